@@ -1,0 +1,4 @@
+//! semdex: a type-aware code knowledge service. The modules in reading order.
+
+pub mod model;
+pub mod text;

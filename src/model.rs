@@ -1,0 +1,832 @@
+//! The plain vocabulary of semdex: what engines answer in, what operations compose and what the faces print.
+//! No I/O, no serde, no engine's types. The words are those of the contract.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Grows with every change of content of a workspace, and with nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Revision(pub u64);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Language {
+    Rust,
+    Go,
+}
+
+impl Language {
+    /// The language that analyses this file, told by its name alone.
+    pub fn of(file: &str) -> Option<Language> {
+        match file.rsplit_once('.').map(|(_, extension)| extension) {
+            Some("rs") => Some(Language::Rust),
+            Some("go") => Some(Language::Go),
+            _ => None,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Rust => "rust",
+            Language::Go => "go",
+        }
+    }
+}
+
+/// UTF-8 byte offsets, end exclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Span {
+    pub start: usize,
+    pub end: usize,
+}
+
+impl Span {
+    pub fn new(start: usize, end: usize) -> Span {
+        Span { start, end }
+    }
+
+    pub fn contains(self, offset: usize) -> bool {
+        self.start <= offset && offset < self.end
+    }
+
+    pub fn encloses(self, other: Span) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+
+    pub fn overlaps(self, other: Span) -> bool {
+        self.start < other.end && other.start < self.end
+    }
+}
+
+/// A stretch of a file. `file` is relative to the workspace root with `/`, or absolute for a file outside it
+/// (the standard library, a dependency). Lines and the column count from 1, the column in UTF-8 bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    pub file: String,
+    pub start: usize,
+    pub end: usize,
+    pub line: usize,
+    pub end_line: usize,
+    pub column: usize,
+}
+
+impl Place {
+    pub fn span(&self) -> Span {
+        Span::new(self.start, self.end)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SymbolKind {
+    Module,
+    Package,
+    Struct,
+    Enum,
+    Union,
+    Trait,
+    Interface,
+    Type,
+    Function,
+    Method,
+    Field,
+    Variant,
+    Const,
+    Static,
+    Variable,
+    Macro,
+    Impl,
+}
+
+impl SymbolKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            SymbolKind::Module => "module",
+            SymbolKind::Package => "package",
+            SymbolKind::Struct => "struct",
+            SymbolKind::Enum => "enum",
+            SymbolKind::Union => "union",
+            SymbolKind::Trait => "trait",
+            SymbolKind::Interface => "interface",
+            SymbolKind::Type => "type",
+            SymbolKind::Function => "function",
+            SymbolKind::Method => "method",
+            SymbolKind::Field => "field",
+            SymbolKind::Variant => "variant",
+            SymbolKind::Const => "const",
+            SymbolKind::Static => "static",
+            SymbolKind::Variable => "variable",
+            SymbolKind::Macro => "macro",
+            SymbolKind::Impl => "impl",
+        }
+    }
+}
+
+/// How often the workspace names a symbol, its definition not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UsageCount {
+    pub total: usize,
+    pub files: usize,
+}
+
+/// A definition. Its place spans docs and attributes; `name_at` is the identifier, and is what identifies the
+/// symbol to an engine: (file, name_at.start).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    pub path: String,
+    pub kind: SymbolKind,
+    pub name: String,
+    pub signature: String,
+    pub package: String,
+    pub place: Place,
+    pub name_at: Place,
+    /// A module's `mod` line, where its place is a file of its own.
+    pub declared_at: Option<Place>,
+    pub docs: Option<String>,
+    /// Defined outside the workspace: the standard library or a dependency.
+    pub external: bool,
+    /// Visible outside its module or package.
+    pub public: bool,
+    pub test: bool,
+    /// Absent where nobody counted.
+    pub usages: Option<UsageCount>,
+    pub children: Vec<Symbol>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    Call,
+    Read,
+    Write,
+    Type,
+    Import,
+    Impl,
+    SelfType,
+    Doc,
+    Other,
+}
+
+impl Role {
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Call => "call",
+            Role::Read => "read",
+            Role::Write => "write",
+            Role::Type => "type",
+            Role::Import => "import",
+            Role::Impl => "impl",
+            Role::SelfType => "self",
+            Role::Doc => "doc",
+            Role::Other => "other",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Usage {
+    pub place: Place,
+    /// The whole line.
+    pub text: String,
+    /// The path of the symbol whose text it stands in.
+    pub symbol: Option<String>,
+    pub role: Role,
+    pub test: bool,
+}
+
+/// Every occurrence of a symbol's name is either in `items` (resolved to it), resolved to another thing (not
+/// listed), or in `possible` (nobody could resolve it).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Usages {
+    pub items: Vec<Usage>,
+    pub possible: Vec<Usage>,
+}
+
+impl Usages {
+    pub fn count(&self) -> UsageCount {
+        let files: std::collections::BTreeSet<&str> = self.items.iter().map(|it| it.place.file.as_str()).collect();
+        UsageCount { total: self.items.len(), files: files.len() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Severity {
+    Error,
+    Warning,
+    Info,
+    Hint,
+}
+
+impl Severity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+            Severity::Hint => "hint",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Diagnostic {
+    pub place: Place,
+    pub severity: Severity,
+    pub code: Option<String>,
+    pub message: String,
+    pub source: String,
+    pub symbol: Option<String>,
+}
+
+/// Why an answer may lack something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MissingCode {
+    Indexing,
+    StdSources,
+    BuildScripts,
+    ProcMacros,
+    Untrusted,
+    EngineDown,
+    EngineRestarting,
+    WorkspaceBroken,
+    CfgOff,
+    MacroOutput,
+    Budget,
+    Timeout,
+    TooMany,
+    Unsupported,
+    NotInAPackage,
+}
+
+impl MissingCode {
+    pub fn name(self) -> &'static str {
+        match self {
+            MissingCode::Indexing => "indexing",
+            MissingCode::StdSources => "std_sources",
+            MissingCode::BuildScripts => "build_scripts",
+            MissingCode::ProcMacros => "proc_macros",
+            MissingCode::Untrusted => "untrusted",
+            MissingCode::EngineDown => "engine_down",
+            MissingCode::EngineRestarting => "engine_restarting",
+            MissingCode::WorkspaceBroken => "workspace_broken",
+            MissingCode::CfgOff => "cfg_off",
+            MissingCode::MacroOutput => "macro_output",
+            MissingCode::Budget => "budget",
+            MissingCode::Timeout => "timeout",
+            MissingCode::TooMany => "too_many",
+            MissingCode::Unsupported => "unsupported",
+            MissingCode::NotInAPackage => "not_in_a_package",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Missing {
+    pub code: MissingCode,
+    /// What is missing, why, and what to do about it.
+    pub detail: String,
+    /// The language, engine or file it speaks of.
+    pub scope: Option<String>,
+}
+
+impl Missing {
+    pub fn new(code: MissingCode, scope: impl Into<String>, detail: impl Into<String>) -> Missing {
+        Missing { code, detail: detail.into(), scope: Some(scope.into()) }
+    }
+}
+
+/// Whether one answer is whole. `missing` may name a lack of the environment that cannot touch the answer; then
+/// `complete` stays true.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coverage {
+    pub complete: bool,
+    pub missing: Vec<Missing>,
+}
+
+impl Default for Coverage {
+    fn default() -> Coverage {
+        Coverage { complete: true, missing: Vec::new() }
+    }
+}
+
+impl Coverage {
+    /// Something that this answer should hold may be lacking.
+    pub fn lacks(&mut self, missing: Missing) {
+        self.complete = false;
+        self.note(missing);
+    }
+
+    /// A lack of the environment that does not touch this answer.
+    pub fn note(&mut self, missing: Missing) {
+        if !self.missing.contains(&missing) {
+            self.missing.push(missing);
+        }
+    }
+
+    pub fn absorb(&mut self, other: Coverage) {
+        self.complete &= other.complete;
+        for missing in other.missing {
+            self.note(missing);
+        }
+    }
+}
+
+/// A value, and whether it is all there is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Answer<T> {
+    pub value: T,
+    pub coverage: Coverage,
+}
+
+impl<T> Answer<T> {
+    pub fn whole(value: T) -> Answer<T> {
+        Answer { value, coverage: Coverage::default() }
+    }
+
+    pub fn lacking(value: T, missing: Missing) -> Answer<T> {
+        let mut coverage = Coverage::default();
+        coverage.lacks(missing);
+        Answer { value, coverage }
+    }
+
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Answer<U> {
+        Answer { value: f(self.value), coverage: self.coverage }
+    }
+}
+
+/// How much of a workspace is known at the moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    Starting,
+    Syntax,
+    Indexing,
+    Ready,
+    Degraded,
+}
+
+impl State {
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Starting => "starting",
+            State::Syntax => "syntax",
+            State::Indexing => "indexing",
+            State::Ready => "ready",
+            State::Degraded => "degraded",
+        }
+    }
+}
+
+/// What every reply says of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Meta {
+    pub workspace: String,
+    pub revision: Revision,
+    pub state: State,
+    pub coverage: Coverage,
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// The syntax of one file
+
+/// What the text of one file says by itself, without an index.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outline {
+    /// Documentation of the module or package in this file.
+    pub docs: Option<String>,
+    /// Go: the name in the package clause.
+    pub package_name: Option<String>,
+    pub imports: Vec<Import>,
+    pub items: Vec<OutlineItem>,
+    /// The text with bodies collapsed; it parses again wherever the file does.
+    pub skeleton: String,
+    /// For each line of `skeleton`, the line of the file that it came from (from 1).
+    pub skeleton_lines: Vec<usize>,
+    pub errors: Vec<SyntaxError>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// Rust: the path as written, one entry for each leaf of a use tree. Go: the import path.
+    pub path: String,
+    /// The local name if it is given another.
+    pub alias: Option<String>,
+    pub span: Span,
+    pub line: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    pub message: String,
+    pub span: Span,
+}
+
+/// A declaration as the parser sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutlineItem {
+    pub kind: SymbolKind,
+    pub name: String,
+    /// What the symbol's path has between the module or package and the name: Rust `Type` or `<Type as Trait>`,
+    /// Go the receiver's type; for a nested thing (a field, a variant, an item of an inline module) its parents.
+    pub container: Vec<String>,
+    /// One line: the declaration without docs, attributes and body.
+    pub signature: String,
+    pub docs: Option<String>,
+    /// With docs and attributes.
+    pub span: Span,
+    pub name_span: Span,
+    /// What stands between the braces, without them.
+    pub body: Option<Span>,
+    pub public: bool,
+    pub test: bool,
+    pub children: Vec<OutlineItem>,
+}
+
+impl OutlineItem {
+    /// This item and everything below it, in the order of the text.
+    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a OutlineItem)) {
+        visit(self);
+        for child in &self.children {
+            child.walk(visit);
+        }
+    }
+}
+
+impl Outline {
+    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a OutlineItem)) {
+        for item in &self.items {
+            item.walk(visit);
+        }
+    }
+
+    /// The innermost items around an offset, outermost first.
+    pub fn enclosing(&self, offset: usize) -> Vec<&OutlineItem> {
+        let mut chain = Vec::new();
+        let mut level = &self.items;
+        while let Some(item) = level.iter().find(|it| it.span.contains(offset)) {
+            chain.push(item);
+            level = &item.children;
+        }
+        chain
+    }
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Questions and answers
+
+/// How a request names a symbol.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SymbolQuery {
+    pub symbol: String,
+    pub package: Option<String>,
+    pub file: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SymbolAt {
+    pub symbol: Option<Symbol>,
+    /// The type of the expression or binding there.
+    pub ty: Option<String>,
+    /// Markdown.
+    pub hover: Option<String>,
+    pub definition: Option<Place>,
+    pub at: Place,
+}
+
+/// What a file uses of another package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upstream {
+    pub package: String,
+    pub external: bool,
+    /// Only for packages of the workspace.
+    pub files: Vec<String>,
+    pub symbols: Vec<String>,
+}
+
+/// What another file uses of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Downstream {
+    pub file: String,
+    pub package: String,
+    pub symbols: Vec<String>,
+    pub count: usize,
+}
+
+/// A file as the index sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Overview {
+    pub package: Option<String>,
+    pub docs: Option<String>,
+    pub symbols: Vec<Symbol>,
+    pub upstream: Vec<Upstream>,
+    pub downstream: Vec<Downstream>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExampleOrigin {
+    Doctest,
+    Example,
+    Test,
+    Testdata,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Example {
+    pub origin: ExampleOrigin,
+    pub file: String,
+    pub line: usize,
+    pub title: String,
+    pub code: String,
+}
+
+/// All that is known of one symbol but for its usages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    pub symbol: Symbol,
+    /// In full, docs and attributes included.
+    pub source: Option<String>,
+    pub docs: Option<String>,
+    pub examples: Vec<Example>,
+    pub implementations: Vec<Symbol>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Package {
+    pub name: String,
+    pub version: Option<String>,
+    pub docs: Option<String>,
+    /// Its directory, relative to the workspace where it lies inside.
+    pub root: String,
+    pub files: Vec<String>,
+    pub symbols: Vec<Symbol>,
+    pub external: bool,
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Changes
+
+/// The new content of one file; `None` deletes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileEdit {
+    pub file: String,
+    pub old: Option<Arc<str>>,
+    pub new: Option<Arc<str>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    Exact,
+    Whitespace,
+    Indent,
+    Fuzzy,
+    Symbol,
+    Whole,
+}
+
+impl Strategy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Strategy::Exact => "exact",
+            Strategy::Whitespace => "whitespace",
+            Strategy::Indent => "indent",
+            Strategy::Fuzzy => "fuzzy",
+            Strategy::Symbol => "symbol",
+            Strategy::Whole => "whole",
+        }
+    }
+}
+
+/// Where one edit landed; the place speaks of the text after the change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Landed {
+    pub strategy: Strategy,
+    pub score: f64,
+    pub place: Place,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ChangeKind {
+    Removed,
+    Renamed,
+    Signature,
+    Visibility,
+    Type,
+    Added,
+    Body,
+}
+
+impl ChangeKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            ChangeKind::Removed => "removed",
+            ChangeKind::Renamed => "renamed",
+            ChangeKind::Signature => "signature",
+            ChangeKind::Visibility => "visibility",
+            ChangeKind::Type => "type",
+            ChangeKind::Added => "added",
+            ChangeKind::Body => "body",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    pub symbol: String,
+    pub kind: ChangeKind,
+    pub before: Option<String>,
+    pub after: Option<String>,
+}
+
+/// A place that an edit breaks, touches, or that tests it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Affected {
+    pub place: Place,
+    pub text: String,
+    pub symbol: Option<String>,
+    /// The changed symbol it depends on.
+    pub cause: Option<String>,
+    pub test: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    pub at: Affected,
+    pub code: Option<String>,
+    pub reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unchecked {
+    pub code: String,
+    pub detail: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Impact {
+    pub changed: Vec<Changed>,
+    pub broken: Vec<Broken>,
+    pub affected: Vec<Affected>,
+    pub tests: Vec<Affected>,
+    pub unchecked: Vec<Unchecked>,
+}
+
+/// What an engine says of a change: the diagnostics that it brings and takes away, and what it reaches.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Judgement {
+    pub new: Vec<Diagnostic>,
+    pub fixed: Vec<Diagnostic>,
+    pub impact: Impact,
+    pub coverage: Coverage,
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// Errors
+
+/// The closed set of what can go wrong with a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Code {
+    InvalidJson,
+    InvalidRequest,
+    OutsideWorkspace,
+    Unauthorized,
+    ForbiddenHost,
+    ForbiddenOrigin,
+    ForbiddenRoot,
+    PermissionDenied,
+    Untrusted,
+    UnknownRoute,
+    UnknownWorkspace,
+    UnknownFile,
+    UnknownSymbol,
+    UnknownPackage,
+    UnknownChange,
+    MethodNotAllowed,
+    NotAcceptable,
+    RequestTimeout,
+    NoMatch,
+    Ambiguous,
+    AmbiguousSymbol,
+    HashMismatch,
+    AlreadyExists,
+    Conflict,
+    TooLarge,
+    UnsupportedMediaType,
+    NotText,
+    WouldBreak,
+    RenameRefused,
+    InvalidContent,
+    Busy,
+    Internal,
+    DiskFull,
+    NotReady,
+    EngineUnavailable,
+    RevisionNotReached,
+    Timeout,
+}
+
+impl Code {
+    pub fn name(self) -> &'static str {
+        match self {
+            Code::InvalidJson => "invalid_json",
+            Code::InvalidRequest => "invalid_request",
+            Code::OutsideWorkspace => "outside_workspace",
+            Code::Unauthorized => "unauthorized",
+            Code::ForbiddenHost => "forbidden_host",
+            Code::ForbiddenOrigin => "forbidden_origin",
+            Code::ForbiddenRoot => "forbidden_root",
+            Code::PermissionDenied => "permission_denied",
+            Code::Untrusted => "untrusted",
+            Code::UnknownRoute => "unknown_route",
+            Code::UnknownWorkspace => "unknown_workspace",
+            Code::UnknownFile => "unknown_file",
+            Code::UnknownSymbol => "unknown_symbol",
+            Code::UnknownPackage => "unknown_package",
+            Code::UnknownChange => "unknown_change",
+            Code::MethodNotAllowed => "method_not_allowed",
+            Code::NotAcceptable => "not_acceptable",
+            Code::RequestTimeout => "request_timeout",
+            Code::NoMatch => "no_match",
+            Code::Ambiguous => "ambiguous",
+            Code::AmbiguousSymbol => "ambiguous_symbol",
+            Code::HashMismatch => "hash_mismatch",
+            Code::AlreadyExists => "already_exists",
+            Code::Conflict => "conflict",
+            Code::TooLarge => "too_large",
+            Code::UnsupportedMediaType => "unsupported_media_type",
+            Code::NotText => "not_text",
+            Code::WouldBreak => "would_break",
+            Code::RenameRefused => "rename_refused",
+            Code::InvalidContent => "invalid_content",
+            Code::Busy => "busy",
+            Code::Internal => "internal",
+            Code::DiskFull => "disk_full",
+            Code::NotReady => "not_ready",
+            Code::EngineUnavailable => "engine_unavailable",
+            Code::RevisionNotReached => "revision_not_reached",
+            Code::Timeout => "timeout",
+        }
+    }
+}
+
+/// The text in a file that is most like what was searched.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nearest {
+    pub place: Place,
+    pub score: f64,
+    pub text: String,
+    /// Unified, from what was asked to what is there.
+    pub diff: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    pub place: Place,
+    pub score: f64,
+    pub text: String,
+}
+
+/// What helps to do better: part of every error that has something to offer.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Help {
+    pub suggestions: Vec<String>,
+    pub candidates: Vec<Candidate>,
+    pub symbols: Vec<Symbol>,
+    pub nearest: Option<Nearest>,
+    pub actual_hash: Option<String>,
+    pub impact: Option<Impact>,
+    /// Which of several edits, from 0.
+    pub edit: Option<usize>,
+    pub file: Option<String>,
+}
+
+/// What went wrong with a request: a code of the closed set, and what to do about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Error {
+    pub code: Code,
+    pub detail: String,
+    pub help: Box<Help>,
+    /// Known as soon as the workspace is.
+    pub meta: Option<Box<Meta>>,
+}
+
+impl Error {
+    pub fn new(code: Code, detail: impl Into<String>) -> Error {
+        Error { code, detail: detail.into(), help: Box::default(), meta: None }
+    }
+
+    pub fn with_help(mut self, help: Help) -> Error {
+        *self.help = help;
+        self
+    }
+
+    pub fn suggesting(mut self, suggestions: Vec<String>) -> Error {
+        self.help.suggestions = suggestions;
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code.name(), self.detail)
+    }
+}
+
+impl std::error::Error for Error {}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

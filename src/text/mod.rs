@@ -1,0 +1,3 @@
+//! Pure text: lines and columns, matching, diffs. No I/O.
+
+pub mod lines;
