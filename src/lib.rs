@@ -1,4 +1,8 @@
 //! semdex: a type-aware code knowledge service. The modules in reading order.
 
+pub mod config;
+pub mod lang;
 pub mod model;
+pub mod ops;
 pub mod text;
+pub mod workspace;

@@ -1,0 +1,86 @@
+//! The texts of a workspace at one revision: what every engine and every answer speaks of.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{Arc, OnceLock};
+
+use crate::model::{Language, Outline};
+use crate::text::lines::LineIndex;
+
+/// One file's content. Immutable; a change makes a new one.
+#[derive(Debug)]
+pub struct File {
+    /// Relative to the root, with `/`.
+    pub path: Arc<str>,
+    pub text: Arc<str>,
+    /// BLAKE3 of the bytes.
+    pub hash: blake3::Hash,
+    lines: OnceLock<LineIndex>,
+    outline: OnceLock<Arc<Outline>>,
+}
+
+impl File {
+    pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> File {
+        let text: Arc<str> = text.into();
+        let hash = blake3::hash(text.as_bytes());
+        File { path: path.into(), text, hash, lines: OnceLock::new(), outline: OnceLock::new() }
+    }
+
+    pub fn lines(&self) -> &LineIndex {
+        self.lines.get_or_init(|| LineIndex::new(&self.text))
+    }
+
+    /// What the parser of its language says; empty for a file of no known language.
+    pub fn outline(&self) -> &Arc<Outline> {
+        self.outline.get_or_init(|| {
+            Arc::new(match Language::of(&self.path) {
+                Some(language) => super::outline(language, &self.text),
+                None => Outline::default(),
+            })
+        })
+    }
+}
+
+/// All text files of a workspace (UTF-8, at most 10 MiB each, nothing under `.git`, `node_modules` or a directory
+/// with a `CACHEDIR.TAG`), in the order of their names.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    files: BTreeMap<Arc<str>, Arc<File>>,
+}
+
+impl Files {
+    pub fn get(&self, path: &str) -> Option<&Arc<File>> {
+        self.files.get(path)
+    }
+
+    pub fn insert(&mut self, file: Arc<File>) -> Option<Arc<File>> {
+        self.files.insert(file.path.clone(), file)
+    }
+
+    pub fn remove(&mut self, path: &str) -> Option<Arc<File>> {
+        self.files.remove(path)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<File>> {
+        self.files.values()
+    }
+
+    pub fn of(&self, language: Language) -> impl Iterator<Item = &Arc<File>> {
+        self.files.values().filter(move |file| Language::of(&file.path) == Some(language))
+    }
+
+    /// The files in and below a directory (`""` is the root).
+    pub fn below<'a>(&'a self, directory: &'a str) -> impl Iterator<Item = &'a Arc<File>> {
+        let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+        let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+        self.files.range::<str, _>(from).map(|(_, file)| file).take_while(move |file| file.path.starts_with(&prefix))
+    }
+
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+}

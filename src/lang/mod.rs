@@ -1,0 +1,56 @@
+//! The engines behind one vocabulary. Nothing above this module knows rust-analyzer, gopls or LSP.
+//!
+//! Every engine answers the same questions about one revision, in the words of `model`. A question that meets a
+//! change stops with [`Stop::Stale`], and whoever asked takes a fresh view; an engine that is down or still
+//! loading answers as far as it can and says in the answer's coverage what is lacking.
+
+pub mod files;
+
+use crate::model::{Error, Language, Missing, Outline, State};
+
+/// Why a question was not answered.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Stop {
+    /// The content changed while the question was being answered: ask again with a fresh view.
+    Stale,
+    Failed(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Failed(error)
+    }
+}
+
+pub type Result<T> = std::result::Result<T, Stop>;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    pub stage: String,
+    pub done: usize,
+    pub total: usize,
+}
+
+/// How an engine is doing. Published on a watch channel whenever it changes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EngineStatus {
+    pub name: String,
+    pub language: Language,
+    pub version: Option<String>,
+    pub state: State,
+    pub progress: Option<Progress>,
+    /// Of the engine's own process, where it has one.
+    pub pid: Option<u32>,
+    pub memory_bytes: Option<u64>,
+    pub restarts: u32,
+    /// What its answers may lack as long as this lasts.
+    pub missing: Vec<Missing>,
+}
+
+/// What the text of one file says by itself.
+pub fn outline(language: Language, _text: &str) -> Outline {
+    match language {
+        Language::Rust => Outline::default(),
+        Language::Go => Outline::default(),
+    }
+}
