@@ -1,22 +1,71 @@
 //! A workspace: one writer that owns all mutable state, and immutable snapshots for readers.
 
+pub mod change;
+pub mod disk;
+pub mod registry;
+pub mod watch;
+mod writer;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
-use crate::config::Config;
-use crate::lang::EngineStatus;
-use crate::model::{Language, Missing, Result, Revision, State};
+use tokio::sync::{oneshot, watch as channel};
+
+use crate::lang::files::Files;
+use crate::lang::{EngineStatus, Progress, go, rust};
+use crate::model::{Code, Coverage, Error, Language, Meta, Missing, Result, Revision, State};
+
+pub use change::{Cause, Change, Outcome};
+pub use registry::Workspaces;
+use writer::{Event, Inbox};
 
 /// A cloneable handle on an open workspace.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Workspace {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug)]
 struct Inner {
     id: String,
     root: PathBuf,
+    trusted: bool,
+    inbox: Inbox,
+    published: channel::Receiver<Published>,
+}
+
+/// What the writer tells without being asked.
+#[derive(Clone)]
+struct Published {
+    revision: Revision,
+    /// Whether the text of the workspace was read.
+    scanned: bool,
+    /// Whether no load of Cargo workspaces is under way.
+    rust_settled: bool,
+    rust: Option<channel::Receiver<EngineStatus>>,
+    go: Option<go::Go>,
+    missing: Vec<Missing>,
+}
+
+/// What an answer needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Needs {
+    pub language: Option<Language>,
+    /// The index of that language, not only its text.
+    pub index: bool,
+    pub min_revision: Option<u64>,
+    pub deadline: Instant,
+}
+
+/// One revision, immutable. It holds an engine's view only where one was asked for; that of Rust stops the next
+/// change until it is moved into its question and dropped.
+pub struct Snapshot {
+    pub revision: Revision,
+    pub files: Arc<Files>,
+    pub rust: Option<rust::view::View>,
+    pub go: Option<go::View>,
+    /// Whether the language that was asked for has all that it can have.
+    pub settled: bool,
 }
 
 /// What `GET /v1/status` says of one workspace.
@@ -27,7 +76,7 @@ pub struct WorkspaceStatus {
     pub languages: Vec<Language>,
     pub state: State,
     pub revision: Revision,
-    pub progress: Option<crate::lang::Progress>,
+    pub progress: Option<Progress>,
     pub engines: Vec<EngineStatus>,
     pub trusted: bool,
     pub missing: Vec<Missing>,
@@ -43,41 +92,128 @@ impl Workspace {
         &self.inner.root
     }
 
+    pub fn is_trusted(&self) -> bool {
+        self.inner.trusted
+    }
+
     pub fn status(&self) -> WorkspaceStatus {
-        todo!()
+        let published = self.inner.published.borrow().clone();
+        let mut engines = Vec::new();
+        engines.extend(published.rust.as_ref().map(|it| it.borrow().clone()));
+        engines.extend(published.go.as_ref().map(|it| it.status().borrow().clone()));
+        let mut missing = published.missing.clone();
+        for engine in &engines {
+            missing.extend(engine.missing.iter().filter(|it| !published.missing.contains(it)).cloned());
+        }
+        WorkspaceStatus {
+            id: self.inner.id.clone(),
+            root: self.inner.root.clone(),
+            languages: engines.iter().map(|it| it.language).collect(),
+            state: state(published.scanned, &engines),
+            revision: published.revision,
+            progress: engines.iter().find_map(|it| it.progress.clone()),
+            engines,
+            trusted: self.inner.trusted,
+            missing,
+        }
+    }
+
+    /// The state of the workspace as an answer about this language sees it.
+    pub fn meta(&self, language: Option<Language>, revision: Revision, coverage: Coverage) -> Meta {
+        let status = self.status();
+        let engines: Vec<EngineStatus> =
+            status.engines.into_iter().filter(|it| language.is_none_or(|language| it.language == language)).collect();
+        Meta { workspace: self.inner.id.clone(), revision, state: state(true, &engines), coverage }
+    }
+
+    /// A view of the workspace that holds every change made before this call, by anyone. Waits, as long as the needs
+    /// allow, for the index and for the revision that is asked for.
+    pub async fn snapshot(&self, needs: Needs) -> Result<Snapshot> {
+        let mut published = self.inner.published.clone();
+        loop {
+            let (reply, answer) = oneshot::channel();
+            self.send(Event::Snapshot { language: needs.language, reply })?;
+            let snapshot = answer.await.map_err(|_| self.gone())?;
+            let reached = needs.min_revision.is_none_or(|wanted| snapshot.revision.0 >= wanted);
+            if reached && (snapshot.settled || !needs.index) {
+                return Ok(snapshot);
+            }
+            let revision = snapshot.revision;
+            let late = Instant::now() >= needs.deadline;
+            if late && !reached {
+                let detail = format!(
+                    "the workspace is at revision {}, not yet at {}: revisions rise with changes of content only",
+                    revision.0,
+                    needs.min_revision.unwrap_or_default(),
+                );
+                return Err(Error::new(Code::RevisionNotReached, detail));
+            }
+            if late {
+                return Ok(snapshot);
+            }
+            // Nothing may be held while waiting: the writer may be about to change something.
+            drop(snapshot);
+            let more = async {
+                match (needs.language, reached) {
+                    (Some(Language::Go), true) => self.go_ready().await,
+                    (Some(Language::Rust), true) => {
+                        let _ = published.wait_for(|it| it.rust_settled).await;
+                    }
+                    _ => {
+                        let _ = published.wait_for(|it| it.revision > revision).await;
+                    }
+                }
+            };
+            let _ = tokio::time::timeout_at(needs.deadline.into(), more).await;
+        }
+    }
+
+    async fn go_ready(&self) {
+        let go = self.inner.published.borrow().go.clone();
+        if let Some(go) = go {
+            let mut status = go.status();
+            let _ = status.wait_for(|it| matches!(it.state, State::Ready)).await;
+        }
+    }
+
+    /// Proposes a change to the writer, which makes it whole or not at all.
+    pub async fn change(&self, change: Change) -> Result<Outcome> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Event::Change { change: Box::new(change), reply })?;
+        answer.await.map_err(|_| self.gone())?
+    }
+
+    /// The Go engine, for what must be asked before a change is made.
+    pub fn go(&self) -> Option<go::Go> {
+        self.inner.published.borrow().go.clone()
+    }
+
+    async fn close(&self) {
+        let (reply, answer) = oneshot::channel();
+        if self.send(Event::Close { reply }).is_ok() {
+            let _ = answer.await;
+        }
+        if let Some(go) = self.go() {
+            go.shutdown().await;
+        }
+    }
+
+    fn send(&self, event: Event) -> Result<()> {
+        self.inner.inbox.send(event)
+    }
+
+    fn gone(&self) -> Error {
+        Error::new(Code::UnknownWorkspace, format!("the workspace `{}` was closed meanwhile", self.inner.id))
     }
 }
 
-/// All open workspaces of the process.
-#[derive(Debug, Clone)]
-pub struct Workspaces {}
-
-impl Workspaces {
-    pub fn new(_config: Config, _runtime: tokio::runtime::Handle) -> Workspaces {
-        todo!()
+/// The least of what the engines have come to.
+fn state(scanned: bool, engines: &[EngineStatus]) -> State {
+    if !scanned {
+        return State::Starting;
     }
-
-    /// Opens the workspace around a directory, or answers with the one that is open there already. Returns at once;
-    /// loading goes on in the background.
-    pub fn open(&self, _root: &Path) -> Result<Workspace> {
-        todo!()
+    if engines.iter().any(|it| it.state == State::Degraded) {
+        return State::Degraded;
     }
-
-    /// The workspace of a request: by id or root, else the only one. `unknown_workspace` lists those that are open.
-    pub fn pick(&self, _workspace: Option<&str>) -> Result<Workspace> {
-        todo!()
-    }
-
-    pub fn list(&self) -> Vec<Workspace> {
-        todo!()
-    }
-
-    pub fn close(&self, _workspace: &str) -> Result<()> {
-        todo!()
-    }
-
-    /// Finishes the change in hand and ends every child. Bounded in time.
-    pub async fn shutdown(&self) {
-        todo!()
-    }
+    engines.iter().map(|it| it.state).min().unwrap_or(State::Ready)
 }

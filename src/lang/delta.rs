@@ -1,0 +1,82 @@
+//! What an edit changes in the declarations of a file, told by their outlines before and after. Both engines start
+//! from it.
+
+use std::collections::BTreeMap;
+
+use crate::model::{ChangeKind, Outline, OutlineItem, SymbolKind};
+
+/// One declaration that is not what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delta<'a> {
+    pub kind: ChangeKind,
+    pub before: Option<&'a OutlineItem>,
+    pub after: Option<&'a OutlineItem>,
+}
+
+type Key<'a> = (&'a [String], &'a str, SymbolKind, usize);
+
+/// Compares two outlines. A removed and an added declaration of one container, kind and shape read as one renamed.
+/// `body` changes are told only for what has no changed signature; texts are those of the two files.
+pub fn deltas<'a>(before: &'a Outline, old: &str, after: &'a Outline, new: &str) -> Vec<Delta<'a>> {
+    let olds = index(before);
+    let news = index(after);
+    let mut found = Vec::new();
+    let mut removed = Vec::new();
+    for (key, &item) in &olds {
+        match news.get(key) {
+            Some(&same) => found.extend(compare(item, old, same, new)),
+            None => removed.push(item),
+        }
+    }
+    let mut added: Vec<&OutlineItem> = news.iter().filter(|(key, _)| !olds.contains_key(*key)).map(|(_, it)| *it).collect();
+    for item in removed {
+        let renamed = added.iter().position(|it| {
+            it.container == item.container && it.kind == item.kind && shape(it) == shape(item)
+        });
+        match renamed {
+            Some(at) => found.push(Delta { kind: ChangeKind::Renamed, before: Some(item), after: Some(added.remove(at)) }),
+            None => found.push(Delta { kind: ChangeKind::Removed, before: Some(item), after: None }),
+        }
+    }
+    found.extend(added.into_iter().map(|it| Delta { kind: ChangeKind::Added, before: None, after: Some(it) }));
+    found.sort_by_key(|it| it.after.or(it.before).map_or(0, |it| it.span.start));
+    found
+}
+
+/// Declarations by what tells them apart; the last part counts those that nothing else does.
+fn index(outline: &Outline) -> BTreeMap<Key<'_>, &OutlineItem> {
+    let mut index = BTreeMap::new();
+    outline.walk(&mut |item| {
+        if item.kind == SymbolKind::Impl {
+            return;
+        }
+        let nth = (0..).find(|nth| !index.contains_key(&(&*item.container, &*item.name, item.kind, *nth)));
+        index.insert((&*item.container, &*item.name, item.kind, nth.unwrap_or_default()), item);
+    });
+    index
+}
+
+fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: &str) -> Option<Delta<'a>> {
+    let delta = |kind| Some(Delta { kind, before: Some(before), after: Some(after) });
+    if before.signature != after.signature {
+        let kind = match (before.public == after.public, before.kind) {
+            (false, _) => ChangeKind::Visibility,
+            (true, SymbolKind::Field | SymbolKind::Const | SymbolKind::Static | SymbolKind::Variable | SymbolKind::Type) => {
+                ChangeKind::Type
+            }
+            (true, _) => ChangeKind::Signature,
+        };
+        return delta(kind);
+    }
+    let text = |item: &OutlineItem, text: &str| item.body.and_then(|it| text.get(it.start..it.end).map(str::to_owned));
+    let is_container = !before.children.is_empty() || !after.children.is_empty();
+    if !is_container && text(before, old) != text(after, new) {
+        return delta(ChangeKind::Body);
+    }
+    None
+}
+
+/// A signature without the name.
+fn shape(item: &OutlineItem) -> String {
+    item.signature.replacen(&item.name, "_", 1)
+}

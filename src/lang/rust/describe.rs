@@ -1,0 +1,209 @@
+//! Everything about one symbol, and about one crate.
+
+
+use ra_ap_hir::{Crate, Module, ModuleDef, ScopeDef};
+use ra_ap_ide_db::defs::Definition;
+
+use super::paths::module_definition;
+use super::view::{Context, View};
+use crate::lang::Result;
+use crate::model::{Answer, Description, Example, ExampleOrigin, Language, Package, Symbol, SymbolQuery, Usages};
+
+/// Of the tests that use a symbol the shortest are shown.
+const MAX_TEST_EXAMPLES: usize = 3;
+const MAX_TEST_LINES: usize = 60;
+
+impl View {
+    /// A symbol with its source, documentation, examples and usages.
+    pub fn describe(self, query: &SymbolQuery) -> Result<Answer<(Description, Usages)>> {
+        self.ask(|it| {
+            let (symbol, definition) = it.resolve(query)?;
+            let usages = it.usages_of(definition);
+            let description = it.description(&symbol, definition, &usages.value);
+            Ok(usages.map(|usages| (description, usages)))
+        })
+    }
+
+    /// A crate by its name, or a module by its path.
+    pub fn package(self, name: &str) -> Result<Option<Answer<Package>>> {
+        self.ask(|it| {
+            let name = name.replace('-', "_");
+            let found = it.walk(&name).into_iter().find_map(|definition| match definition {
+                Definition::Module(module) => Some(module),
+                Definition::Crate(krate) => Some(krate.root_module(it.db)),
+                _ => None,
+            });
+            Ok(found.map(|module| Answer { value: it.package(module), coverage: it.coverage(false) }))
+        })
+    }
+
+    /// The names of all crates, the workspace's own first.
+    pub fn packages(self) -> Result<Vec<String>> {
+        self.ask(|it| {
+            let mut crates = Crate::all(it.db);
+            crates.sort_by_key(|krate| !krate.origin(it.db).is_local());
+            Ok(crates.into_iter().map(|krate| it.crate_name(krate)).collect())
+        })
+    }
+}
+
+impl<'db> Context<'db> {
+    fn description(&self, symbol: &Symbol, definition: Definition<'db>, usages: &Usages) -> Description {
+        let file = self.find_file(&symbol.place.file).and_then(|id| self.file(id));
+        let source = file.and_then(|file| {
+            let is_whole_file = symbol.place.start == 0 && symbol.place.end == file.text.len();
+            let text = if is_whole_file && symbol.declared_at.is_some() {
+                file.outline().skeleton.clone()
+            } else {
+                file.text.get(symbol.place.start..symbol.place.end)?.to_owned()
+            };
+            Some(text)
+        });
+        let docs = symbol.docs.clone().or_else(|| {
+            let krate = definition.krate(self.db)?;
+            definition.docs(self.db, None, self.display(krate)).map(|it| it.as_str().to_owned())
+        });
+        let mut examples = docs.as_deref().map(|docs| doctests(symbol, docs)).unwrap_or_default();
+        examples.extend(self.test_examples(usages));
+        Description {
+            symbol: Symbol { usages: Some(usages.count()), ..symbol.clone() },
+            source,
+            docs,
+            examples,
+            implementations: self.implementations_of(definition),
+        }
+    }
+
+    /// The shortest tests that use it.
+    fn test_examples(&self, usages: &Usages) -> Vec<Example> {
+        let mut found: Vec<Example> = Vec::new();
+        for usage in usages.items.iter().filter(|it| it.test) {
+            let Some(file) = self.files.get(&usage.place.file) else { continue };
+            let chain = file.outline().enclosing(usage.place.start);
+            let Some(test) = chain.last().filter(|it| it.test && it.children.is_empty()) else { continue };
+            let line = file.lines().line(test.span.start);
+            let lines = file.lines().line(test.span.end).saturating_sub(line) + 1;
+            let is_known = found.iter().any(|it| it.file == usage.place.file && it.line == line);
+            if lines > MAX_TEST_LINES || is_known {
+                continue;
+            }
+            found.push(Example {
+                origin: ExampleOrigin::Test,
+                file: usage.place.file.clone(),
+                line,
+                title: usage.symbol.clone().unwrap_or_else(|| test.name.clone()),
+                code: file.text.get(test.span.start..test.span.end).unwrap_or_default().to_owned(),
+            });
+        }
+        found.sort_by_key(|it| it.code.len());
+        found.truncate(MAX_TEST_EXAMPLES);
+        found
+    }
+
+    fn package(&self, module: Module) -> Package {
+        let db = self.db;
+        let krate = module.krate(db);
+        let external = !krate.origin(db).is_local();
+        let root_file = self.file(module.definition_source_file_id(db).original_file(db).file_id(db));
+        let root = root_file.as_ref().map(|it| it.path.to_string()).unwrap_or_default();
+        let directory = |path: &str| path.rsplit_once('/').map_or(String::new(), |(it, _)| it.to_owned());
+        let files = if external {
+            Vec::new()
+        } else {
+            let own = |name: &str| {
+                let id = self.file_id(name)?;
+                self.sema.file_to_module_defs(id).find(|it| it.krate(db) == krate && self.is_within(*it, module))
+            };
+            self.files.of(Language::Rust).filter(|it| own(&it.path).is_some()).map(|it| it.path.to_string()).collect()
+        };
+        Package {
+            name: self.module_path(module),
+            version: krate.version(db),
+            docs: root_file.and_then(|it| it.outline().docs.clone()),
+            root: directory(&root),
+            files,
+            symbols: self.exported(module),
+            external,
+        }
+    }
+
+    fn is_within(&self, module: Module, ancestor: Module) -> bool {
+        module.path_to_root(self.db).contains(&ancestor)
+    }
+
+    /// What the module offers to others, re-exports included.
+    fn exported(&self, module: Module) -> Vec<Symbol> {
+        let db = self.db;
+        let mut symbols: Vec<Symbol> = Vec::new();
+        for (_, definition) in module.scope(db, None) {
+            let ScopeDef::ModuleDef(item) = definition else { continue };
+            if matches!(item, ModuleDef::BuiltinType(_)) {
+                continue;
+            }
+            let definition = module_definition(item);
+            let visible = definition.visibility(db) == Some(ra_ap_hir::Visibility::Public);
+            let at_home = definition.module(db) == Some(module)
+                || matches!(definition, Definition::Module(it) if it.parent(db) == Some(module));
+            let reexported = !at_home && module.is_exported(db, item);
+            if visible && (at_home || reexported) {
+                symbols.extend(self.symbol_of(definition));
+            }
+        }
+        symbols.sort_by(|a, b| a.place.cmp(&b.place));
+        symbols.dedup_by(|a, b| a.path == b.path && a.kind == b.kind);
+        symbols
+    }
+}
+
+trait Exported {
+    fn is_exported(self, db: &ra_ap_ide::RootDatabase, item: ModuleDef) -> bool;
+}
+
+impl Exported for Module {
+    /// Seen from the outside: what a dependant could name through this module.
+    fn is_exported(self, db: &ra_ap_ide::RootDatabase, item: ModuleDef) -> bool {
+        let outside = self.krate(db).reverse_dependencies(db).into_iter().next().map(|it| it.root_module(db));
+        let Some(outside) = outside else { return false };
+        self.scope(db, Some(outside)).into_iter().any(|(_, it)| matches!(it, ScopeDef::ModuleDef(it) if it == item))
+    }
+}
+
+/// The code blocks of a documentation that are Rust.
+fn doctests(symbol: &Symbol, docs: &str) -> Vec<Example> {
+    let mut found = Vec::new();
+    let mut open: Option<(bool, Vec<&str>, String)> = None;
+    let mut heading = String::new();
+    for line in docs.lines() {
+        let trimmed = line.trim_start();
+        if let Some(info) = trimmed.strip_prefix("```") {
+            match open.take() {
+                Some((is_rust, code, title)) if is_rust => found.push(Example {
+                    origin: ExampleOrigin::Doctest,
+                    file: symbol.place.file.clone(),
+                    line: symbol.place.line,
+                    title,
+                    code: code.join("\n"),
+                }),
+                Some(_) => {}
+                None => {
+                    let known = ["rust", "should_panic", "no_run", "ignore", "compile_fail", "edition"];
+                    let is_rust =
+                        info.split([',', ' ']).all(|it| it.is_empty() || known.iter().any(|k| it.starts_with(k)));
+                    open = Some((is_rust, Vec::new(), heading.clone()));
+                }
+            }
+            continue;
+        }
+        match &mut open {
+            // rustdoc hides these lines, and so do we.
+            Some(_) if trimmed == "#" || trimmed.starts_with("# ") => {}
+            Some((_, code, _)) => code.push(line),
+            None => {
+                if let Some(title) = trimmed.strip_prefix('#') {
+                    title.trim_start_matches('#').trim().clone_into(&mut heading);
+                }
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,79 @@
+//! rust-analyzer's own diagnostics, told in the compiler's codes where it has other ones.
+
+use std::sync::Arc;
+
+use ra_ap_ide::{AssistResolveStrategy, DiagnosticCode, DiagnosticsConfig, Severity as RaSeverity};
+
+use super::view::{Context, View, span};
+use crate::lang::files::File;
+use crate::lang::{Result, Stop};
+use crate::model::{Answer, Diagnostic, Language, Severity};
+
+impl View {
+    /// Of the named files, or of all where none is named.
+    pub fn diagnostics(self, files: &[String]) -> Result<Answer<Vec<Diagnostic>>> {
+        self.ask(|it| {
+            let wanted: Vec<Arc<File>> = if files.is_empty() {
+                it.files.of(Language::Rust).cloned().collect()
+            } else {
+                files.iter().filter_map(|name| it.files.get(name).cloned()).collect()
+            };
+            let mut coverage = it.coverage(true);
+            let mut found = Vec::new();
+            for file in wanted {
+                if !files.is_empty() {
+                    coverage.absorb(it.file_coverage(&file));
+                }
+                found.extend(it.diagnostics_of(&file)?);
+            }
+            Ok(Answer { value: found, coverage })
+        })
+    }
+}
+
+impl Context<'_> {
+    pub(super) fn diagnostics_of(&self, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
+        let Some(id) = self.file_id(&file.path) else { return Ok(Vec::new()) };
+        let config = DiagnosticsConfig {
+            proc_macros_enabled: true,
+            proc_attr_macros_enabled: true,
+            // What an edit breaks is among these.
+            disable_experimental: false,
+            ..DiagnosticsConfig::test_sample()
+        };
+        let found =
+            self.analysis().full_diagnostics(&config, AssistResolveStrategy::None, id).map_err(|_| Stop::Stale)?;
+        let mut diagnostics: Vec<Diagnostic> = found
+            .into_iter()
+            .filter(|it| it.range.file_id == id)
+            .filter_map(|it| {
+                let severity = match it.severity {
+                    RaSeverity::Error => Severity::Error,
+                    RaSeverity::Warning => Severity::Warning,
+                    RaSeverity::WeakWarning => Severity::Hint,
+                    RaSeverity::Allow => return None,
+                };
+                let at = span(it.range.range);
+                Some(Diagnostic {
+                    place: file.lines().place(&file.path, at),
+                    severity,
+                    code: Some(code(it.code, &it.message)),
+                    symbol: self.enclosing_path(file, id, at.start),
+                    message: it.message,
+                    source: "rust-analyzer".to_owned(),
+                })
+            })
+            .collect();
+        diagnostics.sort();
+        diagnostics.dedup();
+        Ok(diagnostics)
+    }
+}
+
+/// rust-analyzer has one code for the number of arguments and of generic arguments; the compiler has two.
+fn code(code: DiagnosticCode, message: &str) -> String {
+    match code.as_str() {
+        "E0107" if message.starts_with("expected ") && message.contains("argument") => "E0061".to_owned(),
+        other => other.to_owned(),
+    }
+}

@@ -1,0 +1,400 @@
+//! The engine as its owner, the workspace's writer, sees it: the analysis host, the virtual files and what was
+//! loaded. One thread owns it; readers get a [`View`].
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use ra_ap_hir::ChangeWithProcMacros;
+use ra_ap_ide::AnalysisHost;
+use ra_ap_ide_db::base_db::salsa::Durability;
+use ra_ap_ide_db::base_db::{SourceDatabase, SourceRoot, SourceRootId, all_crates};
+use ra_ap_ide_db::prime_caches::parallel_prime_caches;
+use ra_ap_load_cargo::SourceRootConfig;
+use ra_ap_paths::{AbsPathBuf, Utf8PathBuf};
+use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
+use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
+use tokio::sync::watch;
+
+use super::load::{self, LoadRequest, Loaded, crate_graph};
+use super::view::View;
+use crate::lang::files::Files;
+use crate::lang::{EngineStatus, Progress};
+use crate::model::{Language, Missing, State};
+
+/// Larger files that are not Rust are not offered to `include_str!`.
+const MAX_INCLUDED_BYTES: usize = 256 * 1024;
+
+#[derive(Debug, Clone)]
+pub struct RustConfig {
+    pub root: PathBuf,
+    pub trusted: bool,
+    /// For build scripts and proc macros; not the workspace's own.
+    pub target_dir: PathBuf,
+    pub features: Vec<String>,
+    pub all_features: bool,
+    pub build_scripts: bool,
+    pub proc_macros: bool,
+}
+
+/// What holds for all answers until the next load.
+#[derive(Debug, Clone, Default)]
+pub struct Environment {
+    /// Some crate graph is there.
+    pub loaded: bool,
+    /// No load is under way.
+    pub settled: bool,
+    pub missing: Vec<Missing>,
+}
+
+/// The ids of the workspace's files by their names.
+pub type FileIds = HashMap<Arc<str>, FileId>;
+
+/// A step of a load on its way to the writer.
+pub struct Step {
+    ticket: u64,
+    loaded: Loaded,
+}
+
+pub struct Rust {
+    config: RustConfig,
+    root: AbsPathBuf,
+    target_dir: AbsPathBuf,
+    host: AnalysisHost,
+    vfs: Vfs,
+    source_roots: SourceRootConfig,
+    /// As they are in the database, so that only what differs is set.
+    roots: Vec<SourceRoot>,
+    ids: Arc<FileIds>,
+    workspaces: Arc<Vec<ProjectWorkspace>>,
+    known: Arc<HashSet<AbsPathBuf>>,
+    environment: Arc<Environment>,
+    ticket: u64,
+    superseded: Arc<AtomicBool>,
+    primed: bool,
+    started: Instant,
+    status: watch::Sender<EngineStatus>,
+}
+
+impl Rust {
+    /// An engine that knows the texts of the workspace but no crate graph yet.
+    pub fn new(config: RustConfig, files: &Files) -> Option<Rust> {
+        let absolute = |path: &PathBuf| AbsPathBuf::try_from(Utf8PathBuf::from_path_buf(path.clone()).ok()?).ok();
+        let root = absolute(&config.root)?;
+        let target_dir = absolute(&config.target_dir)?;
+        let status = watch::Sender::new(EngineStatus {
+            name: "rust-analyzer".to_owned(),
+            language: Language::Rust,
+            version: Some(super::VERSION.to_owned()),
+            state: State::Syntax,
+            progress: None,
+            pid: None,
+            memory_bytes: None,
+            restarts: 0,
+            missing: Vec::new(),
+        });
+        let mut host = AnalysisHost::new(None);
+        host.raw_database_mut().enable_proc_attr_macros();
+        let mut engine = Rust {
+            config,
+            root,
+            target_dir,
+            host,
+            vfs: Vfs::default(),
+            source_roots: SourceRootConfig::default(),
+            roots: Vec::new(),
+            ids: Arc::default(),
+            workspaces: Arc::default(),
+            known: Arc::default(),
+            environment: Arc::default(),
+            ticket: 0,
+            superseded: Arc::default(),
+            primed: false,
+            started: Instant::now(),
+            status,
+        };
+        let all: Vec<_> = files.iter().map(|file| (file.path.clone(), Some(file.text.clone()))).collect();
+        engine.apply(&all);
+        Some(engine)
+    }
+
+    pub fn status(&self) -> watch::Receiver<EngineStatus> {
+        self.status.subscribe()
+    }
+
+    /// Some graph is there and no load is under way: answers are as good as they get.
+    pub fn is_settled(&self) -> bool {
+        self.environment.settled
+    }
+
+    /// An immutable view of this revision. It stops the next change until it is dropped or cancelled.
+    pub fn view(&self, files: Arc<Files>) -> View {
+        View::new(
+            self.host.raw_database().clone(),
+            files,
+            self.ids.clone(),
+            self.root.clone(),
+            self.environment.clone(),
+        )
+    }
+
+    /// Brings new contents in; `None` is a file that is gone. Names are relative to the root, or absolute for the
+    /// sources of path dependencies.
+    pub fn apply(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
+        for (name, text) in changes {
+            let is_rust = Language::of(name) == Some(Language::Rust);
+            if !is_rust && text.as_ref().is_some_and(|it| it.len() > MAX_INCLUDED_BYTES) {
+                continue;
+            }
+            let path = VfsPath::from(self.absolute(name));
+            let existed = self.vfs.file_id(&path).is_some();
+            self.vfs.set_file_contents(path.clone(), text.as_deref().map(as_analysed));
+            match self.vfs.file_id(&path) {
+                Some((id, _)) if !existed => drop(Arc::make_mut(&mut self.ids).insert(name.clone(), id)),
+                None if existed => drop(Arc::make_mut(&mut self.ids).remove(name)),
+                _ => {}
+            }
+        }
+        self.flush(None);
+    }
+
+    /// Starts reading manifests anew, in a thread of its own. Old answers go on, marked as incomplete, until the
+    /// steps that `deliver` hands to the writer are adopted.
+    pub fn reload(&mut self, files: &Files, deliver: impl Fn(Step) + Send + 'static) {
+        self.superseded.store(true, Ordering::Relaxed);
+        self.superseded = Arc::default();
+        self.ticket += 1;
+        let ticket = self.ticket;
+        let manifests: Vec<AbsPathBuf> = files
+            .iter()
+            .filter(|file| file.path.as_ref() == "Cargo.toml" || file.path.ends_with("/Cargo.toml"))
+            .map(|file| self.absolute(&file.path))
+            .collect();
+        if manifests.is_empty() {
+            // Nothing can be loaded; the text alone answers.
+            self.set_environment(|it| it.settled = true);
+            self.primed = true;
+            self.publish(None);
+            return;
+        }
+        let request = LoadRequest {
+            root: self.root.clone(),
+            manifests,
+            trusted: self.config.trusted,
+            target_dir: self.target_dir.clone(),
+            features: if self.config.all_features {
+                CargoFeatures::All
+            } else {
+                CargoFeatures::Selected { features: self.config.features.clone(), no_default_features: false }
+            },
+            build_scripts: self.config.build_scripts,
+            proc_macros: self.config.proc_macros,
+            known: self.known.clone(),
+            before: self.workspaces.clone(),
+            superseded: self.superseded.clone(),
+        };
+        self.set_environment(|it| it.settled = false);
+        self.publish(None);
+        let status = self.status.clone();
+        let run = move || {
+            let progress = |stage: &str, done: usize, total: usize| {
+                let progress = Progress { stage: stage.to_owned(), done, total };
+                status.send_modify(|it| it.progress = Some(progress));
+            };
+            load::load(&request, &progress, &mut |loaded| deliver(Step { ticket, loaded }));
+        };
+        if let Err(error) = std::thread::Builder::new().name("rust-load".to_owned()).spawn(run) {
+            tracing::error!(%error, "no thread for loading manifests");
+        }
+    }
+
+    /// Takes a finished step over. Answers with the directories outside the root that are to be watched; `None`
+    /// when a newer load has superseded this one.
+    pub fn adopt(&mut self, step: Step) -> Option<Vec<PathBuf>> {
+        if step.ticket != self.ticket {
+            return None;
+        }
+        let Loaded { workspaces, sources, source_roots, local_roots, macros, missing, last } = step.loaded;
+        let mut known = (*self.known).clone();
+        for (path, bytes) in sources {
+            self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes));
+            known.insert(path);
+        }
+        known.retain(|path| !path.starts_with(&self.target_dir));
+        self.known = Arc::new(known);
+        self.source_roots = source_roots;
+        self.roots.clear();
+        let vfs = &self.vfs;
+        let (graph, paths) =
+            crate_graph(&workspaces, &mut |path| vfs.file_id(&VfsPath::from(path.to_path_buf())).map(|(id, _)| id));
+        let mut change = ChangeWithProcMacros::default();
+        change.set_crate_graph(graph);
+        change.set_proc_macros(macros.resolve(&paths));
+        self.flush(Some(change));
+        self.workspaces = workspaces;
+        self.primed = false;
+        self.set_environment(|it| {
+            it.loaded = true;
+            it.settled = last;
+            it.missing = missing;
+        });
+        tracing::info!(elapsed = ?self.started.elapsed(), last, "Cargo workspaces loaded");
+        self.publish(None);
+        Some(local_roots)
+    }
+
+    /// Computes in the background what most answers need. `done` is told whether it came to its end; a change
+    /// stops it.
+    pub fn prime(&self, done: impl FnOnce(bool) + Send + 'static) {
+        let db = self.host.raw_database().clone();
+        let status = self.status.clone();
+        let run = move || {
+            let finished = super::view::catch(|| {
+                let crates = all_crates(&db);
+                parallel_prime_caches(&db, &crates, 2, &|progress| {
+                    let progress = Progress {
+                        stage: "indexing".to_owned(),
+                        done: progress.crates_done,
+                        total: progress.crates_total,
+                    };
+                    status.send_modify(|it| it.progress = Some(progress));
+                });
+            });
+            drop(db);
+            done(finished.is_ok());
+        };
+        let thread = std::thread::Builder::new().name("rust-prime".to_owned()).stack_size(super::STACK_BYTES);
+        if let Err(error) = thread.spawn(run) {
+            tracing::error!(%error, "no thread for priming");
+        }
+    }
+
+    pub fn needs_priming(&self) -> bool {
+        self.environment.settled && !self.primed
+    }
+
+    /// Priming came to its end: from now on answers are warm.
+    pub fn set_primed(&mut self) {
+        self.primed = true;
+        self.collect_garbage();
+        self.publish(None);
+    }
+
+    /// Frees what no answer needs any more. Cancels readers, so for idle times.
+    pub fn collect_garbage(&mut self) {
+        self.host.trigger_garbage_collection();
+    }
+
+    pub fn host(&self) -> &AnalysisHost {
+        &self.host
+    }
+
+    pub fn ids(&self) -> &Arc<FileIds> {
+        &self.ids
+    }
+
+    fn absolute(&self, name: &str) -> AbsPathBuf {
+        self.root.join(name)
+    }
+
+    fn set_environment(&mut self, change: impl FnOnce(&mut Environment)) {
+        change(Arc::make_mut(&mut self.environment));
+    }
+
+    fn publish(&self, progress: Option<Progress>) {
+        let environment = &self.environment;
+        let state = match (environment.loaded, environment.settled, self.primed) {
+            (false, ..) => State::Syntax,
+            (true, true, true) => State::Ready,
+            (true, ..) => State::Indexing,
+        };
+        self.status.send_modify(|status| {
+            status.state = state;
+            status.missing.clone_from(&environment.missing);
+            if state == State::Ready || progress.is_some() {
+                status.progress = progress;
+            }
+        });
+    }
+
+    /// Moves what the virtual files have gathered into the database: source roots first, and of these only those
+    /// that differ, since setting one makes every answer about it be checked again.
+    fn flush(&mut self, change: Option<ChangeWithProcMacros>) {
+        let adopting = change.is_some();
+        let mut change = change.unwrap_or_default();
+        let changed = self.vfs.take_changes();
+        let structural = adopting || self.roots.is_empty() || changed.values().any(|it| it.is_created_or_deleted());
+        for (id, file) in changed {
+            let text = match file.change {
+                VfsChange::Create(bytes, _) | VfsChange::Modify(bytes, _) => String::from_utf8(bytes).ok(),
+                VfsChange::Delete => None,
+            };
+            change.change_file(id, text);
+        }
+        if structural {
+            self.set_roots();
+        }
+        self.host.apply_change(change);
+    }
+
+    fn set_roots(&mut self) {
+        let roots = self.source_roots.partition(&self.vfs);
+        if roots.len() != self.roots.len() {
+            let mut change = ChangeWithProcMacros::default();
+            change.set_roots(roots.clone());
+            self.host.apply_change(change);
+        } else {
+            let db = self.host.raw_database_mut();
+            for (index, (new, old)) in roots.iter().zip(&self.roots).enumerate().filter(|(_, (new, old))| new != old) {
+                let durability = if new.is_library { Durability::MEDIUM } else { Durability::LOW };
+                let id = SourceRootId(u32::try_from(index).unwrap_or(u32::MAX));
+                let had: HashSet<FileId> = old.iter().collect();
+                for file in new.iter().filter(|it| !had.contains(it)) {
+                    db.set_file_source_root_with_durability(file, id, durability);
+                }
+                db.set_source_root_with_durability(id, new.clone().into(), durability);
+            }
+        }
+        self.roots = roots;
+    }
+}
+
+/// A text as rust-analyzer takes it: the same offsets, but no byte order mark.
+fn as_analysed(text: &str) -> Vec<u8> {
+    match text.strip_prefix('\u{feff}') {
+        Some(rest) => format!("   {rest}").into_bytes(),
+        None => text.as_bytes().to_vec(),
+    }
+}
+
+/// Whether a change of this file changes what Cargo would say: manifests, configuration, and files that Cargo finds
+/// by their place.
+pub fn is_reload(name: &str, created_or_deleted: bool) -> bool {
+    let path = Path::new(name);
+    let file_name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+    let parents: Vec<&str> =
+        path.parent().into_iter().flat_map(Path::components).filter_map(|it| it.as_os_str().to_str()).collect();
+    match file_name {
+        "Cargo.toml" | "Cargo.lock" | "rust-toolchain" | "rust-toolchain.toml" => return true,
+        "config.toml" | "config" if parents.last() == Some(&".cargo") => return true,
+        "build.rs" => return true,
+        _ => {}
+    }
+    if !created_or_deleted || !file_name.ends_with(".rs") {
+        return false;
+    }
+    let in_target_dir = |parents: &[&str]| {
+        parents.ends_with(&["src", "bin"]) || matches!(parents.last(), Some(&("examples" | "tests" | "benches")))
+    };
+    match file_name {
+        "main.rs" => {
+            parents.last() == Some(&"src")
+                || in_target_dir(&parents[..parents.len().saturating_sub(1)])
+                || in_target_dir(&parents)
+        }
+        "lib.rs" if parents.last() == Some(&"src") => true,
+        _ => in_target_dir(&parents),
+    }
+}

@@ -1,0 +1,448 @@
+//! Loading Cargo workspaces: everything slow or failing that must not happen on the writer's thread. A load reads
+//! manifests with `cargo metadata`, the sources of libraries, and later the output of build scripts and proc
+//! macros; the writer adopts each finished step.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ra_ap_hir::ProcMacrosBuilder;
+use ra_ap_hir_expand::proc_macro::ProcMacroLoadResult;
+use ra_ap_ide_db::base_db::{CrateGraphBuilder, ProcMacroLoadingError, ProcMacroPaths};
+use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig, load_proc_macro};
+use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
+use ra_ap_proc_macro_api::ProcMacroClient;
+use ra_ap_project_model::{
+    CargoConfig, CargoFeatures, ManifestPath, ProjectManifest, ProjectWorkspace, ProjectWorkspaceKind, RustLibSource,
+    TargetDirectoryConfig, TargetKind,
+};
+use ra_ap_vfs::FileId;
+use ra_ap_vfs::loader::Entry;
+
+use crate::model::{Missing, MissingCode};
+
+/// More Cargo workspaces below one root than this are not loaded, and the status says so.
+const MAX_WORKSPACES: usize = 32;
+
+/// What one load starts from.
+#[derive(Debug, Clone)]
+pub struct LoadRequest {
+    pub root: AbsPathBuf,
+    /// Every `Cargo.toml` below the root.
+    pub manifests: Vec<AbsPathBuf>,
+    /// Whether code of the workspace may run: build scripts, proc macros, wrappers, toolchain overrides.
+    pub trusted: bool,
+    /// Our own; the workspace's own `target` is left to its user.
+    pub target_dir: AbsPathBuf,
+    pub features: CargoFeatures,
+    pub build_scripts: bool,
+    pub proc_macros: bool,
+    /// Library sources that an earlier load read; they do not change.
+    pub known: Arc<HashSet<AbsPathBuf>>,
+    /// What the load before had found, for the manifests that do not load now.
+    pub before: Arc<Vec<ProjectWorkspace>>,
+    /// Set when a newer load supersedes this one.
+    pub superseded: Arc<AtomicBool>,
+}
+
+/// One finished step of a load.
+pub struct Loaded {
+    pub workspaces: Arc<Vec<ProjectWorkspace>>,
+    /// Sources outside the root: the standard library, dependencies, generated files.
+    pub sources: Vec<(AbsPathBuf, Vec<u8>)>,
+    pub source_roots: SourceRootConfig,
+    /// Directories outside the root whose sources change like the workspace's own (path dependencies).
+    pub local_roots: Vec<PathBuf>,
+    pub macros: MacroTable,
+    pub missing: Vec<Missing>,
+    /// No further step follows.
+    pub last: bool,
+}
+
+/// Loaded proc macros, by the path of their library.
+#[derive(Clone, Default)]
+pub struct MacroTable {
+    /// The servers live as long as their macros are in use.
+    _clients: Vec<Arc<ProcMacroClient>>,
+    libraries: HashMap<AbsPathBuf, ProcMacroLoadResult>,
+    enabled: bool,
+}
+
+impl MacroTable {
+    /// The macros of a crate graph that was just built.
+    pub fn resolve(&self, paths: &ProcMacroPaths) -> ProcMacrosBuilder {
+        let look_up = |path: &Result<(String, AbsPathBuf), ProcMacroLoadingError>| match path {
+            _ if !self.enabled => Err(ProcMacroLoadingError::Disabled),
+            Err(error) => Err(error.clone()),
+            Ok((_, path)) => self.libraries.get(path).cloned().unwrap_or(Err(ProcMacroLoadingError::MissingDylibPath)),
+        };
+        paths.iter().map(|(id, path)| (*id, look_up(path))).collect()
+    }
+}
+
+/// The crates of several Cargo workspaces as one graph. `file_id` answers for sources that are there.
+pub fn crate_graph(
+    workspaces: &[ProjectWorkspace],
+    file_id: &mut dyn FnMut(&AbsPath) -> Option<FileId>,
+) -> (CrateGraphBuilder, ProcMacroPaths) {
+    let mut graph = CrateGraphBuilder::default();
+    let mut all = ProcMacroPaths::default();
+    for workspace in workspaces {
+        let (other, mut paths) = workspace.to_crate_graph(file_id, &Default::default());
+        graph.extend(other, &mut paths);
+        all.extend(paths);
+    }
+    (graph, all)
+}
+
+/// Runs a load to its end, handing over each step as it is finished. The first step answers questions already;
+/// build scripts and proc macros come after it.
+pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync), deliver: &mut dyn FnMut(Loaded)) {
+    let superseded = || request.superseded.load(Ordering::Relaxed);
+    let mut missing = Vec::new();
+    let config = cargo_config(request, &mut missing);
+    let mut workspaces = load_workspaces(request, &config, progress, &mut missing);
+    if superseded() {
+        return;
+    }
+    let runs_code = request.trusted && workspaces.iter().any(runs_code_at_build);
+    if !request.trusted && workspaces.iter().any(runs_code_at_build) {
+        missing.push(untrusted());
+    }
+    let mut read = (*request.known).clone();
+    let mut step = |workspaces: &[ProjectWorkspace], macros: MacroTable, missing: &[Missing], last: bool| {
+        let folders = ProjectFolders::new(workspaces, &[], None);
+        // What build scripts generated is read anew each time.
+        read.retain(|path| !path.starts_with(&request.target_dir));
+        let sources = read_sources(&folders, &request.root, &mut read);
+        Loaded {
+            workspaces: Arc::new(workspaces.to_vec()),
+            sources,
+            source_roots: folders.source_root_config,
+            local_roots: local_roots(request, workspaces),
+            macros,
+            missing: missing.to_vec(),
+            last,
+        }
+    };
+    progress("reading sources", 0, 0);
+    deliver(step(&workspaces, MacroTable::default(), &missing, !runs_code));
+    if !runs_code || superseded() {
+        return;
+    }
+    if request.build_scripts {
+        run_build_scripts(&mut workspaces, &config, progress, &mut missing);
+    }
+    if superseded() {
+        return;
+    }
+    let macros =
+        if request.proc_macros { load_macros(&workspaces, &config, &mut missing) } else { MacroTable::default() };
+    deliver(step(&workspaces, macros, &missing, true));
+}
+
+fn untrusted() -> Missing {
+    Missing::new(
+        MissingCode::Untrusted,
+        "rust",
+        "build scripts and proc macros were not run, since this workspace is not trusted: what they generate is \
+         unknown; run `semdex trust PATH` or start with `--trust` if you trust its code",
+    )
+}
+
+/// How Cargo is asked. Without trust, nothing that the workspace names may run: no wrapper, no other toolchain, no
+/// credential helper for a registry.
+fn cargo_config(request: &LoadRequest, missing: &mut Vec<Missing>) -> CargoConfig {
+    let mut config = CargoConfig {
+        all_targets: true,
+        features: request.features.clone(),
+        target_dir_config: TargetDirectoryConfig::Directory(request.target_dir.clone().into()),
+        set_test: true,
+        ..CargoConfig::default()
+    };
+    if !request.trusted {
+        let mut set = |name: &str, value: &str| config.extra_env.insert(name.to_owned(), Some(value.to_owned()));
+        set("RUSTC_WRAPPER", "");
+        set("RUSTC_WORKSPACE_WRAPPER", "");
+        set("CARGO_BUILD_RUSTC_WRAPPER", "");
+        set("CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER", "");
+        set("RUSTC", "rustc");
+        set("CARGO_NET_OFFLINE", "true");
+        set("CARGO_NET_GIT_FETCH_WITH_CLI", "false");
+        if let Some(toolchain) = default_toolchain() {
+            set("RUSTUP_TOOLCHAIN", &toolchain);
+        }
+    }
+    match find_sysroot(request) {
+        Some(sysroot) => {
+            config.sysroot_src = find_std_sources(&sysroot);
+            if config.sysroot_src.is_none() {
+                missing.push(Missing::new(
+                    MissingCode::StdSources,
+                    "rust",
+                    "the standard library's sources are not installed: run `rustup component add rust-src`, or set \
+                     RUST_SRC_PATH, or install Debian's `rust-web-src`",
+                ));
+            }
+            config.sysroot = Some(RustLibSource::Path(sysroot));
+        }
+        None => missing.push(Missing::new(
+            MissingCode::StdSources,
+            "rust",
+            "`rustc --print sysroot` failed: no Rust toolchain was found; install one with rustup",
+        )),
+    }
+    config
+}
+
+/// The toolchain that rustup takes outside of any project, so that no `rust-toolchain.toml` has a say.
+fn default_toolchain() -> Option<String> {
+    let output = Command::new("rustup").args(["default"]).current_dir("/").output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    text.split_whitespace().next().filter(|_| output.status.success()).map(str::to_owned)
+}
+
+fn find_sysroot(request: &LoadRequest) -> Option<AbsPathBuf> {
+    let directory: &Path = if request.trusted { request.root.as_ref() } else { Path::new("/") };
+    let output = Command::new("rustc").args(["--print", "sysroot"]).current_dir(directory).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
+    AbsPathBuf::try_from(Utf8PathBuf::from(text.trim())).ok()
+}
+
+/// The sysroot's own, else `RUST_SRC_PATH`, else what Debian installs. Sources of another version serve too.
+fn find_std_sources(sysroot: &AbsPath) -> Option<AbsPathBuf> {
+    let has_core = |path: &AbsPathBuf| path.join("core/src/lib.rs").as_path().is_file_on_disk();
+    let from_env = std::env::var("RUST_SRC_PATH").ok().and_then(|it| AbsPathBuf::try_from(Utf8PathBuf::from(it)).ok());
+    let mut from_debian: Vec<_> = std::fs::read_dir("/usr/src")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with("rustc-"))
+        .filter_map(|entry| AbsPathBuf::try_from(Utf8PathBuf::from_path_buf(entry.path().join("library")).ok()?).ok())
+        .collect();
+    from_debian.sort();
+    std::iter::once(sysroot.join("lib/rustlib/src/rust/library"))
+        .chain(from_env)
+        .chain(from_debian.into_iter().rev())
+        .find(has_core)
+}
+
+trait OnDisk {
+    fn is_file_on_disk(&self) -> bool;
+}
+
+impl OnDisk for AbsPath {
+    fn is_file_on_disk(&self) -> bool {
+        let path: &Path = self.as_ref();
+        path.is_file()
+    }
+}
+
+/// Loads the workspaces of all manifests: the outermost first, then those that no loaded one has as a member.
+fn load_workspaces(
+    request: &LoadRequest,
+    config: &CargoConfig,
+    progress: &(dyn Fn(&str, usize, usize) + Sync),
+    missing: &mut Vec<Missing>,
+) -> Vec<ProjectWorkspace> {
+    let mut manifests = request.manifests.clone();
+    manifests.sort_by_key(|path| (path.components().count(), path.clone()));
+    let total = manifests.len();
+    let mut covered: BTreeSet<AbsPathBuf> = BTreeSet::new();
+    let mut workspaces: Vec<ProjectWorkspace> = Vec::new();
+    for (done, manifest) in manifests.into_iter().enumerate() {
+        if request.superseded.load(Ordering::Relaxed) {
+            return workspaces;
+        }
+        if covered.contains(&manifest) {
+            continue;
+        }
+        if workspaces.len() >= MAX_WORKSPACES {
+            let detail =
+                format!("more than {MAX_WORKSPACES} Cargo workspaces: {manifest} and later ones are not loaded");
+            missing.push(Missing::new(MissingCode::TooMany, "rust", detail));
+            break;
+        }
+        progress("reading manifests", done, total);
+        let scope = relative(&request.root, &manifest);
+        let Ok(path) = ManifestPath::try_from(manifest.clone()) else { continue };
+        match ProjectWorkspace::load(ProjectManifest::CargoToml(path), config, &|_| ()) {
+            Ok(workspace) => {
+                if let ProjectWorkspaceKind::Cargo { cargo, error, .. } = &workspace.kind {
+                    covered.extend(
+                        cargo
+                            .packages()
+                            .filter(|&package| cargo[package].is_member)
+                            .map(|package| AbsPathBuf::from(cargo[package].manifest.clone())),
+                    );
+                    covered.insert(AbsPathBuf::from(cargo.manifest_path().clone()));
+                    if let Some(error) = error {
+                        missing.push(broken(&scope, &format!("its dependencies are unknown: {error:#}")));
+                    }
+                }
+                covered.insert(manifest);
+                workspaces.push(workspace);
+            }
+            Err(error) => {
+                missing.push(broken(&scope, &format!("{error:#}")));
+                let old = request.before.iter().find(|it| it.manifest().is_some_and(|it| **it == *manifest));
+                workspaces.extend(old.cloned());
+            }
+        }
+    }
+    workspaces
+}
+
+fn broken(scope: &str, error: &str) -> Missing {
+    let mut detail = String::new();
+    for line in error.lines().map(str::trim).filter(|line| !line.is_empty()).take(12) {
+        if !detail.is_empty() {
+            detail.push_str("; ");
+        }
+        detail.push_str(line);
+    }
+    Missing::new(MissingCode::WorkspaceBroken, scope, format!("Cargo could not load it: {detail}"))
+}
+
+fn relative(root: &AbsPath, path: &AbsPath) -> String {
+    path.strip_prefix(root).map_or_else(|| path.to_string(), |it| it.as_str().to_owned())
+}
+
+/// Whether anything of the workspace or its dependencies runs when it is built.
+fn runs_code_at_build(workspace: &ProjectWorkspace) -> bool {
+    let ProjectWorkspaceKind::Cargo { cargo, .. } = &workspace.kind else { return false };
+    cargo.packages().any(|package| {
+        cargo[package].targets.iter().any(|&target| {
+            matches!(cargo[target].kind, TargetKind::BuildScript | TargetKind::Lib { is_proc_macro: true })
+        })
+    })
+}
+
+fn run_build_scripts(
+    workspaces: &mut [ProjectWorkspace],
+    config: &CargoConfig,
+    progress: &(dyn Fn(&str, usize, usize) + Sync),
+    missing: &mut Vec<Missing>,
+) {
+    let total = workspaces.len();
+    for (done, workspace) in workspaces.iter_mut().enumerate() {
+        progress("running build scripts", done, total);
+        if !runs_code_at_build(workspace) {
+            continue;
+        }
+        let scope = workspace.manifest_or_root().to_string();
+        let error = match workspace.run_build_scripts(config, &|_| ()) {
+            Ok(output) => {
+                let error = output.error().map(str::to_owned);
+                workspace.set_build_scripts(output);
+                error
+            }
+            Err(error) => Some(format!("{error:#}")),
+        };
+        if let Some(error) = error {
+            let first =
+                error.lines().map(str::trim).filter(|line| !line.is_empty()).take(6).collect::<Vec<_>>().join("; ");
+            missing.push(Missing::new(MissingCode::BuildScripts, scope, format!("build scripts failed: {first}")));
+        }
+    }
+}
+
+fn load_macros(workspaces: &[ProjectWorkspace], config: &CargoConfig, missing: &mut Vec<Missing>) -> MacroTable {
+    let mut table = MacroTable { enabled: true, ..MacroTable::default() };
+    // One id serves all files here: only the macros' paths are of interest.
+    let mut any_file = |_: &AbsPath| Some(FileId::from_raw(0));
+    for workspace in workspaces {
+        let paths: Vec<AbsPathBuf> = workspace
+            .to_crate_graph(&mut any_file, &Default::default())
+            .1
+            .into_values()
+            .filter_map(|path| path.ok().map(|(_, path)| path))
+            .filter(|path| !table.libraries.contains_key(path))
+            .collect();
+        if paths.is_empty() {
+            continue;
+        }
+        let server = workspace
+            .find_sysroot_proc_macro_srv()
+            .map_or_else(|| Err("no toolchain was found".to_owned()), |found| found.map_err(|it| it.to_string()))
+            .and_then(|path| {
+                ProcMacroClient::spawn(&path, &config.extra_env, workspace.toolchain.as_ref(), 1)
+                    .map_err(|error| error.to_string())
+            });
+        match server {
+            Ok(client) => {
+                for path in paths {
+                    let macros = load_proc_macro(&client, &path, &[]);
+                    if let Err(error) = &macros {
+                        let detail = format!("the macros of {path} could not be loaded: {error}");
+                        missing.push(Missing::new(MissingCode::ProcMacros, "rust", detail));
+                    }
+                    table.libraries.insert(path, macros);
+                }
+                table._clients.push(Arc::new(client));
+            }
+            Err(error) => {
+                let detail = format!("the proc-macro server could not be started: {error}");
+                missing.push(Missing::new(MissingCode::ProcMacros, "rust", detail));
+            }
+        }
+    }
+    table
+}
+
+/// The files of all source roots outside the workspace's root that no earlier step read.
+fn read_sources(
+    folders: &ProjectFolders,
+    root: &AbsPath,
+    read: &mut HashSet<AbsPathBuf>,
+) -> Vec<(AbsPathBuf, Vec<u8>)> {
+    let mut sources = Vec::new();
+    for entry in &folders.load {
+        match entry {
+            Entry::Files(files) => files.iter().for_each(|file| read_file(file, root, read, &mut sources)),
+            Entry::Directories(directories) => {
+                for include in directories.include.iter().filter(|it| !it.starts_with(root)) {
+                    let exclude = directories.exclude.clone();
+                    let walk = ignore::WalkBuilder::new(include)
+                        .standard_filters(false)
+                        .filter_entry(move |entry| exclude.iter().all(|it| AsRef::<Path>::as_ref(it) != entry.path()))
+                        .build();
+                    for file in walk.flatten().filter(|it| it.file_type().is_some_and(|it| it.is_file())) {
+                        let Ok(path) = Utf8PathBuf::from_path_buf(file.into_path()) else { continue };
+                        let path = AbsPathBuf::assert(path);
+                        if directories.contains_file(&path) {
+                            read_file(&path, root, read, &mut sources);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    sources
+}
+
+/// Directories outside the root whose files change as the workspace's own do: path dependencies.
+fn local_roots(request: &LoadRequest, workspaces: &[ProjectWorkspace]) -> Vec<PathBuf> {
+    let outside = |path: &AbsPathBuf| !path.starts_with(&request.root) && !path.starts_with(&request.target_dir);
+    let roots: BTreeSet<PathBuf> = workspaces
+        .iter()
+        .flat_map(ProjectWorkspace::to_roots)
+        .filter(|it| it.is_local)
+        .flat_map(|it| it.include)
+        .filter(outside)
+        .map(PathBuf::from)
+        .collect();
+    roots.into_iter().collect()
+}
+
+fn read_file(path: &AbsPath, root: &AbsPath, read: &mut HashSet<AbsPathBuf>, sources: &mut Vec<(AbsPathBuf, Vec<u8>)>) {
+    if path.starts_with(root) || read.contains(path) {
+        return;
+    }
+    if let Ok(bytes) = std::fs::read(AsRef::<Path>::as_ref(path)) {
+        read.insert(path.to_path_buf());
+        sources.push((path.to_path_buf(), bytes));
+    }
+}

@@ -1,0 +1,20 @@
+//! Rust, analysed in the process: the only place that names rust-analyzer's crates.
+
+pub mod describe;
+pub mod diagnostics;
+pub mod engine;
+pub mod judge;
+pub mod load;
+pub mod paths;
+pub mod questions;
+pub mod resolve;
+pub mod symbols;
+pub mod syntax;
+pub mod usages;
+pub mod view;
+
+/// The version of rust-analyzer's crates that is built in.
+pub const VERSION: &str = "0.0.348";
+
+/// Type inference recurses deeply.
+pub const STACK_BYTES: usize = 64 * 1024 * 1024;

@@ -1,0 +1,348 @@
+//! The questions that every engine answers, for Rust. Each consumes its view; each runs on a blocking thread.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ra_ap_hir::Impl;
+use ra_ap_ide::{FileId, FileRange, HoverConfig, HoverDocFormat, RaFixtureConfig, SubstTyLen, TryToNav as _};
+use ra_ap_ide_db::defs::{Definition, IdentClass};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
+
+use super::paths::{as_assoc_item, in_trait};
+use super::symbols::is_test_at;
+use super::syntax::is_test_file_path;
+use super::view::{Context, View, span, text_range, text_size};
+use crate::lang::files::File;
+use crate::lang::rank::rank;
+use crate::lang::{Result, Stop};
+use crate::model::{
+    Answer, Downstream, Language, Missing, MissingCode, Overview, Span, Symbol, SymbolAt, SymbolKind, SymbolQuery,
+    Upstream, UsageCount, Usages,
+};
+
+impl View {
+    /// Exactly one symbol, or an error that helps.
+    pub fn resolve(self, query: &SymbolQuery) -> Result<Symbol> {
+        self.ask(|it| Ok(it.resolve(query)?.0))
+    }
+
+    pub fn usages(self, query: &SymbolQuery) -> Result<Answer<(Symbol, Usages)>> {
+        self.ask(|it| {
+            let (symbol, definition) = it.resolve(query)?;
+            Ok(it.usages_of(definition).map(|usages| (symbol, usages)))
+        })
+    }
+
+    pub fn implementations(self, query: &SymbolQuery) -> Result<Answer<(Symbol, Vec<Symbol>)>> {
+        self.ask(|it| {
+            let (symbol, definition) = it.resolve(query)?;
+            Ok(Answer { value: (symbol, it.implementations_of(definition)), coverage: it.coverage(false) })
+        })
+    }
+
+    /// The symbols of a file as a tree, each with its path.
+    pub fn symbols(self, file: &str) -> Result<Answer<Vec<Symbol>>> {
+        self.ask(|it| {
+            let Some(file) = it.files.get(file) else { return Ok(Answer::default()) };
+            Ok(Answer { value: it.symbols_in(file).0, coverage: it.file_coverage(file) })
+        })
+    }
+
+    /// A file with what it uses and what uses it.
+    pub fn overview(self, file: &str) -> Result<Answer<Overview>> {
+        self.ask(|it| it.overview(file))
+    }
+
+    pub fn symbol_at(self, file: &str, offset: usize) -> Result<Answer<SymbolAt>> {
+        self.ask(|it| it.symbol_at(file, offset))
+    }
+
+    /// Symbols by parts of their name, the best first, with how well each fits.
+    pub fn search(self, query: &str, limit: usize) -> Result<Answer<Vec<(Symbol, f64)>>> {
+        self.ask(|it| Ok(Answer { value: it.search(query, limit), coverage: it.coverage(false) }))
+    }
+}
+
+impl<'db> Context<'db> {
+    fn search(&self, query: &str, limit: usize) -> Vec<(Symbol, f64)> {
+        let name = query.rsplit("::").next().unwrap_or(query);
+        let mut found: Vec<(f64, FileId, usize)> = Vec::new();
+        for file in self.files.of(Language::Rust) {
+            let Some(id) = self.file_id(&file.path) else { continue };
+            let is_test_file = is_test_file_path(&file.path);
+            file.outline().walk(&mut |item| {
+                if item.kind == SymbolKind::Impl {
+                    return;
+                }
+                let Some(fit) = rank(name, &item.name) else { return };
+                let test = if item.test || is_test_file { 0.2 } else { 0.0 };
+                let private = if item.public { 0.0 } else { 0.02 };
+                found.push((fit - test - private, id, item.name_span.start));
+            });
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
+        let symbol = |(fit, id, offset)| Some((self.symbol_of(self.definition_at(id, offset)?)?, fit));
+        found.into_iter().filter_map(symbol).take(limit).collect()
+    }
+
+    /// Also says whether any crate includes the file.
+    pub(super) fn file_coverage(&self, file: &File) -> crate::model::Coverage {
+        let mut coverage = self.coverage(false);
+        let in_a_crate = self.file_id(&file.path).is_some_and(|id| self.sema.file_to_module_def(id).is_some());
+        if self.is_loaded() && !in_a_crate {
+            coverage.lacks(Missing::new(
+                MissingCode::NotInAPackage,
+                &*file.path,
+                "no crate of the workspace includes this file: a `mod` line is missing, or no package has it as a target",
+            ));
+        }
+        coverage
+    }
+
+    fn overview(&self, name: &str) -> Result<Answer<Overview>> {
+        let Some(file) = self.files.get(name) else { return Ok(Answer::default()) };
+        let coverage = self.file_coverage(file);
+        let (mut symbols, definitions) = self.symbols_in(file);
+        let id = self.file_id(name);
+        let package = id.and_then(|id| self.sema.first_crate(id)).map(|it| self.crate_name(it));
+        let found = self.find(&definitions);
+        let mut counts: BTreeMap<String, UsageCount> = BTreeMap::new();
+        let mut users: BTreeMap<String, (BTreeSet<String>, usize)> = BTreeMap::new();
+        for (definition, found) in definitions.iter().zip(&found) {
+            let Some(path) = self.path_of(*definition) else { continue };
+            let files: BTreeSet<&str> = found.items.iter().map(|it| it.file.path.as_ref()).collect();
+            counts.insert(path.clone(), UsageCount { total: found.items.len(), files: files.len() });
+            for occurrence in found.items.iter().filter(|it| it.file.path.as_ref() != name) {
+                let user = users.entry(occurrence.file.path.to_string()).or_default();
+                user.0.insert(path.clone());
+                user.1 += 1;
+            }
+        }
+        count(&mut symbols, &counts);
+        let mut downstream: Vec<Downstream> = users
+            .into_iter()
+            .map(|(file, (symbols, count))| Downstream {
+                package: self.package_of(&file),
+                file,
+                symbols: symbols.into_iter().collect(),
+                count,
+            })
+            .collect();
+        downstream.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.file.cmp(&b.file)));
+        let upstream = self.upstream(file);
+        let docs = file.outline().docs.clone();
+        Ok(Answer { value: Overview { package, docs, symbols, upstream, downstream }, coverage })
+    }
+
+    fn package_of(&self, file: &str) -> String {
+        let krate = self.file_id(file).and_then(|id| self.sema.first_crate(id));
+        krate.map(|it| self.crate_name(it)).unwrap_or_default()
+    }
+
+    /// What the file names that is defined elsewhere: items, not members.
+    fn upstream(&self, file: &Arc<File>) -> Vec<Upstream> {
+        let Some(id) = self.file_id(&file.path) else { return Vec::new() };
+        let tree = self.sema.parse_guess_edition(id);
+        let mut used: BTreeMap<(String, bool), (BTreeSet<String>, BTreeSet<String>)> = BTreeMap::new();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        for path in tree.syntax().descendants().filter_map(ast::NameRef::cast) {
+            let Some(class) = IdentClass::classify_node(&self.sema, path.syntax()) else { continue };
+            for definition in class.definitions_no_ops() {
+                let is_item = matches!(
+                    definition,
+                    Definition::Adt(_)
+                        | Definition::Trait(_)
+                        | Definition::Function(_)
+                        | Definition::Const(_)
+                        | Definition::Static(_)
+                        | Definition::TypeAlias(_)
+                        | Definition::Macro(_)
+                );
+                if !is_item {
+                    continue;
+                }
+                let Some(path) = self.path_of(definition).filter(|it| seen.insert(it.clone())) else { continue };
+                let Some(krate) = definition.krate(self.db) else { continue };
+                let external = !krate.origin(self.db).is_local();
+                let place = definition.try_to_nav(&self.sema).and_then(|it| self.name_of(it.call_site.file_id));
+                if place.as_deref() == Some(&*file.path) {
+                    continue;
+                }
+                let entry = used.entry((self.crate_name(krate), external)).or_default();
+                entry.0.extend(place.filter(|_| !external));
+                entry.1.insert(path);
+            }
+        }
+        used.into_iter()
+            .map(|((package, external), (files, symbols))| Upstream {
+                package,
+                external,
+                files: files.into_iter().collect(),
+                symbols: symbols.into_iter().collect(),
+            })
+            .collect()
+    }
+
+    fn symbol_at(&self, name: &str, offset: usize) -> Result<Answer<SymbolAt>> {
+        let nothing = |file: &File, at: Span| SymbolAt {
+            symbol: None,
+            ty: None,
+            hover: None,
+            definition: None,
+            at: file.lines().place(&file.path, at),
+        };
+        let Some((file, id)) = self.files.get(name).zip(self.file_id(name)) else {
+            return Ok(Answer::default_at(name));
+        };
+        let coverage = self.file_coverage(file);
+        let tree = self.sema.parse_guess_edition(id);
+        let token = tree.syntax().token_at_offset(text_size(offset)).max_by_key(|it| match it.kind() {
+            SyntaxKind::IDENT => 3,
+            kind if kind.is_keyword(ra_ap_ide::Edition::LATEST) => 2,
+            kind if kind.is_trivia() => 0,
+            _ => 1,
+        });
+        let Some(token) = token else {
+            return Ok(Answer { value: nothing(file, Span::new(offset, offset)), coverage });
+        };
+        let at = span(token.text_range());
+        let mut answer = nothing(file, at);
+        let definition = self.meant_by(&token);
+        answer.symbol = definition.and_then(|it| self.symbol_of(it));
+        answer.definition = match (&answer.symbol, definition) {
+            (Some(symbol), _) => Some(symbol.name_at.clone()),
+            (None, Some(definition)) => definition.try_to_nav(&self.sema).and_then(|it| {
+                let range = it.call_site.focus_or_full_range();
+                self.place(FileRange { file_id: it.call_site.file_id, range })
+            }),
+            (None, None) => None,
+        };
+        answer.ty = self.type_at(&token);
+        let config = HoverConfig {
+            links_in_hover: false,
+            memory_layout: None,
+            documentation: true,
+            keywords: true,
+            format: HoverDocFormat::Markdown,
+            max_trait_assoc_items_count: None,
+            max_fields_count: Some(10),
+            max_enum_variants_count: Some(10),
+            max_subst_ty_len: SubstTyLen::Unlimited,
+            show_drop_glue: false,
+            ra_fixture: RaFixtureConfig::default(),
+        };
+        let range = FileRange { file_id: id, range: text_range(at) };
+        let hover = self.analysis().hover(&config, range).map_err(|_| Stop::Stale)?;
+        answer.hover = hover.map(|it| it.info.markup.to_string());
+        Ok(Answer { value: answer, coverage })
+    }
+
+    /// What a token defines or refers to.
+    pub(super) fn meant_by(&self, token: &SyntaxToken) -> Option<Definition<'db>> {
+        let classify = |token: SyntaxToken| {
+            IdentClass::classify_token(&self.sema, &token)?.definitions_no_ops().into_iter().next()
+        };
+        self.sema.descend_into_macros_exact(token.clone()).into_iter().find_map(classify)
+    }
+
+    fn type_at(&self, token: &SyntaxToken) -> Option<String> {
+        use ra_ap_hir::HirDisplay as _;
+        let token = self.sema.descend_into_macros_single_exact(token.clone());
+        for node in token.parent_ancestors().take(6) {
+            let ty = if let Some(it) = ast::IdentPat::cast(node.clone()) {
+                self.sema.type_of_binding_in_pat(&it)
+            } else if let Some(it) = ast::Expr::cast(node.clone()) {
+                self.sema.type_of_expr(&it).map(|it| it.original)
+            } else if let Some(it) = ast::Pat::cast(node.clone()) {
+                self.sema.type_of_pat(&it).map(|it| it.original)
+            } else if let Some(it) = ast::Type::cast(node.clone()) {
+                self.sema.resolve_type(&it)
+            } else {
+                None
+            };
+            if let Some(ty) = ty {
+                let krate = self.sema.scope(&node)?.krate();
+                return Some(ty.display(self.db, self.display(krate)).to_string());
+            }
+        }
+        None
+    }
+
+    /// A trait's or its member's implementations; for a type the traits that it implements.
+    pub(super) fn implementations_of(&self, definition: Definition<'db>) -> Vec<Symbol> {
+        let db = self.db;
+        let local = |it: &Impl| it.module(db).krate(db).origin(db).is_local();
+        let mut found: Vec<Symbol> = match definition {
+            Definition::Trait(it) => {
+                Impl::all_for_trait(db, it).into_iter().filter(local).filter_map(|it| self.impl_symbol(it)).collect()
+            }
+            Definition::Adt(it) => Impl::all_for_type(db, it.ty(db))
+                .into_iter()
+                .filter(|it| it.trait_(db).is_some())
+                .filter(local)
+                .filter_map(|it| self.impl_symbol(it))
+                .collect(),
+            _ => match as_assoc_item(definition, db).map(|it| it.container(db)) {
+                Some(ra_ap_hir::AssocItemContainer::Trait(it)) => Impl::all_for_trait(db, it)
+                    .into_iter()
+                    .filter(local)
+                    .flat_map(|it| it.items(db))
+                    .map(super::paths::assoc_definition)
+                    .filter(|it| in_trait(*it, db) == definition)
+                    .filter_map(|it| self.symbol_of(it))
+                    .collect(),
+                _ => Vec::new(),
+            },
+        };
+        found.sort_by(|a, b| a.place.cmp(&b.place));
+        found.dedup_by(|a, b| a.place == b.place && a.path == b.path);
+        found
+    }
+
+    fn impl_symbol(&self, it: Impl) -> Option<Symbol> {
+        let target = it.try_to_nav(&self.sema)?.call_site;
+        let file = self.file(target.file_id)?;
+        let whole = span(target.full_range);
+        let path = self.impl_path(it);
+        let outline = file.outline().clone();
+        let mut item = None;
+        outline.walk(&mut |candidate| {
+            if candidate.kind == SymbolKind::Impl && candidate.span.start == whole.start {
+                item = Some(candidate);
+            }
+        });
+        let name_span = item.map_or(span(target.focus_or_full_range()), |it| it.name_span);
+        Some(Symbol {
+            name: item.map_or_else(|| path.clone(), |it| it.name.clone()),
+            kind: SymbolKind::Impl,
+            signature: item.map_or_else(|| format!("impl {path}"), |it| it.signature.clone()),
+            package: self.crate_name(it.module(self.db).krate(self.db)),
+            place: file.lines().place(&file.path, whole),
+            name_at: file.lines().place(&file.path, name_span),
+            declared_at: None,
+            docs: item.and_then(|it| it.docs.clone()),
+            external: !it.module(self.db).krate(self.db).origin(self.db).is_local(),
+            public: true,
+            test: is_test_at(&file, whole.start),
+            usages: None,
+            children: Vec::new(),
+            path,
+        })
+    }
+}
+
+fn count(symbols: &mut [Symbol], counts: &BTreeMap<String, UsageCount>) {
+    for symbol in symbols {
+        if symbol.kind != SymbolKind::Impl {
+            symbol.usages = counts.get(&symbol.path).copied();
+        }
+        count(&mut symbol.children, counts);
+    }
+}
+
+impl Answer<SymbolAt> {
+    fn default_at(file: &str) -> Answer<SymbolAt> {
+        let place = crate::model::Place { file: file.to_owned(), start: 0, end: 0, line: 1, end_line: 1, column: 1 };
+        Answer::whole(SymbolAt { symbol: None, ty: None, hover: None, definition: None, at: place })
+    }
+}

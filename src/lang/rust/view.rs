@@ -1,0 +1,139 @@
+//! An immutable view of one revision. It is moved into one blocking closure and dropped there: while it lives, no
+//! change can be made.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use ra_ap_hir::{EditionedFileId, Semantics, attach_db};
+use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase, TextRange, TextSize};
+use ra_ap_ide_db::base_db::SourceDatabase;
+use ra_ap_ide_db::base_db::salsa::Cancelled;
+use ra_ap_paths::AbsPathBuf;
+
+use super::engine::{Environment, FileIds};
+use crate::lang::files::{File, Files};
+use crate::lang::{Result, Stop};
+use crate::model::{Coverage, Missing, MissingCode, Place, Span};
+
+/// Runs a question; a change that comes between stops it.
+pub fn catch<T>(question: impl FnOnce() -> T) -> Result<T> {
+    Cancelled::catch(AssertUnwindSafe(question)).map_err(|_| Stop::Stale)
+}
+
+#[derive(Clone)]
+pub struct View {
+    db: RootDatabase,
+    files: Arc<Files>,
+    ids: Arc<FileIds>,
+    root: AbsPathBuf,
+    environment: Arc<Environment>,
+}
+
+impl View {
+    pub(super) fn new(
+        db: RootDatabase,
+        files: Arc<Files>,
+        ids: Arc<FileIds>,
+        root: AbsPathBuf,
+        environment: Arc<Environment>,
+    ) -> View {
+        View { db, files, ids, root, environment }
+    }
+
+    /// Asks, on a thread that may block and has a deep stack. Ends the view.
+    pub fn ask<T>(self, question: impl FnOnce(&Context<'_>) -> Result<T>) -> Result<T> {
+        catch(|| {
+            attach_db(&self.db, || {
+                let context = Context {
+                    sema: Semantics::new(&self.db),
+                    db: &self.db,
+                    files: &self.files,
+                    ids: &self.ids,
+                    root: &self.root,
+                    environment: &self.environment,
+                };
+                question(&context)
+            })
+        })?
+    }
+}
+
+/// What a question works with.
+pub struct Context<'db> {
+    pub(super) sema: Semantics<'db, RootDatabase>,
+    pub(super) db: &'db RootDatabase,
+    pub(super) files: &'db Files,
+    pub(super) ids: &'db FileIds,
+    pub(super) root: &'db AbsPathBuf,
+    pub(super) environment: &'db Environment,
+}
+
+impl<'db> Context<'db> {
+    /// The ide's own questions on the same revision.
+    pub(super) fn analysis(&self) -> Analysis {
+        AnalysisHost::with_database(self.db.clone()).analysis()
+    }
+
+    pub(super) fn file_id(&self, file: &str) -> Option<FileId> {
+        self.ids.get(file).copied()
+    }
+
+    pub(super) fn editioned(&self, file: FileId) -> EditionedFileId {
+        self.sema.attach_first_edition(file)
+    }
+
+    /// A file's name in answers: relative to the root, or absolute outside of it.
+    pub(super) fn name_of(&self, file: FileId) -> Option<String> {
+        let root = self.db.source_root(self.db.file_source_root(file).source_root_id(self.db)).source_root(self.db);
+        let path = root.path_for_file(&file)?.as_path()?;
+        Some(path.strip_prefix(self.root).map_or_else(|| path.to_string(), |it| it.as_str().to_owned()))
+    }
+
+    /// The file's text with its lines and outline: the workspace's own, or one made for an external file.
+    pub(super) fn file(&self, file: FileId) -> Option<Arc<File>> {
+        let name = self.name_of(file)?;
+        if let Some(own) = self.files.get(&name) {
+            return Some(own.clone());
+        }
+        let text: Arc<str> = Arc::from(&**self.db.file_text(file).text(self.db));
+        Some(Arc::new(File::new(name, text)))
+    }
+
+    pub(super) fn place(&self, range: FileRange) -> Option<Place> {
+        let file = self.file(range.file_id)?;
+        Some(file.lines().place(&file.path, span(range.range)))
+    }
+
+    /// What an answer that rests on the index may lack. `strictly`: also what a lack of the environment can touch,
+    /// as in diagnostics.
+    pub(super) fn coverage(&self, strictly: bool) -> Coverage {
+        let mut coverage = Coverage::default();
+        if !self.environment.settled {
+            coverage.lacks(Missing::new(
+                MissingCode::Indexing,
+                "rust",
+                "the Cargo workspace is being loaded; ask again, or give a longer `wait_ms`",
+            ));
+        }
+        for missing in &self.environment.missing {
+            if strictly { coverage.lacks(missing.clone()) } else { coverage.note(missing.clone()) }
+        }
+        coverage
+    }
+
+    pub(super) fn is_loaded(&self) -> bool {
+        self.environment.loaded
+    }
+}
+
+pub(super) fn span(range: TextRange) -> Span {
+    Span::new(range.start().into(), range.end().into())
+}
+
+pub(super) fn text_size(offset: usize) -> TextSize {
+    TextSize::new(u32::try_from(offset).unwrap_or(u32::MAX))
+}
+
+pub(super) fn text_range(span: Span) -> TextRange {
+    TextRange::new(text_size(span.start), text_size(span.end))
+}

@@ -1,0 +1,131 @@
+//! One revision as any engine sees it: the same questions for every language. Rust is asked on a blocking thread,
+//! Go by waiting for gopls; whoever asks cannot tell.
+
+use std::time::Instant;
+
+use super::{Result, Stop, go, rust};
+use crate::model::{
+    Answer, Code, Coverage, Description, Diagnostic, Error, Language, Overview, Package, Symbol, SymbolAt, SymbolQuery,
+    Usages,
+};
+
+pub enum View {
+    Rust(rust::view::View),
+    Go(go::View),
+}
+
+impl View {
+    pub fn language(&self) -> Language {
+        match self {
+            View::Rust(_) => Language::Rust,
+            View::Go(_) => Language::Go,
+        }
+    }
+
+    pub async fn usages(self, query: SymbolQuery, deadline: Instant) -> Result<Answer<(Symbol, Usages)>> {
+        match self {
+            View::Rust(view) => blocking(move || view.usages(&query)).await,
+            View::Go(view) => {
+                let symbol = one(view.resolve(&query)?, &query)?;
+                let usages = view.usages(&symbol, deadline).await?;
+                Ok(usages.map(|usages| (symbol, usages)))
+            }
+        }
+    }
+
+    pub async fn implementations(self, query: SymbolQuery, deadline: Instant) -> Result<Answer<(Symbol, Vec<Symbol>)>> {
+        match self {
+            View::Rust(view) => blocking(move || view.implementations(&query)).await,
+            View::Go(view) => {
+                let symbol = one(view.resolve(&query)?, &query)?;
+                let found = view.implementations(&symbol, deadline).await?;
+                Ok(found.map(|found| (symbol, found)))
+            }
+        }
+    }
+
+    pub async fn describe(self, query: SymbolQuery, deadline: Instant) -> Result<Answer<(Description, Usages)>> {
+        match self {
+            View::Rust(view) => blocking(move || view.describe(&query)).await,
+            View::Go(view) => {
+                let symbol = one(view.resolve(&query)?, &query)?;
+                let described = view.describe(&symbol, deadline).await?;
+                let usages = view.usages(&symbol, deadline).await?;
+                let mut coverage = described.coverage;
+                coverage.absorb(usages.coverage);
+                Ok(Answer { value: (described.value, usages.value), coverage })
+            }
+        }
+    }
+
+    /// The one symbol that a query means.
+    pub async fn resolve(self, query: SymbolQuery) -> Result<Symbol> {
+        match self {
+            View::Rust(view) => blocking(move || view.resolve(&query)).await,
+            View::Go(view) => one(view.resolve(&query)?, &query),
+        }
+    }
+
+    pub async fn symbols(self, file: String) -> Result<Answer<Vec<Symbol>>> {
+        match self {
+            View::Rust(view) => blocking(move || view.symbols(&file)).await,
+            View::Go(view) => Ok(Answer { value: view.symbols(&file), coverage: Coverage::default() }),
+        }
+    }
+
+    pub async fn overview(self, file: String, deadline: Instant) -> Result<Answer<Overview>> {
+        match self {
+            View::Rust(view) => blocking(move || view.overview(&file)).await,
+            View::Go(view) => view.overview(&file, deadline).await,
+        }
+    }
+
+    pub async fn symbol_at(self, file: String, offset: usize, deadline: Instant) -> Result<Answer<SymbolAt>> {
+        match self {
+            View::Rust(view) => blocking(move || view.symbol_at(&file, offset)).await,
+            View::Go(view) => view.symbol_at(&file, offset, deadline).await,
+        }
+    }
+
+    /// Of these files, or of all where none is named.
+    pub async fn diagnostics(self, files: Vec<String>, deadline: Instant) -> Result<Answer<Vec<Diagnostic>>> {
+        match self {
+            View::Rust(view) => blocking(move || view.diagnostics(&files)).await,
+            View::Go(view) => view.diagnostics(&files, deadline).await,
+        }
+    }
+
+    pub async fn package(self, name: String) -> Result<Option<Answer<Package>>> {
+        match self {
+            View::Rust(view) => blocking(move || view.package(&name)).await,
+            View::Go(view) => Ok(view.package(&name)),
+        }
+    }
+
+    /// Symbols by parts of their name, with how well each fits.
+    pub async fn search(self, query: String, limit: usize) -> Result<Answer<Vec<(Symbol, f64)>>> {
+        match self {
+            View::Rust(view) => blocking(move || view.search(&query, limit)).await,
+            View::Go(view) => Ok(Answer::whole(view.search(&query, limit))),
+        }
+    }
+}
+
+/// Analysis never runs on a thread that serves requests.
+async fn blocking<T: Send + 'static>(question: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(question).await {
+        Ok(answer) => answer,
+        Err(error) if error.is_panic() => {
+            tracing::error!(%error, "a question panicked");
+            Err(Stop::Failed(Error::new(Code::Internal, "the analysis failed on this question; the server goes on")))
+        }
+        Err(_) => Err(Stop::Failed(Error::new(Code::Internal, "the server is stopping"))),
+    }
+}
+
+fn one(mut found: Vec<Symbol>, query: &SymbolQuery) -> Result<Symbol> {
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        _ => Err(Error::new(Code::UnknownSymbol, format!("there is no one symbol `{}`", query.symbol)).into()),
+    }
+}

@@ -1,0 +1,219 @@
+//! How a question is put to a workspace: a fresh view, another one when a change comes between, a deadline over all.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::lang::files::Files;
+use crate::lang::view::View;
+use crate::lang::{self, Stop};
+use crate::model::{Answer, Code, Coverage, Error, Language, Meta, Missing, MissingCode, Result, Revision, SymbolQuery};
+use crate::workspace::{Needs, Workspace};
+
+/// How long what needs the index may wait for it, if the request does not say.
+const WAIT_FOR_INDEX: Duration = Duration::from_secs(10);
+/// An engine may take this long beyond the wait before the question is given up.
+const GRACE: Duration = Duration::from_secs(20);
+/// Changes that may come between before an answer is given up.
+const ATTEMPTS: usize = 20;
+
+/// What every request may say besides its question.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ask {
+    pub min_revision: Option<u64>,
+    /// How long the answer may wait for what it needs; absent: the verb's own default.
+    pub wait: Option<Duration>,
+    pub max_tokens: Option<usize>,
+    pub cursor: Option<String>,
+    pub limit: Option<usize>,
+}
+
+/// An answer and what it says of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply<T> {
+    pub value: T,
+    pub meta: Meta,
+}
+
+/// A stretch of a long list: counted in full, continued by the cursor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listing<T> {
+    pub total: usize,
+    pub items: Vec<T>,
+    pub next_cursor: Option<String>,
+}
+
+impl Ask {
+    pub(super) fn needs(&self, language: Option<Language>, index: bool) -> Needs {
+        let default = if index { WAIT_FOR_INDEX } else { Duration::ZERO };
+        let deadline = Instant::now() + self.wait.unwrap_or(default);
+        Needs { language, index, min_revision: self.min_revision, deadline }
+    }
+
+    /// The stretch of a list that was asked for. `cost` is what an item takes of the token budget.
+    pub(super) fn page<T>(&self, items: Vec<T>, default_limit: usize, cost: impl Fn(&T) -> usize) -> Result<Listing<T>> {
+        let total = items.len();
+        let from = match self.cursor.as_deref() {
+            Some(cursor) => position(cursor)?,
+            None => 0,
+        };
+        let limit = self.limit.unwrap_or(default_limit);
+        let mut left = self.max_tokens.unwrap_or(usize::MAX);
+        let mut page = Vec::new();
+        for item in items.into_iter().skip(from).take(limit) {
+            let tokens = cost(&item);
+            // One item is always given, or a small budget would never come to an end.
+            if tokens > left && !page.is_empty() {
+                break;
+            }
+            left = left.saturating_sub(tokens);
+            page.push(item);
+        }
+        let next = from + page.len();
+        let next_cursor = (next < total && !page.is_empty()).then(|| format!("{CURSOR}{next}"));
+        Ok(Listing { total, items: page, next_cursor })
+    }
+}
+
+/// A cursor counts what was given already, so it outlives a change of revision: the list then goes on at the same
+/// place of the new order.
+const CURSOR: &str = "c1-";
+
+fn position(cursor: &str) -> Result<usize> {
+    cursor.strip_prefix(CURSOR).and_then(|it| it.parse().ok()).ok_or_else(|| {
+        let detail = format!("`cursor` is `{cursor}`, which no reply gave: take `next_cursor` of the reply before");
+        Error::new(Code::InvalidRequest, detail)
+    })
+}
+
+/// Tokens of a text, by the rule of thumb that four characters make one.
+pub(super) fn tokens(texts: &[&str]) -> usize {
+    texts.iter().map(|it| it.len()).sum::<usize>().div_ceil(4)
+}
+
+/// One revision with the engine's view of it, if an engine was asked for and is there.
+pub(super) struct Asked {
+    pub(super) view: Option<View>,
+    pub(super) files: Arc<Files>,
+    pub(super) revision: Revision,
+    pub(super) deadline: Instant,
+}
+
+/// Asks until no change comes between.
+pub(super) async fn ask<T, F>(
+    workspace: &Workspace,
+    needs: Needs,
+    question: impl Fn(Asked) -> F,
+) -> Result<Reply<T>>
+where
+    F: Future<Output = lang::Result<Answer<T>>>,
+{
+    let deadline = needs.deadline.max(Instant::now()) + GRACE;
+    let mut coverage = Coverage::default();
+    for _ in 0..ATTEMPTS {
+        let snapshot = workspace.snapshot(needs).await?;
+        let revision = snapshot.revision;
+        let view = match (snapshot.rust, snapshot.go) {
+            (Some(view), _) => Some(View::Rust(view)),
+            (None, Some(view)) => Some(View::Go(view)),
+            (None, None) => None,
+        };
+        let asked = Asked { view, files: snapshot.files, revision, deadline };
+        let late = |_| {
+            let detail = "the engine did not answer in time: ask again, or ask for less";
+            Error::new(Code::Timeout, detail)
+        };
+        let failed = |mut error: Error| {
+            error.meta = Some(Box::new(workspace.meta(needs.language, revision, Coverage::default())));
+            error
+        };
+        match tokio::time::timeout_at(deadline.into(), question(asked)).await.map_err(late).map_err(failed)? {
+            Ok(answer) => {
+                coverage.absorb(answer.coverage);
+                let meta = workspace.meta(needs.language, revision, coverage);
+                return Ok(Reply { value: answer.value, meta });
+            }
+            Err(Stop::Failed(error)) => return Err(failed(error)),
+            Err(Stop::Stale) => {}
+        }
+    }
+    let detail = format!("the workspace changed {ATTEMPTS} times while this was answered: ask again when it is quieter");
+    Err(Error::new(Code::Busy, detail))
+}
+
+/// Which engines a symbol's name may be for, the likelier first.
+pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<Language> {
+    let open = workspace.status().languages;
+    let by_file = query.file.as_deref().and_then(Language::of);
+    let by_name = |name: &str| {
+        if name.contains("::") || name.contains('<') || name.contains('@') || name.ends_with('!') {
+            Some(Language::Rust)
+        } else if name.contains('/') || name.contains('.') {
+            Some(Language::Go)
+        } else {
+            None
+        }
+    };
+    let told = by_file
+        .or_else(|| by_name(&query.symbol))
+        .or_else(|| query.package.as_deref().and_then(by_name));
+    match told {
+        Some(language) => vec![language],
+        None if open.is_empty() => vec![Language::Rust],
+        None => open,
+    }
+}
+
+/// Puts a question about a symbol to each language that its name may belong to, and takes the one that knows it.
+pub(super) async fn ask_by_name<T, F>(
+    workspace: &Workspace,
+    ask: &Ask,
+    query: &SymbolQuery,
+    question: impl Fn(View, SymbolQuery, Instant) -> F,
+) -> Result<Reply<T>>
+where
+    F: Future<Output = lang::Result<Answer<T>>>,
+{
+    let mut first_miss: Option<Error> = None;
+    let mut found: Vec<Reply<T>> = Vec::new();
+    // Engines start once the workspace's files were read.
+    workspace.snapshot(ask.needs(None, false)).await?;
+    for language in languages_of(workspace, query) {
+        let answer = self::ask(workspace, ask.needs(Some(language), true), |asked| {
+            let question = asked.view.map(|view| question(view, query.clone(), asked.deadline));
+            async move {
+                match question {
+                    Some(question) => question.await,
+                    None => {
+                        let detail = format!("the workspace has no {} code, so there is no symbol of it", language.name());
+                        Err(Error::new(Code::UnknownSymbol, detail).into())
+                    }
+                }
+            }
+        })
+        .await;
+        match answer {
+            Ok(reply) => found.push(reply),
+            Err(error) if matches!(error.code, Code::UnknownSymbol | Code::UnknownPackage) => match &mut first_miss {
+                Some(miss) => miss.help.suggestions.extend(error.help.suggestions),
+                None => first_miss = Some(error),
+            },
+            Err(error) => return Err(error),
+        }
+    }
+    match (found.len(), first_miss) {
+        (0, Some(miss)) => Err(miss),
+        (0, None) => Err(Error::new(Code::UnknownSymbol, format!("there is no symbol `{}`", query.symbol))),
+        (1, _) => Ok(found.remove(0)),
+        _ => {
+            let detail = format!("`{}` names something in Rust and in Go: give its full path, or `package`", query.symbol);
+            Err(Error::new(Code::AmbiguousSymbol, detail))
+        }
+    }
+}
+
+/// An answer by the text alone, where the index is not there yet.
+pub(super) fn not_indexed(language: Language) -> Missing {
+    let detail = "the index is being built: this is what the text alone says; ask again, or give `wait_ms`";
+    Missing::new(MissingCode::Indexing, language.name(), detail)
+}

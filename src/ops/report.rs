@@ -1,0 +1,234 @@
+//! What every change answers with.
+
+use std::sync::Arc;
+
+use crate::lang::Stop;
+use crate::model::{
+    Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Impact, Judgement, Landed, Language, Meta, Result,
+};
+use crate::text::diff::unified;
+use crate::workspace::{Cause, Change, Outcome, Workspace};
+
+use super::ask::{Ask, Reply};
+
+/// Somebody else's writes that may come between before a change is given up.
+const ATTEMPTS: usize = 8;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnBreak {
+    #[default]
+    Report,
+    Reject,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    pub file: String,
+    /// Absent where the file is gone.
+    pub hash: Option<String>,
+    pub old_hash: Option<String>,
+    pub created: bool,
+    pub diff: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FindingKind {
+    UnknownImport,
+    UnknownSymbol,
+    UnusedImport,
+    Syntax,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    pub kind: FindingKind,
+    pub file: String,
+    pub line: usize,
+    pub text: String,
+    pub detail: String,
+    pub suggestions: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// The change's token; absent in a dry run and where nothing changed.
+    pub change: Option<String>,
+    pub applied: bool,
+    pub files: Vec<ChangedFile>,
+    pub edits: Vec<LandedIn>,
+    pub validation: Vec<Finding>,
+    pub new: Vec<Diagnostic>,
+    pub fixed: Vec<Diagnostic>,
+    pub impact: Impact,
+}
+
+pub type LandedIn = Landed;
+
+/// What a request makes of the texts as they are now.
+pub(super) struct Plan {
+    pub(super) edits: Vec<FileEdit>,
+    pub(super) landed: Vec<Landed>,
+}
+
+/// How a planned change is to be made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mode {
+    pub(super) cause: Cause,
+    pub(super) dry_run: bool,
+    pub(super) on_break: OnBreak,
+}
+
+/// Plans a change and makes it; plans it again where somebody else changed its files in between.
+pub(super) async fn carry_out<F>(
+    workspace: &Workspace,
+    asked: &Ask,
+    mode: Mode,
+    plan: impl Fn() -> F,
+) -> Result<Reply<Report>>
+where
+    F: Future<Output = Result<Plan>>,
+{
+    let mut last = None;
+    for _ in 0..ATTEMPTS {
+        let mut plan = plan().await?;
+        plan.edits.retain(|it| it.old != it.new);
+        let go = judge_go(workspace, asked, &plan.edits).await;
+        let judged = match go {
+            Ok(judged) => judged,
+            Err(Stop::Stale) => continue,
+            Err(Stop::Failed(error)) => return Err(error),
+        };
+        if plan.edits.is_empty() {
+            let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+            let meta = workspace.meta(None, snapshot.revision, Coverage::default());
+            return Ok(Reply { value: report(&plan, None, !mode.dry_run, Judgement::default()), meta });
+        }
+        let change = Change {
+            cause: mode.cause,
+            edits: plan.edits.clone(),
+            dry_run: mode.dry_run,
+            reject_if_broken: mode.on_break == OnBreak::Reject,
+            judged,
+        };
+        match workspace.change(change).await {
+            Ok(outcome) => return finish(workspace, &plan, outcome),
+            Err(error) if matches!(error.code, Code::Conflict) => last = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(last.unwrap_or_else(|| {
+        Error::new(Code::Conflict, "the files were changed by others again and again: read them and try once more")
+    }))
+}
+
+/// gopls is asked before the change is made; rust-analyzer while it is.
+async fn judge_go(
+    workspace: &Workspace,
+    asked: &Ask,
+    edits: &[FileEdit],
+) -> std::result::Result<Option<Judgement>, Stop> {
+    if edits.iter().all(|it| Language::of(&it.file) != Some(Language::Go) && !it.file.ends_with("go.mod")) {
+        return Ok(None);
+    }
+    let needs = asked.needs(Some(Language::Go), true);
+    let snapshot = workspace.snapshot(needs).await?;
+    let (Some(go), Some(view)) = (workspace.go(), snapshot.go) else { return Ok(None) };
+    let deadline = needs.deadline.max(std::time::Instant::now() + std::time::Duration::from_secs(5));
+    go.judge(&view, edits, deadline).await.map(Some)
+}
+
+fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<Report>> {
+    let Outcome { applied, rejected, revision, mut judgement } = outcome;
+    let language = plan.edits.iter().find_map(|it| Language::of(&it.file));
+    let coverage = std::mem::take(&mut judgement.coverage);
+    let meta = workspace.meta(language, revision, coverage);
+    if rejected {
+        let broken = &judgement.impact.broken;
+        let detail = format!(
+            "nothing was written: it would break {} ({}); send it with `on_break: \"report\"` to make it all the same",
+            if broken.len() == 1 { "1 place".to_owned() } else { format!("{} places", broken.len()) },
+            first_places(broken),
+        );
+        let mut error = Error::new(Code::WouldBreak, detail)
+            .with_help(Help { impact: Some(judgement.impact), ..Help::default() });
+        error.meta = Some(Box::new(meta));
+        return Err(error);
+    }
+    let token = applied.then(|| ulid::Ulid::new().to_string());
+    Ok(Reply { value: report(plan, token, applied, judgement), meta })
+}
+
+fn first_places(broken: &[Broken]) -> String {
+    let mut shown: Vec<String> =
+        broken.iter().take(3).map(|it| format!("{}:{}", it.at.place.file, it.at.place.line)).collect();
+    if broken.len() > shown.len() {
+        shown.push("…".to_owned());
+    }
+    shown.join(", ")
+}
+
+fn report(plan: &Plan, change: Option<String>, applied: bool, judgement: Judgement) -> Report {
+    let hash = |text: &Arc<str>| blake3::hash(text.as_bytes()).to_hex().to_string();
+    let files = plan
+        .edits
+        .iter()
+        .map(|edit| ChangedFile {
+            file: edit.file.clone(),
+            hash: edit.new.as_ref().map(hash),
+            old_hash: edit.old.as_ref().map(hash),
+            created: edit.old.is_none(),
+            diff: unified(edit.old.as_deref(), edit.new.as_deref(), &edit.file),
+        })
+        .collect();
+    let validation = plan.edits.iter().flat_map(|edit| validate(edit, &judgement.new)).collect();
+    Report {
+        change,
+        applied,
+        files,
+        edits: plan.landed.clone(),
+        validation,
+        new: judgement.new,
+        fixed: judgement.fixed,
+        impact: judgement.impact,
+    }
+}
+
+/// What is wrong with new content: its syntax, and what it imports or names that is not there.
+fn validate(edit: &FileEdit, new: &[Diagnostic]) -> Vec<Finding> {
+    let (Some(language), Some(text)) = (Language::of(&edit.file), &edit.new) else { return Vec::new() };
+    let file = crate::lang::files::File::new(edit.file.as_str(), text.clone());
+    let mut findings = Vec::new();
+    let old_errors = edit.old.as_deref().map_or(0, |old| crate::lang::outline(language, old).errors.len());
+    let errors = &file.outline().errors;
+    if errors.len() > old_errors {
+        findings.extend(errors.iter().take(10).map(|error| {
+            let line = file.lines().line(error.span.start.min(text.len()));
+            Finding {
+                kind: FindingKind::Syntax,
+                file: edit.file.clone(),
+                line,
+                text: file.lines().line_text(text, line).trim().to_owned(),
+                detail: error.message.clone(),
+                suggestions: Vec::new(),
+            }
+        }));
+    }
+    for diagnostic in new.iter().filter(|it| it.place.file == edit.file) {
+        let kind = match diagnostic.code.as_deref() {
+            Some("E0432" | "BrokenImport" | "unresolved-import" | "unresolved-extern-crate") => FindingKind::UnknownImport,
+            Some("E0433" | "UndeclaredImportedName") => FindingKind::UnknownSymbol,
+            Some("UnusedImport" | "unused_imports") => FindingKind::UnusedImport,
+            _ => continue,
+        };
+        let text = text.get(diagnostic.place.start..diagnostic.place.end).unwrap_or_default().to_owned();
+        findings.push(Finding {
+            kind,
+            file: edit.file.clone(),
+            line: diagnostic.place.line,
+            text,
+            detail: diagnostic.message.clone(),
+            suggestions: Vec::new(),
+        });
+    }
+    findings
+}

@@ -1,0 +1,99 @@
+//! `write`: a file's content, appended to or as a whole.
+
+use std::sync::Arc;
+
+use super::ask::{Ask, Reply};
+use super::edit::check_hash;
+use super::report::{Mode, OnBreak, Plan, Report, carry_out};
+use crate::lang::files::File;
+use crate::model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};
+use crate::workspace::{Cause, Workspace};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WriteMode {
+    #[default]
+    Append,
+    Overwrite,
+    Create,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WriteRequest {
+    pub name: String,
+    pub content: String,
+    pub mode: WriteMode,
+    pub expected_hash: Option<String>,
+    pub dry_run: bool,
+    pub on_break: OnBreak,
+}
+
+pub async fn write(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Result<Reply<Report>> {
+    let mode = Mode { cause: Cause::Write, dry_run: request.dry_run, on_break: request.on_break };
+    carry_out(workspace, asked, mode, || plan(workspace, request, asked)).await
+}
+
+async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Result<Plan> {
+    let name = workspace.locate(&request.name)?;
+    if request.content.contains('\0') {
+        return Err(Error::new(Code::NotText, "`content` has a NUL character: only text is written"));
+    }
+    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+    let old = match snapshot.files.get(&name) {
+        Some(file) => Some(file.clone()),
+        // What stands there but is no text must not be overwritten as if it were not there.
+        None => workspace.read_if_there(&name)?.map(|text| Arc::new(File::new(name.as_str(), text))),
+    };
+    match (&old, &request.expected_hash) {
+        (Some(file), expected) => check_hash(file, expected.as_deref())?,
+        (None, Some(_)) => {
+            let detail = format!("`{name}` does not exist, so it has no hash to expect");
+            return Err(Error::new(Code::HashMismatch, detail));
+        }
+        (None, None) => {}
+    }
+    let (text, from) = match (request.mode, &old) {
+        (WriteMode::Create, Some(_)) => {
+            let detail = format!("`{name}` exists: use `mode: \"overwrite\"` or `\"append\"`");
+            return Err(Error::new(Code::AlreadyExists, detail));
+        }
+        (WriteMode::Append, Some(file)) => appended(&file.text, &request.content),
+        (_, _) => (request.content.clone(), 0),
+    };
+    let after = File::new(name.as_str(), text);
+    let place = after.lines().place(&name, Span::new(from, after.text.len()));
+    let edit = FileEdit { file: name, old: old.map(|it| it.text.clone()), new: Some(after.text.clone()) };
+    Ok(Plan { edits: vec![edit], landed: vec![Landed { strategy: Strategy::Whole, score: 100.0, place }] })
+}
+
+/// The content behind one blank line, in the file's own line endings; and where it begins.
+fn appended(text: &str, content: &str) -> (String, usize) {
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut out = text.to_owned();
+    if !text.trim_start_matches('\u{feff}').is_empty() {
+        out.truncate(text.trim_end_matches(['\n', '\r', ' ', '\t']).len());
+        out.push_str(newline);
+        out.push_str(newline);
+    }
+    let from = out.len();
+    let content = content.trim_start_matches(['\n', '\r']).replace("\r\n", "\n").replace('\n', newline);
+    out.push_str(&content);
+    if !content.is_empty() && !content.ends_with(newline) {
+        out.push_str(newline);
+    }
+    (out, from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::appended;
+
+    #[test]
+    fn one_blank_line_stands_between() {
+        assert_eq!(appended("a\n", "b"), ("a\n\nb\n".to_owned(), 3));
+        assert_eq!(appended("a\n\n\n", "\nb\n"), ("a\n\nb\n".to_owned(), 3));
+        assert_eq!(appended("a", "b\n"), ("a\n\nb\n".to_owned(), 3));
+        assert_eq!(appended("", "b"), ("b\n".to_owned(), 0));
+        assert_eq!(appended("a\r\n", "b\nc"), ("a\r\n\r\nb\r\nc\r\n".to_owned(), 5));
+        assert_eq!(appended("\u{feff}", "b"), ("\u{feff}b\n".to_owned(), 3));
+    }
+}

@@ -1,0 +1,104 @@
+//! All open workspaces of the process.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Workspace, writer};
+use crate::config::Config;
+use crate::model::{Code, Error, Result};
+use crate::trust::TrustStore;
+
+#[derive(Clone)]
+pub struct Workspaces {
+    config: Arc<Config>,
+    runtime: tokio::runtime::Handle,
+    open: Arc<Mutex<Vec<Workspace>>>,
+}
+
+impl Workspaces {
+    pub fn new(config: Config, runtime: tokio::runtime::Handle) -> Workspaces {
+        Workspaces { config: Arc::new(config), runtime, open: Arc::default() }
+    }
+
+    /// Opens the workspace around a directory, or answers with the one that is open there already. Returns at once;
+    /// loading goes on in the background.
+    pub fn open(&self, root: &Path) -> Result<Workspace> {
+        let root = crate::config::find_root(root).map_err(|error| {
+            Error::new(Code::UnknownWorkspace, format!("{} is no directory to open: {error}", root.display()))
+        })?;
+        let mut open = self.lock();
+        if let Some(same) = open.iter().find(|it| it.root() == root) {
+            return Ok(same.clone());
+        }
+        let name = root.file_name().map_or_else(|| "root".to_owned(), |it| it.to_string_lossy().into_owned());
+        let is_taken = |id: &str| open.iter().any(|it| it.id() == id);
+        let id = std::iter::once(name.clone())
+            .chain((2..).map(|n| format!("{name}-{n}")))
+            .find(|id| !is_taken(id))
+            .unwrap_or(name);
+        let trusted = self.is_trusted(&root);
+        let workspace = writer::start(id, root, trusted, &self.config, self.runtime.clone())?;
+        open.push(workspace.clone());
+        Ok(workspace)
+    }
+
+    fn is_trusted(&self, root: &Path) -> bool {
+        self.config.trust.unwrap_or_else(|| {
+            TrustStore::new(&self.config.state_dir).is_trusted(root).unwrap_or_else(|error| {
+                tracing::warn!(%error, "the list of trusted workspaces cannot be read: nothing is trusted");
+                false
+            })
+        })
+    }
+
+    /// The workspace of a request: by id or root, else the only one. `unknown_workspace` lists those that are open.
+    pub fn pick(&self, workspace: Option<&str>) -> Result<Workspace> {
+        let open = self.lock();
+        let names = || open.iter().map(|it| it.id().to_owned()).collect::<Vec<_>>();
+        match workspace {
+            Some(wanted) => open
+                .iter()
+                .find(|it| it.id() == wanted || it.root() == Path::new(wanted))
+                .cloned()
+                .ok_or_else(|| {
+                    let detail = format!("no workspace `{wanted}` is open; open are: {}", names().join(", "));
+                    Error::new(Code::UnknownWorkspace, detail).suggesting(names())
+                }),
+            None => match open.as_slice() {
+                [only] => Ok(only.clone()),
+                [] => Err(Error::new(Code::UnknownWorkspace, "no workspace is open: `POST /v1/workspaces` opens one")),
+                _ => {
+                    let detail = format!("several workspaces are open, so `workspace` must name one of: {}", names().join(", "));
+                    Err(Error::new(Code::UnknownWorkspace, detail).suggesting(names()))
+                }
+            },
+        }
+    }
+
+    pub fn list(&self) -> Vec<Workspace> {
+        self.lock().clone()
+    }
+
+    pub async fn close(&self, workspace: &str) -> Result<()> {
+        let workspace = self.pick(Some(workspace))?;
+        self.lock().retain(|it| it.id() != workspace.id());
+        workspace.close().await;
+        Ok(())
+    }
+
+    /// Finishes the change in hand and ends every child. Bounded in time.
+    pub async fn shutdown(&self) {
+        let all = std::mem::take(&mut *self.lock());
+        futures::future::join_all(all.iter().map(Workspace::close)).await;
+    }
+
+    /// Where each workspace keeps what it builds.
+    pub(super) fn target_dir(config: &Config, root: &Path) -> PathBuf {
+        let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+        config.cache_dir.join("target").join(&key[..16])
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Workspace>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

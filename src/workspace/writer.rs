@@ -1,0 +1,561 @@
+//! The writer: the one thread that owns all mutable state of a workspace. It handles one event after the other, and
+//! before it hands out a view it has seen every change on the disk that was made before.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
+use tokio::sync::{oneshot, watch as channel};
+
+use super::change::{self, Cause, Change, Outcome};
+use super::disk::{self, Disk, Write};
+use super::watch::{Seen, Watcher, is_listed, walk};
+use super::{Inner, Published, Snapshot, Workspace, Workspaces};
+use crate::config::{Config, Features, Settings};
+use crate::lang::files::{File, Files};
+use crate::lang::go::{FileChange, FileChangeKind, Go, GoConfig};
+use crate::lang::rust::engine::{Rust, RustConfig, Step};
+use crate::lang::rust::{self};
+use crate::model::{Code, Coverage, Error, FileEdit, Help, Judgement, Language, Missing, MissingCode, Result, Revision};
+
+/// Requests that may wait for the writer at once.
+const INBOX: usize = 1024;
+/// How long the file system may take to tell what has happened.
+const BARRIER: Duration = Duration::from_secs(2);
+const IDLE: Duration = Duration::from_millis(300);
+/// After so long without an event what no answer needs any more is freed.
+const GARBAGE_AFTER: Duration = Duration::from_secs(30);
+
+/// Everything that can happen to a workspace.
+pub(super) enum Event {
+    Snapshot { language: Option<Language>, reply: oneshot::Sender<Snapshot> },
+    Change { change: Box<Change>, reply: oneshot::Sender<Result<Outcome>> },
+    /// The watcher has heard something.
+    Wake,
+    RustLoaded(Box<Step>),
+    RustPrimed(bool),
+    Close { reply: oneshot::Sender<()> },
+}
+
+/// The writer's letter box. Bounded: who finds it full is told to come back.
+#[derive(Clone)]
+pub(super) struct Inbox(Sender<Event>);
+
+impl Inbox {
+    pub(super) fn send(&self, event: Event) -> Result<()> {
+        self.0.try_send(event).map_err(|error| match error {
+            TrySendError::Full(_) => Error::new(Code::Busy, "too many requests wait for this workspace: try again in a second"),
+            TrySendError::Disconnected(_) => Error::new(Code::UnknownWorkspace, "the workspace was closed meanwhile"),
+        })
+    }
+}
+
+struct Writer {
+    root: PathBuf,
+    trusted: bool,
+    config: Config,
+    settings: Settings,
+    runtime: tokio::runtime::Handle,
+    inbox: Sender<Event>,
+    disk: Disk,
+    watcher: Option<Watcher>,
+    files: Arc<Files>,
+    /// Sources of path dependencies outside the root, by their absolute names.
+    outside_roots: Vec<PathBuf>,
+    revision: Revision,
+    rust: Option<Rust>,
+    go: Option<Go>,
+    published: channel::Sender<Published>,
+    is_priming: bool,
+    has_garbage: bool,
+    missing: Vec<Missing>,
+}
+
+/// Starts the writer of a workspace. Returns at once; the files are read on its own thread.
+pub(super) fn start(
+    id: String,
+    root: PathBuf,
+    trusted: bool,
+    config: &Config,
+    runtime: tokio::runtime::Handle,
+) -> Result<Workspace> {
+    let settings = config
+        .settings(&root, trusted)
+        .map_err(|error| Error::new(Code::InvalidRequest, format!("the configuration of {}: {error}", root.display())))?;
+    let disk = Disk::new(&root)
+        .map_err(|error| Error::new(Code::UnknownWorkspace, format!("{}: {error}", root.display())))?;
+    let (sender, receiver) = crossbeam_channel::bounded(INBOX);
+    let first = Published {
+        revision: Revision(0),
+        scanned: false,
+        rust_settled: false,
+        rust: None,
+        go: None,
+        missing: Vec::new(),
+    };
+    let (published, subscription) = channel::channel(first);
+    let mut writer = Writer {
+        root: root.clone(),
+        trusted,
+        config: config.clone(),
+        settings,
+        runtime,
+        inbox: sender.clone(),
+        disk,
+        watcher: None,
+        files: Arc::default(),
+        outside_roots: Vec::new(),
+        revision: Revision(0),
+        rust: None,
+        go: None,
+        published,
+        is_priming: false,
+        has_garbage: false,
+        missing: Vec::new(),
+    };
+    std::thread::Builder::new()
+        .name(format!("writer-{id}"))
+        .stack_size(rust::STACK_BYTES)
+        .spawn(move || {
+            writer.begin();
+            writer.run(&receiver);
+        })
+        .map_err(|error| Error::new(Code::Internal, format!("no thread for the workspace: {error}")))?;
+    Ok(Workspace { inner: Arc::new(Inner { id, root, trusted, inbox: Inbox(sender), published: subscription }) })
+}
+
+impl Writer {
+    fn begin(&mut self) {
+        let inbox = self.inbox.clone();
+        let wake = move || drop(inbox.try_send(Event::Wake));
+        let cookies = self.config.state_dir.join("cookies");
+        let found = match Watcher::start(std::slice::from_ref(&self.root), &cookies, wake) {
+            Ok((watcher, found)) => {
+                if let Some(lack) = watcher.lacks() {
+                    tracing::warn!(%lack, "every answer compares the whole workspace with the disk");
+                }
+                self.watcher = Some(watcher);
+                Ok(found)
+            }
+            Err(error) => {
+                tracing::error!(%error, "the workspace cannot be watched: every answer compares it with the disk");
+                walk(&self.root)
+            }
+        };
+        match found {
+            Ok(found) => {
+                let mut files = Files::default();
+                for path in found {
+                    if let Some((name, text)) = self.read(&path) {
+                        files.insert(Arc::new(File::new(name, text)));
+                    }
+                }
+                self.files = Arc::new(files);
+                self.revision = Revision(1);
+            }
+            Err(error) => {
+                let detail = format!("the workspace could not be read: {error}");
+                self.missing.push(Missing::new(MissingCode::WorkspaceBroken, "disk", detail));
+            }
+        }
+        self.start_engines();
+        self.publish();
+    }
+
+    /// Engines start when the first file of their language is there.
+    fn start_engines(&mut self) {
+        let has = |language| self.files.of(language).next().is_some();
+        let named = |name: &str| self.files.iter().any(|it| it.path.as_ref() == name || it.path.ends_with(&format!("/{name}")));
+        if self.rust.is_none() && (has(Language::Rust) || named("Cargo.toml")) {
+            let (features, all_features) = match &self.settings.rust.features {
+                Features::Default => (Vec::new(), false),
+                Features::All => (Vec::new(), true),
+                Features::Named(features) => (features.clone(), false),
+            };
+            let config = RustConfig {
+                root: self.root.clone(),
+                trusted: self.trusted,
+                target_dir: Workspaces::target_dir(&self.config, &self.root),
+                features,
+                all_features,
+                build_scripts: self.settings.rust.build_scripts,
+                proc_macros: self.settings.rust.proc_macros,
+            };
+            match Rust::new(config, &self.files) {
+                Some(engine) => {
+                    self.rust = Some(engine);
+                    self.reload_rust();
+                }
+                None => {
+                    let detail = "the path of the workspace is not UTF-8, which rust-analyzer needs: move it";
+                    self.missing.push(Missing::new(MissingCode::WorkspaceBroken, "rust", detail));
+                }
+            }
+        }
+        if self.go.is_none() && (has(Language::Go) || named("go.mod")) {
+            let config = GoConfig {
+                root: self.root.clone(),
+                trusted: self.trusted,
+                cache_dir: self.config.cache_dir.clone(),
+                runtime: self.runtime.clone(),
+            };
+            self.go = Some(Go::start(config, self.files.clone()));
+        }
+    }
+
+    fn reload_rust(&mut self) {
+        let inbox = self.inbox.clone();
+        if let Some(rust) = &mut self.rust {
+            // The loader may wait for its turn: it is no request that could be told to come back.
+            rust.reload(&self.files, move |step| drop(inbox.send(Event::RustLoaded(Box::new(step)))));
+        }
+    }
+
+    fn run(&mut self, events: &Receiver<Event>) {
+        let mut last = Instant::now();
+        loop {
+            match events.recv_timeout(IDLE) {
+                Ok(Event::Close { reply }) => {
+                    let _ = reply.send(());
+                    return;
+                }
+                Ok(event) => {
+                    last = Instant::now();
+                    self.handle(event, events);
+                }
+                Err(RecvTimeoutError::Timeout) => self.idle(last.elapsed()),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn handle(&mut self, event: Event, events: &Receiver<Event>) {
+        match event {
+            Event::Snapshot { language, reply } => {
+                // Those that came before the barrier are served by it together.
+                let mut waiting = vec![(language, reply)];
+                let mut later = None;
+                while waiting.len() < 64 {
+                    match events.try_recv() {
+                        Ok(Event::Snapshot { language, reply }) => waiting.push((language, reply)),
+                        Ok(other) => {
+                            later = Some(other);
+                            break;
+                        }
+                        Err(_) => break,
+                    }
+                }
+                self.catch_up();
+                for (language, reply) in waiting {
+                    let _ = reply.send(self.snapshot(language));
+                }
+                if let Some(event) = later {
+                    match event {
+                        Event::Close { reply } => drop(self.inbox.try_send(Event::Close { reply })),
+                        other => self.handle(other, events),
+                    }
+                }
+            }
+            Event::Change { change, reply } => {
+                self.catch_up();
+                let _ = reply.send(self.propose(*change));
+            }
+            Event::Wake => self.take_news(),
+            Event::RustLoaded(step) => self.adopt(*step),
+            Event::RustPrimed(finished) => {
+                self.is_priming = false;
+                if let Some(rust) = self.rust.as_mut().filter(|_| finished) {
+                    rust.set_primed();
+                }
+            }
+            Event::Close { .. } => {}
+        }
+    }
+
+    fn idle(&mut self, quiet: Duration) {
+        let Some(rust) = &mut self.rust else { return };
+        if rust.needs_priming() && !self.is_priming {
+            self.is_priming = true;
+            let inbox = self.inbox.clone();
+            rust.prime(move |finished| drop(inbox.send(Event::RustPrimed(finished))));
+        } else if self.has_garbage && quiet > GARBAGE_AFTER {
+            self.has_garbage = false;
+            rust.collect_garbage();
+        }
+    }
+
+    fn adopt(&mut self, step: Step) {
+        let Some(rust) = &mut self.rust else { return };
+        let Some(roots) = rust.adopt(step) else { return };
+        for root in roots {
+            if self.outside_roots.contains(&root) {
+                continue;
+            }
+            if let Some(watcher) = &mut self.watcher
+                && let Err(error) = watcher.add_root(&root)
+            {
+                tracing::warn!(%error, root = %root.display(), "a path dependency cannot be watched");
+            }
+            self.outside_roots.push(root);
+        }
+        self.is_priming = false;
+        self.publish();
+    }
+
+    fn snapshot(&mut self, language: Option<Language>) -> Snapshot {
+        let rust = self.rust.as_ref().filter(|_| language == Some(Language::Rust));
+        let go = self.go.as_ref().filter(|_| language == Some(Language::Go));
+        let settled = match language {
+            Some(Language::Rust) => rust.is_none_or(Rust::is_settled),
+            Some(Language::Go) => go.is_none_or(|it| it.status().borrow().state == crate::model::State::Ready),
+            None => true,
+        };
+        Snapshot {
+            revision: self.revision,
+            files: self.files.clone(),
+            rust: rust.map(|it| it.view(self.files.clone())),
+            go: go.map(|it| it.view(self.files.clone())),
+            settled,
+        }
+    }
+
+    /// The barrier: whatever anyone finished on the disk before this call is in the texts after it.
+    fn catch_up(&mut self) {
+        let seen = match &mut self.watcher {
+            Some(watcher) => watcher.barrier(BARRIER).unwrap_or(Seen::Rescan),
+            None => Seen::Rescan,
+        };
+        self.take(seen);
+    }
+
+    fn take_news(&mut self) {
+        if let Some(watcher) = &mut self.watcher {
+            let seen = watcher.drain();
+            self.take(seen);
+        }
+    }
+
+    fn take(&mut self, seen: Seen) {
+        let edits = match seen {
+            Seen::Paths(paths) if paths.is_empty() => return,
+            Seen::Paths(paths) => self.compare(&paths),
+            Seen::Rescan => self.compare_all(),
+        };
+        if !edits.is_empty() {
+            self.apply(&edits, Cause::Outside);
+        }
+    }
+
+    /// Reads what stands at these paths now. A path that is no file stands for everything known below it.
+    fn compare(&self, paths: &BTreeSet<PathBuf>) -> Vec<FileEdit> {
+        let mut edits = Vec::new();
+        let mut seen = BTreeSet::new();
+        for path in paths {
+            let root = self.root_of(path);
+            let now = if is_listed(root, path) { self.read(path) } else { None };
+            if let Some((name, text)) = now {
+                self.differs(name, Some(text), &mut seen, &mut edits);
+                continue;
+            }
+            let name = self.name_of(path);
+            self.differs(name.clone(), None, &mut seen, &mut edits);
+            let below: Vec<String> = self.files.below(&name).map(|it| it.path.to_string()).collect();
+            for name in below {
+                let path = self.absolute(&name);
+                let text = if is_listed(root, &path) { self.read(&path).map(|it| it.1) } else { None };
+                self.differs(name, text, &mut seen, &mut edits);
+            }
+        }
+        edits
+    }
+
+    fn compare_all(&mut self) -> Vec<FileEdit> {
+        let listed = match &mut self.watcher {
+            Some(watcher) => watcher.rescan(),
+            None => walk(&self.root),
+        };
+        let listed = match listed {
+            Ok(listed) => listed,
+            Err(error) => {
+                tracing::error!(%error, "the workspace could not be read again");
+                return Vec::new();
+            }
+        };
+        let mut edits = Vec::new();
+        let mut seen = BTreeSet::new();
+        for path in &listed {
+            if let Some((name, text)) = self.read(path) {
+                self.differs(name, Some(text), &mut seen, &mut edits);
+            }
+        }
+        let gone: Vec<String> =
+            self.files.iter().filter(|it| !seen.contains(&*it.path)).map(|it| it.path.to_string()).collect();
+        for name in gone {
+            self.differs(name, None, &mut seen, &mut edits);
+        }
+        edits
+    }
+
+    fn differs(&self, name: String, text: Option<Arc<str>>, seen: &mut BTreeSet<String>, edits: &mut Vec<FileEdit>) {
+        if !seen.insert(name.clone()) {
+            return;
+        }
+        let old = self.files.get(&name).map(|it| it.text.clone());
+        if old != text {
+            edits.push(FileEdit { file: name, old, new: text });
+        }
+    }
+
+    /// A file's name and text; `None` for what is no text, too large or gone.
+    fn read(&self, path: &Path) -> Option<(String, Arc<str>)> {
+        let size = std::fs::metadata(path).ok()?.len();
+        if size > self.settings.max_file_bytes {
+            return None;
+        }
+        let bytes = std::fs::read(path).ok()?;
+        let text: Arc<str> = Arc::from(disk::text_of(&bytes)?);
+        Some((self.name_of(path), text))
+    }
+
+    fn name_of(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
+    }
+
+    fn absolute(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    fn root_of(&self, path: &Path) -> &Path {
+        self.outside_roots.iter().find(|it| path.starts_with(it)).unwrap_or(&self.root)
+    }
+
+    /// Judges a change, and makes it unless it is only asked about, would break what it must not, or rests on
+    /// contents that are no longer there.
+    fn propose(&mut self, change: Change) -> Result<Outcome> {
+        let Change { cause, edits, dry_run, reject_if_broken, judged } = change;
+        if let Some(moved) = change::moved_on(&self.files, &edits) {
+            let now = self.files.get(&moved.file).map(|it| it.hash.to_hex().to_string());
+            let detail = format!("`{}` was changed by somebody else meanwhile: read it again", moved.file);
+            let help = Help { actual_hash: now, file: Some(moved.file.clone()), ..Help::default() };
+            return Err(Error::new(Code::Conflict, detail).with_help(help));
+        }
+        let after = change::with_edits(&self.files, &edits);
+        let decide = |judgement: &Judgement| {
+            let breaks = !judgement.impact.broken.is_empty();
+            (!dry_run && !(reject_if_broken && breaks), reject_if_broken && breaks)
+        };
+        let touches_rust = edits.iter().any(|it| Language::of(&it.file) == Some(Language::Rust));
+        let (mut judgement, mut verdict) = (Judgement::default(), (!dry_run, false));
+        match &mut self.rust {
+            Some(rust) if touches_rust => {
+                let before = self.files.clone();
+                judgement = rust.judge(&before, &after, &edits, &mut |own| {
+                    let mut all = judged.clone().unwrap_or_default();
+                    join(&mut all, own.clone());
+                    verdict = decide(&all);
+                    verdict.0
+                });
+                if let Some(other) = judged {
+                    join(&mut judgement, other);
+                }
+            }
+            _ => {
+                if let Some(other) = judged {
+                    verdict = decide(&other);
+                    judgement = other;
+                }
+            }
+        }
+        let (keep, rejected) = verdict;
+        if !keep {
+            return Ok(Outcome { applied: false, rejected, revision: self.revision, judgement });
+        }
+        if let Err(error) = self.write(&edits) {
+            // The disk is as it was, and so must be the index.
+            let back: Vec<FileEdit> =
+                edits.iter().map(|it| FileEdit { file: it.file.clone(), old: it.new.clone(), new: it.old.clone() }).collect();
+            if let Some(rust) = &mut self.rust {
+                rust.apply(&texts(&back));
+            }
+            return Err(error);
+        }
+        self.apply(&edits, cause);
+        Ok(Outcome { applied: true, rejected: false, revision: self.revision, judgement })
+    }
+
+    fn write(&self, edits: &[FileEdit]) -> Result<()> {
+        let mut writes = Vec::new();
+        for edit in edits {
+            let located = self.disk.locate(&edit.file)?;
+            let expected = self.files.get(&edit.file).map(|it| it.hash);
+            writes.push(Write { located, expected, content: edit.new.as_deref().map(str::as_bytes) });
+        }
+        self.disk.write(&writes)
+    }
+
+    /// Brings new contents into the texts and every engine: the one place where a revision is made.
+    fn apply(&mut self, edits: &[FileEdit], cause: Cause) {
+        self.files = change::with_edits(&self.files, edits);
+        self.revision.0 += 1;
+        self.has_garbage = true;
+        let mut reload = false;
+        if let Some(rust) = &mut self.rust {
+            rust.apply(&texts(edits));
+            reload = edits.iter().any(|it| rust::engine::is_reload(&it.file, it.old.is_some() != it.new.is_some()));
+        }
+        if let Some(go) = &self.go {
+            let changes: Vec<FileChange> = edits.iter().map(go_change).collect();
+            go.feed(self.files.clone(), &changes);
+        }
+        self.start_engines();
+        if reload {
+            self.reload_rust();
+        }
+        tracing::debug!(revision = self.revision.0, ?cause, files = edits.len(), reload, "changed");
+        self.publish();
+    }
+
+    fn publish(&self) {
+        self.published.send_modify(|it| {
+            it.revision = self.revision;
+            it.scanned = true;
+            it.rust_settled = self.rust.as_ref().is_none_or(Rust::is_settled);
+            it.rust = self.rust.as_ref().map(Rust::status);
+            it.go.clone_from(&self.go);
+            it.missing.clone_from(&self.missing);
+        });
+    }
+}
+
+fn texts(edits: &[FileEdit]) -> Vec<(Arc<str>, Option<Arc<str>>)> {
+    edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect()
+}
+
+fn go_change(edit: &FileEdit) -> FileChange {
+    let kind = match (&edit.old, &edit.new) {
+        (None, _) => FileChangeKind::Created,
+        (_, None) => FileChangeKind::Deleted,
+        _ => FileChangeKind::Changed,
+    };
+    FileChange { path: edit.file.clone(), kind }
+}
+
+fn join(all: &mut Judgement, other: Judgement) {
+    all.new.extend(other.new);
+    all.fixed.extend(other.fixed);
+    all.impact.changed.extend(other.impact.changed);
+    all.impact.broken.extend(other.impact.broken);
+    all.impact.affected.extend(other.impact.affected);
+    all.impact.tests.extend(other.impact.tests);
+    for unchecked in other.impact.unchecked {
+        if !all.impact.unchecked.contains(&unchecked) {
+            all.impact.unchecked.push(unchecked);
+        }
+    }
+    let mut coverage = Coverage::default();
+    std::mem::swap(&mut coverage, &mut all.coverage);
+    coverage.absorb(other.coverage);
+    all.coverage = coverage;
+}
