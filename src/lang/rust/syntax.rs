@@ -1,0 +1,56 @@
+//! What the text of one Rust file says by itself: its items, imports, docs, errors, and its skeleton. No index, no
+//! types, no other file; one parse, so it answers while everything else is still loading.
+//!
+//! The text may be anything: broken code gives the items that the parser could make out.
+
+mod attributes;
+mod broken;
+mod declaration;
+mod docs;
+mod imports;
+mod items;
+pub mod nesting;
+mod skeleton;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use crate::model::{Outline, SyntaxError};
+use crate::text::lines::LineIndex;
+
+use source::Source;
+
+/// Everything that the text of one file says.
+pub fn outline(text: &str) -> Outline {
+    if let Some(span) = nesting::too_deep(text) {
+        let message = format!("brackets are nested more than {} deep: the file is not analysed", nesting::DEEPEST);
+        return Outline {
+            skeleton: text.to_owned(),
+            skeleton_lines: (1..=LineIndex::new(text).line_count()).collect(),
+            errors: vec![SyntaxError { message, span }],
+            ..Outline::default()
+        };
+    }
+    let source = Source::parse(text);
+    let (skeleton, skeleton_lines) = skeleton::skeleton(&source);
+    Outline {
+        docs: attributes::Attributes::of(&source.tree).docs,
+        package_name: None,
+        imports: imports::imports(&source),
+        items: items::items(&source),
+        skeleton,
+        skeleton_lines,
+        errors: source.errors,
+    }
+}
+
+/// Whether Cargo's conventions make a file test code as a whole: it lies below a `tests` directory, or is the file
+/// of a test module by its name. A `#[cfg(test)]` on its `mod` line stands in another file and is not seen here.
+pub fn is_test_file_path(path: &str) -> bool {
+    let (directories, file) = path.rsplit_once('/').unwrap_or(("", path));
+    let Some(stem) = file.strip_suffix(".rs") else { return false };
+    directories.split('/').any(|directory| directory == "tests")
+        || stem == "tests"
+        || stem.ends_with("_test")
+        || stem.ends_with("_tests")
+}

@@ -1,0 +1,107 @@
+//! What the attributes and doc comments around an item say of it.
+
+use ra_ap_syntax::ast::{self, AnyString, AstToken, HasAttrs};
+use ra_ap_syntax::{AstNode, NodeOrToken, SyntaxElement, SyntaxKind};
+
+use super::docs::{DocFragment, render};
+
+/// Attributes, by the last segment of their path, that make a function a test of some harness.
+const TEST_ATTRIBUTES: [&str; 4] = ["test", "bench", "rstest", "test_case"];
+
+#[derive(Debug, Default)]
+pub(super) struct Attributes {
+    pub(super) docs: Option<String>,
+    /// The function is a test.
+    pub(super) test: bool,
+    /// `#[cfg(test)]`: it, and all in it, exists in tests only.
+    pub(super) test_only: bool,
+    /// `#[macro_export]`: a macro is visible outside its crate.
+    pub(super) macro_export: bool,
+}
+
+impl Attributes {
+    pub(super) fn of(owner: &dyn HasAttrs) -> Attributes {
+        let mut attributes = Attributes::default();
+        let mut fragments = Vec::new();
+        for element in owner.syntax().children_with_tokens() {
+            if !attributes.read(&element, false, &mut fragments) {
+                break;
+            }
+        }
+        if let Some(inside) = owner.inner_attributes_node() {
+            for element in inside.children_with_tokens() {
+                if !attributes.read(&element, true, &mut fragments) {
+                    break;
+                }
+            }
+        }
+        attributes.docs = render(&fragments);
+        attributes
+    }
+
+    /// `false` where the attributes are over.
+    fn read(&mut self, element: &SyntaxElement, inner: bool, fragments: &mut Vec<DocFragment>) -> bool {
+        match element {
+            NodeOrToken::Node(node) => {
+                let Some(attribute) = ast::Attr::cast(node.clone()) else { return false };
+                if attribute.kind().is_inner() == inner {
+                    self.read_attribute(&attribute, fragments);
+                }
+                true
+            }
+            NodeOrToken::Token(token) => {
+                if let Some(comment) = ast::Comment::cast(token.clone()) {
+                    if comment.is_doc() && comment.is_inner() == inner {
+                        fragments.extend(DocFragment::comment(&comment));
+                    }
+                    return true;
+                }
+                // What may stand before the inner attributes of a block and of a file.
+                matches!(
+                    token.kind(),
+                    SyntaxKind::WHITESPACE | SyntaxKind::L_CURLY | SyntaxKind::SHEBANG | SyntaxKind::FRONTMATTER
+                )
+            }
+        }
+    }
+
+    fn read_attribute(&mut self, attribute: &ast::Attr, fragments: &mut Vec<DocFragment>) {
+        if let Some(ast::Meta::KeyValueMeta(meta)) = attribute.meta()
+            && meta.path().and_then(|path| path.as_single_name_ref()).is_some_and(|name| name.text() == "doc")
+            && let Some(ast::Expr::Literal(literal)) = meta.expr()
+            && let Some(text) = AnyString::cast(literal.token())
+            && let Ok(text) = text.value()
+        {
+            fragments.push(DocFragment::attribute(text.into_owned()));
+            return;
+        }
+        for meta in attribute.skip_cfg_attrs() {
+            if let ast::Meta::CfgMeta(cfg) = &meta {
+                self.test_only |= cfg.cfg_predicate().is_some_and(|predicate| wants_test(&predicate));
+                continue;
+            }
+            let Some(name) = meta.path().and_then(|path| path.segment()).and_then(|segment| segment.name_ref()) else {
+                continue;
+            };
+            self.test |= TEST_ATTRIBUTES.contains(&name.text());
+            self.macro_export |= name.text() == "macro_export";
+        }
+    }
+}
+
+/// Whether a predicate can hold only where `test` does.
+fn wants_test(predicate: &ast::CfgPredicate) -> bool {
+    match predicate {
+        ast::CfgPredicate::CfgAtom(atom) => {
+            atom.eq_token().is_none() && atom.ident_token().is_some_and(|name| name.text() == "test")
+        }
+        ast::CfgPredicate::CfgComposite(composite) => {
+            let mut parts = composite.cfg_predicates().map(|part| wants_test(&part));
+            match composite.keyword().as_ref().map(|keyword| keyword.text()) {
+                Some("all") => parts.any(|wanted| wanted),
+                Some("any") => parts.next().is_some_and(|first| first && parts.all(|wanted| wanted)),
+                _ => false,
+            }
+        }
+    }
+}
