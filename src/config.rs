@@ -1,12 +1,18 @@
 //! What the process was told: flags, environment, configuration files. Parsed once, passed on.
 
-use std::path::PathBuf;
+mod listen;
+mod root;
+mod settings;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Listen {
-    Tcp(std::net::SocketAddr),
-    Unix(PathBuf),
-}
+use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+pub use listen::Listen;
+pub use root::find_root;
+pub use settings::{Features, RustSettings, Settings};
 
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -16,4 +22,142 @@ pub struct Config {
     pub cache_dir: PathBuf,
     /// `--trust` or `--no-trust`; absent: as the owner said before.
     pub trust: Option<bool>,
+    /// Besides those named at the start: the roots below which a request may open a workspace.
+    pub workspace_roots: Vec<PathBuf>,
+    /// The user's own file. A workspace's may say otherwise.
+    user: settings::Keys,
+}
+
+/// What of the command line bears on the configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Flags {
+    /// `--config FILE`, which must exist. Absent: `$XDG_CONFIG_HOME/semdex/config.toml`, which need not.
+    pub config_file: Option<PathBuf>,
+    pub trust: Option<bool>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("neither {variable} nor HOME names an absolute path, so there is no place for semdex's own files: set one")]
+    NoHome { variable: &'static str },
+    #[error("{}: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("{}:{line}: {detail}", path.display())]
+    Invalid { path: PathBuf, line: usize, detail: String },
+    #[error("{0}")]
+    Address(String),
+}
+
+impl Config {
+    pub fn load(flags: &Flags) -> Result<Config, ConfigError> {
+        Config::load_with(flags, |name| std::env::var_os(name))
+    }
+
+    fn load_with(flags: &Flags, variable: impl Fn(&str) -> Option<OsString>) -> Result<Config, ConfigError> {
+        // A relative path is invalid here and to be ignored, says the XDG Base Directory Specification.
+        let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let below_home = |variable: &'static str, default| {
+            let home = || absolute("HOME").map(|home| home.join(default));
+            let base = absolute(variable).or_else(home);
+            base.map(|base| base.join("semdex")).ok_or(ConfigError::NoHome { variable })
+        };
+        let document = match &flags.config_file {
+            Some(path) => settings::read_user(path)?,
+            None => match below_home("XDG_CONFIG_HOME", ".config") {
+                Ok(directory) => settings::read_user_if_any(&directory.join("config.toml"))?,
+                Err(_) => settings::UserDocument::default(),
+            },
+        };
+        Ok(Config {
+            state_dir: below_home("XDG_STATE_HOME", ".local/state")?,
+            cache_dir: below_home("XDG_CACHE_HOME", ".cache")?,
+            trust: flags.trust,
+            workspace_roots: document.workspaces.roots,
+            user: settings::Keys { limits: document.limits, go: document.go, rust: document.rust },
+        })
+    }
+
+    /// What counts in one workspace: its own `semdex.toml` over the user's file over the defaults. What starts
+    /// programs of the workspace is on only where it is trusted.
+    pub fn settings(&self, root: &Path, trusted: bool) -> Result<Settings, ConfigError> {
+        let own = settings::read_workspace_if_any(&root.join("semdex.toml"))?;
+        Ok(Settings::new(&own, &self.user, trusted))
+    }
+
+    /// What counts where the workspace's own file is left out, be it missing or wrong.
+    pub fn user_settings(&self, trusted: bool) -> Settings {
+        Settings::new(&settings::Keys::default(), &self.user, trusted)
+    }
+}
+
+/// Makes a directory for semdex's own files, and those above it that are missing, for nobody else to read.
+pub fn create_private_dir(path: &Path) -> io::Result<()> {
+    let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn load(flags: &Flags, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        Config::load_with(flags, |name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
+        })
+    }
+
+    #[test]
+    fn directories_follow_xdg() {
+        let state_and_cache = |variables: &[(&str, &str)]| {
+            let config = load(&Flags::default(), variables).unwrap();
+            (config.state_dir, config.cache_dir)
+        };
+        let home = ("/h/.local/state/semdex".into(), "/h/.cache/semdex".into());
+        assert_eq!(state_and_cache(&[("HOME", "/h")]), home);
+        assert_eq!(state_and_cache(&[("HOME", "/h"), ("XDG_STATE_HOME", "st"), ("XDG_CACHE_HOME", "")]), home);
+        assert_eq!(
+            state_and_cache(&[("XDG_STATE_HOME", "/s"), ("XDG_CACHE_HOME", "/c")]),
+            ("/s/semdex".into(), "/c/semdex".into())
+        );
+        let error = load(&Flags::default(), &[("XDG_STATE_HOME", "/s")]).unwrap_err();
+        assert!(error.to_string().contains("XDG_CACHE_HOME nor HOME"), "{error}");
+    }
+
+    #[test]
+    fn the_users_file_is_read() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join(".config/semdex/config.toml");
+        let variables = [("HOME", home.path().to_str().unwrap())];
+        assert_eq!(load(&Flags::default(), &variables).unwrap().workspace_roots, Vec::<PathBuf>::new());
+
+        create_private_dir(file.parent().unwrap()).unwrap();
+        fs::write(&file, "[workspaces]\nroots = ['/src']\n[limits]\nmax_file_bytes = 5\n").unwrap();
+        let config = load(&Flags::default(), &variables).unwrap();
+        assert_eq!(config.workspace_roots, [PathBuf::from("/src")]);
+        assert_eq!(config.user_settings(true).max_file_bytes, 5);
+
+        let named = Flags { config_file: Some(home.path().join("other.toml")), trust: Some(true) };
+        let error = load(&named, &variables).unwrap_err();
+        assert!(error.to_string().contains("other.toml: No such file"), "{error}");
+        fs::write(home.path().join("other.toml"), "").unwrap();
+        let config = load(&named, &variables).unwrap();
+        assert_eq!((config.trust, config.workspace_roots.len()), (Some(true), 0));
+    }
+
+    #[test]
+    fn private_directories_are_private() {
+        let home = tempfile::tempdir().unwrap();
+        let made = home.path().join("a/b");
+        create_private_dir(&made).unwrap();
+        create_private_dir(&made).unwrap();
+        for path in [&made, made.parent().unwrap()] {
+            assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+        fs::write(home.path().join("file"), "").unwrap();
+        let error = create_private_dir(&home.path().join("file/x")).unwrap_err();
+        assert!(error.to_string().contains("file/x"), "{error}");
+    }
 }

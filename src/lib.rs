@@ -5,4 +5,6 @@ pub mod lang;
 pub mod model;
 pub mod ops;
 pub mod text;
+pub mod token;
+pub mod trust;
 pub mod workspace;

@@ -1,0 +1,353 @@
+//! The configuration files: the user's `config.toml`, and a workspace's `semdex.toml`, which is part of code that
+//! perhaps nobody has read yet. So a workspace cannot widen what requests may open, and what starts its programs counts
+//! only where it is trusted.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+
+use super::ConfigError;
+
+/// What counts in one workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Files above this size have no text here.
+    pub max_file_bytes: u64,
+    /// The soft limit on gopls's memory, in bytes.
+    pub go_memory_limit: Option<u64>,
+    pub rust: RustSettings,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RustSettings {
+    /// Never in a workspace that is not trusted.
+    pub build_scripts: bool,
+    /// Never in a workspace that is not trusted.
+    pub proc_macros: bool,
+    pub features: Features,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Features {
+    /// As cargo chooses them.
+    #[default]
+    Default,
+    All,
+    /// The default ones and these.
+    Named(Vec<String>),
+}
+
+const DEFAULT_MAX_FILE_BYTES: u64 = 10 << 20;
+/// Offsets have 32 bits, with room to spare.
+const LARGEST_MAX_FILE_BYTES: u64 = 1 << 30;
+/// A configuration is short; what is longer is something else.
+const LONGEST_FILE: u64 = 1 << 20;
+
+impl Settings {
+    pub(super) fn new(workspace: &Keys, user: &Keys, trusted: bool) -> Settings {
+        let max_file_bytes = workspace.limits.max_file_bytes.or(user.limits.max_file_bytes);
+        let starts = |own: Option<bool>, users: Option<bool>| trusted && own.or(users).unwrap_or(true);
+        Settings {
+            max_file_bytes: max_file_bytes.map_or(DEFAULT_MAX_FILE_BYTES, |FileSize(bytes)| bytes),
+            go_memory_limit: workspace.go.memory_limit.or(user.go.memory_limit).map(|Size(bytes)| bytes),
+            rust: RustSettings {
+                build_scripts: starts(workspace.rust.build_scripts, user.rust.build_scripts),
+                proc_macros: starts(workspace.rust.proc_macros, user.rust.proc_macros),
+                features: workspace.rust.features.as_ref().or(user.rust.features.as_ref()).cloned().unwrap_or_default(),
+            },
+        }
+    }
+}
+
+/// The keys that either file may have; also what a workspace's file is.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Keys {
+    pub limits: Limits,
+    pub go: Go,
+    pub rust: Rust,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct UserDocument {
+    pub limits: Limits,
+    pub go: Go,
+    pub rust: Rust,
+    pub workspaces: Workspaces,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Limits {
+    max_file_bytes: Option<FileSize>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Go {
+    memory_limit: Option<Size>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Rust {
+    build_scripts: Option<bool>,
+    proc_macros: Option<bool>,
+    features: Option<Features>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Workspaces {
+    #[serde(deserialize_with = "absolute_paths")]
+    pub roots: Vec<PathBuf>,
+}
+
+/// Bytes, as a number or as `GOMEMLIMIT` writes them: `512MiB`.
+#[derive(Debug, Clone, Copy)]
+struct Size(u64);
+
+/// A [`Size`] that offsets into a file can count.
+#[derive(Debug, Clone, Copy)]
+struct FileSize(u64);
+
+pub(super) fn read_user(path: &Path) -> Result<UserDocument, ConfigError> {
+    let unreadable = |source| ConfigError::Unreadable { path: path.to_path_buf(), source };
+    let metadata = fs::metadata(path).map_err(unreadable)?;
+    read(path, &metadata)
+}
+
+pub(super) fn read_user_if_any(path: &Path) -> Result<UserDocument, ConfigError> {
+    match read_user(path) {
+        Err(ConfigError::Unreadable { source, .. }) if is_absent(&source) => Ok(UserDocument::default()),
+        other => other,
+    }
+}
+
+pub(super) fn read_workspace_if_any(path: &Path) -> Result<Keys, ConfigError> {
+    // Links are not followed: a file outside is no business of the workspace's.
+    match fs::symlink_metadata(path) {
+        Ok(metadata) => read(path, &metadata),
+        Err(error) if is_absent(&error) => Ok(Keys::default()),
+        Err(source) => Err(ConfigError::Unreadable { path: path.to_path_buf(), source }),
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn read<T: DeserializeOwned>(path: &Path, metadata: &fs::Metadata) -> Result<T, ConfigError> {
+    let unreadable = |source| ConfigError::Unreadable { path: path.to_path_buf(), source };
+    if !metadata.is_file() || metadata.len() > LONGEST_FILE {
+        return Err(unreadable(io::Error::other("not a regular file of at most 1 MiB")));
+    }
+    let text = fs::read_to_string(path).map_err(unreadable)?;
+    toml::from_str(&text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        ConfigError::Invalid { path: path.to_path_buf(), line, detail: with_nearest(error.message()) }
+    })
+}
+
+/// Adds the nearest of the known keys to serde's message on an unknown one, which quotes the unknown and then these.
+fn with_nearest(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let nearest = match quoted.next() {
+        Some(unknown) if message.starts_with("unknown field") => quoted
+            .map(|known| (strsim::jaro_winkler(unknown, known), known))
+            .filter(|(score, _)| *score > 0.7)
+            .max_by(|(left, _), (right, _)| left.total_cmp(right)),
+        _ => None,
+    };
+    match nearest {
+        Some((_, known)) => format!("{message}. Did you mean `{known}`?"),
+        None => message.to_owned(),
+    }
+}
+
+impl<'de> Deserialize<'de> for Size {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Size, D::Error> {
+        struct Bytes;
+
+        impl Visitor<'_> for Bytes {
+            type Value = Size;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of bytes, as 1048576 or \"512MiB\"")
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Size, E> {
+                let bytes = u64::try_from(number).ok().filter(|bytes| *bytes > 0);
+                bytes.map(Size).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Signed(number), &self))
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Size, E> {
+                size(text).map(Size).ok_or_else(|| E::invalid_value(serde::de::Unexpected::Str(text), &self))
+            }
+        }
+
+        deserializer.deserialize_any(Bytes)
+    }
+}
+
+fn size(text: &str) -> Option<u64> {
+    let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at_checked(digits)?;
+    let factor: u64 = match unit {
+        "" | "B" => 1,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        "TiB" => 1 << 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor).filter(|bytes| *bytes > 0)
+}
+
+impl<'de> Deserialize<'de> for FileSize {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<FileSize, D::Error> {
+        match Size::deserialize(deserializer)? {
+            Size(bytes) if bytes > LARGEST_MAX_FILE_BYTES => Err(D::Error::custom("a file's size is limited to 1 GiB")),
+            Size(bytes) => Ok(FileSize(bytes)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Features {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Features, D::Error> {
+        struct Names;
+
+        impl<'de> Visitor<'de> for Names {
+            type Value = Features;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"all\" or a list of names")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Features, E> {
+                match text {
+                    "all" => Ok(Features::All),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut names: A) -> Result<Features, A::Error> {
+                let mut all = Vec::new();
+                while let Some(name) = names.next_element()? {
+                    all.push(name);
+                }
+                Ok(Features::Named(all))
+            }
+        }
+
+        deserializer.deserialize_any(Names)
+    }
+}
+
+/// The user's file speaks of places on the machine, and nobody knows what they would be relative to.
+fn absolute_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
+    let paths = Vec::<PathBuf>::deserialize(deserializer)?;
+    match paths.iter().find(|path| !path.is_absolute()) {
+        Some(path) => Err(D::Error::custom(format!("`{}` is not an absolute path", path.display()))),
+        None => Ok(paths),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse<T>(text: &str, read: impl Fn(&Path) -> Result<T, ConfigError>) -> Result<T, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("semdex.toml");
+        fs::write(&path, text).unwrap();
+        read(&path).map_err(|error| error.to_string().replace(directory.path().to_str().unwrap(), ""))
+    }
+
+    fn settings(workspace: &str, user: &str, trusted: bool) -> Settings {
+        let own = parse(workspace, read_workspace_if_any).unwrap();
+        let document = parse(user, read_user).unwrap();
+        Settings::new(&own, &Keys { limits: document.limits, go: document.go, rust: document.rust }, trusted)
+    }
+
+    #[test]
+    fn the_workspace_counts_before_the_user_before_the_defaults() {
+        let defaults = Settings {
+            max_file_bytes: 10 * 1024 * 1024,
+            go_memory_limit: None,
+            rust: RustSettings { build_scripts: true, proc_macros: true, features: Features::Default },
+        };
+        assert_eq!(settings("", "", true), defaults);
+
+        let user = "[limits]\nmax_file_bytes = 100\n[go]\nmemory_limit = '2GiB'\n[rust]\nbuild_scripts = false\nfeatures = ['a']";
+        let found = settings("", user, true);
+        assert_eq!((found.max_file_bytes, found.go_memory_limit), (100, Some(2 << 30)));
+        assert_eq!(found.rust.features, Features::Named(vec!["a".to_owned()]));
+        assert_eq!((found.rust.build_scripts, found.rust.proc_macros), (false, true));
+
+        let own =
+            "[limits]\nmax_file_bytes = '1KiB'\n[rust]\nbuild_scripts = true\nproc_macros = false\nfeatures = 'all'";
+        let found = settings(own, user, true);
+        assert_eq!((found.max_file_bytes, found.go_memory_limit), (1024, Some(2 << 30)));
+        assert_eq!(found.rust, RustSettings { build_scripts: true, proc_macros: false, features: Features::All });
+    }
+
+    #[test]
+    fn nothing_is_started_where_it_is_not_trusted() {
+        let all = "[rust]\nbuild_scripts = true\nproc_macros = true";
+        let found = settings(all, all, false);
+        assert_eq!((found.rust.build_scripts, found.rust.proc_macros), (false, false));
+    }
+
+    #[test]
+    fn errors_name_the_line_and_the_nearest_key() {
+        for (text, expected) in [
+            (
+                "[limits]\n\nmax_file_byte = 1",
+                "/semdex.toml:3: unknown field `max_file_byte`, expected `max_file_bytes`. Did you mean `max_file_bytes`?",
+            ),
+            ("[rust]\nbuild_script = true", "Did you mean `build_scripts`?"),
+            (
+                "\n[rusty]",
+                "/semdex.toml:2: unknown field `rusty`, expected one of `limits`, `go`, `rust`. Did you mean `rust`?",
+            ),
+            (
+                "[workspaces]\nroots = ['/']",
+                "/semdex.toml:1: unknown field `workspaces`, expected one of `limits`, `go`, `rust`",
+            ),
+            (
+                "[go]\nmemory_limit = 'lots'",
+                "/semdex.toml:2: invalid value: string \"lots\", expected a number of bytes",
+            ),
+            ("[go]\nmemory_limit = 0", "/semdex.toml:2: invalid value"),
+            ("[go]\nmemory_limit = '99999999999TiB'", "/semdex.toml:2: invalid value"),
+            ("[limits]\nmax_file_bytes = '2GiB'", "/semdex.toml:2: a file's size is limited to 1 GiB"),
+            ("[rust]\nfeatures = 'some'", "/semdex.toml:2: invalid value: string \"some\", expected \"all\" or a list"),
+            ("[rust]\nfeatures = [1]", "/semdex.toml:2: invalid type: integer `1`, expected a string"),
+            ("[rust]\n[rust]", "/semdex.toml:2: duplicate key"),
+            ("x = é", "/semdex.toml:1: "),
+        ] {
+            let error = parse(text, read_workspace_if_any).unwrap_err();
+            assert!(error.contains(expected), "{text}\n{error}\n{expected}");
+        }
+        let error = parse("[workspaces]\nroots = ['src']", read_user).unwrap_err();
+        assert!(error.contains(":2: `src` is not an absolute path"), "{error}");
+    }
+
+    #[test]
+    fn only_a_regular_file_of_the_workspace_is_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("semdex.toml");
+        assert!(read_workspace_if_any(&path).is_ok(), "a missing file says nothing");
+        assert!(read_workspace_if_any(&path.join("below")).is_ok());
+        std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let error = read_workspace_if_any(&path).unwrap_err().to_string();
+        assert!(error.contains("not a regular file"), "{error}");
+    }
+}
