@@ -1,0 +1,49 @@
+# Thin targets over cargo and scripts/. `make run WORKSPACE=path` and `make test` are all that a bare machine needs: both
+# install what is missing. The target directory is cargo's own, or CARGO_TARGET_DIR.
+
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+TOOLS := $(TARGET)/tools
+SEMDEX := $(TARGET)/release/semdex
+LISTEN ?= 127.0.0.1:7878
+# Workspaces for `bench` and `tour`: directories; the corpora are unpacked where none are given.
+WORKSPACES ?=
+
+export SEMDEX_TOOLS := $(TOOLS)
+
+.PHONY: help build run test lint bench tour
+
+help:
+	@echo 'make run WORKSPACE=path   build in release mode and serve the workspace at path, trusted'
+	@echo 'make test                 all tests'
+	@echo 'make lint                 rustfmt, clippy, cargo-deny, the OpenAPI linter'
+	@echo 'make build                the release binary: $(SEMDEX)'
+	@echo 'make tour                 every verb with curl, request and reply'
+	@echo 'make bench                the programs behind the figures that the README claims'
+
+build:
+	cargo build --locked --release
+
+run:
+	@test -n "$(WORKSPACE)" || { echo 'which workspace? make run WORKSPACE=path/to/it' >&2; exit 2; }
+	@scripts/install-missing.sh go std
+	$(MAKE) build
+	$(SEMDEX) serve --trust --listen $(LISTEN) "$(WORKSPACE)"
+
+test:
+	@scripts/install-missing.sh go std venv
+	cargo test --locked --lib --test it
+
+lint:
+	cargo fmt --check
+	cargo clippy --locked --all-targets -- -D warnings
+	@scripts/install-missing.sh deny node
+	$(TOOLS)/bin/cargo-deny --locked check bans licenses sources
+	scripts/lint-openapi.sh
+
+tour: build
+	@scripts/install-missing.sh go std
+	scripts/tour.sh $(SEMDEX) $(WORKSPACES)
+
+bench: build
+	@scripts/install-missing.sh go std
+	scripts/bench.sh $(SEMDEX) $(WORKSPACES)

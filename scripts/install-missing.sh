@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Installs what a target needs and this machine lacks, or says how to and fails:
+#   go    the Go toolchain (semdex itself installs gopls with it, at the first need)
+#   std   the sources of Rust's standard library
+#   venv  Python 3 with venv, for the test of the generated client
+#   node  Node.js with npm, for the OpenAPI linter
+#   deny  cargo-deny, into $SEMDEX_TOOLS
+set -euo pipefail
+
+# The newest that the pinned Rust builds; unoptimised, since it runs for seconds and would compile for minutes.
+DENY_VERSION=0.20.2
+
+say() { printf 'install-missing: %s\n' "$*" >&2; }
+
+fail() {
+    say "$*"
+    exit 1
+}
+
+can_apt() { [ "$(id -u)" = 0 ] && [ -e /etc/debian_version ] && command -v apt-get >/dev/null; }
+
+# apt_install PACKAGES… -- what to do by hand where that cannot be done here
+apt_install() {
+    local packages=()
+    while [ "$1" != -- ]; do
+        packages+=("$1")
+        shift
+    done
+    shift
+    can_apt || fail "$*"
+    say "installing ${packages[*]}"
+    apt-get update -qq >&2
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" >&2
+}
+
+# In the order in which semdex looks for them.
+std_sources() {
+    local sysroot library
+    sysroot=$(rustc --print sysroot)
+    for library in "$sysroot/lib/rustlib/src/rust/library" "${RUST_SRC_PATH:-}" $(debian_std_sources); do
+        if [ -n "$library" ] && [ -e "$library/core/src/lib.rs" ]; then
+            printf '%s\n' "$library"
+            return
+        fi
+    done
+    return 1
+}
+
+debian_std_sources() {
+    command -v dpkg >/dev/null || return 0
+    dpkg -L rust-web-src 2>/dev/null | sed -n 's|/core/src/lib\.rs$||p' || true
+}
+
+need_std() {
+    command -v rustc >/dev/null || fail "no rustc: install Rust 1.95 or newer with rustup"
+    std_sources >/dev/null && return
+    apt_install rust-web-src -- "the sources of the standard library are missing: run \`rustup component add rust-src\`"
+    std_sources >/dev/null || fail "rust-web-src is installed, but holds no library/core/src/lib.rs"
+}
+
+need_go() {
+    command -v go >/dev/null || fail "no go: install Go 1.26 or newer and put it on the PATH"
+}
+
+need_venv() {
+    python3 -c 'import ensurepip, venv' 2>/dev/null && return
+    apt_install python3-venv -- "Python 3 with its venv module is missing: install it"
+    python3 -c 'import ensurepip, venv' || fail "python3 on the PATH still has no venv: \`which python3\` says $(command -v python3)"
+}
+
+need_node() {
+    command -v npm >/dev/null && command -v node >/dev/null && return
+    apt_install nodejs npm -- "Node.js with npm is missing: install version 18 or newer"
+}
+
+need_deny() {
+    local tools=${SEMDEX_TOOLS:?the directory for tools is not named} installed
+    installed=$("$tools/bin/cargo-deny" --version 2>/dev/null || true)
+    [ "$installed" = "cargo-deny $DENY_VERSION" ] && return
+    say "building cargo-deny $DENY_VERSION, once (a minute or two)"
+    CARGO_TARGET_DIR="$tools/build" CARGO_PROFILE_DEV_DEBUG=0 \
+        cargo install --quiet --locked --profile dev --force --root "$tools" "cargo-deny@$DENY_VERSION" >&2
+    rm -rf "$tools/build"
+}
+
+for thing in "$@"; do
+    case $thing in
+        go | std | venv | node | deny) "need_$thing" ;;
+        *) fail "unknown: $thing" ;;
+    esac
+done

@@ -1,0 +1,589 @@
+//! Holds the house in order: the arrows between modules, the only places that may name a foreign thing, the size and
+//! head of files, and what prose claims of the repository.
+//!
+//! Each rule is a function from a file's name and text to what is wrong with it, so that each can be shown to fail.
+
+mod source;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use source::*;
+
+/// Which modules a module may use besides itself. Nothing else is lawful; a new module is entered here.
+///
+/// `main → api, mcp, cli → ops → workspace → lang → lsp, text → model`, and `config`, `trust`, `token` below `workspace`.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("text", &["model"]),
+    ("lsp", &["model"]),
+    ("config", &["model"]),
+    ("trust", &["config", "model"]),
+    ("token", &["config", "model"]),
+    ("lang", &["lsp", "text", "config", "model"]),
+    ("workspace", &["lang", "text", "trust", "config", "model"]),
+    ("ops", &["workspace", "lang", "text", "config", "model"]),
+    ("api", &["ops", "workspace", "lang", "text", "token", "trust", "config", "model"]),
+    ("mcp", &["ops", "workspace", "lang", "text", "token", "trust", "config", "model"]),
+    ("cli", &["ops", "workspace", "lang", "text", "token", "trust", "config", "model"]),
+];
+
+/// The roots of the crate: they name the modules, and may use all of them.
+const ROOTS: &[&str] = &["src/lib.rs", "src/main.rs"];
+
+/// A crate that may be named in a few places only. A name that ends in `_` stands for all that begin with it.
+struct OnlyPlace {
+    names: &'static [&'static str],
+    places: &'static [&'static str],
+}
+
+const ONLY_PLACES: &[OnlyPlace] = &[
+    OnlyPlace { names: &["ra_ap_", "salsa"], places: &["src/lang/rust"] },
+    OnlyPlace { names: &["notify"], places: &["src/workspace/watch"] },
+    OnlyPlace { names: &["lsp_types", "async_lsp"], places: &["src/lsp", "src/lang/go", "src/lang/server"] },
+    OnlyPlace { names: &["axum", "axum_", "utoipa", "utoipa_", "tower", "tower_"], places: &["src/api"] },
+    OnlyPlace { names: &["http", "http_", "hyper", "hyper_"], places: &["src/api", "src/cli"] },
+    OnlyPlace { names: &["reqwest"], places: &["src/cli"] },
+    OnlyPlace { names: &["clap"], places: &["src/cli", "src/main", "src/config"] },
+    OnlyPlace { names: &["tree_sitter", "tree_sitter_"], places: &["src/lang/go"] },
+];
+
+/// A word of the code, wherever it comes from, that belongs to a few places only.
+const ONLY_WORDS: &[OnlyPlace] = &[
+    OnlyPlace { names: &["StatusCode"], places: &["src/api", "src/cli"] },
+    OnlyPlace {
+        names: &["Command"],
+        places: &["src/lang/go", "src/lang/rust", "src/lang/server", "src/cli", "src/main"],
+    },
+    OnlyPlace { names: &["exit"], places: &["src/main"] },
+];
+
+/// Modules that are pure: they compute, and touch neither disk nor network nor processes.
+const PURE: &[&str] = &["src/model", "src/text"];
+
+const MAX_LINES: usize = 500;
+
+/// Files that may be longer, each with its own limit and a reason.
+const LONG_FILES: &[(&str, usize, &str)] =
+    &[("src/model.rs", 900, "the vocabulary of all modules, which is read as one list")];
+
+// ---------------------------------------------------------------------------------------------------------------
+// The rules
+
+#[test]
+fn arrows_between_modules_run_one_way() {
+    check_sources(&["src"], arrows);
+}
+
+#[test]
+fn foreign_things_are_named_in_their_only_place() {
+    check_sources(&["src"], only_places);
+}
+
+#[test]
+fn only_lang_go_names_the_tools_of_go() {
+    check_sources(&["src"], tools_of_go);
+}
+
+#[test]
+fn the_vocabulary_and_the_text_are_pure() {
+    check_sources(&["src"], pure);
+}
+
+#[test]
+fn files_are_short_and_have_a_head() {
+    check_sources(&["src", "tests/it"], |file, text| [size(file, text), head(text)].concat());
+}
+
+#[test]
+fn no_exception_is_silent_and_nothing_is_left_to_do() {
+    check_sources(&["src", "tests/it"], leftovers);
+}
+
+#[test]
+fn tests_neither_sleep_nor_skip() {
+    check_sources(&["src", "tests/it"], |file, text| sleeps_and_skips(&test_code(file, text)));
+}
+
+#[test]
+fn links_in_prose_resolve() {
+    let root = root();
+    check(files_below(&root, &root, "md"), |file, text| {
+        let directory = root.join(file).parent().map(Path::to_path_buf).unwrap_or_default();
+        dead_links(text, |target| directory.join(target).exists())
+    });
+}
+
+#[test]
+fn prose_and_ci_name_the_commands_that_there_are() {
+    let makefile = read("Makefile");
+    let mut wrong = Vec::new();
+    for (file, commands) in
+        [(".ci/run", ["make test", "make lint"]), ("README.md", ["make run WORKSPACE=", "make test"])]
+    {
+        wrong.extend(missing_in_order(&read(file), &commands).into_iter().map(|it| format!("{file}: {it}")));
+    }
+    for file in ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", ".ci/run"] {
+        wrong.extend(unknown_targets(&read(file), &makefile).into_iter().map(|it| format!("{file}: {it}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_crates_of_rust_analyzer_are_pinned_to_one_version() {
+    passes(pins(&read("Cargo.toml")));
+}
+
+#[test]
+fn nothing_is_bound_to_the_machine_it_was_written_on() {
+    let root = root();
+    let files = ["rs", "md", "toml", "sh", "py", "yaml", "json"].iter().flat_map(|it| files_below(&root, &root, it));
+    check(files.chain(["Makefile".to_owned(), ".ci/run".to_owned()]).collect(), |_, text| machine_paths(text));
+}
+
+fn arrows(file: &str, text: &str) -> Vec<String> {
+    if ROOTS.contains(&file) {
+        return Vec::new();
+    }
+    let own = module_path(file);
+    let Some(own_top) = own.first() else { return Vec::new() };
+    let Some((_, lawful)) = ARROWS.iter().find(|(name, _)| name == own_top) else {
+        return vec![format!("module `{own_top}` is not in ARROWS: say what it may use")];
+    };
+    let mut wrong = Vec::new();
+    for (line, used) in modules_used(&own, &code(text)) {
+        let known = ARROWS.iter().any(|(name, _)| *name == used);
+        if known && used != *own_top && !lawful.contains(&used.as_str()) {
+            wrong.push(format!("line {line}: `{own_top}` must not use `{used}`"));
+        }
+    }
+    wrong
+}
+
+fn only_places(file: &str, text: &str) -> Vec<String> {
+    let tokens = tokens(&code(text));
+    let mut wrong = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let names = |rule: &&OnlyPlace| rule.names.iter().any(|name| is_named(&token.text, name));
+        let rule = if is_crate(&tokens, at) { ONLY_PLACES.iter().find(names) } else { None };
+        let rule = rule.or_else(|| ONLY_WORDS.iter().find(names).filter(|_| is_path_or_call(&tokens, at)));
+        if let Some(rule) = rule.filter(|rule| !lies_in(file, rule.places)) {
+            wrong.push(format!("line {}: only {} may name `{}`", token.line, rule.places.join(", "), token.text));
+        }
+    }
+    wrong
+}
+
+/// Identifiers and literals, not prose: a sentence in a help text or an attribute may say gopls.
+fn tools_of_go(file: &str, text: &str) -> Vec<String> {
+    const TOOLS: &[&str] =
+        &["gopls", "gofmt", "GOFLAGS", "GOPATH", "GOPROXY", "GOTOOLCHAIN", "GOMEMLIMIT", "GOMODCACHE"];
+    if lies_in(file, &["src/lang/go"]) {
+        return Vec::new();
+    }
+    let kept = blank_ranges(&blank(text, Blank::Comments), &test_ranges(&code(text)));
+    let kept = without_attributes(&kept);
+    let words = |line: &str| {
+        line.split('"')
+            .enumerate()
+            .filter(|(part, literal)| part % 2 == 0 || !literal.contains(' '))
+            .flat_map(|(_, it)| it.split(|it: char| !it.is_alphanumeric()).map(str::to_owned).collect::<Vec<_>>())
+            .collect::<Vec<_>>()
+    };
+    let mut wrong = Vec::new();
+    for (number, line) in kept.lines().enumerate() {
+        for word in words(line) {
+            if TOOLS.iter().any(|it| word.eq_ignore_ascii_case(it)) || line.contains("new(\"go\")") && word == "go" {
+                wrong.push(format!("line {}: only src/lang/go may name `{word}`", number + 1));
+            }
+        }
+    }
+    wrong
+}
+
+fn pure(file: &str, text: &str) -> Vec<String> {
+    const IMPURE: &[&str] = &["fs", "net", "process", "env", "thread", "serde", "serde_json", "tokio", "tracing"];
+    if !lies_in(file, PURE) {
+        return Vec::new();
+    }
+    let tokens = tokens(&without_tests(&code(text)));
+    let mut wrong = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let after_std = at >= 2 && tokens[at - 1].text == "::" && tokens[at - 2].text == "std";
+        if IMPURE.contains(&token.text.as_str()) && (after_std || is_crate(&tokens, at)) {
+            wrong.push(format!("line {}: `{}` has no place in a pure module", token.line, token.text));
+        }
+    }
+    wrong
+}
+
+fn size(file: &str, text: &str) -> Vec<String> {
+    let limit = LONG_FILES.iter().find(|(name, ..)| *name == file).map_or(MAX_LINES, |(_, limit, _)| *limit);
+    let lines = if is_test_file(file) { text.lines().count() } else { lines_without_tests(text) };
+    // A file of tests is a list of cases: long is fine, endless is not.
+    let limit = if is_test_file(file) { limit * 2 } else { limit };
+    if lines <= limit { Vec::new() } else { vec![format!("{lines} lines, {limit} allowed: one idea to a file")] }
+}
+
+fn head(text: &str) -> Vec<String> {
+    let first = text.trim_start_matches('\u{feff}').lines().next().unwrap_or_default();
+    if first.starts_with("//! ") {
+        Vec::new()
+    } else {
+        vec!["does not begin with a `//!` head that says what it is for".into()]
+    }
+}
+
+fn leftovers(_file: &str, text: &str) -> Vec<String> {
+    let code = code(text);
+    let tokens = tokens(&code);
+    let mut wrong = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let next = tokens.get(at + 1).map_or("", |it| it.text.as_str());
+        match (token.text.as_str(), next) {
+            ("allow", "(") if at > 0 && matches!(tokens[at - 1].text.as_str(), "[" | ",") => {
+                wrong.push(format!("line {}: `#[allow]`; say `#[expect(…, reason = \"…\")]`", token.line));
+            }
+            ("todo" | "unimplemented" | "dbg", "!") => wrong.push(format!("line {}: `{}!`", token.line, token.text)),
+            _ => {}
+        }
+    }
+    wrong
+}
+
+/// Takes the code of tests alone. `sleep` is for whoever has nothing to wait for.
+fn sleeps_and_skips(tests: &str) -> Vec<String> {
+    let tokens = tokens(tests);
+    let mut wrong = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let next = tokens.get(at + 1).map_or("", |it| it.text.as_str());
+        match (token.text.as_str(), next) {
+            ("sleep", "(") => {
+                wrong.push(format!("line {}: wait for a condition with a deadline, not `sleep`", token.line))
+            }
+            ("ignore", "]" | "=") if at > 0 && tokens[at - 1].text == "[" => {
+                wrong.push(format!("line {}: `#[ignore]`: a test that does not run is no test", token.line));
+            }
+            _ => {}
+        }
+    }
+    wrong
+}
+
+fn dead_links(text: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (number, line) in prose_lines(text) {
+        let mut rest = line.as_str();
+        while let Some(at) = rest.find("](") {
+            rest = &rest[at + 2..];
+            let target = rest.split([')', ' ']).next().unwrap_or_default();
+            let path = target.split('#').next().unwrap_or_default();
+            let elsewhere = target.contains("://") || target.starts_with("mailto:") || path.is_empty();
+            if !elsewhere && !exists(path) {
+                wrong.push(format!("line {number}: the link to `{target}` leads nowhere"));
+            }
+        }
+    }
+    wrong
+}
+
+fn missing_in_order(text: &str, commands: &[&str]) -> Vec<String> {
+    let mut rest = text;
+    let mut wrong = Vec::new();
+    for command in commands {
+        match rest.find(command) {
+            Some(at) => rest = &rest[at + command.len()..],
+            None => wrong.push(format!("does not name `{command}` (in this order: {})", commands.join(", "))),
+        }
+    }
+    wrong
+}
+
+fn unknown_targets(text: &str, makefile: &str) -> Vec<String> {
+    let targets: BTreeSet<&str> = makefile
+        .lines()
+        .filter(|line| !line.starts_with(['\t', '#', ' ', '.']) && !line.contains(":="))
+        .filter_map(|line| line.split_once(':'))
+        .flat_map(|(names, _)| names.split_whitespace())
+        .collect();
+    let mut wrong = Vec::new();
+    for at in text.match_indices("make ").map(|(at, _)| at) {
+        let typed = at == 0
+            || text[..at].ends_with(['`', '\n', '$'])
+            || text[..at].ends_with("run ")
+            || text[..at].ends_with("$ ");
+        let target: String = text[at + 5..].chars().take_while(|it| it.is_ascii_lowercase() || *it == '-').collect();
+        if typed && !target.is_empty() && !targets.contains(target.as_str()) {
+            wrong.push(format!("`make {target}`: there is no such target"));
+        }
+    }
+    wrong
+}
+
+fn pins(manifest: &str) -> Vec<String> {
+    let pins: Vec<(&str, &str)> = manifest
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, version)| (name.trim(), version.trim()))
+        .filter(|(name, _)| name.starts_with("ra_ap_") || name.starts_with("salsa"))
+        .collect();
+    let expected =
+        |name: &str| pins.iter().find(|(it, _)| it.split('_').next() == name.split('_').next()).map(|it| it.1);
+    let mut wrong = Vec::new();
+    for (name, version) in &pins {
+        if !version.starts_with("\"=") {
+            wrong.push(format!("`{name}` is not pinned: {version}"));
+        } else if name.starts_with("ra_ap_") && expected(name) != Some(version) {
+            wrong.push(format!("`{name}` is of another version than its siblings: {version}"));
+        }
+    }
+    wrong
+}
+
+/// Home and work directories of whoever wrote it. The needles are put together here, not to be found in this file.
+fn machine_paths(text: &str) -> Vec<String> {
+    let needles = ["root", "work", "home"].map(|directory| format!("/{directory}/"));
+    let starts =
+        |line: &str, at: usize| !line[..at].ends_with(|it: char| it.is_alphanumeric() || "._-~}*".contains(it));
+    let mut wrong = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        for needle in &needles {
+            if line.match_indices(needle.as_str()).any(|(at, _)| starts(line, at)) {
+                wrong.push(format!("line {}: a path of one machine, below `{needle}`", number + 1));
+            }
+        }
+    }
+    wrong
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// The repository
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn read(file: &str) -> String {
+    std::fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
+}
+
+/// Relative names with `/`, sorted. Build output, fixtures and what git does not keep are not the repository's own text.
+fn files_below(root: &Path, directory: &Path, extension: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut pending = vec![directory.to_path_buf()];
+    while let Some(directory) = pending.pop() {
+        let entries = std::fs::read_dir(&directory).unwrap_or_else(|error| panic!("{}: {error}", directory.display()));
+        for entry in entries {
+            let path = entry.expect("an entry of a directory that could be read").path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if path.is_dir() {
+                let foreign = matches!(name.as_str(), "target" | "fixtures" | "node_modules" | ".git" | ".venv");
+                if !foreign && !path.join("CACHEDIR.TAG").exists() {
+                    pending.push(path);
+                }
+            } else if path.extension().is_some_and(|it| it == extension) {
+                let relative = path.strip_prefix(root).expect("found below the root");
+                found.push(relative.to_string_lossy().replace('\\', "/"));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn check_sources(directories: &[&str], rule: impl Fn(&str, &str) -> Vec<String>) {
+    let root = root();
+    check(directories.iter().flat_map(|it| files_below(&root, &root.join(it), "rs")).collect(), rule);
+}
+
+fn check(files: Vec<String>, rule: impl Fn(&str, &str) -> Vec<String>) {
+    assert!(!files.is_empty(), "nothing to check: the rule looks in the wrong place");
+    let wrong: Vec<String> = files
+        .iter()
+        .flat_map(|file| rule(file, &read(file)).into_iter().map(|it| format!("{file}: {it}")).collect::<Vec<_>>())
+        .collect();
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+fn lies_in(file: &str, places: &[&str]) -> bool {
+    places
+        .iter()
+        .any(|place| file.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '.'])))
+}
+
+/// `src/lang/go/mod.rs` and `src/lang/go.rs` are both `lang::go`.
+fn module_path(file: &str) -> Vec<String> {
+    let inner = file.strip_prefix("src/").unwrap_or(file);
+    let inner = inner.strip_suffix(".rs").unwrap_or(inner);
+    let inner = inner.strip_suffix("/mod").unwrap_or(inner);
+    inner.split('/').map(str::to_owned).collect()
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// The rules can fail
+
+#[track_caller]
+fn fails(wrong: Vec<String>, with: &str) {
+    assert!(wrong.len() == 1 && wrong[0].contains(with), "wanted one complaint with {with:?}, got {wrong:?}");
+}
+
+#[track_caller]
+fn passes(wrong: Vec<String>) {
+    assert!(wrong.is_empty(), "wanted no complaint, got {wrong:?}");
+}
+
+#[test]
+fn an_arrow_that_runs_back_is_found() {
+    fails(arrows("src/text/lines.rs", "use crate::lang::files::Files;"), "`text` must not use `lang`");
+    fails(
+        arrows("src/lang/go/mod.rs", "use crate::{model::Place, ops::{Ask, Reply}};"),
+        "line 1: `lang` must not use `ops`",
+    );
+    fails(arrows("src/lang/mod.rs", "use super::workspace::Workspace;"), "must not use `workspace`");
+    fails(arrows("src/lang/go/feed.rs", "\n\nlet x = super::super::super::api::x();"), "line 3");
+    fails(arrows("src/model.rs", "mod tests { use super::super::lang; }"), "must not use `lang`");
+    fails(arrows("src/ops/open.rs", "fn f() -> crate::api::Wire {}"), "must not use `api`");
+    fails(arrows("src/utils.rs", ""), "`utils` is not in ARROWS");
+    passes(arrows("src/lang/go/mod.rs", "use super::{files, rust}; use crate::{lsp::Client, model::{self, Place}};"));
+    passes(arrows(
+        "src/model.rs",
+        "mod tests { use super::*; use super::lang; }\n// crate::api\nconst A: &str = \"crate::api\";",
+    ));
+    passes(arrows("src/lib.rs", "pub mod api;"));
+}
+
+#[test]
+fn a_name_out_of_its_place_is_found() {
+    fails(only_places("src/ops/open.rs", "use ra_ap_hir::Semantics;"), "only src/lang/rust may name `ra_ap_hir`");
+    fails(only_places("src/workspace/writer.rs", "fn f() { let w = notify::recommended_watcher(g); }"), "watch");
+    fails(only_places("src/workspace/writer.rs", "use notify;"), "watch");
+    fails(only_places("src/ops/open.rs", "fn f(x: &axum::Router) {}"), "src/api");
+    fails(only_places("src/ops/open.rs", "fn f() { g(Status::StatusCode::OK) }"), "StatusCode");
+    fails(only_places("src/api/open.rs", "fn f() { tokio::process::Command::new(\"ls\"); }"), "Command");
+    fails(only_places("src/cli.rs", "fn f() { std::process::exit(1) }"), "src/main");
+    fails(only_places("src/lang/rusty.rs", "use salsa::Database;"), "salsa");
+    passes(only_places("src/lang/rust/load.rs", "use ra_ap_hir as hir; use salsa::Database;"));
+    passes(only_places("src/lang/rust.rs", "use ra_ap_hir::Semantics;"));
+    passes(only_places(
+        "src/workspace/writer.rs",
+        "fn f() { self.client.notify::<DidOpen>(p); notify.notify_one(); crate::lsp::notify::x(); }",
+    ));
+    passes(only_places(
+        "src/ops/open.rs",
+        "//! Unlike axum::Router, this is plain.\nconst A: &str = \"use axum::Router;\"; fn exit() {} fn http() {}",
+    ));
+}
+
+#[test]
+fn a_tool_of_go_out_of_its_place_is_found() {
+    fails(tools_of_go("src/ops/status.rs", "let name = \"gopls\";"), "only src/lang/go may name `gopls`");
+    fails(tools_of_go("src/ops/status.rs", "\nlet gopls = 1;"), "line 2");
+    fails(tools_of_go("src/workspace/mod.rs", "Command::new(\"go\")"), "`go`");
+    fails(tools_of_go("src/workspace/mod.rs", "command.env(\"GOFLAGS\", x)"), "GOFLAGS");
+    passes(tools_of_go("src/lang/go/mod.rs", "let name = \"gopls\";"));
+    passes(tools_of_go(
+        "src/api/status.rs",
+        "/// gopls says so\n#[schema(example = \"gopls\")]\nlet help = \"installs gopls where it is missing\"; mod go;",
+    ));
+    passes(tools_of_go("src/api/status.rs", "fn f() {}\n#[cfg(test)]\nmod tests { const A: &str = \"gopls\"; }"));
+}
+
+#[test]
+fn an_impure_text_is_found() {
+    fails(pure("src/text/diff.rs", "use std::fs;"), "`fs`");
+    fails(pure("src/model.rs", "#[derive(serde::Serialize)] struct A;"), "`serde`");
+    passes(pure("src/text/diff.rs", "use std::fmt;\n#[cfg(test)]\nmod tests { use std::fs; }"));
+    passes(pure("src/workspace/disk.rs", "use std::fs;"));
+}
+
+#[test]
+fn a_long_or_headless_file_is_found() {
+    let long = "//! Head.\n".to_owned() + &"fn f() {}\n".repeat(500);
+    fails(size("src/a.rs", &long), "501 lines, 500 allowed");
+    let tested = "//! Head.\n".to_owned() + "#[cfg(test)]\nmod tests {\n" + &"fn f() { '}'; }\n".repeat(600) + "}\n";
+    passes(size("src/a.rs", &tested));
+    passes(size("src/model.rs", &long));
+    fails(head("use std::fs;\n//! Late.\n"), "head");
+    passes(head("//! What it is for.\n"));
+}
+
+#[test]
+fn a_leftover_is_found() {
+    fails(leftovers("a.rs", "#[allow(dead_code)] fn f() {}"), "expect");
+    fails(leftovers("a.rs", "#![allow(dead_code)]"), "expect");
+    fails(leftovers("a.rs", "#[cfg_attr(test, allow(dead_code))] fn f() {}"), "expect");
+    fails(leftovers("a.rs", "fn f() {\n    todo!()\n}"), "line 2: `todo!`");
+    fails(leftovers("a.rs", "fn f() { dbg!(1); }"), "dbg");
+    passes(leftovers(
+        "a.rs",
+        "#[expect(dead_code, reason = \"x\")] fn allow(todo: u8) { \"todo!()\"; r#\"dbg!(\"#; /* todo!() */ }",
+    ));
+}
+
+#[test]
+fn a_sleeping_or_skipped_test_is_found() {
+    fails(sleeps_and_skips(&test_code("tests/it/a.rs", "fn f() { std::thread::sleep(d); }")), "sleep");
+    fails(
+        sleeps_and_skips(&test_code(
+            "src/a.rs",
+            "#[cfg(test)]\nmod tests {\n#[test]\n#[ignore = \"slow\"]\nfn f() {} }",
+        )),
+        "line 4",
+    );
+    passes(sleeps_and_skips(&test_code(
+        "src/a.rs",
+        "fn f() { sleep(d); }\n#[cfg(test)]\nmod tests { const A: &str = \"sleep(\"; }\nfn g() { sleep(d) }",
+    )));
+}
+
+#[test]
+fn a_dead_link_is_found() {
+    let exists = |path: &str| path == "README.md";
+    fails(dead_links("See [this](READMEE.md#top).", exists), "`READMEE.md#top` leads nowhere");
+    passes(dead_links(
+        "[a](README.md) [b](README.md#x) [c](#y) [d](https://example.com/z) `[e](f)`\n```\n[g](h)\n```",
+        exists,
+    ));
+}
+
+#[test]
+fn a_command_that_is_not_there_is_found() {
+    fails(missing_in_order("make lint, make test", &["make test", "make lint"]), "make lint");
+    passes(missing_in_order("make test\nmake lint", &["make test", "make lint"]));
+    let makefile = "TARGET := x\ntest: a\n\tcargo test\n.PHONY: ghost\n";
+    fails(unknown_targets("run `make tset` or `make test`", makefile), "make tset");
+    fails(unknown_targets("$ make ghost", makefile), "make ghost");
+    passes(unknown_targets("run make test\nmake test\nthings that make sense", makefile));
+}
+
+#[test]
+fn a_loose_pin_is_found() {
+    fails(pins("ra_ap_hir = \"0.0.348\""), "not pinned");
+    fails(pins("ra_ap_hir = \"=0.0.348\"\nra_ap_ide = \"=0.0.347\""), "`ra_ap_ide` is of another version");
+    fails(pins("salsa = \"0.28\""), "not pinned");
+    passes(pins(
+        "ra_ap_hir = \"=0.0.348\"\nra_ap_ide = \"=0.0.348\"\nsalsa = \"=0.28.2\"\nsalsa-macros = \"=0.28.2\"\nserde = \"1\"",
+    ));
+}
+
+#[test]
+fn a_path_of_one_machine_is_found() {
+    fails(machine_paths(&format!("see /{}/me/x", "home")), "line 1");
+    passes(machine_paths("see https://example.com/home/x, a/work/b and ~/work/x"));
+}
+
+#[test]
+fn literals_and_comments_are_blanked_where_they_stand() {
+    let text = "a /* x /* y */ z */ b \"q\\\"r\" c r#\"s\"t\"# d 'e' f 'g '\\'' h // i\nj";
+    let code = code(text);
+    assert_eq!(code.len(), text.len());
+    assert_eq!(
+        tokens(&code)
+            .iter()
+            .filter(|it| it.text.len() == 1 && it.text != "\"")
+            .map(|it| it.text.as_str())
+            .collect::<String>()
+            .replace(['\'', '#'], ""),
+        "abcrdfghj"
+    );
+}
