@@ -1,3 +1,8 @@
 //! Pure text: lines and columns, matching, diffs. No I/O.
 
+pub mod diff;
 pub mod lines;
+pub mod matching;
+pub mod score;
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,144 @@
+//! Where a search text stands in a file, and what a replacement makes of it.
+//!
+//! Three stages, each stricter than the next: exact; equal but for white space; alike by at least `autofix`. A stage
+//! that finds one place decides; one that finds several is asked for the one nearest to `near_line`, and otherwise
+//! the answer is that the request is ambiguous. Nothing is ever taken because it came first.
+//!
+//! All stages are linear in the file, but for the comparison of the few places that the last one looks at closely,
+//! which is bounded by a budget.
+
+mod elision;
+mod exact;
+mod fuzzy;
+mod literals;
+mod miss;
+mod reindent;
+mod whitespace;
+
+use crate::model::{Code, Error, Result, Span, Strategy};
+use crate::text::lines::LineIndex;
+
+pub use elision::refuse as refuse_elisions;
+pub use miss::{already_applied, nearest};
+pub use reindent::{Patch, Replaced, apply, apply_all, patch};
+
+/// More places than this are not told apart any more, whatever `near_line` says.
+pub const MOST_PLACES: usize = 10_000;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Search<'a> {
+    pub text: &'a str,
+    pub context: &'a str,
+    /// The least score that a fuzzy match must reach, 1 to 100; 0 turns it off.
+    pub autofix: u8,
+    /// Of several places the one nearest to this line (from 1) is meant.
+    pub near_line: Option<usize>,
+    /// Only in this part of the text.
+    pub within: Option<Span>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    Found(Hit),
+    /// In the order of the text, or the best first where they are merely alike. At most [`MOST_PLACES`].
+    Ambiguous(Vec<Hit>),
+    /// `reason` says in words what differs from the nearest place, or why that was not good enough.
+    Missed { nearest: Option<Hit>, reason: String },
+}
+
+/// A place that fits. Leading indentation and the last line's end are not part of it, unless the match is exact.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    pub span: Span,
+    pub score: f64,
+    pub strategy: Strategy,
+}
+
+/// Finds the one place that a search text means.
+pub fn find(search: &Search) -> Result<Outcome> {
+    let context = without_bom(search.context);
+    if context.trim().is_empty() {
+        return Err(Error::new(
+            Code::InvalidRequest,
+            "`search_context` is empty: give the lines to be replaced, as the file has them",
+        ));
+    }
+    if search.autofix > 100 {
+        return Err(Error::new(Code::InvalidRequest, "`autofix` goes from 0 to 100"));
+    }
+    let region = region(search)?;
+    elision::refuse("search_context", context, search.text)?;
+
+    let exact = exact::find(region.text, context);
+    if !exact.is_empty() {
+        let hits = exact.into_iter().map(|span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact });
+        return Ok(decide(search, hits.collect()));
+    }
+    let loose = whitespace::find(region.text, context);
+    if !loose.hits.is_empty() {
+        let hits = loose.hits.into_iter().map(|hit| Hit { span: region.outer(hit.span), ..hit });
+        return Ok(decide(search, hits.collect()));
+    }
+    if let Some(refused) = loose.refused {
+        let nearest = Some(Hit { span: region.outer(refused.hit.span), ..refused.hit });
+        return Ok(Outcome::Missed { nearest, reason: refused.reason.to_owned() });
+    }
+    Ok(fuzzy::find(search, &region, context))
+}
+
+/// The part of the text that is searched, and where it begins. A byte order mark is never part of it.
+#[derive(Debug, Clone, Copy)]
+struct Region<'a> {
+    text: &'a str,
+    start: usize,
+}
+
+impl Region<'_> {
+    fn outer(&self, span: Span) -> Span {
+        Span::new(self.start + span.start, self.start + span.end)
+    }
+}
+
+fn region<'a>(search: &Search<'a>) -> Result<Region<'a>> {
+    let bom = search.text.len() - without_bom(search.text).len();
+    let within = search.within.unwrap_or(Span::new(0, search.text.len()));
+    let start = within.start.max(bom);
+    let outside = || Error::new(Code::InvalidRequest, "the part to search in is not a part of the file");
+    let text = search.text.get(start..within.end.max(start)).ok_or_else(outside)?;
+    Ok(Region { text, start })
+}
+
+fn without_bom(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// One place is it; of several the one that is nearer to `near_line` than any other.
+fn decide(search: &Search, hits: Vec<Hit>) -> Outcome {
+    if let [hit] = hits[..] {
+        return Outcome::Found(hit);
+    }
+    match nearest_to_line(search, &hits) {
+        Some(hit) => Outcome::Found(hit),
+        None => Outcome::Ambiguous(hits),
+    }
+}
+
+fn nearest_to_line(search: &Search, hits: &[Hit]) -> Option<Hit> {
+    let line = search.near_line?;
+    if hits.len() >= MOST_PLACES {
+        return None;
+    }
+    let lines = LineIndex::new(search.text);
+    let away = |hit: &Hit| {
+        let first = lines.line(hit.span.start);
+        let last = lines.line(hit.span.end.saturating_sub(1).max(hit.span.start));
+        first.saturating_sub(line).max(line.saturating_sub(last))
+    };
+    let least = hits.iter().map(away).min()?;
+    let mut nearest = hits.iter().filter(|hit| away(hit) == least);
+    let hit = nearest.next()?;
+    nearest.next().is_none().then_some(*hit)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,304 @@
+use super::*;
+use crate::text::testing::Dice;
+
+fn search<'a>(text: &'a str, context: &'a str) -> Search<'a> {
+    Search { text, context, autofix: 95, near_line: None, within: None }
+}
+
+/// The strategy and the text of the one place.
+fn found(search: &Search) -> (Strategy, String) {
+    match find(search) {
+        Ok(Outcome::Found(hit)) => (hit.strategy, search.text[hit.span.start..hit.span.end].to_owned()),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn missed(search: &Search) -> (Option<Hit>, String) {
+    match find(search) {
+        Ok(Outcome::Missed { nearest, reason }) => (nearest, reason),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn ambiguous(search: &Search) -> Vec<usize> {
+    match find(search) {
+        Ok(Outcome::Ambiguous(hits)) => {
+            let lines = LineIndex::new(search.text);
+            hits.iter().map(|hit| lines.line(hit.span.start)).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn edit(text: &str, context: &str, replacement: &str) -> (Strategy, String) {
+    match find(&search(text, context)) {
+        Ok(Outcome::Found(hit)) => {
+            let replaced = apply(text, &hit, context, replacement);
+            let Replaced { text: new, span, range } = &replaced;
+            assert_eq!(new[..span.start], text[..range.start]);
+            assert_eq!(new[span.end..], text[range.end..]);
+            (hit.strategy, replaced.text)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+use Strategy::{Exact, Fuzzy, Indent, Whitespace};
+
+#[test]
+fn exact_wins_over_what_only_white_space_makes_equal() {
+    let text = "f(a,b);\nf(a, b);\n  f(a, b);x\n";
+    assert_eq!(found(&search(text, "f(a,b);")), (Exact, "f(a,b);".into()));
+    assert_eq!(ambiguous(&search(text, "f( a,b);")), [1, 2, 3]);
+    assert_eq!(ambiguous(&search(text, "f(a, b);")), [2, 3]);
+    assert_eq!(ambiguous(&search("aaa", "aa")), [1, 1], "overlapping");
+}
+
+#[test]
+fn near_line_decides_unless_it_is_a_tie() {
+    let text = "x\ny\nx\ny\nx\n";
+    let near = |line| find(&Search { near_line: Some(line), ..search(text, "x") }).unwrap();
+    assert!(matches!(near(1), Outcome::Found(hit) if hit.span.start == 0));
+    assert!(matches!(near(9), Outcome::Found(hit) if hit.span.start == 8));
+    assert!(matches!(near(2), Outcome::Ambiguous(hits) if hits.len() == 3));
+    let within = Search { within: Some(Span::new(3, 6)), ..search(text, "x") };
+    assert!(matches!(find(&within).unwrap(), Outcome::Found(hit) if hit.span == Span::new(4, 5)));
+}
+
+#[test]
+fn line_endings_and_byte_order_marks() {
+    let text = "\u{feff}one\r\ntwo\r\nthree\r\n";
+    assert_eq!(found(&search(text, "one\ntwo")), (Exact, "one\r\ntwo".into()));
+    assert_eq!(found(&search(text, "\u{feff}one\r\ntwo\r\n")), (Exact, "one\r\ntwo\r\n".into()));
+    assert_eq!(edit(text, "two\n", "2\nzwei\n").1, "\u{feff}one\r\n2\r\nzwei\r\nthree\r\n");
+    assert_eq!(edit(text, "one", "\u{feff}1").1, "\u{feff}1\r\ntwo\r\nthree\r\n");
+    assert_eq!(edit(text, "three\n", "3").1, "\u{feff}one\r\ntwo\r\n3\r\n", "the final newline stays");
+    assert_eq!(edit("a\nb\n", "b\r\n", "b\r\nc\r\n").1, "a\nb\nc\n");
+    assert_eq!(edit("a\nb", "b\n", "c\n"), (Indent, "a\nc".into()));
+    assert_eq!(edit("a\n", "a\n", "").1, "");
+}
+
+#[test]
+fn white_space_may_differ() {
+    let text = "impl A {\n\tfn f(&self, a: u8) -> u8 {\n\t\tif a > 1 {   \n\n\t\t\ta\n\t\t}\n\t}\n}\n";
+    let place = "if a > 1 {   \n\n\t\t\ta\n\t\t}";
+    assert_eq!(found(&search(text, "    if a > 1 {\n\n        a\n    }\n")), (Indent, place.into()));
+    assert_eq!(found(&search(text, "    if a > 1 {\n        a\n    }\n")), (Whitespace, place.into()), "blank lines");
+    assert_eq!(found(&search(text, "if a > 1 { a }")), (Whitespace, place.into()), "wrapped");
+    let call = "fn f (\n  &self,\n  a : u8\n) -> u8 {";
+    assert_eq!(found(&search(text, call)), (Whitespace, "fn f(&self, a: u8) -> u8 {".into()));
+}
+
+#[test]
+fn white_space_that_means_something_may_not_differ() {
+    let strict = |text: &str, context: &str| {
+        let outcome = find(&Search { autofix: 0, ..search(text, context) }).unwrap();
+        assert!(matches!(outcome, Outcome::Missed { .. }), "{context:?} in {text:?}: {outcome:?}");
+    };
+    strict("x = ab;", "x = a b;");
+    strict("x = a b;", "x = ab;");
+    strict("print(\"a  b\" );", "print(\"a b\");");
+    strict("print(\"a b\" );", "print(\"ab\");");
+    strict("print( 'a\tb');", "print('a b');");
+    strict("q( `select\n  a`);", "q(`select\na`);");
+    strict("a = b && c ;", "a = b & & c;");
+    strict("a - -b ;", "a --b;");
+    strict("f(b \"x\" );", "f(b\"x\");");
+    strict("// see\nf( );", "// see f();");
+    strict("f( ); // see\ng();", "f(); // see g();");
+    strict("fab( c )", "b(c)");
+    // A raw string of many lines: the search text alone cannot know that it begins inside one.
+    strict("let s = r#\"\n  a  b\n\"#;", "a b");
+    assert_eq!(found(&search("f( \"a  b\");", "f(\"a  b\");")).0, Whitespace);
+    assert_eq!(found(&search("x=-1;", "x = -1;")).0, Whitespace);
+    assert_eq!(found(&search("f(&'a  str, &'b str)", "f(&'a str, &'b str)")).0, Whitespace);
+}
+
+#[test]
+fn indentation_that_is_structure_stays() {
+    let text = "def f():\n    if x:\n        a()\n    b()\n";
+    assert_eq!(found(&search(text, "  if x:\n    a()\n  b()\n")).0, Indent);
+    assert_eq!(found(&search(text, "if x:\n    a()\nb()")).0, Indent);
+    let (nearest, reason) = missed(&search(text, "    if x:\n        a()\n        b()\n"));
+    assert!(nearest.is_some() && reason.contains("indentation has a meaning"), "{reason}");
+}
+
+#[test]
+fn a_replacement_is_brought_to_the_place() {
+    let text = "impl A {\n\tfn f() {\n\t\tone();\n\t}\n}\n";
+    let (strategy, new) = edit(text, "    one();\n", "    if x {\n        two();\n    }\n");
+    assert_eq!((strategy, new.as_str()), (Indent, "impl A {\n\tfn f() {\n\t\tif x {\n\t\t\ttwo();\n\t\t}\n\t}\n}\n"));
+    let (_, new) = edit(text, "fn f() {\n  one();\n}", "fn f() {\n  one();\n\n  loop {\n    two();\n  }\n}");
+    assert_eq!(new, "impl A {\n\tfn f() {\n\t\tone();\n\n\t\tloop {\n\t\t\ttwo();\n\t\t}\n\t}\n}\n");
+    // Deeper and shallower than anything in the search text.
+    let text4 = "mod m {\n    x {\n        a();\n        b();\n    }\n}\n";
+    let (_, new) = edit(text4, "    a();\n    b();", "c();\n        d();");
+    assert_eq!(new, "mod m {\n    x {\n    c();\n            d();\n    }\n}\n");
+    // The first line lost its indentation on the way, the others have it.
+    let (_, new) = edit("m {\n\ta( );\n\tb();\n}\n", "a();\n\tb();", "a();\n\tc();\n\td();");
+    assert_eq!(new, "m {\n\ta();\n\tc();\n\td();\n}\n");
+    // A literal of many lines keeps its own.
+    let (_, new) = edit(text, "    one();\n", "    q(`\n  a\n`);\n    two();\n");
+    assert_eq!(new, "impl A {\n\tfn f() {\n\t\tq(`\n  a\n`);\n\t\ttwo();\n\t}\n}\n");
+    // An exact line that stands further right than it was asked for.
+    assert_eq!(edit("{\n    a();\n}\n", "a();", "if x {\n    b();\n}").1, "{\n    if x {\n        b();\n    }\n}\n");
+    assert_eq!(edit("{\n    a();\n}\n", "a();", "b();\n    c();").1, "{\n    b();\n    c();\n}\n");
+    assert_eq!(edit("{\n    a();\n}\n", "a();", "b();\n}\n\nfn f() {").1, "{\n    b();\n}\n\nfn f() {\n}\n");
+}
+
+#[test]
+fn whole_lines_go_whole_and_blank_lines_come() {
+    let text = "{\r\n\tone();\r\n\ttwo();\r\n}\r\n";
+    assert_eq!(edit(text, "  two();\n", "").1, "{\r\n\tone();\r\n}\r\n");
+    assert_eq!(edit(text, "  two();\n", "\n  three();\n\n").1, "{\r\n\tone();\r\n\r\n\tthree();\r\n\r\n}\r\n");
+    assert_eq!(edit("f( a, b)", "f(a,", "").1, " b)");
+}
+
+#[test]
+fn elisions_are_refused() {
+    let text = "fn f() {\n    a();\n    b();\n}\n";
+    for context in ["fn f() {\n    // ...\n}", "fn f() { ... }", "fn f() {\n    // existing code\n    b();"] {
+        let error = find(&search(text, context)).unwrap_err();
+        assert_eq!(error.code, Code::InvalidRequest);
+        assert!(error.detail.contains("elision"), "{}", error.detail);
+    }
+    assert_eq!(found(&search("a\n// ...\nb\n", "a\n// ...")).0, Exact);
+    for context in ["", " \n\t", "\u{feff}"] {
+        assert_eq!(find(&search(text, context)).unwrap_err().code, Code::InvalidRequest);
+    }
+}
+
+const RUST: &str = "\
+impl Store {
+    pub fn open(path: &Path, options: &Options) -> Result<Store> {
+        let file = File::open(path)?;
+        let mut store = Store::with_capacity(options.capacity);
+        store.load(&file)?;
+        Ok(store)
+    }
+
+    pub fn insert(&mut self, key: Key, value: Value) -> Option<Value> {
+        self.dirty = true;
+        self.entries.insert(key, value)
+    }
+}
+";
+
+#[test]
+fn what_is_alike_is_found() {
+    let context = "    pub fn insert(&mut self, key: Key, val: Value) -> Option<Value> {\n        self.dirty = true;\n";
+    let (strategy, place) = found(&search(RUST, context));
+    assert_eq!((strategy, place.lines().count()), (Fuzzy, 2));
+    assert!(place.starts_with("pub fn insert") && place.ends_with("true;"));
+    let (nearest, reason) = missed(&Search { autofix: 99, ..search(RUST, context) });
+    assert!(nearest.unwrap().score > 95.0);
+    assert!(reason.contains("line 1 says `pub fn insert(&mut self, key: Key, val: Value)"), "{reason}");
+    assert!(reason.contains("the file has `pub fn insert(&mut self, key: Key, value: Value)"), "{reason}");
+    assert!(reason.contains("(line 9)") && reason.contains("`autofix` asks for 99"), "{reason}");
+    let (_, reason) = missed(&Search { autofix: 0, ..search(RUST, context) });
+    assert!(reason.contains("`autofix` is 0"), "{reason}");
+}
+
+#[test]
+fn the_extent_of_what_is_alike_is_never_guessed() {
+    let spans = |text: &str, context: &str, autofix: u8| found(&Search { autofix, ..search(text, context) }).1;
+    // The file has a line more before the closing bracket, or one pair of brackets less.
+    let long = "let first_value = compute_the_first_value(input, options);";
+    let text = format!("fn f() {{\n  {long}\n  g();\n  h();\n}}\n}}\n");
+    let context = format!("fn f() {{\n  {long}\n  g();\n}}");
+    assert_eq!(spans(&text, &context, 80), text[..text.len() - 3]);
+    let text = format!("fn f() {{\n  if a {{\n    {long}\n  }}\n}}\n}}\n");
+    let context = format!("if a {{\nif b {{\n    {long}\n  }}\n}}");
+    assert_eq!(spans(&text, &context, 80), format!("if a {{\n    {long}\n  }}"));
+    // A part of a line, and the semicolon after it.
+    let text = format!("    {long} // why\n");
+    assert_eq!(spans(&text, &long.replace("first_v", "frst_v"), 90), long);
+    assert_eq!(spans(&text, &long.trim_end_matches(';').replace("first_v", "frst_v"), 90), long.trim_end_matches(';'));
+    // The last word is another one and the line goes on: nobody knows where the place ends.
+    let (nearest, reason) = missed(&Search { autofix: 80, ..search("let total_of_all = base + offset;\n", "let total_of_all = base + ofset") });
+    assert!(nearest.is_some() && reason.contains("extent is doubtful"), "{reason}");
+}
+
+#[test]
+fn near_duplicates_are_ambiguous() {
+    let block = |name: &str| format!("fn {name}() {{\n    prepare(1, 2, 3);\n    let value = compute(\"{name}\");\n    check(value, 17);\n}}\n");
+    let text = [block("one"), block("two"), block("six")].concat();
+    let context = block("two").replace("prepare", "prepar");
+    assert_eq!(found(&search(&text, &context)).1, block("two").trim_end(), "it is clearly nearer");
+    let context = block("ten").replace("prepare", "prepar");
+    let lines = ambiguous(&Search { autofix: 80, ..search(&text, &context) });
+    assert_eq!(lines.len(), 3);
+    let near = Search { autofix: 80, near_line: Some(12), ..search(&text, &context) };
+    assert_eq!(found(&near).1, block("six").trim_end());
+}
+
+#[test]
+fn a_change_that_was_made_before_is_recognised() {
+    let text = "fn f() {\n    g(a, b);\n}\n";
+    assert_eq!(already_applied(text, "g( a, b );"), Some(Span::new(13, 21)));
+    assert_eq!(already_applied(text, "}"), None);
+    assert_eq!(already_applied(text, "g(a, c);"), None);
+}
+
+#[test]
+fn the_nearest_text_comes_with_a_diff() {
+    let (nearest_hit, _) = missed(&Search { autofix: 99, ..search(RUST, "        let file = File::create(path)?;\n") });
+    let nearest = nearest(RUST, "a.rs", "        let file = File::create(path)?;\n", &nearest_hit.unwrap());
+    assert_eq!((nearest.place.line, nearest.text.as_str()), (3, "let file = File::open(path)?;"));
+    assert!(nearest.diff.contains("\n-        let file = File::create(path)?;"), "{}", nearest.diff);
+    assert!(nearest.diff.contains("\n+        let file = File::open(path)?;"), "{}", nearest.diff);
+}
+
+#[test]
+fn several_patches_at_once() {
+    let patch = |start, end, text: &str| Patch { range: Span::new(start, end), text: text.into() };
+    let (new, spans) = apply_all("abcdef", &[patch(4, 5, "EE"), patch(0, 1, ""), patch(2, 2, "x")]).unwrap();
+    assert_eq!((new.as_str(), spans), ("bxcdEEf", vec![Span::new(4, 6), Span::new(0, 0), Span::new(1, 2)]));
+    let error = apply_all("abcdef", &[patch(2, 4, ""), patch(0, 3, "")]).unwrap_err();
+    assert_eq!((error.code, error.help.edit), (Code::InvalidRequest, Some(1)));
+}
+
+/// Whatever the texts are: no panic, exactly the told range is replaced, and a place is never found that does not
+/// exist.
+#[test]
+fn any_text_at_all() {
+    let mut dice = Dice::new(1);
+    let alphabet = "ab(){}\"'`/*#.;:=-+ß𝒳…\u{feff}\t\r\n   \n\\";
+    for round in 0..6000 {
+        let text = dice.text(alphabet, 80);
+        let context = match round % 3 {
+            0 => dice.text(alphabet, 20),
+            1 => {
+                let cuts: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
+                let (a, b) = (*dice.pick(&cuts), *dice.pick(&cuts));
+                dice.perturb(&text[a.min(b)..a.max(b)], 2)
+            }
+            _ => dice.perturb(&text, 3).replace(' ', "\n "),
+        };
+        let autofix = dice.below(101) as u8;
+        let near_line = (dice.below(3) == 0).then(|| dice.below(9));
+        let search = Search { text: &text, context: &context, autofix, near_line, within: None };
+        let Ok(outcome) = find(&search) else { continue };
+        let hits = match outcome {
+            Outcome::Found(hit) => {
+                let least = if hit.strategy == Fuzzy { f64::from(autofix) } else { 0.0 };
+                assert!(hit.score >= least, "{search:?} {hit:?}");
+                let replacement = dice.text(alphabet, 20);
+                let Replaced { text: new, span, range } = apply(&text, &hit, &context, &replacement);
+                assert_eq!(new[..span.start], text[..range.start]);
+                assert_eq!(new[span.end..], text[range.end..]);
+                assert!(range.start <= hit.span.start && hit.span.end <= range.end, "{search:?}");
+                vec![hit]
+            }
+            Outcome::Ambiguous(hits) => hits,
+            Outcome::Missed { nearest, .. } => nearest.into_iter().collect(),
+        };
+        for hit in hits {
+            let place = &text[hit.span.start..hit.span.end];
+            let score = crate::text::score::score(&context.replace('\u{feff}', ""), &place.replace('\u{feff}', ""));
+            if !context.contains('\u{feff}') && !place.contains('\u{feff}') {
+                assert!((score - hit.score).abs() < 1e-9, "{search:?} {hit:?} {score}");
+            }
+        }
+    }
+}

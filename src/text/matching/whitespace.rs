@@ -1,0 +1,271 @@
+//! The second stage: the same characters but for white space.
+//!
+//! Both texts are squeezed to what is not white space; wherever the search text stands in the file's squeezed text,
+//! the gaps are compared one by one. A gap may be of any length and hold line ends or not, but it may not part or
+//! join what then would mean another thing: words, operators, string literals, comments.
+
+use super::exact::occurrences;
+use super::literals::Literals;
+use super::{MOST_PLACES, reindent};
+use crate::model::{Span, Strategy};
+use crate::text::score::{self, collapse};
+
+/// What the second stage knows.
+#[derive(Default)]
+pub(super) struct Loose {
+    pub hits: Vec<super::Hit>,
+    /// A place with the same characters that must not be taken, not even as one that is merely alike.
+    pub refused: Option<Refused>,
+}
+
+pub(super) struct Refused {
+    pub hit: super::Hit,
+    pub reason: &'static str,
+}
+
+pub(super) fn find(text: &str, context: &str) -> Loose {
+    let asked = Squeezed::new(context.trim());
+    let there = Squeezed::new(text);
+    let starts = occurrences(there.text.as_bytes(), asked.text.as_bytes(), MOST_PLACES);
+    if starts.is_empty() {
+        return Loose::default();
+    }
+    let (asked_literals, literals) = (Literals::scan(asked.original), Literals::scan(text));
+    let pair = Pair { asked: &asked, asked_literals, there: &there, literals };
+    let mut loose = Loose::default();
+    // What overlaps is looked at more than once, but never more than this in all.
+    let mut gaps_left = 8 * (asked.runs.len() + there.runs.len()) + 1024;
+    for start in starts {
+        let span = there.span(start, start + asked.text.len());
+        let differing = pair.differing_gaps(start, &mut gaps_left);
+        if gaps_left == 0 {
+            let hit = super::Hit { span, score: 100.0, strategy: Strategy::Whitespace };
+            let reason = "the search text repeats itself and overlaps itself in the file at too many places to tell \
+                          them apart: take more lines around it";
+            return Loose { hits: Vec::new(), refused: Some(Refused { hit, reason }) };
+        }
+        let Some(differing) = differing else { continue };
+        let place = &text[span.start..span.end];
+        let strategy = if same_lines(asked.original, place) { Strategy::Indent } else { Strategy::Whitespace };
+        let hit = super::Hit { span, score: score_of(asked.original, place, differing), strategy };
+        if indentation_differs_in_meaning(text, span, context) {
+            loose.refused = Some(Refused {
+                hit,
+                reason: "the same words stand there, but indentation has a meaning in them and is another: send the \
+                         lines with the indentation that the file has",
+            });
+        } else {
+            loose.hits.push(hit);
+        }
+    }
+    loose
+}
+
+/// A text without its white space, and the way back.
+struct Squeezed<'a> {
+    original: &'a str,
+    text: String,
+    runs: Vec<Run>,
+}
+
+/// A stretch without white space: where it begins in the squeezed text and in the original.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    at: usize,
+    start: usize,
+}
+
+impl<'a> Squeezed<'a> {
+    fn new(original: &'a str) -> Squeezed<'a> {
+        let mut text = String::with_capacity(original.len());
+        let mut runs = Vec::new();
+        for word in original.split_whitespace() {
+            let start = word.as_ptr() as usize - original.as_ptr() as usize;
+            runs.push(Run { at: text.len(), start });
+            text.push_str(word);
+        }
+        Squeezed { original, text, runs }
+    }
+
+    /// The runs that begin after `from` and before `to`: each has a gap before it.
+    fn gaps(&self, from: usize, to: usize) -> impl Iterator<Item = (Run, &'a str)> {
+        let first = self.runs.partition_point(|run| run.at <= from);
+        let last = self.runs.partition_point(|run| run.at < to);
+        (first.max(1)..last.max(first.max(1))).map(|index| {
+            let (before, run) = (self.runs[index - 1], self.runs[index]);
+            (run, &self.original[before.start + (run.at - before.at)..run.start])
+        })
+    }
+
+    /// Where what stands at an offset of the squeezed text begins in the original.
+    fn start(&self, offset: usize) -> usize {
+        let run = self.runs[self.runs.partition_point(|run| run.at <= offset) - 1];
+        run.start + (offset - run.at)
+    }
+
+    /// Where what ends at an offset of the squeezed text ends in the original.
+    fn end(&self, offset: usize) -> usize {
+        let run = self.runs[self.runs.partition_point(|run| run.at < offset) - 1];
+        run.start + (offset - run.at)
+    }
+
+    fn span(&self, from: usize, to: usize) -> Span {
+        Span::new(self.start(from), self.end(to))
+    }
+}
+
+struct Pair<'a> {
+    asked: &'a Squeezed<'a>,
+    asked_literals: Literals,
+    there: &'a Squeezed<'a>,
+    literals: Literals,
+}
+
+impl Pair<'_> {
+    /// How many gaps only one side has, if all of them may differ as they do.
+    fn differing_gaps(&self, start: usize, gaps_left: &mut usize) -> Option<usize> {
+        let squeezed = &self.there.text;
+        let end = start + self.asked.text.len();
+        if joins_word(squeezed, start) && self.there.start(start) == self.there.end(start) {
+            return None;
+        }
+        if end < squeezed.len() && joins_word(squeezed, end) && self.there.start(end) == self.there.end(end) {
+            return None;
+        }
+        let mut asked = self.asked.gaps(0, self.asked.text.len()).peekable();
+        let mut there = self.there.gaps(start, end).peekable();
+        let mut differing = 0;
+        loop {
+            *gaps_left = gaps_left.saturating_sub(1);
+            if *gaps_left == 0 {
+                return None;
+            }
+            let at = match (asked.peek(), there.peek()) {
+                (None, None) => return Some(differing),
+                (Some((run, _)), None) => run.at,
+                (None, Some((run, _))) => run.at - start,
+                (Some((mine, _)), Some((theirs, _))) => mine.at.min(theirs.at - start),
+            };
+            let mine = asked.next_if(|(run, _)| run.at == at).map_or("", |(_, gap)| gap);
+            let theirs = there.next_if(|(run, _)| run.at == start + at).map_or("", |(_, gap)| gap);
+            if !self.may_differ(at, start + at, mine, theirs) {
+                return None;
+            }
+            differing += usize::from(mine.is_empty() != theirs.is_empty());
+        }
+    }
+
+    /// Whether a gap may be `mine` on one side and `theirs` on the other.
+    fn may_differ(&self, asked_at: usize, at: usize, mine: &str, theirs: &str) -> bool {
+        if same_gap(mine, theirs) {
+            return true;
+        }
+        let (asked_place, place) = (self.asked.end(asked_at), self.there.end(at));
+        if self.asked_literals.in_string(asked_place) || self.literals.in_string(place) {
+            return false;
+        }
+        let breaks = |gap: &str| gap.contains('\n');
+        let in_comment = self.asked_literals.in_line_comment(asked_place) || self.literals.in_line_comment(place);
+        if in_comment && breaks(mine) != breaks(theirs) {
+            return false;
+        }
+        if !mine.is_empty() && !theirs.is_empty() {
+            return true;
+        }
+        let squeezed = &self.there.text;
+        match (squeezed[..at].chars().next_back(), squeezed[at..].chars().next()) {
+            (Some(before), Some(after)) => !glues(before, after),
+            _ => true,
+        }
+    }
+}
+
+/// Equal, a line's end being a line's end.
+fn same_gap(mine: &str, theirs: &str) -> bool {
+    let bytes = |gap: &'_ str| gap.bytes().filter(|&byte| byte != b'\r').collect::<Vec<u8>>();
+    mine == theirs || (mine.len() != theirs.len() && bytes(mine) == bytes(theirs))
+}
+
+fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+/// Whether a word goes on over this offset, if there is no gap.
+fn joins_word(squeezed: &str, at: usize) -> bool {
+    let before = squeezed[..at].chars().next_back();
+    let after = squeezed[at..].chars().next();
+    before.is_some_and(is_word) && after.is_some_and(is_word)
+}
+
+/// Whether two characters mean another thing side by side than with white space between them.
+fn glues(before: char, after: char) -> bool {
+    const OPERATORS: [&str; 44] = [
+        "++", "--", "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "->", "=>", "<-", "::", "..", "+=", "-=", "*=", "/=", "%=",
+        "&=", "|=", "^=", ":=", ".=", "//", "/*", "*/", "**", "&^", "|>", "<|", "=~", "!~", "~=", "?.", "??", "?:", "<>", "##",
+        "\\\\", "$$", "@@", "``",
+    ];
+    if is_word(before) && is_word(after) {
+        return true;
+    }
+    let is_quote = |character: char| matches!(character, '"' | '\'' | '`');
+    if is_quote(before) || is_quote(after) {
+        // `b "x"` is no byte string, and two literals side by side may be one.
+        return is_word(before) || is_word(after) || before == after || before == '#';
+    }
+    if matches!(before, '$' | '@' | '\\' | '#') {
+        return is_word(after) || after == '{';
+    }
+    OPERATORS.iter().any(|operator| operator.chars().eq([before, after]))
+}
+
+/// The contract's score of a place whose squeezed text is the same. `differing` gaps cost one each at most, which
+/// bounds the work; for huge texts with very many of them that bound is the answer.
+fn score_of(asked: &str, place: &str, differing: usize) -> f64 {
+    if differing == 0 {
+        return 100.0;
+    }
+    let (asked, place) = (collapse(asked), collapse(place));
+    let longest = asked.chars().count().max(place.chars().count());
+    let distance = if longest <= 20_000 {
+        score::distance_within(&asked, &place, differing).unwrap_or(differing)
+    } else {
+        differing
+    };
+    score::from_distance(distance, longest)
+}
+
+/// Whether only indentation and blanks at line ends differ.
+fn same_lines(asked: &str, place: &str) -> bool {
+    let trimmed = |text: &'_ str| -> Vec<String> { text.lines().map(|line| line.trim().to_owned()).collect() };
+    trimmed(asked) == trimmed(place)
+}
+
+/// Where a line that ends with a colon opens a deeper block (Python, YAML), indentation is structure: it may differ as
+/// a whole, but what is deeper must stay deeper.
+fn indentation_differs_in_meaning(text: &str, span: Span, context: &str) -> bool {
+    if !opens_by_indentation(reindent::with_indentation(text, span)) {
+        return false;
+    }
+    let pairs = reindent::indentations(text, span, context);
+    // The first line of a search text often has lost its indentation on the way.
+    let pairs = pairs.get(usize::from(pairs.len() > 1)..).unwrap_or_default();
+    let mut widths: Vec<(usize, usize)> =
+        pairs.iter().map(|pair| (reindent::width(pair.asked), reindent::width(pair.there))).collect();
+    widths.sort_unstable();
+    widths.dedup();
+    widths.windows(2).any(|two| two[0].0 == two[1].0 || two[0].1 >= two[1].1)
+}
+
+fn opens_by_indentation(lines: &str) -> bool {
+    let mut lines = lines.lines().filter(|line| !line.trim().is_empty()).peekable();
+    while let Some(line) = lines.next() {
+        let opener = line.trim();
+        let indent = |line: &str| reindent::width(reindent::indent(line));
+        // Go's and C's labels in a switch end with a colon too, and braces are around them.
+        let is_case = opener.starts_with("case ") || opener.starts_with("default");
+        if opener.ends_with(':') && !is_case && lines.peek().is_some_and(|next| indent(next) > indent(line)) {
+            return true;
+        }
+    }
+    false
+}
