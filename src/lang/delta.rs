@@ -28,13 +28,16 @@ pub fn deltas<'a>(before: &'a Outline, old: &str, after: &'a Outline, new: &str)
             None => removed.push(item),
         }
     }
-    let mut added: Vec<&OutlineItem> = news.iter().filter(|(key, _)| !olds.contains_key(*key)).map(|(_, it)| *it).collect();
+    let mut added: Vec<&OutlineItem> =
+        news.iter().filter(|(key, _)| !olds.contains_key(*key)).map(|(_, it)| *it).collect();
     for item in removed {
-        let renamed = added.iter().position(|it| {
-            it.container == item.container && it.kind == item.kind && shape(it) == shape(item)
-        });
+        let renamed = added
+            .iter()
+            .position(|it| it.container == item.container && it.kind == item.kind && shape(it) == shape(item));
         match renamed {
-            Some(at) => found.push(Delta { kind: ChangeKind::Renamed, before: Some(item), after: Some(added.remove(at)) }),
+            Some(at) => {
+                found.push(Delta { kind: ChangeKind::Renamed, before: Some(item), after: Some(added.remove(at)) })
+            }
             None => found.push(Delta { kind: ChangeKind::Removed, before: Some(item), after: None }),
         }
     }
@@ -61,9 +64,10 @@ fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: 
     if before.signature != after.signature {
         let kind = match (before.public == after.public, before.kind) {
             (false, _) => ChangeKind::Visibility,
-            (true, SymbolKind::Field | SymbolKind::Const | SymbolKind::Static | SymbolKind::Variable | SymbolKind::Type) => {
-                ChangeKind::Type
-            }
+            (
+                true,
+                SymbolKind::Field | SymbolKind::Const | SymbolKind::Static | SymbolKind::Variable | SymbolKind::Type,
+            ) => ChangeKind::Type,
             (true, _) => ChangeKind::Signature,
         };
         return delta(kind);

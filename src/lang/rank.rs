@@ -55,7 +55,8 @@ fn take_humps(query: &str, humps: &[String]) -> bool {
     }
     let Some((first, rest)) = humps.split_first() else { return false };
     let common = query.chars().zip(first.chars()).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8());
-    let mut ends: Vec<usize> = common.scan(0, |end, length| Some(std::mem::replace(end, *end + length) + length)).collect();
+    let mut ends: Vec<usize> =
+        common.scan(0, |end, length| Some(std::mem::replace(end, *end + length) + length)).collect();
     ends.reverse();
     ends.into_iter().any(|end| take_humps(&query[end..], rest))
 }

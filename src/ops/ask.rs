@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use crate::lang::files::Files;
 use crate::lang::view::View;
 use crate::lang::{self, Stop};
-use crate::model::{Answer, Code, Coverage, Error, Language, Meta, Missing, MissingCode, Result, Revision, SymbolQuery};
+use crate::model::{
+    Answer, Code, Coverage, Error, Language, Meta, Missing, MissingCode, Result, Revision, SymbolQuery,
+};
 use crate::workspace::{Needs, Workspace};
 
 /// How long what needs the index may wait for it, if the request does not say.
@@ -51,7 +53,12 @@ impl Ask {
     }
 
     /// The stretch of a list that was asked for. `cost` is what an item takes of the token budget.
-    pub(super) fn page<T>(&self, items: Vec<T>, default_limit: usize, cost: impl Fn(&T) -> usize) -> Result<Listing<T>> {
+    pub(super) fn page<T>(
+        &self,
+        items: Vec<T>,
+        default_limit: usize,
+        cost: impl Fn(&T) -> usize,
+    ) -> Result<Listing<T>> {
         let total = items.len();
         let from = match self.cursor.as_deref() {
             Some(cursor) => position(cursor)?,
@@ -100,11 +107,7 @@ pub(super) struct Asked {
 }
 
 /// Asks until no change comes between.
-pub(super) async fn ask<T, F>(
-    workspace: &Workspace,
-    needs: Needs,
-    question: impl Fn(Asked) -> F,
-) -> Result<Reply<T>>
+pub(super) async fn ask<T, F>(workspace: &Workspace, needs: Needs, question: impl Fn(Asked) -> F) -> Result<Reply<T>>
 where
     F: Future<Output = lang::Result<Answer<T>>>,
 {
@@ -137,7 +140,8 @@ where
             Err(Stop::Stale) => {}
         }
     }
-    let detail = format!("the workspace changed {ATTEMPTS} times while this was answered: ask again when it is quieter");
+    let detail =
+        format!("the workspace changed {ATTEMPTS} times while this was answered: ask again when it is quieter");
     Err(Error::new(Code::Busy, detail))
 }
 
@@ -154,9 +158,7 @@ pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<La
             None
         }
     };
-    let told = by_file
-        .or_else(|| by_name(&query.symbol))
-        .or_else(|| query.package.as_deref().and_then(by_name));
+    let told = by_file.or_else(|| by_name(&query.symbol)).or_else(|| query.package.as_deref().and_then(by_name));
     match told {
         Some(language) => vec![language],
         None if open.is_empty() => vec![Language::Rust],
@@ -185,7 +187,8 @@ where
                 match question {
                     Some(question) => question.await,
                     None => {
-                        let detail = format!("the workspace has no {} code, so there is no symbol of it", language.name());
+                        let detail =
+                            format!("the workspace has no {} code, so there is no symbol of it", language.name());
                         Err(Error::new(Code::UnknownSymbol, detail).into())
                     }
                 }
@@ -206,7 +209,8 @@ where
         (0, None) => Err(Error::new(Code::UnknownSymbol, format!("there is no symbol `{}`", query.symbol))),
         (1, _) => Ok(found.remove(0)),
         _ => {
-            let detail = format!("`{}` names something in Rust and in Go: give its full path, or `package`", query.symbol);
+            let detail =
+                format!("`{}` names something in Rust and in Go: give its full path, or `package`", query.symbol);
             Err(Error::new(Code::AmbiguousSymbol, detail))
         }
     }

@@ -34,7 +34,8 @@ pub async fn describe(workspace: &Workspace, query: &DescribeQuery, asked: &Ask)
     match (&query.symbol, &query.package, &query.file) {
         (Some(symbol), package, file) => {
             let file = file.as_deref().map(|it| workspace.locate(it)).transpose()?;
-            describe_symbol(workspace, SymbolQuery { symbol: symbol.clone(), package: package.clone(), file }, asked).await
+            describe_symbol(workspace, SymbolQuery { symbol: symbol.clone(), package: package.clone(), file }, asked)
+                .await
         }
         (None, Some(package), _) => describe_package(workspace, package, asked).await,
         (None, None, Some(file)) => describe_file(workspace, file, asked).await,

@@ -103,7 +103,13 @@ async fn place(workspace: &Workspace, edit: &Edit, autofix: u8, files: &Files, a
     }
 }
 
-fn search(file: &File, context: &str, replacement: &str, autofix: u8, near_line: Option<usize>) -> Result<(Patch, Hit)> {
+fn search(
+    file: &File,
+    context: &str,
+    replacement: &str,
+    autofix: u8,
+    near_line: Option<usize>,
+) -> Result<(Patch, Hit)> {
     matching::refuse_elisions("replacement", replacement, &file.text)?;
     let search = Search { text: &file.text, context, autofix, near_line, within: None };
     let hit = match matching::find(&search)? {
@@ -131,8 +137,11 @@ fn ambiguous(file: &File, hits: &[Hit]) -> Error {
         file.path,
         lines.join(", "),
     );
-    Error::new(Code::Ambiguous, detail)
-        .with_help(Help { candidates, file: Some(file.path.to_string()), ..Help::default() })
+    Error::new(Code::Ambiguous, detail).with_help(Help {
+        candidates,
+        file: Some(file.path.to_string()),
+        ..Help::default()
+    })
 }
 
 fn missed(file: &File, context: &str, replacement: &str, nearest: Option<Hit>, reason: &str) -> Error {
@@ -170,7 +179,8 @@ async fn find_symbol(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) ->
         let found = ask(workspace, asked.needs(Some(language), true), |it| {
             let query = query.clone();
             async move {
-                let view = it.view.ok_or_else(|| Error::new(Code::UnknownSymbol, "there is no code of this language"))?;
+                let view =
+                    it.view.ok_or_else(|| Error::new(Code::UnknownSymbol, "there is no code of this language"))?;
                 let symbol = view.resolve(query).await?;
                 if symbol.external {
                     let detail = format!("`{}` is not part of this workspace and cannot be edited", symbol.path);
@@ -285,7 +295,8 @@ fn to_delete(text: &str, span: Span, line_start: usize, outer: &str) -> Span {
         return Span::new(span.start, end);
     }
     end += (line_rest.len() + 1).min(rest.len());
-    let blank_before = line_start == 0 || text[..line_start].ends_with("\n\n") || text[..line_start].ends_with("\n\r\n");
+    let blank_before =
+        line_start == 0 || text[..line_start].ends_with("\n\n") || text[..line_start].ends_with("\n\r\n");
     let after = &text[end..];
     let next = after.find('\n').map_or(after, |at| &after[..=at]);
     if blank_before && !next.is_empty() && next.trim().is_empty() {
@@ -357,13 +368,20 @@ mod tests {
 
     #[test]
     fn a_symbol_takes_its_docs_and_separators_along() {
-        let text = "struct S {\n    /// One.\n    a: u8,\n    b: u8,\n}\n\n/// Does.\nfn f() {\n    g();\n}\n\nfn g() {}\n";
+        let text =
+            "struct S {\n    /// One.\n    a: u8,\n    b: u8,\n}\n\n/// Does.\nfn f() {\n    g();\n}\n\nfn g() {}\n";
         assert_eq!(patched(text, "a", At::Delete, ""), text.replace("    /// One.\n    a: u8,\n", ""));
         assert_eq!(patched(text, "f", At::Delete, ""), text.replace("/// Does.\nfn f() {\n    g();\n}\n\n", ""));
         assert_eq!(patched(text, "a", At::After, "c: u8,"), text.replace("a: u8,\n", "a: u8,\n    c: u8,\n"));
-        assert_eq!(patched(text, "f", At::Body, "h();\nif x {\n    i();\n}"), text.replace("    g();\n", "    h();\n    if x {\n        i();\n    }\n"));
+        assert_eq!(
+            patched(text, "f", At::Body, "h();\nif x {\n    i();\n}"),
+            text.replace("    g();\n", "    h();\n    if x {\n        i();\n    }\n")
+        );
         assert_eq!(patched(text, "g", At::Before, "fn h() {}"), text.replace("fn g()", "fn h() {}\n\nfn g()"));
-        assert_eq!(patched(text, "f", At::Whole, "fn f() {}"), text.replace("/// Does.\nfn f() {\n    g();\n}", "fn f() {}"));
+        assert_eq!(
+            patched(text, "f", At::Whole, "fn f() {}"),
+            text.replace("/// Does.\nfn f() {\n    g();\n}", "fn f() {}")
+        );
     }
 
     #[test]

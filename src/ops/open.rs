@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use super::ask::{Ask, Reply, ask, not_indexed};
 use crate::lang::files::File;
-use crate::model::{
-    Answer, Code, Downstream, Error, Import, Language, Overview, Result, State, Symbol, Upstream,
-};
+use crate::model::{Answer, Code, Downstream, Error, Import, Language, Overview, Result, State, Symbol, Upstream};
 use crate::workspace::Workspace;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +28,8 @@ pub async fn open(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Repl
     let name = workspace.locate(file)?;
     let language = Language::of(&name);
     // Without a wait only a warm index is worth asking: the text alone answers at once.
-    let is_warm = || workspace.status().engines.iter().all(|it| Some(it.language) != language || it.state == State::Ready);
+    let is_warm =
+        || workspace.status().engines.iter().all(|it| Some(it.language) != language || it.state == State::Ready);
     let index = asked.wait.is_some_and(|it| !it.is_zero());
     let needs = asked.needs(language, index);
     ask(workspace, needs, |it| {

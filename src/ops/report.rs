@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::lang::Stop;
 use crate::model::{
-    Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Impact, Judgement, Landed, Language, Meta, Result,
+    Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Impact, Judgement, Landed, Language, Result,
 };
 use crate::text::diff::unified;
 use crate::workspace::{Cause, Change, Outcome, Workspace};
@@ -149,12 +149,12 @@ fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<
             if broken.len() == 1 { "1 place".to_owned() } else { format!("{} places", broken.len()) },
             first_places(broken),
         );
-        let mut error = Error::new(Code::WouldBreak, detail)
-            .with_help(Help { impact: Some(judgement.impact), ..Help::default() });
+        let mut error =
+            Error::new(Code::WouldBreak, detail).with_help(Help { impact: Some(judgement.impact), ..Help::default() });
         error.meta = Some(Box::new(meta));
         return Err(error);
     }
-    let token = applied.then(|| ulid::Ulid::new().to_string());
+    let token = applied.then(|| ulid::Ulid::generate().to_string());
     Ok(Reply { value: report(plan, token, applied, judgement), meta })
 }
 
@@ -215,7 +215,9 @@ fn validate(edit: &FileEdit, new: &[Diagnostic]) -> Vec<Finding> {
     }
     for diagnostic in new.iter().filter(|it| it.place.file == edit.file) {
         let kind = match diagnostic.code.as_deref() {
-            Some("E0432" | "BrokenImport" | "unresolved-import" | "unresolved-extern-crate") => FindingKind::UnknownImport,
+            Some("E0432" | "BrokenImport" | "unresolved-import" | "unresolved-extern-crate") => {
+                FindingKind::UnknownImport
+            }
             Some("E0433" | "UndeclaredImportedName") => FindingKind::UnknownSymbol,
             Some("UnusedImport" | "unused_imports") => FindingKind::UnusedImport,
             _ => continue,

@@ -34,8 +34,13 @@ pub async fn usages(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> 
     Ok(Reply { value: UsagesOf { symbol, usages: list(usages, asked)? }, meta: found.meta })
 }
 
-pub async fn implementations(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> Result<Reply<ImplementationsOf>> {
-    let found = ask_by_name(workspace, asked, query, |view, query, deadline| view.implementations(query, deadline)).await?;
+pub async fn implementations(
+    workspace: &Workspace,
+    query: &SymbolQuery,
+    asked: &Ask,
+) -> Result<Reply<ImplementationsOf>> {
+    let found =
+        ask_by_name(workspace, asked, query, |view, query, deadline| view.implementations(query, deadline)).await?;
     let (symbol, implementations) = found.value;
     let cost = |it: &Symbol| tokens(&[&it.path, &it.signature, &it.place.file]) + 40;
     let list = asked.page(implementations, PAGE, cost)?;

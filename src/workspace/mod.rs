@@ -17,6 +17,7 @@ use crate::lang::{EngineStatus, Progress, go, rust};
 use crate::model::{Code, Coverage, Error, Language, Meta, Missing, Result, Revision, State};
 
 pub use change::{Cause, Change, Outcome};
+use disk::Disk;
 pub use registry::Workspaces;
 use writer::{Event, Inbox};
 
@@ -31,6 +32,7 @@ struct Inner {
     root: PathBuf,
     trusted: bool,
     inbox: Inbox,
+    disk: Disk,
     published: channel::Receiver<Published>,
 }
 
@@ -173,6 +175,21 @@ impl Workspace {
         if let Some(go) = go {
             let mut status = go.status();
             let _ = status.wait_for(|it| matches!(it.state, State::Ready)).await;
+        }
+    }
+
+    /// A file's name as the workspace has it: confined to the root, links followed, `unknown` ones welcome.
+    pub fn locate(&self, file: &str) -> Result<String> {
+        Ok(self.inner.disk.locate(file)?.rel)
+    }
+
+    /// The text of a file that is perhaps not part of the workspace's texts; `None` where nothing stands.
+    pub fn read_if_there(&self, file: &str) -> Result<Option<String>> {
+        let located = self.inner.disk.locate(file)?;
+        match self.inner.disk.read_text(&located) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.code == Code::UnknownFile => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

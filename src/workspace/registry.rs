@@ -56,19 +56,18 @@ impl Workspaces {
         let open = self.lock();
         let names = || open.iter().map(|it| it.id().to_owned()).collect::<Vec<_>>();
         match workspace {
-            Some(wanted) => open
-                .iter()
-                .find(|it| it.id() == wanted || it.root() == Path::new(wanted))
-                .cloned()
-                .ok_or_else(|| {
+            Some(wanted) => {
+                open.iter().find(|it| it.id() == wanted || it.root() == Path::new(wanted)).cloned().ok_or_else(|| {
                     let detail = format!("no workspace `{wanted}` is open; open are: {}", names().join(", "));
                     Error::new(Code::UnknownWorkspace, detail).suggesting(names())
-                }),
+                })
+            }
             None => match open.as_slice() {
                 [only] => Ok(only.clone()),
                 [] => Err(Error::new(Code::UnknownWorkspace, "no workspace is open: `POST /v1/workspaces` opens one")),
                 _ => {
-                    let detail = format!("several workspaces are open, so `workspace` must name one of: {}", names().join(", "));
+                    let detail =
+                        format!("several workspaces are open, so `workspace` must name one of: {}", names().join(", "));
                     Err(Error::new(Code::UnknownWorkspace, detail).suggesting(names()))
                 }
             },

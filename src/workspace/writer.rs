@@ -18,7 +18,9 @@ use crate::lang::files::{File, Files};
 use crate::lang::go::{FileChange, FileChangeKind, Go, GoConfig};
 use crate::lang::rust::engine::{Rust, RustConfig, Step};
 use crate::lang::rust::{self};
-use crate::model::{Code, Coverage, Error, FileEdit, Help, Judgement, Language, Missing, MissingCode, Result, Revision};
+use crate::model::{
+    Code, Coverage, Error, FileEdit, Help, Judgement, Language, Missing, MissingCode, Result, Revision,
+};
 
 /// Requests that may wait for the writer at once.
 const INBOX: usize = 1024;
@@ -30,13 +32,21 @@ const GARBAGE_AFTER: Duration = Duration::from_secs(30);
 
 /// Everything that can happen to a workspace.
 pub(super) enum Event {
-    Snapshot { language: Option<Language>, reply: oneshot::Sender<Snapshot> },
-    Change { change: Box<Change>, reply: oneshot::Sender<Result<Outcome>> },
+    Snapshot {
+        language: Option<Language>,
+        reply: oneshot::Sender<Snapshot>,
+    },
+    Change {
+        change: Box<Change>,
+        reply: oneshot::Sender<Result<Outcome>>,
+    },
     /// The watcher has heard something.
     Wake,
     RustLoaded(Box<Step>),
     RustPrimed(bool),
-    Close { reply: oneshot::Sender<()> },
+    Close {
+        reply: oneshot::Sender<()>,
+    },
 }
 
 /// The writer's letter box. Bounded: who finds it full is told to come back.
@@ -46,7 +56,9 @@ pub(super) struct Inbox(Sender<Event>);
 impl Inbox {
     pub(super) fn send(&self, event: Event) -> Result<()> {
         self.0.try_send(event).map_err(|error| match error {
-            TrySendError::Full(_) => Error::new(Code::Busy, "too many requests wait for this workspace: try again in a second"),
+            TrySendError::Full(_) => {
+                Error::new(Code::Busy, "too many requests wait for this workspace: try again in a second")
+            }
             TrySendError::Disconnected(_) => Error::new(Code::UnknownWorkspace, "the workspace was closed meanwhile"),
         })
     }
@@ -81,11 +93,12 @@ pub(super) fn start(
     config: &Config,
     runtime: tokio::runtime::Handle,
 ) -> Result<Workspace> {
-    let settings = config
-        .settings(&root, trusted)
-        .map_err(|error| Error::new(Code::InvalidRequest, format!("the configuration of {}: {error}", root.display())))?;
-    let disk = Disk::new(&root)
-        .map_err(|error| Error::new(Code::UnknownWorkspace, format!("{}: {error}", root.display())))?;
+    let settings = config.settings(&root, trusted).map_err(|error| {
+        Error::new(Code::InvalidRequest, format!("the configuration of {}: {error}", root.display()))
+    })?;
+    let open_disk =
+        || Disk::new(&root).map_err(|error| Error::new(Code::UnknownWorkspace, format!("{}: {error}", root.display())));
+    let (disk, own_disk) = (open_disk()?, open_disk()?);
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
     let first = Published {
         revision: Revision(0),
@@ -123,7 +136,9 @@ pub(super) fn start(
             writer.run(&receiver);
         })
         .map_err(|error| Error::new(Code::Internal, format!("no thread for the workspace: {error}")))?;
-    Ok(Workspace { inner: Arc::new(Inner { id, root, trusted, inbox: Inbox(sender), published: subscription }) })
+    Ok(Workspace {
+        inner: Arc::new(Inner { id, root, trusted, inbox: Inbox(sender), disk: own_disk, published: subscription }),
+    })
 }
 
 impl Writer {
@@ -166,9 +181,11 @@ impl Writer {
 
     /// Engines start when the first file of their language is there.
     fn start_engines(&mut self) {
-        let has = |language| self.files.of(language).next().is_some();
-        let named = |name: &str| self.files.iter().any(|it| it.path.as_ref() == name || it.path.ends_with(&format!("/{name}")));
-        if self.rust.is_none() && (has(Language::Rust) || named("Cargo.toml")) {
+        let has = |files: &Files, language, manifest: &str| {
+            let is_manifest = |it: &Arc<File>| *it.path == *manifest || it.path.ends_with(&format!("/{manifest}"));
+            files.of(language).next().is_some() || files.iter().any(is_manifest)
+        };
+        if self.rust.is_none() && has(&self.files, Language::Rust, "Cargo.toml") {
             let (features, all_features) = match &self.settings.rust.features {
                 Features::Default => (Vec::new(), false),
                 Features::All => (Vec::new(), true),
@@ -194,7 +211,7 @@ impl Writer {
                 }
             }
         }
-        if self.go.is_none() && (has(Language::Go) || named("go.mod")) {
+        if self.go.is_none() && has(&self.files, Language::Go, "go.mod") {
             let config = GoConfig {
                 root: self.root.clone(),
                 trusted: self.trusted,
@@ -474,8 +491,10 @@ impl Writer {
         }
         if let Err(error) = self.write(&edits) {
             // The disk is as it was, and so must be the index.
-            let back: Vec<FileEdit> =
-                edits.iter().map(|it| FileEdit { file: it.file.clone(), old: it.new.clone(), new: it.old.clone() }).collect();
+            let back: Vec<FileEdit> = edits
+                .iter()
+                .map(|it| FileEdit { file: it.file.clone(), old: it.new.clone(), new: it.old.clone() })
+                .collect();
             if let Some(rust) = &mut self.rust {
                 rust.apply(&texts(&back));
             }

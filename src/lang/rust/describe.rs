@@ -1,6 +1,5 @@
 //! Everything about one symbol, and about one crate.
 
-
 use ra_ap_hir::{Crate, Module, ModuleDef, ScopeDef};
 use ra_ap_ide_db::defs::Definition;
 

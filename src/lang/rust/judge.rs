@@ -44,7 +44,11 @@ impl Rust {
         let judgement = judged.unwrap_or_else(|_| Judgement {
             coverage: {
                 let mut coverage = Coverage::default();
-                coverage.lacks(Missing::new(MissingCode::Timeout, "rust", "the change could not be judged; ask `diagnostics`"));
+                coverage.lacks(Missing::new(
+                    MissingCode::Timeout,
+                    "rust",
+                    "the change could not be judged; ask `diagnostics`",
+                ));
                 coverage
             },
             ..Judgement::default()
@@ -75,8 +79,12 @@ impl Rust {
             Ok((causes, candidates, earlier, is_cut))
         })?;
         self.apply_texts(edits, |it| it.new.clone());
-        let maps: BTreeMap<&str, OffsetMap> =
-            rust.iter().map(|it| (it.file.as_str(), OffsetMap::new(it.old.as_deref().unwrap_or(""), it.new.as_deref().unwrap_or("")))).collect();
+        let maps: BTreeMap<&str, OffsetMap> = rust
+            .iter()
+            .map(|it| {
+                (it.file.as_str(), OffsetMap::new(it.old.as_deref().unwrap_or(""), it.new.as_deref().unwrap_or("")))
+            })
+            .collect();
         let mut judgement = self.view(after.clone()).ask(|it| {
             let later = it.diagnostics_of_all(&candidates)?;
             let (new, fixed) = differ(&earlier, &later, before, after, &maps);
@@ -84,7 +92,8 @@ impl Rust {
             Ok(Judgement { new, fixed, impact, coverage: it.coverage(true) })
         })?;
         if is_cut {
-            let detail = format!("more than {MAX_CANDIDATES} files name what changed: the others were not checked again");
+            let detail =
+                format!("more than {MAX_CANDIDATES} files name what changed: the others were not checked again");
             judgement.coverage.lacks(Missing::new(MissingCode::TooMany, "rust", detail));
         }
         Ok(judgement)
@@ -236,7 +245,7 @@ impl<'db> Context<'db> {
         let name: &str = &occurrence.file.path;
         let Some((file, id)) = self.files.get(name).zip(self.file_id(name)) else { return };
         let start = match maps.get(name) {
-            Some(map) => match map.new_offset(occurrence.at.start) {
+            Some(map) => match map.offset(occurrence.at.start) {
                 Some(start) => start,
                 // The edit itself took the place away.
                 None => return,
@@ -349,7 +358,7 @@ impl Cause<'_> {
                 return false;
             }
             let start = match maps.get(&*it.file.path) {
-                Some(map) => map.new_offset(it.at.start),
+                Some(map) => map.offset(it.at.start),
                 None => Some(it.at.start),
             };
             let statement = Span::new(diagnostic.place.start, diagnostic.place.end.max(diagnostic.place.start + 1));
@@ -381,7 +390,8 @@ fn differ(
     maps: &BTreeMap<&str, OffsetMap>,
 ) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
     let key = |it: &Diagnostic, files: &Files| {
-        let text = files.get(&it.place.file).map(|file| file.lines().line_text(&file.text, it.place.line).trim().to_owned());
+        let text =
+            files.get(&it.place.file).map(|file| file.lines().line_text(&file.text, it.place.line).trim().to_owned());
         (it.place.file.clone(), it.code.clone(), it.message.clone(), it.severity, text)
     };
     let mut counts: BTreeMap<_, Vec<&Diagnostic>> = BTreeMap::new();
@@ -394,7 +404,8 @@ fn differ(
             Some(same) => {
                 // The one at the same place, if it is there.
                 let at = same.iter().position(|it| {
-                    let moved = maps.get(it.place.file.as_str()).map_or(Some(it.place.start), |map| map.new_offset(it.place.start));
+                    let moved =
+                        maps.get(it.place.file.as_str()).map_or(Some(it.place.start), |map| map.offset(it.place.start));
                     moved == Some(diagnostic.place.start)
                 });
                 same.remove(at.unwrap_or_default());

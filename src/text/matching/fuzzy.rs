@@ -60,10 +60,8 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
             _ => format!("`autofix` asks for {}", search.autofix),
         });
     };
-    let mut rivals: Vec<&Place> = places
-        .iter()
-        .filter(|place| place.score > rivals_down_to(best.score) && !place.is_the_same_as(best))
-        .collect();
+    let mut rivals: Vec<&Place> =
+        places.iter().filter(|place| place.score > rivals_down_to(best.score) && !place.is_the_same_as(best)).collect();
     if rivals.is_empty() && !exhausted {
         return Outcome::Found(hit(best));
     }
@@ -72,7 +70,8 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
     }
     rivals.push(best);
     rivals.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.start.cmp(&b.start)));
-    let candidates: Vec<Hit> = rivals.iter().filter(|place| place.doubt.is_none() && place.score >= least).map(|place| hit(place)).collect();
+    let candidates: Vec<Hit> =
+        rivals.iter().filter(|place| place.doubt.is_none() && place.score >= least).map(|place| hit(place)).collect();
     match nearest_to_line(search, &candidates) {
         Some(hit) if candidates.len() == rivals.len() && !exhausted => Outcome::Found(hit),
         _ => Outcome::Ambiguous(rivals.into_iter().map(hit).collect()),
@@ -357,18 +356,20 @@ impl Finder<'_> {
     fn begins(&self, near: usize) -> Vec<usize> {
         let line = self.flat.line_of(near);
         let lines = self.flat.lines_around(line.saturating_sub(2), line + 1);
-        let words = lines.iter().flat_map(|&line| atoms(&self.flat.text, line)).filter(|atom| {
-            &self.flat.text[atom.start..atom.end] == self.asked.first_atom()
-        });
+        let words = lines
+            .iter()
+            .flat_map(|&line| atoms(&self.flat.text, line))
+            .filter(|atom| &self.flat.text[atom.start..atom.end] == self.asked.first_atom());
         nearest(near, lines.iter().map(|line| line.start), words.map(|atom| atom.start))
     }
 
     fn ends(&self, near: usize) -> Vec<usize> {
         let line = self.flat.line_of(near - 1);
         let lines = self.flat.lines_around(line.saturating_sub(1), line + 2);
-        let words = lines.iter().flat_map(|&line| atoms(&self.flat.text, line)).filter(|atom| {
-            &self.flat.text[atom.start..atom.end] == self.asked.last_atom()
-        });
+        let words = lines
+            .iter()
+            .flat_map(|&line| atoms(&self.flat.text, line))
+            .filter(|atom| &self.flat.text[atom.start..atom.end] == self.asked.last_atom());
         nearest(near, lines.iter().map(|line| line.end), words.map(|atom| atom.end))
     }
 

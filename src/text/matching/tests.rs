@@ -215,13 +215,20 @@ fn the_extent_of_what_is_alike_is_never_guessed() {
     assert_eq!(spans(&text, &long.replace("first_v", "frst_v"), 90), long);
     assert_eq!(spans(&text, &long.trim_end_matches(';').replace("first_v", "frst_v"), 90), long.trim_end_matches(';'));
     // The last word is another one and the line goes on: nobody knows where the place ends.
-    let (nearest, reason) = missed(&Search { autofix: 80, ..search("let total_of_all = base + offset;\n", "let total_of_all = base + ofset") });
+    let (nearest, reason) = missed(&Search {
+        autofix: 80,
+        ..search("let total_of_all = base + offset;\n", "let total_of_all = base + ofset")
+    });
     assert!(nearest.is_some() && reason.contains("extent is doubtful"), "{reason}");
 }
 
 #[test]
 fn near_duplicates_are_ambiguous() {
-    let block = |name: &str| format!("fn {name}() {{\n    prepare(1, 2, 3);\n    let value = compute(\"{name}\");\n    check(value, 17);\n}}\n");
+    let block = |name: &str| {
+        format!(
+            "fn {name}() {{\n    prepare(1, 2, 3);\n    let value = compute(\"{name}\");\n    check(value, 17);\n}}\n"
+        )
+    };
     let text = [block("one"), block("two"), block("six")].concat();
     let context = block("two").replace("prepare", "prepar");
     assert_eq!(found(&search(&text, &context)).1, block("two").trim_end(), "it is clearly nearer");
