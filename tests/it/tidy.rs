@@ -23,9 +23,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lang", &["lsp", "text", "config", "model"]),
     ("workspace", &["lang", "text", "trust", "config", "model"]),
     ("ops", &["workspace", "lang", "text", "config", "model"]),
-    ("api", &["ops", "workspace", "lang", "text", "token", "trust", "config", "model"]),
-    ("mcp", &["ops", "workspace", "lang", "text", "token", "trust", "config", "model"]),
-    ("cli", &["ops", "workspace", "lang", "text", "token", "trust", "config", "model"]),
+    // Markdown, for every face that shows answers.
+    ("render", &["ops", "workspace", "lang", "text", "model"]),
+    ("api", &["render", "ops", "workspace", "lang", "text", "token", "trust", "config", "model"]),
+    ("mcp", &["render", "ops", "workspace", "lang", "text", "token", "trust", "config", "model"]),
+    ("cli", &["render", "ops", "workspace", "lang", "text", "token", "trust", "config", "model"]),
 ];
 
 /// The roots of the crate: they name the modules, and may use all of them.
