@@ -80,6 +80,7 @@ markdown() { MARKDOWN=1 show "$@"; }
 
 # Any workspace will do; on ours the tour shows what is worth seeing.
 choose() {
+    local line
     case $(basename "$1") in
     ripgrep*)
         file=crates/searcher/src/searcher/mod.rs symbol=grep_searcher::SearcherBuilder::build package=grep_searcher
@@ -96,12 +97,15 @@ choose() {
         new=probe.go content='package gin\n\nimport "net/http"\n\nfunc probe() int { return http.StatusOkay }\n'
         ;;
     *)
-        file=$(cd "$1" && find . \( -name '*.rs' -o -name '*.go' \) -not -path '*/target/*' -size +1k | sort | sed -n '1s|^\./||p')
-        [ -n "$file" ] || give_up "$1 has neither Rust nor Go files"
-        local function='next(it for it in it["symbols"] if it["kind"] in ("function", "struct", "type"))'
-        symbol=$(ask "/v1/symbols?file=$file" | field "${function}[\"path\"]")
-        package=$(ask "/v1/symbols?file=$file" | field "${function}[\"package\"]")
-        search=$(sed -n "$(ask "/v1/symbols?file=$file" | field "${function}[\"name_at\"][\"line\"]")p" "$1/$file")
+        local chosen=
+        # The largest file that declares something.
+        while [ -z "$chosen" ] && read -r file; do
+            chosen=$(ask "/v1/symbols?file=$file" | field 'next(("%s %s %s" % (at["name_at"]["line"], at["package"], at["path"]) for at in it["symbols"]
+                if at["kind"] in ("function", "struct", "enum", "type", "trait", "interface")), "")')
+        done < <(cd "$1" && find . \( -name '*.rs' -o -name '*.go' \) -not -path '*/target/*' -printf '%s %P\n' | sort -rn | cut -d' ' -f2-)
+        [ -n "$chosen" ] || give_up "no file of $1 declares a function or type"
+        read -r line package symbol <<<"$chosen"
+        search=$(sed -n "${line}p" "$1/$file")
         trait=$symbol query=${symbol##*[.:]} misspelt=${symbol}x external="\"package\":\"$package\""
         replacement="$search // probed" wrong="${search}x y z" twice=return new="${file%.*}_probe.txt" content='probe\n'
         ;;
