@@ -108,12 +108,6 @@ pub fn without_tests(code: &str) -> String {
     blank_ranges(code, &test_ranges(code))
 }
 
-pub fn lines_without_tests(text: &str) -> usize {
-    let code = code(text);
-    let tests: usize = test_ranges(&code).into_iter().map(|range| code[range].lines().count()).sum();
-    text.lines().count() - tests
-}
-
 pub fn is_test_file(file: &str) -> bool {
     file.starts_with("tests/") || file.ends_with("/tests.rs") || file.contains("/tests/")
 }
