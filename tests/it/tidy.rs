@@ -272,7 +272,7 @@ fn sleeps_and_skips(tests: &str) -> Vec<String> {
         let next = tokens.get(at + 1).map_or("", |it| it.text.as_str());
         match (token.text.as_str(), next) {
             ("sleep", "(") => {
-                wrong.push(format!("line {}: wait for a condition with a deadline, not `sleep`", token.line))
+                wrong.push(format!("line {}: wait for a condition with a deadline, not `sleep`", token.line));
             }
             ("ignore", "]" | "=") if at > 0 && tokens[at - 1].text == "[" => {
                 wrong.push(format!("line {}: `#[ignore]`: a test that does not run is no test", token.line));
