@@ -362,8 +362,13 @@ impl Rust {
     }
 }
 
-/// A text as rust-analyzer takes it: the same offsets, but no byte order mark.
+/// A text as rust-analyzer takes it: the same offsets, but no byte order mark. Nothing at all where brackets are nested
+/// too deeply.
 fn as_analysed(text: &str) -> Vec<u8> {
+    // The parser would overflow its stack and take the process along.
+    if super::syntax::nesting::too_deep(text).is_some() {
+        return Vec::new();
+    }
     match text.strip_prefix('\u{feff}') {
         Some(rest) => format!("   {rest}").into_bytes(),
         None => text.as_bytes().to_vec(),
