@@ -267,10 +267,10 @@ impl Watcher {
             }
             if touch == Touch::Structure {
                 let metadata = walk::look(&path)?;
-                if metadata.as_ref().is_some_and(|found| found.is_dir()) || self.directories.contains_key(&path) {
+                let is_directory = metadata.as_ref().is_some_and(|found| found.is_dir());
+                if is_directory || self.directories.contains_key(&path) {
                     self.recheck(&path, &mut seen)?;
-                    rechecked = Some(path);
-                    continue;
+                    rechecked = Some(path.clone());
                 }
                 self.stale |= self.aliases.note(&path, metadata.as_ref());
             }
@@ -350,16 +350,23 @@ impl Watcher {
             None => {}
         }
         if let Some(older) = self.inodes.get(&identity).cloned() {
-            if identity_of(&older)? == Some(identity) && identity_of(directory)? == Some(identity) {
-                let (older, newer) = (older.display(), directory.display());
-                self.stop_watching(format!(
-                    "{older} and {newer} are the same directory, mounted twice, of which changes are told only once; \
-                     every request compares all files"
-                ));
-                return Ok(false);
+            match (stands_at(identity, &older)?, stands_at(identity, directory)?) {
+                // The event of its leaving the older place is still on its way.
+                (false, _) => self.forget(&older),
+                (true, true) => {
+                    let (older, newer) = (older.display(), directory.display());
+                    self.stop_watching(format!(
+                        "{older} and {newer} are the same directory, mounted twice, of which changes are told only \
+                         once; every request compares all files"
+                    ));
+                    return Ok(false);
+                }
+                // Something above it was a link for a moment.
+                (true, false) => {
+                    self.stale = true;
+                    return Ok(false);
+                }
             }
-            // The event of its leaving the older place is still on its way.
-            self.forget(&older);
         }
         if self.devices.insert(identity.0) && is_remote(directory)? {
             self.stop_watching(format!(
@@ -473,6 +480,12 @@ fn deliver(inbox: &Inbox, cookies: &Path, event: notify::Result<notify::Event>) 
 /// Which directory stands at a path, if one does.
 fn identity_of(path: &Path) -> io::Result<Option<Identity>> {
     Ok(walk::look(path)?.filter(|found| found.is_dir()).map(|found| (found.dev(), found.ino())))
+}
+
+/// Whether a directory really stands at this path, and is not reached through a link.
+fn stands_at(identity: Identity, path: &Path) -> io::Result<bool> {
+    let canonical = walk::present(fs::canonicalize(path))?;
+    Ok(canonical.is_some_and(|canonical| canonical == path) && identity_of(path)? == Some(identity))
 }
 
 /// Whether a directory can change without this machine's kernel knowing.

@@ -52,12 +52,16 @@ fn is_listed_link(root: &Path, link: &Path) -> bool {
     target.is_file() && is_inside(&root, &target)
 }
 
-/// Whether a path lies below a root, and nothing on the way is ignored.
+/// Whether a path lies below a root, and nothing on the way is a link or ignored.
 fn is_inside(root: &Path, path: &Path) -> bool {
     let mut between = path.ancestors().skip(1).take_while(|directory| *directory != root);
     path.starts_with(root)
         && path.file_name().is_some_and(|name| !is_hidden_name(name))
-        && between.all(|directory| !is_ignored_dir(directory))
+        && between.all(|directory| is_directory(directory) && !is_ignored_dir(directory))
+}
+
+fn is_directory(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
 /// Names that are no part of any tree, be they files or directories.
