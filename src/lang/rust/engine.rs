@@ -182,6 +182,7 @@ impl Rust {
         let request = LoadRequest {
             root: self.root.clone(),
             manifests,
+            has_cargo_config: files.iter().any(|it| it.path.contains(".cargo/config")),
             trusted: self.config.trusted,
             target_dir: self.target_dir.clone(),
             features: if self.config.all_features {

@@ -32,6 +32,8 @@ pub struct LoadRequest {
     pub root: AbsPathBuf,
     /// Every `Cargo.toml` below the root.
     pub manifests: Vec<AbsPathBuf>,
+    /// Some `.cargo/config.toml` lies below the root.
+    pub has_cargo_config: bool,
     /// Whether code of the workspace may run: build scripts, proc macros, wrappers, toolchain overrides.
     pub trusted: bool,
     /// Our own; the workspace's own `target` is left to its user.
@@ -169,7 +171,10 @@ fn cargo_config(request: &LoadRequest, missing: &mut Vec<Missing>) -> CargoConfi
         set("CARGO_BUILD_RUSTC_WRAPPER", "");
         set("CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER", "");
         set("RUSTC", "rustc");
-        set("CARGO_NET_OFFLINE", "true");
+        // Only configuration of the workspace's own could name a program that logs in to a registry.
+        if request.has_cargo_config {
+            set("CARGO_NET_OFFLINE", "true");
+        }
         set("CARGO_NET_GIT_FETCH_WITH_CLI", "false");
         if let Some(toolchain) = default_toolchain() {
             set("RUSTUP_TOOLCHAIN", &toolchain);

@@ -10,6 +10,8 @@ pub mod questions;
 pub mod resolve;
 pub mod symbols;
 pub mod syntax;
+#[cfg(test)]
+mod tests;
 pub mod usages;
 pub mod view;
 

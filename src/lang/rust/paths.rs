@@ -10,8 +10,15 @@ use ra_ap_ide_db::defs::Definition;
 use super::view::Context;
 
 impl<'db> Context<'db> {
-    /// `None` for what has no path: locals, generic parameters, labels.
+    /// `None` for what has no path: locals, generic parameters, labels. Where another thing has the same path, what
+    /// kind it is stands before it, as in rustdoc's links.
     pub(super) fn path_of(&self, definition: Definition<'db>) -> Option<String> {
+        let path = self.bare_path_of(definition)?;
+        Some(if self.shares_its_path(definition) { format!("{}@{path}", self.kind_word(definition)) } else { path })
+    }
+
+    /// The path alone.
+    pub(super) fn bare_path_of(&self, definition: Definition<'db>) -> Option<String> {
         let db = self.db;
         let name = || definition.name(db).map(|it| it.as_str().to_owned());
         match definition {
@@ -23,10 +30,10 @@ impl<'db> Context<'db> {
                     Variant::Union(it) => Definition::Adt(Adt::Union(it)),
                     Variant::EnumVariant(it) => Definition::EnumVariant(it),
                 };
-                Some(format!("{}::{}", self.path_of(parent)?, name()?))
+                Some(format!("{}::{}", self.bare_path_of(parent)?, name()?))
             }
             Definition::EnumVariant(variant) => {
-                let parent = self.path_of(Definition::Adt(Adt::Enum(variant.parent_enum(db))))?;
+                let parent = self.bare_path_of(Definition::Adt(Adt::Enum(variant.parent_enum(db))))?;
                 Some(format!("{parent}::{}", name()?))
             }
             Definition::Macro(it) => {
@@ -42,13 +49,80 @@ impl<'db> Context<'db> {
             | Definition::Adt(_)
             | Definition::Trait(_) => {
                 let container = match as_assoc_item(definition, db).map(|it| it.container(db)) {
-                    Some(AssocItemContainer::Trait(it)) => self.path_of(Definition::Trait(it))?,
+                    Some(AssocItemContainer::Trait(it)) => self.bare_path_of(Definition::Trait(it))?,
                     Some(AssocItemContainer::Impl(it)) => self.impl_path(it),
                     None => self.module_path(definition.module(db)?),
                 };
                 Some(format!("{container}::{}", name()?))
             }
             _ => None,
+        }
+    }
+
+    fn shares_its_path(&self, definition: Definition<'db>) -> bool {
+        let db = self.db;
+        let Some(name) = definition.name(db) else { return false };
+        match definition {
+            Definition::Field(field) => {
+                let parent = match field.parent_def(db) {
+                    Variant::Struct(it) => Adt::Struct(it),
+                    Variant::Union(it) => Adt::Union(it),
+                    Variant::EnumVariant(_) => return false,
+                };
+                let inherent = |it: &Impl| it.trait_(db).is_none();
+                let impls = Impl::all_for_type(db, parent.ty(db));
+                impls
+                    .into_iter()
+                    .filter(inherent)
+                    .flat_map(|it| it.items(db))
+                    .any(|it| it.name(db).as_ref() == Some(&name))
+            }
+            Definition::EnumVariant(_) | Definition::Module(_) | Definition::Crate(_) | Definition::BuiltinType(_) => {
+                matches!(definition, Definition::Module(module) if module.parent(db).is_some_and(|it| self.is_shared(it, &name)))
+            }
+            _ => match as_assoc_item(definition, db).map(|it| it.container(db)) {
+                Some(AssocItemContainer::Impl(it)) if it.trait_(db).is_none() => {
+                    let fields = match it.self_ty(db).as_adt() {
+                        Some(Adt::Struct(it)) => it.fields(db),
+                        Some(Adt::Union(it)) => it.fields(db),
+                        _ => return false,
+                    };
+                    fields.into_iter().any(|it| it.name(db) == name)
+                }
+                Some(_) => false,
+                None => definition.module(db).is_some_and(|it| self.is_shared(it, &name)),
+            },
+        }
+    }
+
+    /// Whether a module declares several things of one name: a type and a function, a macro and a module.
+    fn is_shared(&self, module: Module, name: &ra_ap_hir::Name) -> bool {
+        let mut shared = self.shared_names.borrow_mut();
+        let names = shared.entry(module).or_insert_with(|| {
+            let mut seen = std::collections::HashSet::new();
+            let macros = module.legacy_macros(self.db).into_iter().map(ModuleDef::Macro);
+            let mut declared = module.declarations(self.db);
+            declared.extend(macros.filter(|it| !declared.contains(it)).collect::<Vec<_>>());
+            declared.into_iter().filter_map(|it| it.name(self.db)).filter(|it| !seen.insert(it.clone())).collect()
+        });
+        names.contains(name)
+    }
+
+    fn kind_word(&self, definition: Definition<'db>) -> &'static str {
+        match definition {
+            Definition::Module(_) | Definition::Crate(_) => "mod",
+            Definition::Adt(Adt::Struct(_)) => "struct",
+            Definition::Adt(Adt::Enum(_)) => "enum",
+            Definition::Adt(Adt::Union(_)) => "union",
+            Definition::Trait(_) => "trait",
+            Definition::TypeAlias(_) => "type",
+            Definition::Function(it) if it.has_self_param(self.db) => "method",
+            Definition::Function(_) => "fn",
+            Definition::Field(_) => "field",
+            Definition::Const(_) => "const",
+            Definition::Static(_) => "static",
+            Definition::Macro(_) => "macro",
+            _ => "variant",
         }
     }
 
@@ -103,7 +177,7 @@ impl<'db> Context<'db> {
     /// The trait's path; with its arguments where the type implements it more than once.
     fn implemented_trait(&self, it: Impl, trait_: Trait, self_ty: &Type<'db>) -> String {
         let db = self.db;
-        let path = self.path_of(Definition::Trait(trait_)).unwrap_or_default();
+        let path = self.bare_path_of(Definition::Trait(trait_)).unwrap_or_default();
         let arguments = ra_ap_hir::GenericDef::Trait(trait_).type_or_const_params(db);
         // The first parameter of a trait is `Self`.
         if arguments.len() < 2 {
@@ -126,7 +200,7 @@ impl<'db> Context<'db> {
     /// A type without generics and lifetimes.
     fn type_path(&self, ty: &Type<'db>, krate: Crate) -> String {
         if let Some(adt) = ty.as_adt() {
-            return self.path_of(Definition::Adt(adt)).unwrap_or_default();
+            return self.bare_path_of(Definition::Adt(adt)).unwrap_or_default();
         }
         if let Some((inner, mutability)) = ty.as_reference() {
             let sign = if mutability.is_mut() { "&mut " } else { "&" };
@@ -136,7 +210,7 @@ impl<'db> Context<'db> {
             return it.name().as_str().to_owned();
         }
         if let Some(it) = ty.as_dyn_trait() {
-            return format!("dyn {}", self.path_of(Definition::Trait(it)).unwrap_or_default());
+            return format!("dyn {}", self.bare_path_of(Definition::Trait(it)).unwrap_or_default());
         }
         if let Some(it) = ty.as_type_param(self.db) {
             return it.name(self.db).as_str().to_owned();

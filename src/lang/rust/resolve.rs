@@ -79,8 +79,8 @@ impl<'db> Context<'db> {
             let fits = |symbol: &Symbol| {
                 symbol.package == package
                     || symbol.package.ends_with(&format!("@{package}"))
-                    || symbol.path.starts_with(&format!("{package}::"))
-                    || symbol.path.starts_with(&format!("<{package}::"))
+                    || bare(&symbol.path).starts_with(&format!("{package}::"))
+                    || bare(&symbol.path).starts_with(&format!("<{package}::"))
             };
             if found.iter().any(|(symbol, _)| fits(symbol)) {
                 found.retain(|(symbol, _)| fits(symbol));
@@ -100,11 +100,11 @@ impl<'db> Context<'db> {
     /// Where several remain: the path exactly as asked, an inherent member before a trait's, a trait's own member
     /// before those of its implementations.
     fn prefer(&self, path: &str, found: &mut Vec<(Symbol, Definition<'db>)>) {
-        let exact = |symbol: &Symbol| symbol.path == path;
+        let exact = |symbol: &Symbol| bare(&symbol.path) == path;
         if found.iter().any(|(symbol, _)| exact(symbol)) {
             found.retain(|(symbol, _)| exact(symbol));
         } else if path.contains("::") {
-            let plain = |symbol: &Symbol| !symbol.path.starts_with('<');
+            let plain = |symbol: &Symbol| !bare(&symbol.path).starts_with('<');
             if found.iter().any(|(symbol, _)| plain(symbol)) {
                 found.retain(|(symbol, _)| plain(symbol));
             }
@@ -239,7 +239,7 @@ impl<'db> Context<'db> {
             outline.walk(&mut |item| {
                 if item.name == name && item.kind != SymbolKind::Impl {
                     let Some(definition) = self.definition_at(id, item.name_span.start) else { return };
-                    let Some(full) = self.path_of(definition) else { return };
+                    let Some(full) = self.bare_path_of(definition) else { return };
                     if qualifier.is_none_or(|qualifier| ends_with(&full, qualifier, name)) {
                         found.push(definition);
                     }
@@ -331,6 +331,14 @@ impl Written {
             return Written { kind: Some(|it| it == SymbolKind::Macro), path: path.to_owned() };
         }
         Written { kind: None, path: symbol.to_owned() }
+    }
+}
+
+/// A path without the kind before it. The kind of a crate's target belongs to the path.
+pub(super) fn bare(path: &str) -> &str {
+    match path.split_once('@') {
+        Some((kind, rest)) if !matches!(kind, "bin" | "example" | "test" | "bench" | "build") => rest,
+        _ => path,
     }
 }
 

@@ -44,9 +44,10 @@ impl<'db> Context<'db> {
             }
             self.definition_at(file, symbol.name_at.start)
         };
-        by_place()
-            .filter(|it| self.path_of(*it).as_deref() == Some(symbol.path.as_str()))
-            .or_else(|| self.walk(&symbol.path).into_iter().next())
+        by_place().filter(|it| self.path_of(*it).as_deref() == Some(symbol.path.as_str())).or_else(|| {
+            let walked = self.walk(super::resolve::bare(&symbol.path));
+            walked.into_iter().find(|it| self.path_of(*it).as_deref() == Some(symbol.path.as_str()))
+        })
     }
 
     /// A file of the workspace by its name, or one outside of it by its absolute path.

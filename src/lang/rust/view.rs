@@ -1,10 +1,12 @@
 //! An immutable view of one revision. It is moved into one blocking closure and dropped there: while it lives, no
 //! change can be made.
 
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use ra_ap_hir::{EditionedFileId, Semantics, attach_db};
+use ra_ap_hir::{EditionedFileId, Module, Name, Semantics, attach_db};
 use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase, TextRange, TextSize};
 use ra_ap_ide_db::base_db::SourceDatabase;
 use ra_ap_ide_db::base_db::salsa::Cancelled;
@@ -51,6 +53,7 @@ impl View {
                     ids: &self.ids,
                     root: &self.root,
                     environment: &self.environment,
+                    shared_names: RefCell::default(),
                 };
                 question(&context)
             })
@@ -66,6 +69,8 @@ pub struct Context<'db> {
     pub(super) ids: &'db FileIds,
     pub(super) root: &'db AbsPathBuf,
     pub(super) environment: &'db Environment,
+    /// Names that a module declares more than once, worked out at the first need.
+    pub(super) shared_names: RefCell<HashMap<Module, HashSet<Name>>>,
 }
 
 impl<'db> Context<'db> {

@@ -67,7 +67,7 @@ fn literal_or_comment(bytes: &[u8], at: usize) -> usize {
         return at + here;
     }
     let after_word = at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_');
-    if rest[0] == b'r' && !after_word || rest.starts_with(b"br") && !after_word {
+    if !after_word && (rest[0] == b'r' || rest.starts_with(b"br")) {
         let from = if rest[0] == b'b' { 2 } else { 1 };
         let hashes = rest[from..].iter().take_while(|it| **it == b'#').count();
         if rest.get(from + hashes) == Some(&b'"') {
@@ -106,12 +106,6 @@ fn utf8_length(first: u8) -> usize {
 /// Code without its `#[cfg(test)]` modules and items, lines kept.
 pub fn without_tests(code: &str) -> String {
     blank_ranges(code, &test_ranges(code))
-}
-
-pub fn lines_without_tests(text: &str) -> usize {
-    let code = code(text);
-    let tests: usize = test_ranges(&code).into_iter().map(|range| code[range].lines().count()).sum();
-    text.lines().count() - tests
 }
 
 pub fn is_test_file(file: &str) -> bool {
@@ -184,8 +178,8 @@ pub fn without_attributes(code: &str) -> String {
 
 pub fn blank_ranges(code: &str, ranges: &[Range<usize>]) -> String {
     let mut out = code.as_bytes().to_vec();
-    for byte in ranges.iter().flat_map(|it| it.clone()).filter(|it| code.as_bytes()[*it] != b'\n').collect::<Vec<_>>() {
-        out[byte] = b' ';
+    for range in ranges {
+        out[range.clone()].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
     }
     String::from_utf8_lossy(&out).into_owned()
 }
@@ -299,7 +293,7 @@ fn leaves(tokens: &[Token], at: usize) -> Vec<(usize, String)> {
             "{" => depth += 1,
             "}" => depth -= 1,
             name if depth == 1 && matches!(before.text.as_str(), "{" | ",") => {
-                found.push((token.line, name.to_owned()))
+                found.push((token.line, name.to_owned()));
             }
             _ => {}
         }

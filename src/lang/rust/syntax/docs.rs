@@ -40,13 +40,16 @@ pub(super) fn render(fragments: &[DocFragment]) -> Option<String> {
         if fragment.text.is_empty() {
             lines.push("");
         }
-        lines.extend(fragment.text.lines().map(|line| line.get(cut.min(indentation(line))..).unwrap_or(line)));
+        lines.extend(fragment.text.lines().map(|line| match line.trim() {
+            "" => "",
+            _ => line.get(cut..).unwrap_or(line),
+        }));
     }
     let said = |line: &&str| !line.trim().is_empty();
-    let first = lines.iter().position(|line| said(line))?;
-    let last = lines.iter().rposition(|line| said(line))?;
-    let lines: Vec<&str> = lines[first..=last].iter().map(|line| line.trim_end()).collect();
-    Some(lines.join("\n"))
+    let first = lines.iter().position(&said)?;
+    let last = lines.iter().rposition(said)?;
+    // Blanks at the end of a line inside are Markdown's line break.
+    Some(lines[first..=last].join("\n").trim_end().to_owned())
 }
 
 fn indentation(line: &str) -> usize {

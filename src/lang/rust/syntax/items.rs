@@ -15,7 +15,7 @@ use super::source::Source;
 pub(super) fn items(source: &Source) -> Vec<OutlineItem> {
     let scope = Scope {
         container: Vec::new(),
-        place: Place::Module,
+        parent: Parent::Module,
         public: false,
         test: Attributes::of(&source.tree).test_only,
     };
@@ -24,37 +24,39 @@ pub(super) fn items(source: &Source) -> Vec<OutlineItem> {
     items
 }
 
+/// What an item is declared in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// Visibility is written, here and in the block of an inherent `impl`.
+enum Parent {
     Module,
-    /// Visibility is that of the parent.
+    /// A struct or union.
+    Type,
+    /// An enum or one of its variants.
+    Enum,
     Trait,
-    Inherent,
+    Impl,
     TraitImpl,
-    Variant,
 }
 
 /// What an item has of its parents.
 struct Scope {
     container: Vec<String>,
-    place: Place,
-    /// The parent's visibility, where its members have it too.
+    parent: Parent,
+    /// Whether the parent is public.
     public: bool,
     test: bool,
 }
 
 impl Scope {
-    fn inside(&self, name: &str, place: Place, parent: &OutlineItem) -> Scope {
+    fn inside(&self, name: &str, parent: Parent, item: &OutlineItem) -> Scope {
         let mut container = self.container.clone();
         container.push(name.to_owned());
-        Scope { container, place, public: parent.public, test: parent.test }
+        Scope { container, parent, public: item.public, test: item.test }
     }
 
     fn is_public(&self, item: &impl HasVisibility) -> bool {
-        match self.place {
-            Place::Trait | Place::TraitImpl | Place::Variant => self.public,
-            Place::Module | Place::Inherent => is_pub(item),
+        match self.parent {
+            Parent::Enum | Parent::Trait | Parent::TraitImpl => self.public,
+            Parent::Module | Parent::Type | Parent::Impl => is_pub(item),
         }
     }
 }
@@ -113,7 +115,7 @@ impl Collector<'_, '_> {
     fn function(&self, item: &ast::Fn, scope: &Scope, out: &mut Vec<OutlineItem>) {
         let strays = strays_of_function(self.source, item);
         let takes_self = item.param_list().is_some_and(|list| list.self_param().is_some());
-        let method = takes_self || scope.place == Place::Trait;
+        let method = takes_self || scope.parent == Parent::Trait;
         let kind = if method { SymbolKind::Method } else { SymbolKind::Function };
         if let Some(mut function) = self.named(item, kind, scope.is_public(item), scope) {
             let body = item.body().and_then(|body| body.stmt_list());
@@ -138,7 +140,7 @@ impl Collector<'_, '_> {
         let mut adt = self.named(item, kind, scope.is_public(item), scope)?;
         adt.body = fields.as_ref().and_then(|fields| self.braces_of_fields(fields));
         if let Some(fields) = fields {
-            adt.children = self.fields(&fields, &scope.inside(&adt.name, Place::Module, &adt));
+            adt.children = self.fields(&fields, &scope.inside(&adt.name, Parent::Type, &adt));
         }
         Some(adt)
     }
@@ -162,16 +164,16 @@ impl Collector<'_, '_> {
 
     fn enumeration(&self, item: &ast::Enum, scope: &Scope) -> Option<OutlineItem> {
         let mut enumeration = self.named(item, SymbolKind::Enum, scope.is_public(item), scope)?;
-        let list = item.variant_list()?;
+        let Some(list) = item.variant_list() else { return Some(enumeration) };
         enumeration.body = between(list.l_curly_token(), list.r_curly_token()).map(|range| self.source.span(range));
-        let inside = scope.inside(&enumeration.name, Place::Variant, &enumeration);
+        let inside = scope.inside(&enumeration.name, Parent::Enum, &enumeration);
         enumeration.children = list
             .variants()
             .filter_map(|item| {
                 let mut variant = self.named(&item, SymbolKind::Variant, inside.public, &inside)?;
                 if let Some(fields) = item.field_list() {
                     variant.body = self.braces_of_fields(&fields);
-                    variant.children = self.fields(&fields, &inside.inside(&variant.name, Place::Variant, &variant));
+                    variant.children = self.fields(&fields, &inside.inside(&variant.name, Parent::Enum, &variant));
                 }
                 Some(variant)
             })
@@ -190,7 +192,7 @@ impl Collector<'_, '_> {
 
     fn trait_(&self, item: &ast::Trait, scope: &Scope, out: &mut Vec<OutlineItem>) {
         let Some(declared) = self.named(item, SymbolKind::Trait, scope.is_public(item), scope) else { return };
-        let inside = scope.inside(&declared.name, Place::Trait, &declared);
+        let inside = scope.inside(&declared.name, Parent::Trait, &declared);
         self.members(declared, item.syntax(), item.assoc_item_list(), &inside, scope, out);
     }
 
@@ -198,8 +200,8 @@ impl Collector<'_, '_> {
         let names = impl_name(item);
         let range = item.self_ty().map_or(item.syntax().text_range(), |ty| ty.syntax().text_range());
         let declared = self.declare(item, SymbolKind::Impl, names.name, range, true, scope);
-        let place = if names.of_trait { Place::TraitImpl } else { Place::Inherent };
-        let inside = scope.inside(&names.container, place, &declared);
+        let parent = if names.of_trait { Parent::TraitImpl } else { Parent::Impl };
+        let inside = scope.inside(&names.container, parent, &declared);
         self.members(declared, item.syntax(), item.assoc_item_list(), &inside, scope, out);
     }
 
@@ -235,7 +237,7 @@ impl Collector<'_, '_> {
         let mut module = self.named(item, SymbolKind::Module, scope.is_public(item), scope)?;
         if let Some(list) = item.item_list() {
             module.body = between(list.l_curly_token(), list.r_curly_token()).map(|range| self.source.span(range));
-            let inside = scope.inside(&module.name, Place::Module, &module);
+            let inside = scope.inside(&module.name, Parent::Module, &module);
             self.list(list.syntax(), &inside, &mut module.children);
         }
         Some(module)

@@ -9,7 +9,7 @@ use crate::model::{OutlineItem, Span, SymbolKind};
 use super::*;
 
 /// Spans lie in the text, at characters; children in their parents, in order; every skeleton line has its line.
-pub(super) fn check_spans(text: &str, outline: &Outline) {
+fn check_spans(text: &str, outline: &Outline) {
     fn check(text: &str, items: &[OutlineItem], within: Span) {
         let mut at = within.start;
         for item in items {
@@ -30,7 +30,7 @@ pub(super) fn check_spans(text: &str, outline: &Outline) {
 
 /// Why a skeleton does not say the same as the text it was made of. What is left out on purpose is not compared:
 /// the content of test modules and the values of constants.
-pub(super) fn disagreement(text: &str, outline: &Outline) -> Option<String> {
+fn disagreement(text: &str, outline: &Outline) -> Option<String> {
     fn list(items: &[OutlineItem], out: &mut Vec<String>) {
         for item in items {
             let value = matches!(item.kind, SymbolKind::Const | SymbolKind::Static);

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# bench.sh SEMDEX [WORKSPACE…] -- the programs behind the README's figures, one after the other on a machine that should have nothing else to
+# do; goes on where one falls short, and fails at the end.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+semdex=$(realpath "${1:?the semdex program}")
+shift
+
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+"$here/scripts/corpora.sh" "$directory" "$@" >"$directory/list"
+all=() go=()
+while read -r workspace; do
+    all+=(--workspace "$workspace")
+    if [ -e "$workspace/go.mod" ]; then go+=(--workspace "$workspace"); fi
+done <"$directory/list"
+
+short=()
+bench() {
+    local program=$1
+    shift
+    printf '\n== %s\n' "$program"
+    "$here/$program" --server-binary "$semdex" "$@" || short+=("$program")
+}
+
+bench spikes/01-reload-latency/measure.py "${all[@]}"
+bench benches/skeletons/skeletons.py "${all[@]}"
+bench benches/freshness/freshness.py "${all[@]}"
+bench benches/edits/back_and_forth.py "${all[@]}"
+if [ ${#go[@]} -gt 0 ]; then
+    bench benches/usages/compare.py "${go[@]}"
+    bench benches/kill/kill.py "${go[@]}"
+fi
+
+printf '\n'
+if [ ${#short[@]} -gt 0 ]; then
+    printf 'fell short: %s\n' "${short[@]}"
+    exit 1
+fi
+echo 'all as claimed'

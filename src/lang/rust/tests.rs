@@ -1,0 +1,286 @@
+//! The engine on real code: a workspace is loaded, asked, changed and asked again, and compared with what
+//! rust-analyzer's own commands say.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use ra_ap_ide::{FilePosition, FindAllRefsConfig, RaFixtureConfig};
+
+use super::engine::{Rust, RustConfig};
+use super::view::text_size;
+use crate::lang::Stop;
+use crate::lang::files::{File, Files};
+use crate::model::{ChangeKind, FileEdit, Language, SymbolKind, SymbolQuery};
+
+const DEADLINE: Duration = Duration::from_secs(300);
+
+struct Loaded {
+    rust: Rust,
+    files: Arc<Files>,
+}
+
+fn read(root: &Path) -> Files {
+    let mut files = Files::default();
+    for path in crate_files(root) {
+        if let Ok(text) = std::fs::read_to_string(&path) {
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            files.insert(Arc::new(File::new(name, text)));
+        }
+    }
+    files
+}
+
+fn crate_files(root: &Path) -> Vec<PathBuf> {
+    let hidden = |it: &ignore::DirEntry| !matches!(it.file_name().to_str(), Some(".git" | "target"));
+    let walk = ignore::WalkBuilder::new(root).standard_filters(false).filter_entry(hidden).build();
+    walk.flatten().filter(|it| it.file_type().is_some_and(|it| it.is_file())).map(ignore::DirEntry::into_path).collect()
+}
+
+fn load(root: &Path, trusted: bool) -> Loaded {
+    let files = Arc::new(read(root));
+    // Beside the test binary, so that macros are built once for all runs.
+    let exe = std::env::current_exe().unwrap();
+    let target_dir = exe.parent().unwrap().join("semdex-analysed");
+    let config = RustConfig {
+        root: root.to_path_buf(),
+        trusted,
+        target_dir,
+        features: Vec::new(),
+        all_features: false,
+        build_scripts: true,
+        proc_macros: true,
+    };
+    let mut rust = Rust::new(config, &files).expect("the path is UTF-8");
+    let (sender, receiver) = mpsc::channel();
+    rust.reload(&files, move |step| drop(sender.send(step)));
+    while !rust.is_settled() {
+        let step = receiver.recv_timeout(DEADLINE).expect("a step of the load in time");
+        rust.adopt(step).expect("no other load");
+    }
+    Loaded { rust, files }
+}
+
+/// A small workspace of its own.
+fn fixture(files: &[(&str, &str)]) -> (tempfile::TempDir, Loaded) {
+    let directory = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = directory.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let root = directory.path().canonicalize().unwrap();
+    let loaded = load(&root, false);
+    (directory, loaded)
+}
+
+const MANIFEST: &str = "[package]\nname = \"fix-ture\"\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+
+fn query(symbol: &str) -> SymbolQuery {
+    SymbolQuery { symbol: symbol.to_owned(), ..SymbolQuery::default() }
+}
+
+impl Loaded {
+    /// `file:line role` of each usage.
+    fn usages(&self, symbol: &str) -> Vec<String> {
+        let found = self.rust.view(self.files.clone()).usages(&query(symbol)).unwrap();
+        assert!(found.coverage.complete, "{symbol}: {:?} {:?}", found.coverage, found.value.1.possible);
+        found.value.1.items.iter().map(|it| format!("{}:{} {}", it.place.file, it.place.line, it.role.name())).collect()
+    }
+
+    fn path(&self, symbol: &str) -> String {
+        match self.rust.view(self.files.clone()).resolve(&query(symbol)) {
+            Ok(symbol) => symbol.path,
+            Err(Stop::Failed(error)) => format!("{error} {:?}", error.help.suggestions),
+            Err(Stop::Stale) => unreachable!("nothing changes"),
+        }
+    }
+
+    fn change(&mut self, file: &str, from: &str, to: &str) -> (Arc<Files>, Vec<FileEdit>) {
+        let old = self.files.get(file).unwrap().text.clone();
+        assert!(old.contains(from), "{from} is not in {file}");
+        let new: Arc<str> = Arc::from(old.replacen(from, to, 1));
+        let mut after = (*self.files).clone();
+        after.insert(Arc::new(File::new(file, new.clone())));
+        (Arc::new(after), vec![FileEdit { file: file.to_owned(), old: Some(old), new: Some(new) }])
+    }
+}
+
+const LIB: &str = "\
+//! A fixture.
+mod inner;
+pub use inner::Thing;
+
+pub trait Speak {
+    fn speak(&self) -> u8;
+}
+
+impl Speak for Thing {
+    fn speak(&self) -> u8 {
+        self.size
+    }
+}
+
+/// Makes one.
+pub fn make(size: u8) -> Thing {
+    Thing { size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn speaks() {
+        assert_eq!(make(3).speak(), 3);
+    }
+}
+";
+
+const INNER: &str = "\
+#[derive(Clone)]
+pub struct Thing {
+    pub size: u8,
+}
+
+impl Thing {
+    pub fn new() -> Self {
+        Self { size: 0 }
+    }
+    pub fn double(&self) -> u8 {
+        self.size * 2
+    }
+}
+
+fn uses() -> u8 {
+    let thing = crate::make(1);
+    thing.double() + Thing::new().size
+}
+";
+
+fn small() -> (tempfile::TempDir, Loaded) {
+    fixture(&[("Cargo.toml", MANIFEST), ("src/lib.rs", LIB), ("src/inner.rs", INNER)])
+}
+
+#[test]
+fn names_usages_and_judgement_of_a_small_crate() {
+    let (_directory, mut it) = small();
+    // Any way to a definition leads to its own path, and that path leads back.
+    for (asked, path) in [
+        ("fix_ture::Thing", "fix_ture::inner::Thing"),
+        ("Thing", "fix_ture::inner::Thing"),
+        ("Thing::new", "fix_ture::inner::Thing::new"),
+        ("Thing::speak", "<fix_ture::inner::Thing as fix_ture::Speak>::speak"),
+        ("Speak::speak", "fix_ture::Speak::speak"),
+        ("Thing::size", "fix_ture::inner::Thing::size"),
+        ("fn@make", "fix_ture::make"),
+        ("std::option::Option::unwrap", "core::option::Option::unwrap"),
+    ] {
+        assert_eq!(it.path(asked), path, "{asked}");
+        assert_eq!(it.path(path), path);
+    }
+    assert!(it.path("Thing::dubble").contains("fix_ture::inner::Thing::double"));
+
+    assert_eq!(it.usages("fix_ture::make"), ["src/inner.rs:16 call", "src/lib.rs:26 call"]);
+    let size = [
+        "src/inner.rs:8 write",
+        "src/inner.rs:11 read",
+        "src/inner.rs:17 read",
+        "src/lib.rs:11 read",
+        "src/lib.rs:17 write",
+    ];
+    assert_eq!(it.usages("Thing::size"), size);
+    assert_eq!(it.usages("fix_ture::Speak::speak"), ["src/lib.rs:10 impl", "src/lib.rs:26 call"]);
+    let thing = it.usages("Thing");
+    assert!(
+        thing.contains(&"src/inner.rs:8 self".to_owned()) && thing.contains(&"src/lib.rs:3 import".to_owned()),
+        "{thing:?}"
+    );
+
+    // A dry run names what breaks, and leaves nothing behind.
+    let (after, edits) = it.change("src/inner.rs", "pub fn double(&self)", "pub fn double(&self, by: u8)");
+    let before = it.files.clone();
+    let judged = it.rust.judge(&before, &after, &edits, &mut |_| false);
+    let broken: Vec<_> =
+        judged.impact.broken.iter().map(|it| (it.at.place.line, it.code.as_deref().unwrap())).collect();
+    assert_eq!(broken, [(17, "E0061")], "{judged:?}");
+    assert_eq!(judged.impact.changed[0].kind, ChangeKind::Signature);
+    assert_eq!(judged.impact.changed[0].symbol, "fix_ture::inner::Thing::double");
+    let healthy = it.rust.view(before.clone()).diagnostics(&[]).unwrap();
+    assert_eq!(healthy.value, []);
+
+    let (after, edits) = it.change("src/lib.rs", "pub fn make(", "pub fn build(");
+    let judged = it.rust.judge(&before, &after, &edits, &mut |_| true);
+    let broken: Vec<_> =
+        judged.impact.broken.iter().map(|it| format!("{}:{}", it.at.place.file, it.at.place.line)).collect();
+    assert_eq!(broken, ["src/inner.rs:16", "src/lib.rs:26"], "{judged:?}");
+    assert_eq!(judged.impact.changed[0].kind, ChangeKind::Renamed);
+    it.files = after;
+    assert!(it.path("fix_ture::make").starts_with("unknown_symbol"));
+    assert_eq!(it.usages("fix_ture::build"), [] as [&str; 0]);
+}
+
+/// Usages as rust-analyzer's own command finds them: file and offset.
+fn all_refs(it: &Loaded, file: &str, offset: usize) -> BTreeSet<(String, usize)> {
+    let id = it.rust.ids()[file];
+    let config = FindAllRefsConfig {
+        search_scope: None,
+        ra_fixture: RaFixtureConfig::default(),
+        exclude_imports: false,
+        exclude_tests: false,
+    };
+    let position = FilePosition { file_id: id, offset: text_size(offset) };
+    let found = it.rust.host().analysis().find_all_refs(position, &config).unwrap().unwrap_or_default();
+    let name = |id| it.rust.ids().iter().find(|(_, other)| **other == id).map(|(name, _)| name.to_string());
+    found
+        .into_iter()
+        .flat_map(|it| it.references)
+        .filter_map(|(id, ranges)| Some((name(id)?, ranges)))
+        .flat_map(|(name, ranges)| ranges.into_iter().map(move |it| (name.clone(), usize::from(it.0.start()))))
+        .collect()
+}
+
+/// semdex's own tree, or the workspace that `SEMDEX_COMPARE_ROOT` names (`make bench` gives ripgrep).
+fn real_workspace() -> PathBuf {
+    std::env::var_os("SEMDEX_COMPARE_ROOT").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from)
+}
+
+#[test]
+fn usages_equal_those_of_rust_analyzer_on_a_real_workspace() {
+    let it = load(&real_workspace().canonicalize().unwrap(), true);
+    let mut all = Vec::new();
+    for file in it.files.of(Language::Rust) {
+        file.outline().walk(&mut |item| {
+            if !matches!(item.kind, SymbolKind::Impl | SymbolKind::Module) {
+                all.push((file.path.to_string(), item.name_span.start, item.name.clone()));
+            }
+        });
+    }
+    let step = (all.len() / 50).max(1);
+    let sampled: Vec<_> = all.into_iter().step_by(step).collect();
+    assert!(sampled.len() >= 50, "a real workspace has more symbols");
+    let mut compared = 0;
+    let mut differing = Vec::new();
+    for (file, offset, name) in &sampled {
+        let symbol = it.rust.view(it.files.clone()).symbol_at(file, *offset).unwrap().value.symbol;
+        let Some(symbol) = symbol else { continue };
+        let found = it.rust.view(it.files.clone()).usages(&query(&symbol.path));
+        let Ok(found) = found else {
+            differing.push(format!("{name} in {file}: {} does not resolve", symbol.path));
+            continue;
+        };
+        let own: BTreeSet<_> = found.value.1.items.iter().map(|it| (it.place.file.clone(), it.place.start)).collect();
+        let theirs = all_refs(&it, file, *offset);
+        compared += 1;
+        if own != theirs {
+            let only_own: Vec<_> = own.difference(&theirs).take(3).collect();
+            let only_theirs: Vec<_> = theirs.difference(&own).take(3).collect();
+            differing.push(format!("{}: only here {only_own:?}, only there {only_theirs:?}", symbol.path));
+        }
+    }
+    println!("{compared} symbols compared, {} differ", differing.len());
+    assert!(compared >= 45, "only {compared} symbols could be compared");
+    assert_eq!(differing, [] as [String; 0]);
+}
