@@ -80,9 +80,11 @@ async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure
     for root in &roots {
         settle_trust(&config, root)?;
     }
-    let listener = Listener::bind(&serve.listen).map_err(|error| format!("cannot listen on {}: {error}", serve.listen))?;
+    let listener =
+        Listener::bind(&serve.listen).map_err(|error| format!("cannot listen on {}: {error}", serve.listen))?;
     // On a socket in the file system, the file's mode guards instead.
-    let token = (!serve.no_auth && !listener.is_unix()).then(|| token::load_or_create(&config.state_dir)).transpose()?;
+    let token =
+        (!serve.no_auth && !listener.is_unix()).then(|| token::load_or_create(&config.state_dir)).transpose()?;
     let announcement = announcement(&listener, &config, token.as_ref())?;
 
     let stop = CancellationToken::new();
@@ -203,7 +205,11 @@ async fn stop_when_still(pulse: Pulse, duration: Duration, stop: CancellationTok
 
 fn log(filter: &str) -> Result<(), Failure> {
     let filter = EnvFilter::try_new(filter).map_err(|error| format!("`--log {filter}`: {error}"))?;
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(io::stderr().is_terminal()).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
     Ok(())
 }
 

@@ -22,7 +22,8 @@ pub struct Common<'a> {
 impl Common<'_> {
     pub fn ask(&self) -> Result<Ask> {
         if let Some(wait) = self.wait_ms.filter(|&it| it > LONGEST_WAIT_MS) {
-            let detail = format!("`wait_ms`: {wait} is more than {LONGEST_WAIT_MS}, the longest that a request may wait");
+            let detail =
+                format!("`wait_ms`: {wait} is more than {LONGEST_WAIT_MS}, the longest that a request may wait");
             return Err(Error::new(Code::InvalidRequest, detail));
         }
         Ok(Ask {
@@ -40,16 +41,16 @@ impl Common<'_> {
 macro_rules! request {
     (body $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
         $crate::api::ask::request! { @schema()
-            $(#[$attribute])*
             #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
+            $(#[$attribute])*
             pub struct $name { $($fields)* }
         }
     };
     (query $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
         $crate::api::ask::request! { @param(nullable = false)
-            $(#[$attribute])*
             #[derive(Debug, serde::Deserialize, utoipa::IntoParams)]
             #[into_params(parameter_in = Query)]
+            $(#[$attribute])*
             pub struct $name { $($fields)* }
         }
     };

@@ -97,7 +97,10 @@ fn own_origin(headers: &HeaderMap) -> Result<()> {
     for origin in headers.get_all(header::ORIGIN) {
         let own = origin.to_str().ok().and_then(|it| it.strip_prefix("http://"));
         if !own.is_some_and(|it| !it.is_empty() && it.eq_ignore_ascii_case(host)) {
-            return Err(Error::new(Code::ForbiddenOrigin, "a request from another origin than this server's own is refused"));
+            return Err(Error::new(
+                Code::ForbiddenOrigin,
+                "a request from another origin than this server's own is refused",
+            ));
         }
     }
     if headers.get_all(SEC_FETCH_SITE).iter().any(|it| it.as_bytes().eq_ignore_ascii_case(b"cross-site")) {

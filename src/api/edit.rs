@@ -113,7 +113,9 @@ fn edits(single: EditItem, several: Option<Vec<EditItem>>) -> Result<Vec<Edit>> 
         return Ok(vec![single.checked("")?]);
     };
     if let Some(field) = single.first_given() {
-        return Err(invalid(format!("`{field}` stands beside `edits`: with several edits it belongs into each of them")));
+        return Err(invalid(format!(
+            "`{field}` stands beside `edits`: with several edits it belongs into each of them"
+        )));
     }
     if several.is_empty() {
         return Err(invalid("`edits` is empty: there is nothing to do".to_owned()));
@@ -155,7 +157,9 @@ impl EditItem {
                     return wrong("beside `symbol`, say `at`: `body`, `whole`, `before`, `after` or `delete`");
                 };
                 if self.near_line.is_some() {
-                    return wrong("`near_line` is for a `search_context`; a short `symbol` is narrowed by `package` or `file`");
+                    return wrong(
+                        "`near_line` is for a `search_context`; a short `symbol` is narrowed by `package` or `file`",
+                    );
                 }
                 if at == At::Delete && self.replacement.as_deref().is_some_and(|it| !it.is_empty()) {
                     return wrong("`at: delete` takes no `replacement`; `at: whole` replaces the symbol");
@@ -171,7 +175,9 @@ impl EditItem {
                     return wrong("`at` and `package` are for a `symbol`, not for a `search_context`");
                 }
                 if search_context.trim().is_empty() {
-                    return wrong("`search_context` is blank, which fits anywhere; `/v1/write` makes or extends a file");
+                    return wrong(
+                        "`search_context` is blank, which fits anywhere; `/v1/write` makes or extends a file",
+                    );
                 }
                 if self.near_line == Some(0) {
                     return wrong("`near_line`: lines count from 1");

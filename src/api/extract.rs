@@ -118,8 +118,7 @@ fn refused(path: &str, message: &str) -> Error {
         // The path of an unknown field ends in its name, which the message says already.
         let at = if word == "value" { at } else { within(path) };
         let detail = format!("{at}unknown {word} `{name}`: {hint} Known: {}", known.join(", "));
-        return Error::new(Code::InvalidRequest, detail)
-            .suggesting(nearest.map(str::to_owned).into_iter().collect());
+        return Error::new(Code::InvalidRequest, detail).suggesting(nearest.map(str::to_owned).into_iter().collect());
     }
     Error::new(Code::InvalidRequest, format!("{at}{message}"))
 }

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener as StdTcpListener};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
 use std::path::{Path, PathBuf};
-use std::pin::pin;
+use std::pin::Pin;
 use std::time::Duration;
 
 use axum::Router;
@@ -106,7 +106,7 @@ impl Listener {
                 let (stream, _) = socket.accept().await?;
                 // Replies are written whole; waiting for more to send only delays their last packet.
                 stream.set_nodelay(true)?;
-                let via = Via::Tcp(stream.local_addr().as_ref().map(SocketAddr::ip)?);
+                let via = Via::Tcp(stream.local_addr()?.ip());
                 Ok((Stream::Tcp(stream), via))
             }
             Socket::Unix(socket, _) => Ok((Stream::Unix(socket.accept().await?.0), Via::Unix)),
@@ -137,7 +137,7 @@ where
             outcome = &mut connection => break outcome,
             () = stop.cancelled(), if !stopping => {
                 stopping = true;
-                pin!(&mut connection).graceful_shutdown();
+                Pin::new(&mut connection).graceful_shutdown();
             }
         }
     };

@@ -47,7 +47,7 @@ use problem::Refusal;
 const IN_FLIGHT: usize = 256;
 
 /// What the handlers work with.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Service {
     pub workspaces: Workspaces,
     /// A workspace may be opened over the network only in or below one of these.

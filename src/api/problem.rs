@@ -219,16 +219,11 @@ const ANY: &[Code] = &[
 ];
 const BODY: &[Code] = &[Code::InvalidJson, Code::RequestTimeout, Code::TooLarge, Code::UnsupportedMediaType];
 const ANSWER: &[Code] = &[Code::NotReady, Code::EngineUnavailable, Code::RevisionNotReached, Code::Timeout];
-const FILE: &[Code] = &[Code::OutsideWorkspace, Code::PermissionDenied, Code::UnknownFile, Code::NotText, Code::TooLarge];
+const FILE: &[Code] =
+    &[Code::OutsideWorkspace, Code::PermissionDenied, Code::UnknownFile, Code::NotText, Code::TooLarge];
 const SYMBOL: &[Code] = &[Code::UnknownSymbol, Code::UnknownPackage, Code::AmbiguousSymbol];
-const CHANGE: &[Code] = &[
-    Code::HashMismatch,
-    Code::AlreadyExists,
-    Code::Conflict,
-    Code::WouldBreak,
-    Code::InvalidContent,
-    Code::DiskFull,
-];
+const CHANGE: &[Code] =
+    &[Code::HashMismatch, Code::AlreadyExists, Code::Conflict, Code::WouldBreak, Code::InvalidContent, Code::DiskFull];
 const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous];
 const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied];
 

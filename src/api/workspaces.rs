@@ -56,6 +56,7 @@ pub async fn list_workspaces(
 #[schema(examples(json!({"root": "/src/ripgrep"})))]
 pub struct OpenWorkspaceRequest {
     /// An absolute path. If it lies inside of a Cargo workspace or Go module, the root is that one's.
+    #[schema(value_type = String)]
     pub root: PathBuf,
 }
 

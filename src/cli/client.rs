@@ -67,11 +67,8 @@ pub async fn call(server: &Announcement, call: &Call, json: bool) -> io::Result<
     };
     let client = builder.build().map_err(io::Error::other)?;
     let url = format!("{base}{}", call.path);
-    let mut request = if call.posts {
-        client.post(url).json(&call.fields)
-    } else {
-        client.get(format!("{url}?{}", call.query()))
-    };
+    let mut request =
+        if call.posts { client.post(url).json(&call.fields) } else { client.get(format!("{url}?{}", call.query())) };
     request = request.header("accept", if json { "application/json" } else { "text/markdown" });
     if let Some(file) = &server.token_file {
         let token = std::fs::read_to_string(file)

@@ -114,8 +114,8 @@ async fn start(directory: &Path, root: &Path) -> io::Result<Running> {
     let failed = || io::Error::other(format!("no server could be started; {} says why", log_file.display()));
     let output = child.stdout.take().ok_or_else(failed)?;
     let mut line = String::new();
-    let read = tokio::time::timeout(START_DEADLINE, BufReader::new(output).read_line(&mut line));
-    match read.await {
+    let mut output = BufReader::new(output);
+    match tokio::time::timeout(START_DEADLINE, output.read_line(&mut line)).await {
         Ok(Ok(_)) => {
             let announcement = serde_json::from_str(&line).map_err(|_| failed())?;
             Ok(Running { announcement, roots: vec![root.to_owned()] })

@@ -146,7 +146,10 @@ pub fn diagnostic_rows(text: &mut String, diagnostics: &[crate::model::Diagnosti
         let source = &it.source;
         line(
             text,
-            format_args!("- {}:{}:{} {severity}{code}: {message} ({source}{within})", place.file, place.line, place.column),
+            format_args!(
+                "- {}:{}:{} {severity}{code}: {message} ({source}{within})",
+                place.file, place.line, place.column
+            ),
         );
     }
 }

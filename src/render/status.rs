@@ -14,7 +14,12 @@ pub fn workspaces(statuses: &[WorkspaceStatus]) -> String {
         line(&mut text, format_args!("## {} ({})\n", status.id, status.root.display()));
         line(
             &mut text,
-            format_args!("{} at revision {}, {trust}, {}", status.state.name(), status.revision.0, languages.join(", ")),
+            format_args!(
+                "{} at revision {}, {trust}, {}",
+                status.state.name(),
+                status.revision.0,
+                languages.join(", ")
+            ),
         );
         if let Some(progress) = &status.progress {
             line(&mut text, format_args!("\n{}: {} of {}", progress.stage, progress.done, progress.total));
@@ -24,7 +29,8 @@ pub fn workspaces(statuses: &[WorkspaceStatus]) -> String {
             let version = engine.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
             let process = engine.pid.map(|it| format!(", process {it}")).unwrap_or_default();
             let memory = engine.memory_bytes.map(|it| format!(", {} MB", it / 1_000_000)).unwrap_or_default();
-            let restarts = if engine.restarts > 0 { format!(", restarted {} times", engine.restarts) } else { String::new() };
+            let restarts =
+                if engine.restarts > 0 { format!(", restarted {} times", engine.restarts) } else { String::new() };
             let state = engine.state.name();
             line(&mut text, format_args!("- engine {}{version}: {state}{process}{memory}{restarts}", engine.name));
         }
