@@ -1,9 +1,12 @@
 //! semdex: a type-aware code knowledge service. The modules in reading order.
 
+pub mod api;
+pub mod cli;
 pub mod config;
 pub mod lang;
 pub mod model;
 pub mod ops;
+pub mod render;
 pub mod text;
 pub mod token;
 pub mod trust;

@@ -1,1 +1,220 @@
-fn main() {}
+//! The program: what was said on the command line carried out, and the only place that ends the process.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Parser;
+use semdex::api::{self, Listener, Pulse, Service};
+use semdex::cli::{self, Announcement, Arguments, Command, Serve};
+use semdex::config::{Config, Flags, find_root};
+use semdex::token::{self, Token};
+use semdex::trust::TrustStore;
+use semdex::workspace::Workspaces;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+const FAILED: u8 = 1;
+const INTERRUPTED: i32 = 130;
+/// rust-analyzer recurses deeply, and its questions run on threads of this runtime.
+const STACK: usize = 64 << 20;
+/// Analysis that is still under way when all else has ended gets so long to notice.
+const LEFTOVERS: Duration = Duration::from_secs(2);
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(usage) => {
+            // Nobody is left to be told where even this cannot be printed.
+            let _ = usage.print();
+            return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(FAILED));
+        }
+    };
+    match carry_out(arguments.command) {
+        Ok(code) => code,
+        Err(failure) => {
+            complain(&failure.to_string());
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn carry_out(command: Command) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Serve(serve) => {
+            log(&serve.log)?;
+            let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
+            runtime.block_on(serve_until_told(serve, &runtime))?;
+            runtime.shutdown_timeout(LEFTOVERS);
+        }
+        Command::Token => {
+            let token = token::load_or_create(&Config::load(&Flags::default())?.state_dir)?;
+            writeln!(io::stdout(), "{}", token.as_str())?;
+        }
+        Command::Trust { path, revoke } => {
+            let store = TrustStore::new(&Config::load(&Flags::default())?.state_dir);
+            let decided = if revoke { store.distrust(&path) } else { store.trust(&path) };
+            decided.map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        Command::Verb(verb) => {
+            let config = Config::load(&Flags::default())?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            if !runtime.block_on(cli::run(verb, &config))? {
+                return Ok(ExitCode::from(FAILED));
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Serves until a signal or idleness ends it, answers what is in flight, and ends every child.
+async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure> {
+    let config = Config::load(&Flags { config_file: serve.config.clone(), trust: serve.trusts() })?;
+    let roots = roots(&serve.roots)?;
+    for root in &roots {
+        settle_trust(&config, root)?;
+    }
+    let listener =
+        Listener::bind(&serve.listen).map_err(|error| format!("cannot listen on {}: {error}", serve.listen))?;
+    // On a socket in the file system, the file's mode guards instead.
+    let token =
+        (!serve.no_auth && !listener.is_unix()).then(|| token::load_or_create(&config.state_dir)).transpose()?;
+    let announcement = announcement(&listener, &config, token.as_ref())?;
+
+    let stop = CancellationToken::new();
+    let signals = Signals::new()?;
+    tokio::spawn(signals.heed(stop.clone()));
+    let pulse = Pulse::new();
+    if let Some(minutes) = serve.idle_exit {
+        tokio::spawn(stop_when_still(pulse.clone(), Duration::from_secs(minutes * 60), stop.clone()));
+    }
+
+    let may_open = roots.iter().chain(&config.workspace_roots).filter_map(|it| it.canonicalize().ok()).collect();
+    let state_dir = config.state_dir.clone();
+    let workspaces = Workspaces::new(config, runtime.handle().clone());
+    for root in &roots {
+        workspaces.open(root)?;
+    }
+    let registered = cli::register(&state_dir, &announcement, &roots)?;
+    announce(&announcement)?;
+    let service = Service { workspaces: workspaces.clone(), roots: may_open };
+    listener.serve(api::router(service, token.map(Arc::new), pulse), stop).await;
+
+    drop(registered);
+    workspaces.shutdown().await;
+    Ok(())
+}
+
+/// The workspaces to serve, each once.
+fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let here = [std::env::current_dir()?];
+    let mut roots: Vec<PathBuf> = Vec::new();
+    for directory in if named.is_empty() { &here } else { named } {
+        let root = find_root(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        if !roots.contains(&root) {
+            roots.push(root);
+        }
+    }
+    Ok(roots)
+}
+
+/// Asks once, where someone is there to answer; else says what is lost.
+fn settle_trust(config: &Config, root: &Path) -> Result<(), Failure> {
+    let store = TrustStore::new(&config.state_dir);
+    if config.trust == Some(true) || config.trust.is_none() && store.is_trusted(root)? {
+        return Ok(());
+    }
+    if config.trust.is_none() && !store.is_decided(root)? && io::stdin().is_terminal() && io::stderr().is_terminal() {
+        let question = format!(
+            "{} is not trusted. To know it fully, its build scripts, proc macros and toolchain have to be run, which \
+             any of its authors can make do anything. Trust it? [y/N] ",
+            root.display()
+        );
+        write!(io::stderr(), "{question}")?;
+        let mut answer = String::new();
+        io::stdin().read_line(&mut answer)?;
+        if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
+            return Ok(store.trust(root)?);
+        }
+        store.decline(root)?;
+    }
+    complain(&format!(
+        "{root} is not trusted: its build scripts, proc macros, toolchain and cgo are not run, so answers about code \
+         that they make are incomplete and say so. `semdex trust {root}` or `--trust` lets them run.",
+        root = root.display()
+    ));
+    Ok(())
+}
+
+fn announcement(listener: &Listener, config: &Config, token: Option<&Token>) -> Result<Announcement, Failure> {
+    Ok(Announcement {
+        listening: listener.address()?,
+        token_file: token.map(|_| token::token_file(&config.state_dir)),
+        pid: std::process::id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    })
+}
+
+/// The one line on standard output.
+fn announce(announcement: &Announcement) -> Result<(), Failure> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "{}", serde_json::to_string(announcement)?)?;
+    Ok(output.flush()?)
+}
+
+/// What a user or a supervisor ends a server with.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> io::Result<Signals> {
+        Ok(Signals { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// The first one ends the server in good order, the second one at once.
+    #[expect(clippy::exit, reason = "a second signal is meant to cut off whatever does not end")]
+    async fn heed(mut self, stop: CancellationToken) {
+        self.next().await;
+        tracing::info!("stopping: what is in flight is answered; another signal ends it at once");
+        stop.cancel();
+        self.next().await;
+        std::process::exit(INTERRUPTED);
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+async fn stop_when_still(pulse: Pulse, duration: Duration, stop: CancellationToken) {
+    pulse.still_for(duration).await;
+    tracing::info!("stopping: nobody asked for {duration:?}");
+    stop.cancel();
+}
+
+fn log(filter: &str) -> Result<(), Failure> {
+    let filter = EnvFilter::try_new(filter).map_err(|error| format!("`--log {filter}`: {error}"))?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .init();
+    Ok(())
+}
+
+/// A line for whoever started the process, logged or not.
+fn complain(line: &str) {
+    // Nobody is left to be told where even this cannot be printed.
+    let _ = writeln!(io::stderr(), "semdex: {line}");
+}

@@ -47,6 +47,20 @@ impl TrustStore {
         })
     }
 
+    /// Whether the owner was asked about this directory and answered, be it with no.
+    pub fn is_decided(&self, root: &Path) -> io::Result<bool> {
+        let decisions = self.read()?;
+        Ok(fs::canonicalize(root)?.ancestors().any(|directory| decisions.contains_key(directory)))
+    }
+
+    /// Keeps a no, so that the owner is not asked again.
+    pub fn decline(&self, root: &Path) -> io::Result<()> {
+        let root = fs::canonicalize(root)?;
+        self.update(|decisions| {
+            decisions.insert(root, Decision { trusted: false, since: now() });
+        })
+    }
+
     /// Takes trust back, from what is below as well; also where a directory further up is trusted.
     pub fn distrust(&self, root: &Path) -> io::Result<()> {
         // It need not exist any more.
@@ -165,6 +179,17 @@ mod tests {
         home.store.distrust(&home.dir("a")).unwrap();
         assert!(!home.trusted("a") && !home.trusted("a/b/c"));
         assert_eq!(home.store.list().unwrap(), []);
+    }
+
+    #[test]
+    fn a_no_is_kept_and_can_be_changed() {
+        let home = Home::new();
+        let root = home.dir("a");
+        assert!(!home.store.is_decided(&root).unwrap());
+        home.store.decline(&root).unwrap();
+        assert!(home.store.is_decided(&root).unwrap() && !home.trusted("a"));
+        home.store.trust(&root).unwrap();
+        assert!(home.trusted("a") && home.store.is_decided(&home.dir("a/b")).unwrap());
     }
 
     #[test]

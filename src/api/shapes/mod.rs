@@ -1,0 +1,210 @@
+//! The shapes that many replies share, as they go over the wire: exactly the contract's field names. An optional
+//! field that does not apply is left out.
+
+mod report;
+mod words;
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+pub use report::{Candidate, ChangeReport, Diagnostic, Impact, Nearest};
+pub use words::*;
+
+use crate::model;
+
+/// A stretch of a file, in UTF-8 byte offsets with the end exclusive; lines and the column (in bytes) count from 1.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Place {
+    /// Relative to the workspace root, with `/`; absolute for a file outside of it (the standard library, a dependency).
+    #[schema(examples("crates/searcher/src/lib.rs"))]
+    pub file: String,
+    pub start: usize,
+    pub end: usize,
+    pub line: usize,
+    pub end_line: usize,
+    pub column: usize,
+}
+
+impl From<model::Place> for Place {
+    fn from(place: model::Place) -> Place {
+        let model::Place { file, start, end, line, end_line, column } = place;
+        Place { file, start, end, line, end_line, column }
+    }
+}
+
+/// Where a symbol's identifier stands, in the symbol's own file.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct NameAt {
+    pub start: usize,
+    pub end: usize,
+    pub line: usize,
+}
+
+/// How often the workspace names a symbol, its definition not counted.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct UsageCount {
+    pub total: usize,
+    pub files: usize,
+}
+
+/// A definition. Its place spans docs and attributes; `name_at` is the identifier.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Symbol {
+    /// Rust: `crate::module::Type::method`, `<Type as Trait>::method`. Go: `import/path.Type.Method`.
+    #[schema(examples("grep_searcher::Searcher"))]
+    pub path: String,
+    pub kind: SymbolKind,
+    pub name: String,
+    /// The declaration in one line, without docs, attributes and body.
+    pub signature: String,
+    pub package: String,
+    #[serde(flatten)]
+    pub place: Place,
+    pub name_at: NameAt,
+    /// A module's `mod` line, where its place is a file of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub declared_at: Option<Place>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub docs: Option<String>,
+    /// Defined outside of the workspace: in the standard library or a dependency.
+    pub external: bool,
+    /// Visible outside of its module or package.
+    pub public: bool,
+    /// A test, or part of one.
+    pub test: bool,
+    /// Absent where nobody counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub usages: Option<UsageCount>,
+    /// What is declared inside of it. Absent where the reply is no tree, and for what can hold nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, no_recursion)]
+    pub children: Option<Vec<Symbol>>,
+}
+
+impl Symbol {
+    /// As a node of a tree: what can hold others says so even where it holds none.
+    pub fn tree(symbol: model::Symbol) -> Symbol {
+        Symbol::new(symbol, true)
+    }
+
+    fn new(symbol: model::Symbol, tree: bool) -> Symbol {
+        let children = (!symbol.children.is_empty() || tree && holds_others(symbol.kind))
+            .then(|| symbol.children.into_iter().map(|child| Symbol::new(child, tree)).collect());
+        Symbol {
+            path: symbol.path,
+            kind: symbol.kind.into(),
+            name: symbol.name,
+            signature: symbol.signature,
+            package: symbol.package,
+            place: symbol.place.into(),
+            name_at: NameAt { start: symbol.name_at.start, end: symbol.name_at.end, line: symbol.name_at.line },
+            declared_at: symbol.declared_at.map(Place::from),
+            docs: symbol.docs,
+            external: symbol.external,
+            public: symbol.public,
+            test: symbol.test,
+            usages: symbol.usages.map(|it| UsageCount { total: it.total, files: it.files }),
+            children,
+        }
+    }
+}
+
+impl From<model::Symbol> for Symbol {
+    fn from(symbol: model::Symbol) -> Symbol {
+        Symbol::new(symbol, false)
+    }
+}
+
+fn holds_others(kind: model::SymbolKind) -> bool {
+    use model::SymbolKind::*;
+    matches!(kind, Module | Package | Struct | Enum | Union | Trait | Interface | Type | Impl)
+}
+
+/// A place that names a symbol.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Usage {
+    #[serde(flatten)]
+    pub place: Place,
+    /// The whole line.
+    pub text: String,
+    /// The path of the symbol in whose text it stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub symbol: Option<String>,
+    pub role: Role,
+    pub test: bool,
+}
+
+impl From<model::Usage> for Usage {
+    fn from(usage: model::Usage) -> Usage {
+        let model::Usage { place, text, symbol, role, test } = usage;
+        Usage { place: place.into(), text, symbol, role: role.into(), test }
+    }
+}
+
+/// What an answer may lack, why, and what to do about it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct Missing {
+    /// `indexing`, `std_sources`, `build_scripts`, `proc_macros`, `untrusted`, `engine_down`, `engine_restarting`,
+    /// `workspace_broken`, `cfg_off`, `macro_output`, `budget`, `timeout`, `too_many`, `unsupported`,
+    /// `not_in_a_package`; more may come.
+    #[schema(examples("indexing"))]
+    pub code: String,
+    pub detail: String,
+    /// The language, engine or file that it speaks of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub scope: Option<String>,
+}
+
+impl From<model::Missing> for Missing {
+    fn from(missing: model::Missing) -> Missing {
+        Missing { code: missing.code.name().to_owned(), detail: missing.detail, scope: missing.scope }
+    }
+}
+
+/// What every reply says of itself.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(examples(json!({
+    "workspace": "ripgrep", "revision": 17, "state": "ready", "complete": true, "missing": [], "elapsed_ms": 3.1
+})))]
+pub struct Meta {
+    /// Absent where the reply speaks of no single workspace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub workspace: Option<String>,
+    /// Grows with every change of content, and with nothing else.
+    pub revision: u64,
+    pub state: State,
+    /// Nothing that this answer should hold is lacking.
+    pub complete: bool,
+    pub missing: Vec<Missing>,
+    /// From the request's head to the finished answer.
+    pub elapsed_ms: f64,
+}
+
+impl Meta {
+    pub fn new(meta: model::Meta, elapsed: std::time::Duration) -> Meta {
+        Meta {
+            workspace: Some(meta.workspace),
+            revision: meta.revision.0,
+            state: meta.state.into(),
+            complete: meta.coverage.complete,
+            missing: list(meta.coverage.missing),
+            elapsed_ms: milliseconds(elapsed),
+        }
+    }
+}
+
+/// Hundredths of a millisecond are as fine as anyone can use.
+pub fn milliseconds(elapsed: std::time::Duration) -> f64 {
+    (elapsed.as_secs_f64() * 100_000.0).round() / 100.0
+}
+
+/// Each item as it goes over the wire.
+pub fn list<T, W: From<T>>(items: Vec<T>) -> Vec<W> {
+    items.into_iter().map(W::from).collect()
+}

@@ -1,0 +1,275 @@
+//! What every change answers with: where it landed, what it brought and what it breaks.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{ChangeKind, FindingKind, Meta, Place, Severity, Strategy, list};
+use crate::model;
+use crate::ops::report;
+
+/// What an engine says of a place.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Diagnostic {
+    #[serde(flatten)]
+    pub place: Place,
+    pub severity: Severity,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("E0425"))]
+    pub code: Option<String>,
+    pub message: String,
+    /// `rust-analyzer`, `gopls`, `rustc`, `go vet`, …
+    pub source: String,
+    /// The path of the symbol in whose text it stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub symbol: Option<String>,
+}
+
+impl From<model::Diagnostic> for Diagnostic {
+    fn from(diagnostic: model::Diagnostic) -> Diagnostic {
+        let model::Diagnostic { place, severity, code, message, source, symbol } = diagnostic;
+        Diagnostic { place: place.into(), severity: severity.into(), code, message, source, symbol }
+    }
+}
+
+/// What a change did, or would do.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ChangeReport {
+    /// The token that takes the change back; null in a dry run and where nothing changed.
+    #[schema(required)]
+    pub change: Option<String>,
+    /// Whether the files on disk hold it now.
+    pub applied: bool,
+    pub files: Vec<ChangedFile>,
+    /// For each edit, in the order asked, where it landed.
+    pub edits: Vec<Landed>,
+    pub validation: Vec<Finding>,
+    pub diagnostics: DiagnosticsDelta,
+    pub impact: Impact,
+    pub meta: Meta,
+}
+
+impl ChangeReport {
+    pub fn new(report: report::Report, meta: Meta) -> ChangeReport {
+        ChangeReport {
+            change: report.change,
+            applied: report.applied,
+            files: list(report.files),
+            edits: list(report.edits),
+            validation: list(report.validation),
+            diagnostics: DiagnosticsDelta { new: list(report.new), fixed: list(report.fixed) },
+            impact: report.impact.into(),
+            meta,
+        }
+    }
+}
+
+/// A file before and after a change.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ChangedFile {
+    pub file: String,
+    /// BLAKE3 of the bytes, in hex; null where the file is gone.
+    #[schema(required)]
+    pub hash: Option<String>,
+    /// Null where there was no file.
+    #[schema(required)]
+    pub old_hash: Option<String>,
+    pub created: bool,
+    /// Unified.
+    pub diff: String,
+}
+
+impl From<report::ChangedFile> for ChangedFile {
+    fn from(file: report::ChangedFile) -> ChangedFile {
+        let report::ChangedFile { file, hash, old_hash, created, diff } = file;
+        ChangedFile { file, hash, old_hash, created, diff }
+    }
+}
+
+/// Where one edit landed; the place speaks of the text after the change.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Landed {
+    pub strategy: Strategy,
+    /// 100 is the very text that was searched.
+    pub score: f64,
+    #[serde(flatten)]
+    pub place: Place,
+}
+
+impl From<model::Landed> for Landed {
+    fn from(landed: model::Landed) -> Landed {
+        Landed { strategy: landed.strategy.into(), score: hundredths(landed.score), place: landed.place.into() }
+    }
+}
+
+/// Something in the written text that names what does not exist, or does nothing.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Finding {
+    pub kind: FindingKind,
+    pub file: String,
+    pub line: usize,
+    #[schema(examples("auth.SignIn"))]
+    pub text: String,
+    pub detail: String,
+    /// The nearest that there is.
+    pub suggestions: Vec<String>,
+}
+
+impl From<report::Finding> for Finding {
+    fn from(finding: report::Finding) -> Finding {
+        let report::Finding { kind, file, line, text, detail, suggestions } = finding;
+        Finding { kind: kind.into(), file, line, text, detail, suggestions }
+    }
+}
+
+/// The diagnostics that a change brings and takes away.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct DiagnosticsDelta {
+    pub new: Vec<Diagnostic>,
+    pub fixed: Vec<Diagnostic>,
+}
+
+/// What a change reaches.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Impact {
+    /// The symbols whose signature, visibility or existence changed.
+    pub changed: Vec<Changed>,
+    /// The places that no longer compile.
+    pub broken: Vec<Broken>,
+    /// The places that still compile but depend on what changed.
+    pub affected: Vec<Affected>,
+    /// The tests that reach what changed.
+    pub tests: Vec<Affected>,
+    /// What nobody looked at.
+    pub unchecked: Vec<Unchecked>,
+}
+
+impl From<model::Impact> for Impact {
+    fn from(impact: model::Impact) -> Impact {
+        let model::Impact { changed, broken, affected, tests, unchecked } = impact;
+        Impact {
+            changed: list(changed),
+            broken: list(broken),
+            affected: list(affected),
+            tests: list(tests),
+            unchecked: list(unchecked),
+        }
+    }
+}
+
+/// A symbol that changed, and how.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Changed {
+    pub symbol: String,
+    pub kind: ChangeKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("fn f(a: u8)"))]
+    pub before: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("fn f()"))]
+    pub after: Option<String>,
+}
+
+impl From<model::Changed> for Changed {
+    fn from(changed: model::Changed) -> Changed {
+        let model::Changed { symbol, kind, before, after } = changed;
+        Changed { symbol, kind: kind.into(), before, after }
+    }
+}
+
+/// A place that depends on what changed.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Affected {
+    #[serde(flatten)]
+    pub place: Place,
+    /// The whole line.
+    pub text: String,
+    /// The path of the symbol in whose text it stands.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub symbol: Option<String>,
+    /// The changed symbol that it depends on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub cause: Option<String>,
+    pub test: bool,
+}
+
+impl From<model::Affected> for Affected {
+    fn from(affected: model::Affected) -> Affected {
+        let model::Affected { place, text, symbol, cause, test } = affected;
+        Affected { place: place.into(), text, symbol, cause, test }
+    }
+}
+
+/// A place that no longer compiles.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Broken {
+    #[serde(flatten)]
+    pub at: Affected,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("E0061"))]
+    pub code: Option<String>,
+    #[schema(examples("`f` takes 0 arguments now, 1 given"))]
+    pub reason: String,
+}
+
+impl From<model::Broken> for Broken {
+    fn from(broken: model::Broken) -> Broken {
+        Broken { at: broken.at.into(), code: broken.code, reason: broken.reason }
+    }
+}
+
+/// Something that could be broken and that nobody looked at.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Unchecked {
+    #[schema(examples("borrow_checker"))]
+    pub code: String,
+    pub detail: String,
+}
+
+impl From<model::Unchecked> for Unchecked {
+    fn from(unchecked: model::Unchecked) -> Unchecked {
+        Unchecked { code: unchecked.code, detail: unchecked.detail }
+    }
+}
+
+/// The text in a file that is most like what was searched.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Nearest {
+    #[serde(flatten)]
+    pub place: Place,
+    pub score: f64,
+    pub text: String,
+    /// Unified, from what was asked to what is there.
+    pub diff: String,
+}
+
+impl From<model::Nearest> for Nearest {
+    fn from(nearest: model::Nearest) -> Nearest {
+        let model::Nearest { place, score, text, diff } = nearest;
+        Nearest { place: place.into(), score: hundredths(score), text, diff }
+    }
+}
+
+/// One of several places that an edit fits.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Candidate {
+    #[serde(flatten)]
+    pub place: Place,
+    pub score: f64,
+    pub text: String,
+}
+
+impl From<model::Candidate> for Candidate {
+    fn from(candidate: model::Candidate) -> Candidate {
+        let model::Candidate { place, score, text } = candidate;
+        Candidate { place: place.into(), score: hundredths(score), text }
+    }
+}
+
+/// Rounded down, so that a score never reads as if it had reached a threshold that it missed. The small addition is
+/// for scores like 97.3, which in binary lie a little below themselves.
+fn hundredths(score: f64) -> f64 {
+    (score * 100.0 + 1e-6).floor() / 100.0
+}

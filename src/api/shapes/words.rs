@@ -1,0 +1,79 @@
+//! The closed sets of words in replies and requests, each the wire's form of an enumeration of `model` or `ops`.
+//! The conversions are exhaustive: a word added below does not compile until it is added here.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::model;
+use crate::ops::{edit, report, write};
+
+/// An enumeration whose variants are named as in the type it stands for.
+macro_rules! words {
+    ($($(#[$attribute:meta])* $name:ident for $model:path { $($(#[$word:meta])* $variant:ident),* $(,)? })*) => { $(
+        $(#[$attribute])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+        #[serde(rename_all = "snake_case")]
+        pub enum $name {
+            $($(#[$word])* $variant,)*
+        }
+
+        impl From<$model> for $name {
+            fn from(word: $model) -> $name {
+                match word { $(<$model>::$variant => $name::$variant,)* }
+            }
+        }
+
+        impl From<$name> for $model {
+            fn from(word: $name) -> $model {
+                match word { $($name::$variant => <$model>::$variant,)* }
+            }
+        }
+    )* };
+}
+
+words! {
+    /// The kinds of symbols, as language servers name them.
+    SymbolKind for model::SymbolKind {
+        Module, Package, Struct, Enum, Union, Trait, Interface, Type, Function, Method, Field, Variant, Const, Static,
+        Variable, Macro, Impl,
+    }
+
+    /// What a usage does with the symbol.
+    Role for model::Role {
+        Call, Read, Write, Type, Import, Impl,
+        /// Rust's `Self`.
+        #[serde(rename = "self")]
+        SelfType,
+        Doc, Other,
+    }
+
+    /// From the gravest to the least.
+    Severity for model::Severity { Error, Warning, Info, Hint }
+
+    /// How much of a workspace is known at the moment.
+    State for model::State { Starting, Syntax, Indexing, Ready, Degraded }
+
+    Language for model::Language { Rust, Go }
+
+    /// Where an example comes from.
+    ExampleOrigin for model::ExampleOrigin { Doctest, Example, Test, Testdata }
+
+    /// How the place of an edit was found.
+    Strategy for model::Strategy { Exact, Whitespace, Indent, Fuzzy, Symbol, Whole }
+
+    /// What happened to a symbol.
+    ChangeKind for model::ChangeKind { Removed, Renamed, Signature, Visibility, Type, Added, Body }
+
+    /// What the validation of written text finds.
+    FindingKind for report::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax }
+
+    /// Which part of a symbol an edit replaces: what stands between the braces, the whole item with docs and
+    /// attributes, or nothing of it (the text goes before or after it); `delete` removes it.
+    At for edit::At { Body, Whole, Before, After, Delete }
+
+    /// Whether an edit that breaks something is reported or refused.
+    OnBreak for report::OnBreak { Report, Reject }
+
+    /// `append` makes the file where it is missing, `create` refuses where it exists.
+    WriteMode for write::WriteMode { Append, Overwrite, Create }
+}

@@ -1,0 +1,103 @@
+//! One call to a running server.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::servers::Announcement;
+
+/// Longer than the longest wait that a request may ask for.
+const DEADLINE: Duration = Duration::from_secs(180);
+
+/// A call, its fields in the body of a POST or in the query of a GET.
+#[derive(Debug)]
+pub struct Call {
+    pub path: &'static str,
+    pub posts: bool,
+    pub fields: Map<String, Value>,
+}
+
+impl Call {
+    pub fn get(path: &'static str) -> Call {
+        Call { path, posts: false, fields: Map::new() }
+    }
+
+    pub fn post(path: &'static str) -> Call {
+        Call { path, posts: true, fields: Map::new() }
+    }
+
+    /// Sets a field, unless there is nothing to say.
+    pub fn with(mut self, name: &str, value: Option<impl Into<Value>>) -> Call {
+        if let Some(value) = value {
+            self.fields.insert(name.to_owned(), value.into());
+        }
+        self
+    }
+
+    fn query(&self) -> String {
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        for (name, value) in &self.fields {
+            match value {
+                Value::String(text) => query.append_pair(name, text),
+                other => query.append_pair(name, &other.to_string()),
+            };
+        }
+        query.finish()
+    }
+}
+
+/// What the server said, in the form that was asked for.
+#[derive(Debug)]
+pub struct Said {
+    /// An answer, not a problem.
+    pub well: bool,
+    pub text: String,
+}
+
+pub async fn call(server: &Announcement, call: &Call, json: bool) -> io::Result<Said> {
+    let mut builder = reqwest::Client::builder().no_proxy().timeout(DEADLINE);
+    let base = match server.listening.strip_prefix("unix:") {
+        Some(path) => {
+            builder = builder.unix_socket(PathBuf::from(path));
+            "http://localhost"
+        }
+        None => server.listening.as_str(),
+    };
+    let client = builder.build().map_err(io::Error::other)?;
+    let url = format!("{base}{}", call.path);
+    let mut request =
+        if call.posts { client.post(url).json(&call.fields) } else { client.get(format!("{url}?{}", call.query())) };
+    request = request.header("accept", if json { "application/json" } else { "text/markdown" });
+    if let Some(file) = &server.token_file {
+        let token = std::fs::read_to_string(file)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))?;
+        request = request.bearer_auth(token.trim());
+    }
+    let reply = request.send().await.map_err(|error| unreachable(server, &error))?;
+    let well = reply.status().is_success();
+    let text = reply.text().await.map_err(|error| unreachable(server, &error))?;
+    Ok(Said { well, text })
+}
+
+fn unreachable(server: &Announcement, error: &reqwest::Error) -> io::Error {
+    let Announcement { listening, pid, .. } = server;
+    // The outermost message names only the address; what went wrong is further in.
+    let mut why: &dyn std::error::Error = error;
+    while let Some(source) = why.source() {
+        why = source;
+    }
+    io::Error::other(format!("the server at {listening} (process {pid}) does not answer: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_holds_what_was_said() {
+        let call = Call::get("/").with("query", Some("a&b c")).with("limit", Some(3)).with("file", None::<String>);
+        assert_eq!(call.query(), "limit=3&query=a%26b+c");
+    }
+}

@@ -1,0 +1,158 @@
+//! Which servers run: each keeps a file in the state directory for as long as it lives, so that the command line
+//! finds it, or starts one.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Pid, test_kill_process};
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+use crate::config::create_private_dir;
+
+const START_DEADLINE: Duration = Duration::from_secs(30);
+/// A server that the command line started goes when nobody asked it for so long.
+const IDLE_MINUTES: &str = "60";
+
+/// What a server says on standard output as soon as its socket accepts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Announcement {
+    /// `http://127.0.0.1:41237` or `unix:PATH`.
+    pub listening: String,
+    /// Absent where no token is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_file: Option<PathBuf>,
+    pub pid: u32,
+    pub version: String,
+}
+
+/// A server as its file tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Running {
+    #[serde(flatten)]
+    pub announcement: Announcement,
+    pub roots: Vec<PathBuf>,
+}
+
+/// The file of this process's server, removed with this value.
+#[derive(Debug)]
+pub struct Registered {
+    file: PathBuf,
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        // Left behind, it names a process that is gone, and the next reader removes it.
+        let _ = fs::remove_file(&self.file);
+    }
+}
+
+/// Lets the command line find this server.
+pub fn register(state_dir: &Path, announcement: &Announcement, roots: &[PathBuf]) -> io::Result<Registered> {
+    let directory = directory(state_dir);
+    create_private_dir(&directory)?;
+    let file = directory.join(format!("{}.json", announcement.pid));
+    let running = Running { announcement: announcement.clone(), roots: roots.to_vec() };
+    let mut written = tempfile::Builder::new().prefix(".server-").tempfile_in(&directory)?;
+    serde_json::to_writer(&mut written, &running)?;
+    written.persist(&file).map_err(|error| error.error)?;
+    Ok(Registered { file })
+}
+
+/// The server of the workspace at `root`: the one that runs, or else one that is started now and outlives this
+/// process. Those who ask at the same time get the same.
+pub async fn find_or_start(state_dir: &Path, root: &Path) -> io::Result<Running> {
+    let directory = directory(state_dir);
+    create_private_dir(&directory)?;
+    let lock = File::create(directory.join("lock"))?;
+    flock(&lock, FlockOperation::LockExclusive)?;
+    if let Some(running) = find(&directory, root) {
+        return Ok(running);
+    }
+    start(&directory, root).await
+}
+
+fn directory(state_dir: &Path) -> PathBuf {
+    state_dir.join("servers")
+}
+
+/// The living server that serves this root, or else the nearest one around it.
+fn find(directory: &Path, root: &Path) -> Option<Running> {
+    let entries = fs::read_dir(directory).ok()?;
+    let files = entries.flatten().map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == "json"));
+    let around = |it: &Running| it.roots.iter().filter(|it| root.starts_with(it)).map(|it| it.as_os_str().len()).max();
+    files
+        .filter_map(|file| {
+            let running: Running = serde_json::from_slice(&fs::read(&file).ok()?).ok()?;
+            if !is_alive(running.announcement.pid) {
+                let _ = fs::remove_file(&file);
+                return None;
+            }
+            Some((around(&running)?, running))
+        })
+        .max_by_key(|(length, _)| *length)
+        .map(|(_, running)| running)
+}
+
+fn is_alive(pid: u32) -> bool {
+    i32::try_from(pid).ok().and_then(Pid::from_raw).is_some_and(|it| test_kill_process(it).is_ok())
+}
+
+async fn start(directory: &Path, root: &Path) -> io::Result<Running> {
+    let log_file = directory.join("last-start.log");
+    let log = File::create(&log_file)?;
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("serve").arg(root).args(["--listen", "127.0.0.1:0", "--idle-exit", IDLE_MINUTES]);
+    // Its own group: what the terminal sends to this process is not meant for it.
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).process_group(0);
+    let mut child = tokio::process::Command::from(command).spawn()?;
+    let failed = || io::Error::other(format!("no server could be started; {} says why", log_file.display()));
+    let output = child.stdout.take().ok_or_else(failed)?;
+    let mut line = String::new();
+    let mut output = BufReader::new(output);
+    match tokio::time::timeout(START_DEADLINE, output.read_line(&mut line)).await {
+        Ok(Ok(_)) => {
+            let announcement = serde_json::from_str(&line).map_err(|_| failed())?;
+            Ok(Running { announcement, roots: vec![root.to_owned()] })
+        }
+        _ => {
+            child.start_kill()?;
+            Err(failed())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_living_server_is_found() {
+        let state = tempfile::tempdir().unwrap();
+        let announce = |pid| Announcement {
+            listening: "http://127.0.0.1:1".to_owned(),
+            token_file: None,
+            pid,
+            version: "0".to_owned(),
+        };
+        let own = std::process::id();
+        let parent = std::os::unix::process::parent_id();
+        let near = register(state.path(), &announce(own), &["/src/a/b".into(), "/src/x".into()]).unwrap();
+        let far = register(state.path(), &announce(parent), &["/src".into()]).unwrap();
+        let gone = register(state.path(), &announce(i32::MAX as u32), &["/src/a/b/c".into()]).unwrap();
+        let found = |root: &str| find(&directory(state.path()), Path::new(root)).map(|it| it.announcement.pid);
+        assert_eq!(found("/src/a/b/c"), Some(own));
+        assert!(!gone.file.exists());
+        assert_eq!(found("/src/a"), Some(parent));
+        assert_eq!(found("/srcs"), None);
+        drop(near);
+        assert_eq!(found("/src/a/b/c"), Some(parent));
+        drop(far);
+        assert_eq!(found("/src/a/b/c"), None);
+    }
+}

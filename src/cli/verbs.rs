@@ -1,0 +1,363 @@
+//! The verbs on the command line: each becomes one call to the server of the workspace around it.
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::client::{self, Call};
+use super::servers::{self, Running};
+use crate::config::{Config, find_root};
+
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Shows a file: skeleton, symbols, what it uses and who uses it.
+    Open {
+        file: PathBuf,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Tells all about a symbol; without one, about a package or a file.
+    Describe {
+        symbol: Option<String>,
+        #[arg(long)]
+        file: Option<PathBuf>,
+        #[arg(long)]
+        package: Option<String>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Replaces one place, found by its text or by its symbol.
+    Edit(EditText),
+    /// Writes a text into a file.
+    Write(WriteText),
+    /// Finds symbols by a part of their name, or lists those of a file.
+    Symbols {
+        #[arg(required_unless_present = "file", conflicts_with = "file")]
+        query: Option<String>,
+        #[arg(long)]
+        file: Option<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Lists who uses a symbol.
+    Usages {
+        symbol: String,
+        #[arg(long)]
+        file: Option<PathBuf>,
+        #[arg(long)]
+        package: Option<String>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Lists what implements a symbol.
+    Implementations {
+        symbol: String,
+        #[arg(long)]
+        file: Option<PathBuf>,
+        #[arg(long)]
+        package: Option<String>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Tells what is wrong with a file or the whole workspace.
+    Diagnostics {
+        file: Option<PathBuf>,
+        /// The least severity that is told.
+        #[arg(long)]
+        severity: Option<Severity>,
+        #[arg(long)]
+        max: Option<usize>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Tells how the server and its workspaces are doing.
+    Status {
+        /// JSON instead of Markdown.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct EditText {
+    /// Where the text stands; beside --symbol it narrows a short path.
+    file: Option<PathBuf>,
+    /// The text to be replaced.
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["symbol", "search_from"])]
+    search: Option<String>,
+    /// The text to be replaced, out of a file; `-` is standard input.
+    #[arg(long, value_name = "FILE", conflicts_with = "symbol")]
+    search_from: Option<PathBuf>,
+    /// The symbol to be edited.
+    #[arg(long, requires = "at")]
+    symbol: Option<String>,
+    #[arg(long, requires = "symbol")]
+    package: Option<String>,
+    /// Which part of the symbol.
+    #[arg(long, requires = "symbol")]
+    at: Option<At>,
+    /// The new text.
+    #[arg(long, value_name = "TEXT", conflicts_with = "replace_from")]
+    replace: Option<String>,
+    /// The new text, out of a file; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    replace_from: Option<PathBuf>,
+    /// The least similarity accepted, 0 to 100; 0 takes only an exact match or one but for white space.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(..=100))]
+    autofix: Option<u8>,
+    /// Of several places that fit, the one nearest to this line.
+    #[arg(long)]
+    near_line: Option<usize>,
+    /// Refuse unless the file's bytes have this BLAKE3.
+    #[arg(long)]
+    expected_hash: Option<String>,
+    #[command(flatten)]
+    change: Change,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+pub struct WriteText {
+    file: PathBuf,
+    /// The text; without it and --from, standard input.
+    #[arg(long, value_name = "TEXT", conflicts_with = "from")]
+    content: Option<String>,
+    /// The text, out of a file; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    #[arg(long)]
+    mode: Option<Mode>,
+    /// Refuse unless the file's bytes have this BLAKE3.
+    #[arg(long)]
+    expected_hash: Option<String>,
+    #[command(flatten)]
+    change: Change,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+struct Change {
+    /// Tell the same, but change nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// Whether what would break something is reported or refused.
+    #[arg(long)]
+    on_break: Option<OnBreak>,
+}
+
+#[derive(Debug, Args)]
+pub struct Common {
+    /// JSON instead of Markdown.
+    #[arg(long)]
+    json: bool,
+    /// How many milliseconds to wait for the index.
+    #[arg(long)]
+    wait_ms: Option<u64>,
+    #[arg(long)]
+    min_revision: Option<u64>,
+    /// About how many tokens the answer may have.
+    #[arg(long)]
+    max_tokens: Option<usize>,
+    /// How many items at most.
+    #[arg(long)]
+    limit: Option<usize>,
+    /// Where the last answer told to go on.
+    #[arg(long)]
+    cursor: Option<String>,
+}
+
+macro_rules! words {
+    ($($name:ident { $($word:ident),* })*) => { $(
+        #[derive(Debug, Clone, Copy, ValueEnum)]
+        enum $name { $($word),* }
+
+        impl $name {
+            /// As the server knows it.
+            fn word(self) -> String {
+                self.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default()
+            }
+        }
+    )* };
+}
+
+words! {
+    At { Body, Whole, Before, After, Delete }
+    Mode { Append, Overwrite, Create }
+    OnBreak { Report, Reject }
+    Severity { Error, Warning, Info, Hint }
+}
+
+/// Carries a verb out and prints what the server says: the answer on standard output, a problem on standard error.
+/// Whether it went well.
+pub async fn run(verb: Verb, config: &Config) -> io::Result<bool> {
+    let here = Here::new(verb.file(), config).await?;
+    let (call, json) = verb.call(&here)?;
+    let said = client::call(&here.server.announcement, &call, json).await?;
+    let text = said.text.trim_end();
+    if said.well {
+        writeln!(io::stdout().lock(), "{text}")?;
+    } else {
+        writeln!(io::stderr().lock(), "{text}")?;
+    }
+    Ok(said.well)
+}
+
+/// Where a verb is said: the workspace around it, and its server.
+struct Here {
+    root: PathBuf,
+    server: Running,
+}
+
+impl Here {
+    async fn new(file: Option<&Path>, config: &Config) -> io::Result<Here> {
+        let start = match file.map(resolved).transpose()? {
+            Some(file) => file.ancestors().skip(1).find(|it| it.is_dir()).map(Path::to_owned),
+            None => None,
+        };
+        let around = find_root(&start.map_or_else(std::env::current_dir, Ok)?)?;
+        let server = servers::find_or_start(&config.state_dir, &around).await?;
+        // A server of a directory further up names files from there.
+        let longest = server.roots.iter().filter(|it| around.starts_with(it)).max_by_key(|it| it.as_os_str().len());
+        let root = longest.unwrap_or(&around).clone();
+        Ok(Here { root, server })
+    }
+
+    /// The file as the server names it. One outside of the workspace keeps its name, for the server to refuse.
+    fn name(&self, file: &Path) -> io::Result<String> {
+        let file = resolved(file)?;
+        Ok(file.strip_prefix(&self.root).unwrap_or(&file).to_string_lossy().into_owned())
+    }
+
+    fn maybe(&self, file: Option<&PathBuf>) -> io::Result<Option<String>> {
+        file.map(|it| self.name(it)).transpose()
+    }
+}
+
+/// An absolute path with the links of its directory resolved, as roots are; the file itself need not exist.
+fn resolved(file: &Path) -> io::Result<PathBuf> {
+    let absolute = std::path::absolute(file)?;
+    let existing = absolute.ancestors().skip(1).find_map(|it| Some((it, it.canonicalize().ok()?)));
+    Ok(match existing {
+        Some((named, real)) => match absolute.strip_prefix(named) {
+            Ok(rest) => real.join(rest),
+            Err(_) => absolute,
+        },
+        None => absolute,
+    })
+}
+
+impl Verb {
+    /// The file that tells which workspace is meant.
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Verb::Open { file, .. } => Some(file),
+            Verb::Write(WriteText { file, .. }) => Some(file),
+            Verb::Edit(EditText { file, .. })
+            | Verb::Describe { file, .. }
+            | Verb::Symbols { file, .. }
+            | Verb::Usages { file, .. }
+            | Verb::Implementations { file, .. }
+            | Verb::Diagnostics { file, .. } => file.as_deref(),
+            Verb::Status { .. } => None,
+        }
+    }
+
+    /// The call, and whether its answer is wanted as JSON.
+    fn call(self, here: &Here) -> io::Result<(Call, bool)> {
+        let (call, common) = match self {
+            Verb::Open { file, common } => (Call::post("/v1/open").with("file", Some(here.name(&file)?)), common),
+            Verb::Describe { symbol, file, package, common } => {
+                let file = here.maybe(file.as_ref())?;
+                (Call::post("/v1/describe").with("symbol", symbol).with("package", package).with("file", file), common)
+            }
+            Verb::Edit(edit) => edit.call(here)?,
+            Verb::Write(write) => write.call(here)?,
+            Verb::Symbols { query, file, common } => {
+                let file = here.maybe(file.as_ref())?;
+                (Call::get("/v1/symbols").with("query", query).with("file", file), common)
+            }
+            Verb::Usages { symbol, file, package, common } => {
+                (about(Call::get("/v1/usages"), symbol, here.maybe(file.as_ref())?, package), common)
+            }
+            Verb::Implementations { symbol, file, package, common } => {
+                (about(Call::get("/v1/implementations"), symbol, here.maybe(file.as_ref())?, package), common)
+            }
+            Verb::Diagnostics { file, severity, max, common } => {
+                let call = Call::get("/v1/diagnostics").with("file", here.maybe(file.as_ref())?);
+                (call.with("severity", severity.map(Severity::word)).with("max", max), common)
+            }
+            Verb::Status { json } => return Ok((Call::get("/v1/status"), json)),
+        };
+        let json = common.json;
+        Ok((common.over(call, here), json))
+    }
+}
+
+fn about(call: Call, symbol: String, file: Option<String>, package: Option<String>) -> Call {
+    call.with("symbol", Some(symbol)).with("file", file).with("package", package)
+}
+
+impl Common {
+    fn over(self, call: Call, here: &Here) -> Call {
+        let workspace = here.server.roots.contains(&here.root).then(|| here.root.to_string_lossy().into_owned());
+        call.with("workspace", workspace)
+            .with("wait_ms", self.wait_ms)
+            .with("min_revision", self.min_revision)
+            .with("max_tokens", self.max_tokens)
+            .with("limit", self.limit)
+            .with("cursor", self.cursor)
+    }
+}
+
+impl Change {
+    fn over(self, call: Call) -> Call {
+        call.with("dry_run", self.dry_run.then_some(true)).with("on_break", self.on_break.map(OnBreak::word))
+    }
+}
+
+impl EditText {
+    fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+        let call = Call::post("/v1/edit")
+            .with("file", here.maybe(self.file.as_ref())?)
+            .with("search_context", text(self.search, self.search_from)?)
+            .with("symbol", self.symbol)
+            .with("package", self.package)
+            .with("at", self.at.map(At::word))
+            .with("replacement", text(self.replace, self.replace_from)?)
+            .with("autofix", self.autofix)
+            .with("near_line", self.near_line)
+            .with("expected_hash", self.expected_hash);
+        Ok((self.change.over(call), self.common))
+    }
+}
+
+impl WriteText {
+    fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+        let from = self.from.or_else(|| Some(PathBuf::from("-")));
+        let call = Call::post("/v1/write")
+            .with("name", Some(here.name(&self.file)?))
+            .with("content", text(self.content, from)?)
+            .with("mode", self.mode.map(Mode::word))
+            .with("expected_hash", self.expected_hash);
+        Ok((self.change.over(call), self.common))
+    }
+}
+
+/// A text said on the command line, or else read out of a file.
+fn text(said: Option<String>, from: Option<PathBuf>) -> io::Result<Option<String>> {
+    match (said, from) {
+        (Some(said), _) => Ok(Some(said)),
+        (None, Some(file)) if file.as_os_str() == "-" => {
+            let mut text = String::new();
+            io::stdin().lock().read_to_string(&mut text)?;
+            Ok(Some(text))
+        }
+        (None, Some(file)) => std::fs::read_to_string(&file)
+            .map(Some)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display()))),
+        (None, None) => Ok(None),
+    }
+}

@@ -1,0 +1,41 @@
+//! Code inside of Markdown: fences that nothing in the code can close, and line numbers.
+
+use crate::model::Language;
+
+/// The code in a fence longer than any run of backticks in it.
+pub fn fenced(language: &str, code: &str) -> String {
+    let longest = code.split(|it| it != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let end = if code.is_empty() || code.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}{language}\n{code}{end}{fence}\n")
+}
+
+/// The code in a fence, each line with its number.
+pub fn numbered(language: Option<Language>, code: &str, numbers: impl Iterator<Item = usize>) -> String {
+    let rows: Vec<(usize, &str)> = numbers.zip(code.lines()).collect();
+    let width = rows.iter().map(|(number, _)| number.to_string().len()).max().unwrap_or(1);
+    let mut text = String::with_capacity(code.len() + rows.len() * (width + 2));
+    for (number, row) in rows {
+        text.push_str(format!("{number:>width$}| {row}").trim_end());
+        text.push('\n');
+    }
+    fenced(language.map(Language::name).unwrap_or_default(), &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_code_closes_its_fence() {
+        assert_eq!(fenced("rust", "a"), "```rust\na\n```\n");
+        assert_eq!(fenced("", "/// ```\nb\n"), "````\n/// ```\nb\n````\n");
+        assert_eq!(fenced("go", ""), "```go\n```\n");
+    }
+
+    #[test]
+    fn each_line_has_its_number() {
+        let text = numbered(Some(Language::Rust), "a\n\r\nc", [9, 10, 20].into_iter());
+        assert_eq!(text, "```rust\n 9| a\n10|\n20| c\n```\n");
+    }
+}

@@ -1,0 +1,116 @@
+//! One file, one symbol, one package: what `open` and `describe` answer.
+
+use super::code::{fenced, numbered};
+use super::lists::{grouped, possible, symbol_rows};
+use super::{counted, line, lines, names};
+use crate::model::{Description, Downstream, Language, Package, Upstream};
+use crate::ops::describe::{Described, FileText};
+use crate::ops::open::Opened;
+use crate::ops::usages::UsageList;
+
+/// A file: the skeleton with the file's line numbers, then what its symbols are to others.
+pub fn opened(opened: &Opened) -> String {
+    let mut text = String::new();
+    let package = opened.package.as_ref().map(|it| format!(" of `{it}`")).unwrap_or_default();
+    line(&mut text, format_args!("# {}{package}\n", opened.file));
+    line(&mut text, format_args!("{}, hash `{}`\n", counted(opened.lines, "line"), opened.hash));
+    text += &numbered(opened.language, &opened.skeleton, opened.skeleton_lines.iter().copied());
+    if !opened.symbols.is_empty() {
+        text += "\n## Symbols\n\n";
+        symbol_rows(&mut text, &opened.symbols, 0);
+    }
+    upstream(&mut text, &opened.upstream);
+    downstream(&mut text, &opened.downstream);
+    text
+}
+
+fn upstream(text: &mut String, upstream: &[Upstream]) {
+    if upstream.is_empty() {
+        return;
+    }
+    *text += "\n## Uses\n\n";
+    for Upstream { package, external, files, symbols } in upstream {
+        let origin = if *external { " (external)".to_owned() } else { within(files) };
+        line(text, format_args!("- `{package}`{origin}: {}", names(symbols)));
+    }
+}
+
+fn within(files: &[String]) -> String {
+    if files.is_empty() { String::new() } else { format!(" in {}", files.join(", ")) }
+}
+
+fn downstream(text: &mut String, downstream: &[Downstream]) {
+    if downstream.is_empty() {
+        return;
+    }
+    *text += "\n## Used by\n\n";
+    for Downstream { file, package, symbols, count } in downstream {
+        line(text, format_args!("- {file} of `{package}` [{}]: {}", counted(*count, "usage"), names(symbols)));
+    }
+}
+
+pub fn described(described: &Described) -> String {
+    match described {
+        Described::Symbol { description, usages } => symbol(description, usages),
+        Described::Package(it) => package(it),
+        Described::File(it) => file(it),
+    }
+}
+
+fn symbol(description: &Description, usages: &UsageList) -> String {
+    let Description { symbol, source, docs, examples, implementations } = description;
+    let language = Language::of(&symbol.place.file);
+    let mut text = String::new();
+    line(&mut text, format_args!("# {} `{}`\n", symbol.kind.name(), symbol.path));
+    let origin = if symbol.external { " (external)" } else { "" };
+    line(&mut text, format_args!("{}:{} of `{}`{origin}\n", symbol.place.file, lines(&symbol.place), symbol.package));
+    match source {
+        Some(source) => text += &numbered(language, source, symbol.place.line..),
+        None => text += &fenced(language.map(Language::name).unwrap_or_default(), &symbol.signature),
+    }
+    // Where the source is shown, it shows the docs.
+    if let (None, Some(docs)) = (source, docs) {
+        line(&mut text, format_args!("\n## Docs\n\n{docs}"));
+    }
+    if !examples.is_empty() {
+        text += "\n## Examples\n";
+        for example in examples {
+            line(&mut text, format_args!("\n{} ({}:{})\n", example.title, example.file, example.line));
+            text += &fenced(Language::of(&example.file).map(Language::name).unwrap_or_default(), &example.code);
+        }
+    }
+    line(&mut text, format_args!("\n## Usages: {} in {}\n", usages.total, counted(usages.files, "file")));
+    grouped(&mut text, &usages.items);
+    possible(&mut text, &usages.possible);
+    super::lists::more(&mut text, usages.next_cursor.as_deref());
+    if !implementations.is_empty() {
+        text += "\n## Implementations\n\n";
+        symbol_rows(&mut text, implementations, 0);
+    }
+    text
+}
+
+fn package(package: &Package) -> String {
+    let mut text = String::new();
+    let version = package.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+    let external = if package.external { " (external)" } else { "" };
+    line(&mut text, format_args!("# package `{}`{version}{external}\n\n{}", package.name, package.root));
+    if let Some(docs) = &package.docs {
+        line(&mut text, format_args!("\n{docs}"));
+    }
+    if !package.files.is_empty() {
+        line(&mut text, format_args!("\n## Files\n\n{}", package.files.join("\n")));
+    }
+    if !package.symbols.is_empty() {
+        text += "\n## Symbols\n\n";
+        symbol_rows(&mut text, &package.symbols, 0);
+    }
+    text
+}
+
+fn file(file: &FileText) -> String {
+    let mut text = String::new();
+    line(&mut text, format_args!("# {}\n\n{}, hash `{}`\n", file.file, counted(file.lines, "line"), file.hash));
+    text += &numbered(file.language, &file.content, 1..);
+    text
+}

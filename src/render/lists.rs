@@ -1,0 +1,160 @@
+//! Lists: symbols, usages, implementations, diagnostics, and what stands at a position.
+
+use super::code::fenced;
+use super::{counted, line, lines};
+use crate::model::{Language, Symbol, SymbolAt, Usage};
+use crate::ops::Listing;
+use crate::ops::diagnostics::DiagnosticList;
+use crate::ops::usages::{ImplementationsOf, UsagesOf};
+
+pub fn symbols(listing: &Listing<Symbol>) -> String {
+    let mut text = format!("# {}\n\n", counted(listing.total, "symbol"));
+    symbol_rows(&mut text, &listing.items, 0);
+    more(&mut text, listing.next_cursor.as_deref());
+    text
+}
+
+/// One line for each symbol, those inside of it below and indented.
+pub fn symbol_rows(text: &mut String, symbols: &[Symbol], depth: usize) {
+    for symbol in symbols {
+        // Below its parent a symbol's own name says enough, and its file is the parent's.
+        let named = if depth == 0 { &symbol.path } else { &symbol.name };
+        let file = if depth == 0 { format!("{}:", symbol.place.file) } else { "line ".to_owned() };
+        let usages = match symbol.usages {
+            Some(usages) if usages.total == 0 => " [no usages]".to_owned(),
+            Some(usages) => format!(" [{} in {}]", counted(usages.total, "usage"), counted(usages.files, "file")),
+            None => String::new(),
+        };
+        let indent = "  ".repeat(depth);
+        let place = lines(&symbol.place);
+        line(text, format_args!("{indent}- {} `{named}` {file}{place}{usages}", symbol.kind.name()));
+        symbol_rows(text, &symbol.children, depth + 1);
+    }
+}
+
+pub fn usages(found: &UsagesOf) -> String {
+    let UsagesOf { symbol, usages } = found;
+    let mut text = String::new();
+    line(
+        &mut text,
+        format_args!(
+            "# {} of {} `{}` in {}\n",
+            counted(usages.total, "usage"),
+            symbol.kind.name(),
+            symbol.path,
+            counted(usages.files, "file")
+        ),
+    );
+    for group in usages.items.chunk_by(same_place) {
+        heading(&mut text, group);
+        for usage in group {
+            let role = usage.role.name();
+            line(&mut text, format_args!("  - {} ({role}): `{}`", usage.place.line, inline(usage.text.trim())));
+        }
+    }
+    possible(&mut text, &usages.possible);
+    more(&mut text, usages.next_cursor.as_deref());
+    text
+}
+
+/// One line for each enclosing symbol: `file:12,15 [2 usages in path]`.
+pub fn grouped(text: &mut String, usages: &[Usage]) {
+    for group in usages.chunk_by(same_place) {
+        heading(text, group);
+    }
+}
+
+fn heading(text: &mut String, group: &[Usage]) {
+    let Some(first) = group.first() else { return };
+    let mut numbers: Vec<usize> = group.iter().map(|it| it.place.line).collect();
+    numbers.dedup();
+    let numbers = numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+    let within = first.symbol.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
+    let test = if first.test { ", test" } else { "" };
+    let usages = counted(group.len(), "usage");
+    line(text, format_args!("- {}:{numbers} [{usages}{within}{test}]", first.place.file));
+}
+
+fn same_place(a: &Usage, b: &Usage) -> bool {
+    (&a.place.file, &a.symbol, a.test) == (&b.place.file, &b.symbol, b.test)
+}
+
+pub fn possible(text: &mut String, usages: &[Usage]) {
+    if !usages.is_empty() {
+        line(text, format_args!("\nPossible: {} that nobody could resolve\n", counted(usages.len(), "place")));
+        grouped(text, usages);
+    }
+}
+
+pub fn more(text: &mut String, cursor: Option<&str>) {
+    if let Some(cursor) = cursor {
+        line(text, format_args!("\nMore with `cursor`: `{cursor}`"));
+    }
+}
+
+pub fn implementations(found: &ImplementationsOf) -> String {
+    let ImplementationsOf { symbol, list } = found;
+    let mut text = String::new();
+    let count = counted(list.total, "implementation");
+    line(&mut text, format_args!("# {count} of {} `{}`\n", symbol.kind.name(), symbol.path));
+    symbol_rows(&mut text, &list.items, 0);
+    more(&mut text, list.next_cursor.as_deref());
+    text
+}
+
+pub fn symbol_at(found: &SymbolAt) -> String {
+    let SymbolAt { symbol, ty, hover, definition, at } = found;
+    let mut text = String::new();
+    let what = match symbol {
+        Some(symbol) => format!("{} `{}`", symbol.kind.name(), symbol.path),
+        None => "no symbol".to_owned(),
+    };
+    line(&mut text, format_args!("# {}:{}:{}: {what}\n", at.file, at.line, at.column));
+    if let Some(symbol) = symbol {
+        text += &fenced(Language::of(&symbol.place.file).map(Language::name).unwrap_or_default(), &symbol.signature);
+    }
+    if let Some(ty) = ty {
+        line(&mut text, format_args!("\nType: `{}`", inline(ty)));
+    }
+    if let Some(definition) = definition {
+        line(&mut text, format_args!("\nDefined at {}:{}", definition.file, lines(definition)));
+    }
+    if let Some(hover) = hover {
+        line(&mut text, format_args!("\n{hover}"));
+    }
+    text
+}
+
+pub fn diagnostics(list: &DiagnosticList) -> String {
+    let DiagnosticList { items, errors, warnings, infos, hints, total } = list;
+    let (errors, warnings) = (counted(*errors, "error"), counted(*warnings, "warning"));
+    let mut text = format!("# {errors}, {warnings}, {}, {}\n\n", counted(*infos, "info"), counted(*hints, "hint"));
+    diagnostic_rows(&mut text, items);
+    if *total > items.len() {
+        line(&mut text, format_args!("\n{} more are not shown", total - items.len()));
+    }
+    text
+}
+
+pub fn diagnostic_rows(text: &mut String, diagnostics: &[crate::model::Diagnostic]) {
+    for it in diagnostics {
+        let code = it.code.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+        let within = it.symbol.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
+        let (place, severity) = (&it.place, it.severity.name());
+        // The lines of a message stay with their item.
+        let message = it.message.trim_end().replace('\n', "\n  ");
+        let source = &it.source;
+        line(
+            text,
+            format_args!(
+                "- {}:{}:{} {severity}{code}: {message} ({source}{within})",
+                place.file, place.line, place.column
+            ),
+        );
+    }
+}
+
+/// Text between single backticks: those inside would end it.
+pub fn inline(text: &str) -> String {
+    text.replace('`', "'").replace(['\n', '\r'], " ")
+}

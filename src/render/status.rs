@@ -1,0 +1,40 @@
+//! How workspaces are doing.
+
+use super::{line, missing};
+use crate::workspace::WorkspaceStatus;
+
+pub fn workspaces(statuses: &[WorkspaceStatus]) -> String {
+    if statuses.is_empty() {
+        return "No workspace is open.\n".to_owned();
+    }
+    let mut text = String::new();
+    for status in statuses {
+        let trust = if status.trusted { "trusted" } else { "not trusted" };
+        let languages: Vec<&str> = status.languages.iter().map(|it| it.name()).collect();
+        line(&mut text, format_args!("## {} ({})\n", status.id, status.root.display()));
+        line(
+            &mut text,
+            format_args!(
+                "{} at revision {}, {trust}, {}",
+                status.state.name(),
+                status.revision.0,
+                languages.join(", ")
+            ),
+        );
+        if let Some(progress) = &status.progress {
+            line(&mut text, format_args!("\n{}: {} of {}", progress.stage, progress.done, progress.total));
+        }
+        text.push('\n');
+        for engine in &status.engines {
+            let version = engine.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+            let process = engine.pid.map(|it| format!(", process {it}")).unwrap_or_default();
+            let memory = engine.memory_bytes.map(|it| format!(", {} MB", it / 1_000_000)).unwrap_or_default();
+            let restarts =
+                if engine.restarts > 0 { format!(", restarted {} times", engine.restarts) } else { String::new() };
+            let state = engine.state.name();
+            line(&mut text, format_args!("- engine {}{version}: {state}{process}{memory}{restarts}", engine.name));
+        }
+        missing(&mut text, &status.missing);
+    }
+    text
+}
