@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod lang;
+pub mod lsp;
 pub mod model;
 pub mod ops;
 pub mod text;
