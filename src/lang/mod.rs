@@ -5,6 +5,7 @@
 //! loading answers as far as it can and says in the answer's coverage what is lacking.
 
 pub mod files;
+pub mod go;
 
 use crate::model::{Error, Language, Missing, Outline, State};
 
