@@ -5,6 +5,7 @@
 //! loading answers as far as it can and says in the answer's coverage what is lacking.
 
 pub mod files;
+pub mod go;
 
 use crate::model::{Error, Language, Missing, Outline, State};
 
@@ -48,9 +49,9 @@ pub struct EngineStatus {
 }
 
 /// What the text of one file says by itself.
-pub fn outline(language: Language, _text: &str) -> Outline {
+pub fn outline(language: Language, text: &str) -> Outline {
     match language {
         Language::Rust => Outline::default(),
-        Language::Go => Outline::default(),
+        Language::Go => go::syntax::outline(text),
     }
 }
