@@ -7,7 +7,7 @@ mod lexer;
 mod roles;
 mod skeleton;
 
-pub use comments::said as comment_text;
+pub use comments::leading_comments;
 pub use identifiers::{Occurrence, all_identifiers, comment_occurrences, occurrences};
 pub use lexer::is_keyword;
 

@@ -182,7 +182,7 @@ fn words_in_comments() {
     let text = "package p\n\n// Run runs Runner, not \"Run2\", Run.\nfunc Run() { s := \"Run\" /* Run */ }\n";
     let starts = |found: Vec<Occurrence>| found.iter().map(|it| (it.span.start, it.role)).collect::<Vec<_>>();
     assert_eq!(starts(comment_occurrences(text, "Run")), [(14, Role::Doc), (43, Role::Doc), (75, Role::Doc)]);
-    assert_eq!(starts(occurrences(text, "Run")), [(52, Role::Other)]);
+    assert_eq!(starts(occurrences(text, "Run")), [(53, Role::Other)]);
 }
 
 #[test]
