@@ -166,7 +166,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_cached_gopls_is_taken_and_is_the_pinned_one() {
-        let found = ensure(&super::super::fixture::cache_dir(), &|_| ()).await.unwrap();
+        let found = ensure(&super::super::testbed::cache_dir(), &|_| ()).await.unwrap();
         assert_eq!(version_of(&found.program).await.as_deref(), Some(VERSION));
     }
 }

@@ -7,12 +7,27 @@
 
 mod book;
 mod cache;
+pub mod constraints;
+pub mod dependencies;
+pub mod examples;
+pub mod external;
 #[cfg(test)]
 mod fixture;
+pub mod gomod;
 mod install;
+pub mod lookup;
+pub mod modules;
+pub mod names;
+pub mod overview;
 mod process;
+pub mod resolve;
+pub mod search;
 mod session;
+pub mod suggest;
 mod supervisor;
+pub mod syntax;
+#[cfg(test)]
+mod testbed;
 #[cfg(test)]
 mod tests;
 mod wire;

@@ -1,6 +1,6 @@
 //! The Go engine from outside, with the real gopls.
 
-use super::fixture::Fixture;
+use super::testbed::Fixture;
 
 #[tokio::test]
 async fn comes_up() {
