@@ -37,12 +37,15 @@ pub enum RequestError {
     Malformed(String),
 }
 
+pub type Configuration = Box<dyn Fn(Option<&str>) -> Value + Send + Sync>;
+pub type Notified = Box<dyn Fn(&str, Value) + Send + Sync>;
+
 /// What a client does with what a server asks and tells by itself. Called by the reading task: must not block.
 pub struct Hooks {
     /// The settings of one section, for `workspace/configuration`.
-    pub configuration: Box<dyn Fn(Option<&str>) -> Value + Send + Sync>,
+    pub configuration: Configuration,
     /// Every notification: its method and parameters.
-    pub notified: Box<dyn Fn(&str, Value) + Send + Sync>,
+    pub notified: Notified,
 }
 
 /// A notification ready to be queued.

@@ -19,7 +19,7 @@ use lsp_types::{
     WorkspaceFoldersChangeEvent,
 };
 
-use super::wire::Root;
+use super::wire::{Root, is_hidden};
 use super::{FileChange, FileChangeKind};
 use crate::lang::files::Files;
 use crate::lsp::Message;
@@ -77,10 +77,6 @@ impl Book {
 
     pub fn generation(&self) -> u64 {
         self.generation
-    }
-
-    pub fn root(&self) -> &Root {
-        &self.root
     }
 
     /// Whether there is anything here for gopls.
@@ -258,9 +254,7 @@ impl Book {
     }
 
     fn folder(&self, folder: &str) -> Option<WorkspaceFolder> {
-        // Without the slash that joining an empty name would leave.
-        let uri = if folder.is_empty() { super::wire::uri(&self.root.0)? } else { self.root.uri(folder)? };
-        Some(WorkspaceFolder { uri, name: folder.to_owned() })
+        Some(WorkspaceFolder { uri: self.root.uri(folder)?, name: folder.to_owned() })
     }
 }
 
@@ -304,20 +298,20 @@ fn folders(files: &Files) -> BTreeSet<String> {
         .iter()
         .filter_map(|file| file.path.strip_suffix("go.mod"))
         .filter(|directory| directory.is_empty() || directory.ends_with('/'))
-        .filter(|directory| !directory.split('/').any(is_hidden))
+        .filter(|directory| !directory.split('/').any(is_left_out))
         .map(|directory| directory.trim_end_matches('/').to_owned())
         .take(MAX_FOLDERS)
         .collect();
     if modules.is_empty() { root } else { modules }
 }
 
-/// A directory that `./...` leaves out.
-pub fn is_hidden(directory: &str) -> bool {
-    matches!(directory, "testdata" | "vendor") || directory.starts_with(['_', '.'])
+/// A directory with nothing in it for the build of the module around it.
+pub fn is_left_out(directory: &str) -> bool {
+    directory == "vendor" || is_hidden(directory)
 }
 
 fn stamp(root: &Root, file: &str) -> Option<Stamp> {
-    let metadata = std::fs::metadata(root.0.join(file)).ok()?;
+    let metadata = std::fs::metadata(root.directory().join(file)).ok()?;
     Some((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
 }
 

@@ -8,18 +8,26 @@
 mod book;
 mod cache;
 pub mod constraints;
+mod delta;
 pub mod dependencies;
+mod diagnostics;
 pub mod examples;
 pub mod external;
 #[cfg(test)]
 mod fixture;
 pub mod gomod;
+mod inquiry;
 mod install;
+mod judge;
+mod layout;
 pub mod lookup;
+mod meaning;
 pub mod modules;
 pub mod names;
+mod outside;
 pub mod overview;
 mod process;
+mod relations;
 pub mod resolve;
 pub mod search;
 mod session;
@@ -30,11 +38,16 @@ pub mod syntax;
 mod testbed;
 #[cfg(test)]
 mod tests;
+mod toolchain;
+mod usages;
+mod view;
 mod wire;
+
+pub use self::view::View;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -42,8 +55,9 @@ use tokio_util::sync::CancellationToken;
 
 use self::session::Session;
 use self::wire::Root;
-use super::EngineStatus;
 use super::files::Files;
+use super::{EngineStatus, Result, Stop};
+use crate::model::{Code, Error, FileEdit, Judgement};
 
 /// Shutdown takes no longer than this, whatever gopls does.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(5);
@@ -93,7 +107,8 @@ impl Go {
     /// Returns at once; gopls comes up in the background.
     pub fn start(config: GoConfig, files: Arc<Files>) -> Go {
         let GoConfig { root, trusted, cache_dir, runtime } = config;
-        let session = Arc::new(Session::new(Root(root), trusted, files, supervisor::first_status()));
+        let root = Root::new(root, &cache_dir.join("gopls").join("roots"));
+        let session = Arc::new(Session::new(root, trusted, files, supervisor::first_status()));
         let stop = CancellationToken::new();
         let supervisor = runtime.spawn(supervisor::run(session.clone(), cache_dir, stop.clone()));
         Go {
@@ -111,6 +126,23 @@ impl Go {
     /// By the workspace's writer, after each applied change, in order. Never blocks.
     pub fn feed(&self, files: Arc<Files>, changed: &[FileChange]) {
         self.session.feed(files, changed);
+    }
+
+    /// One revision. The files have to be those that were fed last; of others every answer is stale.
+    pub fn view(&self, files: Arc<Files>) -> View {
+        View::new(self.session.clone(), files)
+    }
+
+    /// What an edit would bring, before it is made. Nobody but the asker sees anything of it, and it runs to its end
+    /// even if the asker goes away, so that nothing of it is left behind.
+    pub async fn judge(&self, view: &View, edits: &[FileEdit], deadline: Instant) -> Result<Judgement> {
+        let Some(generation) = view.generation else { return Err(Stop::Stale) };
+        let (session, files) = (view.session.clone(), view.files.clone());
+        let run = self.runtime.spawn(judge::run(session, files, generation, edits.to_vec(), deadline));
+        match run.await {
+            Ok(judgement) => judgement,
+            Err(error) => Err(Error::new(Code::Internal, format!("a dry run failed: {error}")).into()),
+        }
     }
 
     /// Ends gopls: politely, then by force. Bounded in time.

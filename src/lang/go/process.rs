@@ -26,25 +26,30 @@ pub struct Process {
     stderr: Arc<Mutex<VecDeque<String>>>,
 }
 
+/// What gopls and `go` are told beside the user's own environment. Without trust they run nothing that the workspace
+/// brings: no toolchain that `go.mod` names, no cgo, no download.
+pub fn environment(trusted: bool) -> Vec<(&'static str, &'static str)> {
+    // Telemetry would start a second process beside gopls.
+    let mut environment = vec![("GOMEMLIMIT", MEMORY_LIMIT), ("GO_TELEMETRY_CHILD", "2")];
+    if !trusted {
+        environment.extend([("GOTOOLCHAIN", "local"), ("CGO_ENABLED", "0"), ("GOPROXY", "off")]);
+        // Not `-mod=readonly`: that is the default, but where a vendor directory is to be used.
+        environment.extend([("GOFLAGS", ""), ("GOPACKAGESDRIVER", "off")]);
+    }
+    environment
+}
+
 pub struct Pipes {
     pub stdin: ChildStdin,
     pub stdout: ChildStdout,
 }
 
 impl Process {
-    /// Starts gopls in the workspace. Without trust it runs nothing that the workspace brings: no toolchain that
-    /// `go.mod` names, no cgo, no download.
+    /// Starts gopls in the workspace.
     pub async fn start(program: &Path, root: &Path, trusted: bool) -> io::Result<(Process, Pipes)> {
         let mut command = Command::new(program);
         command.current_dir(root).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.env("GOMEMLIMIT", MEMORY_LIMIT);
-        // Telemetry would start a second process beside gopls.
-        command.env("GO_TELEMETRY_CHILD", "2");
-        if !trusted {
-            command.env("GOTOOLCHAIN", "local").env("CGO_ENABLED", "0").env("GOPROXY", "off");
-            // Not `-mod=readonly`, which is the default anyway but where there is a vendor directory.
-            command.env("GOFLAGS", "").env("GOPACKAGESDRIVER", "off");
-        }
+        command.envs(environment(trusted));
         let (mut child, handle, exited) = spawn(command).await?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin, child.stdout, child.stderr.take()) else {
             return Err(io::Error::other("a child without its pipes"));

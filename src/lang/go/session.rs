@@ -1,6 +1,6 @@
 //! One gopls and everybody who asks it: questions in order, answers for one revision, nothing lost when it dies.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock as RwLockStd};
 use std::time::Instant;
 
 use lsp_types::request::Request;
@@ -9,11 +9,13 @@ use tokio::sync::{Notify, RwLock, watch};
 use super::FileChange;
 use super::book::Book;
 use super::cache::Cache;
+use super::constraints::BuildContext;
+use super::toolchain::Toolchain;
 use super::wire::Root;
+use crate::lang::EngineStatus;
 use crate::lang::files::Files;
-use crate::lang::{EngineStatus, Stop};
 use crate::lsp::{Client, RequestError};
-use crate::model::{Code, Coverage, Error, Missing, MissingCode};
+use crate::model::{Coverage, Missing, MissingCode};
 
 pub const SCOPE: &str = "go";
 
@@ -23,6 +25,7 @@ pub struct Session {
     pub status: watch::Sender<EngineStatus>,
     pub link: watch::Sender<Link>,
     pub cache: Cache,
+    toolchain: RwLockStd<Option<Arc<Toolchain>>>,
     /// Held for reading by every question, and exclusively by a dry run: nobody else sees its state.
     pub gate: Arc<RwLock<()>>,
     /// Told after every change.
@@ -76,6 +79,7 @@ impl Session {
             status: watch::Sender::new(status),
             link: watch::Sender::new(Link::Waiting(starting)),
             cache: Cache::default(),
+            toolchain: RwLockStd::default(),
             gate: Arc::default(),
             fed: Notify::new(),
         }
@@ -83,6 +87,20 @@ impl Session {
 
     pub fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `go env` said; none as long as it has not been asked.
+    pub fn toolchain(&self) -> Option<Arc<Toolchain>> {
+        self.toolchain.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn know_toolchain(&self, toolchain: Toolchain) {
+        *self.toolchain.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(toolchain));
+    }
+
+    /// What is built for; this machine as long as nothing else is known.
+    pub fn context(&self) -> BuildContext {
+        self.toolchain().map_or_else(BuildContext::host, |it| it.context.clone())
     }
 
     /// Notes a change and tells gopls at once if that needs no waiting; else it is told with the next question.
@@ -174,9 +192,4 @@ impl Session {
             "gopls did not answer in time: ask again with a longer wait",
         ))
     }
-}
-
-/// Something in our own machinery, which no answer can stand for.
-pub fn internal(detail: impl Into<String>) -> Stop {
-    Stop::Failed(Error::new(Code::Internal, detail))
 }

@@ -20,6 +20,7 @@ use super::book;
 use super::install::{self, Installed};
 use super::process::{self, Pipes, Process};
 use super::session::{Link, SCOPE, Session};
+use super::toolchain;
 use crate::lang::{EngineStatus, Progress};
 use crate::lsp::{Client, Hooks};
 use crate::model::{Language, Missing, MissingCode, State};
@@ -151,9 +152,16 @@ async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &C
             return Ended::NoProgram(Missing::new(MissingCode::EngineDown, SCOPE, lack.to_string()));
         }
     };
+    if let Err(error) = session.root.prepare() {
+        let detail = format!("gopls cannot be started in this directory: {error}");
+        return Ended::NoProgram(Missing::new(MissingCode::EngineDown, SCOPE, detail));
+    }
+    if let Some(toolchain) = toolchain::ask(session.root.alias(), session.trusted).await {
+        session.know_toolchain(toolchain);
+    }
     let born = Instant::now();
     *life += 1;
-    let (process, pipes) = match Process::start(&installed.program, &session.root.0, session.trusted).await {
+    let (process, pipes) = match Process::start(&installed.program, session.root.alias(), session.trusted).await {
         Ok(started) => started,
         Err(error) => {
             let reason = format!("{} cannot be started: {error}", installed.program.display());

@@ -61,6 +61,15 @@ impl Fixture {
         tokio::time::timeout_at(deadline().into(), ready).await.expect("gopls comes up").unwrap();
     }
 
+    /// What the watcher says of a file that was changed in place.
+    pub fn report(&mut self, name: &str, text: &str) {
+        let mut files = Files::clone(&self.files);
+        files.insert(Arc::new(File::new(name, text)));
+        self.files = Arc::new(files);
+        let change = FileChange { path: name.to_owned(), kind: FileChangeKind::Changed };
+        self.go.feed(self.files.clone(), &[change]);
+    }
+
     /// Changes a file from outside, as the watcher would report it; no text deletes it.
     pub fn change(&mut self, name: &str, text: Option<&str>) {
         let path = self.directory.path().join(name);

@@ -1,5 +1,7 @@
 //! The edge to gopls: URIs and paths, UTF-16 positions and byte offsets. Nothing beyond it counts in UTF-16.
 
+use std::ffi::OsStr;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -58,22 +60,69 @@ pub fn path(uri: &Uri) -> Option<PathBuf> {
 
 /// The root of a workspace: names files the workspace's way.
 #[derive(Debug, Clone)]
-pub struct Root(pub PathBuf);
+pub struct Root {
+    directory: PathBuf,
+    /// The name that gopls knows it by.
+    alias: PathBuf,
+}
 
 impl Root {
+    /// `go list DIRECTORY/...`, by which gopls loads a module, finds nothing in a directory whose own name begins
+    /// with a dot or an underscore, or is `testdata`: gopls would then answer as if nothing used anything. Such a
+    /// root goes by another name, a link below `links`.
+    pub fn new(directory: PathBuf, links: &Path) -> Root {
+        let name = directory.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let hash = || blake3::hash(directory.as_os_str().as_encoded_bytes()).to_hex();
+        let alias = if is_hidden(name) { links.join(format!("root-{}", &hash()[..16])) } else { directory.clone() };
+        Root { directory, alias }
+    }
+
+    /// Makes the link, where one is needed.
+    pub fn prepare(&self) -> io::Result<()> {
+        if self.alias == self.directory {
+            return Ok(());
+        }
+        if let Some(links) = self.alias.parent() {
+            std::fs::create_dir_all(links)?;
+        }
+        match std::os::unix::fs::symlink(&self.directory, &self.alias) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made?,
+        }
+        if std::fs::read_link(&self.alias)? != self.directory {
+            return Err(io::Error::other(format!("{} is not a link to the workspace", self.alias.display())));
+        }
+        Ok(())
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Where gopls is started.
+    pub fn alias(&self) -> &Path {
+        &self.alias
+    }
+
     pub fn uri(&self, file: &str) -> Option<Uri> {
+        if file.is_empty() {
+            return uri(&self.alias);
+        }
         // An absolute name, of a file outside, replaces the root.
-        uri(&self.0.join(file))
+        uri(&self.alias.join(file))
     }
 
     /// Relative with `/` inside the workspace, else absolute.
     pub fn file(&self, uri: &Uri) -> Option<String> {
         let path = path(uri)?;
-        match path.strip_prefix(&self.0) {
-            Ok(inside) => inside.to_str().map(str::to_owned),
-            Err(_) => path.to_str().map(str::to_owned),
-        }
+        let inside = path.strip_prefix(&self.alias).or_else(|_| path.strip_prefix(&self.directory));
+        inside.unwrap_or(&path).to_str().map(str::to_owned)
     }
+}
+
+/// A directory that the go command's `...` leaves out.
+pub fn is_hidden(directory: &str) -> bool {
+    directory == "testdata" || directory.starts_with(['_', '.'])
 }
 
 /// A file by its name: the workspace's own in the revision asked about, one outside from the disk.
@@ -114,7 +163,7 @@ mod tests {
 
     #[test]
     fn odd_names_survive_the_way_to_a_uri_and_back() {
-        let root = Root(PathBuf::from("/w s/ü"));
+        let root = Root::new(PathBuf::from("/w s/ü"), Path::new("/nowhere"));
         for file in ["a.go", "sp ace/#?%41.go", "日本/[x].go", "a+b&c=d;e:f@g.go", "/elsewhere/x.go"] {
             let uri = root.uri(file).unwrap();
             assert_eq!(root.file(&uri).as_deref(), Some(file), "{}", uri.as_str());
@@ -122,6 +171,19 @@ mod tests {
         let inside = root.uri("a b.go").unwrap();
         assert_eq!(inside.as_str(), "file:///w%20s/%C3%BC/a%20b.go");
         assert_eq!(root.file(&"untitled:x".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn a_root_that_go_would_pass_over_gets_another_name() {
+        let directory = tempfile::Builder::new().prefix(".hidden").tempdir().unwrap();
+        let links = tempfile::tempdir().unwrap();
+        for _ in 0..2 {
+            let root = Root::new(directory.path().to_owned(), links.path());
+            root.prepare().unwrap();
+            assert!(root.alias().starts_with(links.path()));
+            let uri = root.uri("a.go").unwrap();
+            assert_eq!(root.file(&uri).as_deref(), Some("a.go"));
+        }
     }
 
     #[test]
