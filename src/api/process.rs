@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::Service;
 use super::extract::Asked;
@@ -17,7 +17,7 @@ use crate::render;
 use crate::workspace;
 
 /// Which workspaces to tell of.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct StatusQuery {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::Service;
 use super::extract::{Asked, Posted};
@@ -118,7 +118,7 @@ fn permitted(root: &Path, roots: &[PathBuf]) -> Result<PathBuf> {
 }
 
 /// Which workspace to close.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct CloseWorkspaceQuery {

@@ -84,7 +84,7 @@ pub struct EditText {
     /// Where the text stands; beside --symbol it narrows a short path.
     file: Option<PathBuf>,
     /// The text to be replaced.
-    #[arg(long, value_name = "TEXT", conflicts_with_all = ["symbol", "search_from"])]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["symbol", "search_from"])]
     search: Option<String>,
     /// The text to be replaced, out of a file; `-` is standard input.
     #[arg(long, value_name = "FILE", conflicts_with = "symbol")]
@@ -98,7 +98,7 @@ pub struct EditText {
     #[arg(long, requires = "symbol")]
     at: Option<At>,
     /// The new text.
-    #[arg(long, value_name = "TEXT", conflicts_with = "replace_from")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "replace_from")]
     replace: Option<String>,
     /// The new text, out of a file; `-` is standard input.
     #[arg(long, value_name = "FILE")]
@@ -122,7 +122,7 @@ pub struct EditText {
 pub struct WriteText {
     file: PathBuf,
     /// The text; without it and --from, standard input.
-    #[arg(long, value_name = "TEXT", conflicts_with = "from")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "from")]
     content: Option<String>,
     /// The text, out of a file; `-` is standard input.
     #[arg(long, value_name = "FILE")]

@@ -1,0 +1,84 @@
+//! What is wrong with a request is said so that the next one is right.
+
+use serde_json::json;
+
+use crate::support::{RUST, Reply, Server};
+
+#[test]
+fn a_request_that_is_not_understood_is_refused_with_what_helps() {
+    let server = Server::on(RUST);
+    let post = |path: &str, content_type: &str, body: &str| {
+        server.send(server.request("POST", path).header("content-type", content_type).body(body.to_owned()))
+    };
+    let json = |path: &str, body: &str| post(path, "application/json", body);
+    let check = |reply: &Reply, status: u16, code: &str, wanted: &str| {
+        assert_eq!((reply.status, reply.code().as_str()), (status, code), "{}", reply.text);
+        let detail = reply.json()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(wanted), "{detail} lacks {wanted}");
+    };
+
+    check(&json("/v1/open", "{"), 400, "invalid_json", "line 1");
+    check(&json("/v1/open", r#"{"fiel":"x"}"#), 400, "invalid_request", "did you mean `file`");
+    check(&json("/v1/open", r#"{"file":"a","file":"b"}"#), 400, "invalid_request", "duplicate field `file`");
+    check(&json("/v1/open", r#"{"file":"a","wait_ms":120001}"#), 400, "invalid_request", "`wait_ms`");
+    check(&json("/v1/open?file=a", r#"{"file":"a"}"#), 400, "invalid_request", "JSON body");
+    let edit = r#"{"file":"a","search_context":"x","replacement":"y","autofix":95.5}"#;
+    check(&json("/v1/edit", edit), 400, "invalid_request", "`autofix`");
+    let null = r#"{"file":"a","search_context":"x","replacement":null}"#;
+    check(&json("/v1/edit", null), 400, "invalid_request", "`replacement`");
+    check(&post("/v1/edit", "text/plain", edit), 415, "unsupported_media_type", "application/json");
+    check(&post("/v1/edit", "text/x-search-replace", ""), 415, "unsupported_media_type", "application/json");
+
+    let get = |path: &str| server.send(server.request("GET", path));
+    check(&get("/v1/usages?symbl=x"), 400, "invalid_request", "did you mean `symbol`");
+    check(&get("/v1/usages?symbol=x&limit=-1"), 400, "invalid_request", "`limit`");
+    check(&get("/v1/usages?symbol=x&symbol=y"), 400, "invalid_request", "duplicate field `symbol`");
+    check(&get("/v1/symbols"), 400, "invalid_request", "either `query` or `file`");
+    check(&get("/v1/symbols/at?file=a&line=1"), 400, "invalid_request", "`column`");
+    check(&get("/v1/diagnostics?severity=eror"), 400, "invalid_request", "`error`");
+    check(&get("/v1/status?workspace=nothing"), 404, "unknown_workspace", "nothing");
+    check(&get("/v1/opne"), 404, "unknown_route", "`/v1/open`");
+    let put = server.send(server.request("PUT", "/v1/workspaces"));
+    check(&put, 405, "method_not_allowed", "PUT");
+    let mut allowed: Vec<&str> = put.header("allow").split(',').map(str::trim).collect();
+    allowed.sort_unstable();
+    assert_eq!(allowed, ["DELETE", "GET", "HEAD", "POST"]);
+
+    let xml = server.send(server.request("GET", "/v1/status").header("accept", "application/xml"));
+    check(&xml, 406, "not_acceptable", "text/markdown");
+}
+
+#[test]
+fn a_body_that_is_too_large_is_refused() {
+    let server = Server::on(RUST);
+    let body = json!({"name": "a", "content": "x".repeat(17 << 20)}).to_string();
+    let announced = server.request("POST", "/v1/write").header("content-type", "application/json");
+    // A client that goes on sending may find the connection closed; what counts is that nothing was written.
+    let reply = server.send(announced.header("content-length", (17 << 20).to_string()).body("{}"));
+    assert_eq!((reply.status, reply.code().as_str()), (413, "too_large"));
+    assert!(body.len() > 16 << 20 && !server.home.root().join("a").exists());
+}
+
+#[test]
+fn a_workspace_is_opened_only_below_a_named_root() {
+    let server = Server::on(RUST);
+    let open = |root: &str| server.post("/v1/workspaces", &json!({"root": root}));
+    let root = server.home.root().display().to_string();
+    let (status, reply) = open(&root);
+    assert_eq!((status, &reply["workspace"]["root"]), (200, &json!(root)), "{reply}");
+    assert_eq!(reply["meta"]["workspace"], reply["workspace"]["id"]);
+    for (root, status, code) in [
+        ("/", 403, "forbidden_root"),
+        ("/etc", 403, "forbidden_root"),
+        (&format!("{root}/../state"), 403, "forbidden_root"),
+        ("src", 400, "invalid_request"),
+    ] {
+        let (got, reply) = open(root);
+        assert_eq!((got, reply["code"].as_str().unwrap()), (status, code), "{root}");
+    }
+    let id = server.get("/v1/workspaces").1["workspaces"][0]["id"].as_str().unwrap().to_owned();
+    let closed = server.send(server.request("DELETE", &format!("/v1/workspaces?workspace={id}")));
+    assert_eq!((closed.status, &closed.json()["workspace"]["id"]), (200, &json!(id)));
+    assert_eq!(server.get("/v1/workspaces").1["workspaces"], json!([]));
+    assert_eq!(server.post("/v1/open", &json!({"file": "src/lib.rs"})).1["code"], "unknown_workspace");
+}

@@ -1,0 +1,69 @@
+//! How the program starts and ends.
+
+use std::net::TcpStream;
+
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::support::{Home, RUST, Server, run};
+
+#[test]
+fn it_says_where_it_listens_and_ends_on_a_signal() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let mut server = Server::on(RUST);
+        assert_eq!(server.hello["pid"], server.pid());
+        assert_eq!(server.hello["version"], env!("CARGO_PKG_VERSION"));
+        let state = server.home.path().join("state/semdex");
+        assert_eq!(server.hello["token_file"], json!(state.join("token")));
+        let file = state.join(format!("servers/{}.json", server.pid()));
+        assert!(file.exists());
+        server.signal(signal);
+        assert_eq!(server.wait().code(), Some(0));
+        assert!(!file.exists());
+        assert!(TcpStream::connect(server.address()).is_err());
+    }
+}
+
+#[test]
+fn the_status_tells_of_the_process_and_its_workspaces() {
+    let server = Server::on(RUST);
+    let (status, reply) = server.get("/v1/status");
+    assert_eq!((status, &reply["pid"]), (200, &json!(server.pid())));
+    assert!(reply["memory_bytes"].as_u64().unwrap() > 1_000_000);
+    let workspace = &reply["workspaces"][0];
+    assert_eq!((&workspace["id"], &workspace["trusted"]), (&json!("workspace"), &json!(true)));
+    assert_eq!(workspace["root"], json!(server.home.root()));
+    assert_eq!(reply["meta"]["workspace"], "workspace");
+    assert!(reply["meta"]["elapsed_ms"].is_f64());
+}
+
+#[test]
+fn a_root_that_nobody_trusted_is_said_to_lack() {
+    let untrusted = Home::with(RUST).serve(&[]);
+    assert_eq!(untrusted.get("/v1/status").1["workspaces"][0]["trusted"], false);
+    let lines: Vec<String> = untrusted.log().lines().filter(|it| it.contains("not trusted")).map(str::to_owned).collect();
+    assert!(lines.len() == 1 && lines[0].contains("semdex trust"), "{lines:?}");
+
+    let home = Home::with(RUST);
+    let trusted = run(home.semdex().args(["trust", "."]));
+    assert_eq!((trusted.code, trusted.errors.as_str()), (Some(0), ""));
+    let server = home.serve(&[]);
+    assert_eq!(server.get("/v1/status").1["workspaces"][0]["trusted"], true);
+    assert!(!server.log().contains("not trusted"));
+}
+
+#[test]
+fn bad_usage_and_failure_have_their_own_exit_codes() {
+    let home = Home::with(RUST);
+    for wrong in [&["serve", "--listen", "nowhere"][..], &["srve"], &["serve", "--listen", "0.0.0.0:1"]] {
+        let ended = run(home.semdex().args(wrong));
+        assert_eq!((ended.code, ended.output.as_str()), (Some(2), ""), "{wrong:?}: {}", ended.errors);
+    }
+    let missing = run(home.semdex().args(["serve", "missing"]));
+    assert_eq!(missing.code, Some(1));
+    assert!(missing.errors.contains("missing"), "{}", missing.errors);
+    let server = Server::on(RUST);
+    let taken = run(home.semdex().args(["serve", "--listen", &server.address()]));
+    assert_eq!(taken.code, Some(1));
+    assert!(taken.errors.contains(&server.address()), "{}", taken.errors);
+}

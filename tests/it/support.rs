@@ -1,0 +1,358 @@
+//! A real server on a workspace of its own, for as long as a test holds it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+pub const SEMDEX: &str = env!("CARGO_BIN_EXE_semdex");
+
+/// Long enough for a busy machine; a test that meets it has failed.
+const START_DEADLINE: Duration = Duration::from_secs(60);
+const END_DEADLINE: Duration = Duration::from_secs(60);
+const READY_DEADLINE: Duration = Duration::from_secs(300);
+const REPLY_DEADLINE: Duration = Duration::from_secs(180);
+
+/// A directory for a workspace and for semdex's own files, removed with this value.
+pub struct Home {
+    directory: TempDir,
+}
+
+impl Home {
+    /// A workspace with these files.
+    pub fn with(files: &[(&str, &str)]) -> Home {
+        let home = Home { directory: tempfile::tempdir().unwrap() };
+        fs::create_dir(home.root()).unwrap();
+        for (name, text) in files {
+            home.write(name, text);
+        }
+        home
+    }
+
+    /// A copy of `tests/fixtures/NAME`.
+    pub fn copy_of(fixture: &str) -> Home {
+        let home = Home::with(&[]);
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(fixture), &home.root());
+        home
+    }
+
+    /// The root of the workspace.
+    pub fn root(&self) -> PathBuf {
+        self.path().join("workspace")
+    }
+
+    /// What holds the workspace and all else of the test.
+    pub fn path(&self) -> PathBuf {
+        self.directory.path().canonicalize().unwrap()
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.root().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.root().join(name)).unwrap()
+    }
+
+    /// The program with its files below this home. The cache is shared by all tests, since gopls is installed there.
+    pub fn semdex(&self) -> Command {
+        let cache = std::env::var_os("SEMDEX_TEST_CACHE")
+            .map_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"), PathBuf::from);
+        let mut command = Command::new(SEMDEX);
+        command
+            .current_dir(self.root())
+            .env("XDG_STATE_HOME", self.path().join("state"))
+            .env("XDG_CONFIG_HOME", self.path().join("config"))
+            .env("XDG_CACHE_HOME", cache)
+            .env_remove("SEMDEX_LOG")
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn token(&self) -> String {
+        fs::read_to_string(self.path().join("state/semdex/token")).unwrap().trim().to_owned()
+    }
+
+    /// Starts a server on a free port.
+    pub fn serve(self, arguments: &[&str]) -> Server {
+        Server::start(self, arguments)
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display())) {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// A running server. Killed when it is dropped; what it logged is printed if the test failed.
+pub struct Server {
+    pub home: Home,
+    /// What it said on standard output.
+    pub hello: Value,
+    child: Child,
+    token: Option<String>,
+    runtime: Runtime,
+    client: reqwest::Client,
+}
+
+/// A reply as it came.
+pub struct Reply {
+    pub status: u16,
+    pub headers: reqwest::header::HeaderMap,
+    pub text: String,
+}
+
+impl Reply {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |it| it.to_str().unwrap())
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// The code of a problem, its status checked against the reply's.
+    #[track_caller]
+    pub fn code(&self) -> String {
+        assert_eq!(self.header("content-type"), "application/problem+json", "{}", self.text);
+        let problem = self.json();
+        assert_eq!(problem["status"], self.status, "{problem}");
+        problem["code"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Server {
+    /// On a workspace with these files, trusted.
+    pub fn on(files: &[(&str, &str)]) -> Server {
+        Home::with(files).serve(&["--trust"])
+    }
+
+    fn start(home: Home, arguments: &[&str]) -> Server {
+        let log = fs::File::create(home.path().join("log")).unwrap();
+        let mut command = home.semdex();
+        command.arg("serve").args(arguments);
+        if !arguments.contains(&"--listen") {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
+        let mut child = command.stdout(Stdio::piped()).stderr(log).spawn().unwrap();
+        let output = child.stdout.take().unwrap();
+        let (said, hello) = mpsc::channel();
+        thread::spawn(move || {
+            let mut line = String::new();
+            let read = BufReader::new(output).read_line(&mut line);
+            let _ = said.send(read.map(|_| line));
+        });
+        let hello = hello.recv_timeout(START_DEADLINE);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let client = reqwest::Client::builder().no_proxy().timeout(REPLY_DEADLINE);
+        let mut server =
+            Server { home, hello: Value::Null, child, token: None, runtime, client: client.build().unwrap() };
+        // From here on the server ends with the test, whatever it said.
+        let line = hello.expect("the server says where it listens").unwrap();
+        server.hello = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+        if let Some(file) = server.hello["token_file"].as_str() {
+            server.token = Some(fs::read_to_string(file).unwrap().trim().to_owned());
+        }
+        if let Some(path) = server.hello["listening"].as_str().unwrap().strip_prefix("unix:") {
+            let client = reqwest::Client::builder().no_proxy().timeout(REPLY_DEADLINE).unix_socket(Path::new(path));
+            server.client = client.build().unwrap();
+        }
+        server
+    }
+
+    /// `http://ADDRESS:PORT`.
+    pub fn base(&self) -> String {
+        let listening = self.hello["listening"].as_str().unwrap();
+        if listening.starts_with("unix:") { "http://localhost".to_owned() } else { listening.to_owned() }
+    }
+
+    /// `ADDRESS:PORT`.
+    pub fn address(&self) -> String {
+        self.base().trim_start_matches("http://").to_owned()
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// A request with the token, to be altered and then given to `send`.
+    pub fn request(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
+        let request = self.client.request(method.parse().unwrap(), format!("{}{path}", self.base()));
+        match &self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
+    }
+
+    /// A request without the token.
+    pub fn stranger(&self, method: &str, path: &str) -> reqwest::RequestBuilder {
+        self.client.request(method.parse().unwrap(), format!("{}{path}", self.base()))
+    }
+
+    pub fn send(&self, request: reqwest::RequestBuilder) -> Reply {
+        self.runtime.block_on(async {
+            let reply = request.send().await.unwrap();
+            let (status, headers) = (reply.status().as_u16(), reply.headers().clone());
+            Reply { status, headers, text: reply.text().await.unwrap() }
+        })
+    }
+
+    pub fn get(&self, path: &str) -> (u16, Value) {
+        let reply = self.send(self.request("GET", path));
+        (reply.status, reply.json())
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        let reply = self.send(self.request("POST", path).json(body));
+        (reply.status, reply.json())
+    }
+
+    pub fn markdown(&self, path: &str, body: Option<&Value>) -> Reply {
+        let request = match body {
+            Some(body) => self.request("POST", path).json(body),
+            None => self.request("GET", path),
+        };
+        self.send(request.header("accept", "text/markdown"))
+    }
+
+    /// Returns when every workspace is ready; asked for at a pace that leaves the machine to the server.
+    pub fn wait_ready(&self) {
+        let deadline = Instant::now() + READY_DEADLINE;
+        loop {
+            let (_, status) = self.get("/v1/status");
+            let workspaces = status["workspaces"].as_array().unwrap();
+            if workspaces.iter().all(|it| it["state"] == "ready") {
+                return;
+            }
+            assert!(Instant::now() < deadline, "not ready in time: {status}");
+            thread::park_timeout(Duration::from_millis(50));
+        }
+    }
+
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let pid = rustix::process::Pid::from_raw(self.pid().cast_signed()).unwrap();
+        rustix::process::kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits until the process has ended.
+    pub fn wait(&mut self) -> ExitStatus {
+        wait(&mut self.child)
+    }
+
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("--- what the server logged\n{}---", self.log());
+        }
+    }
+}
+
+pub fn wait(child: &mut Child) -> ExitStatus {
+    let deadline = Instant::now() + END_DEADLINE;
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if Instant::now() >= deadline {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("the process did not end in time");
+        }
+        thread::park_timeout(Duration::from_millis(20));
+    }
+}
+
+/// What a program printed, and how it ended.
+pub struct Ended {
+    pub code: Option<i32>,
+    pub output: String,
+    pub errors: String,
+}
+
+/// Runs a program to its end.
+pub fn run(command: &mut Command) -> Ended {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let read = |mut from: Box<dyn Read + Send>| {
+        thread::spawn(move || {
+            let mut text = String::new();
+            from.read_to_string(&mut text).unwrap();
+            text
+        })
+    };
+    let output = read(Box::new(child.stdout.take().unwrap()));
+    let errors = read(Box::new(child.stderr.take().unwrap()));
+    let code = wait(&mut child).code();
+    Ended { code, output: output.join().unwrap(), errors: errors.join().unwrap() }
+}
+
+/// A small Rust package, enough for what does not depend on the code.
+pub const RUST: &[(&str, &str)] = &[
+    ("Cargo.toml", "[package]\nname = \"greeter\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+    ("src/lib.rs", LIB),
+    ("src/shout.rs", SHOUT),
+];
+
+const LIB: &str = r#"//! Greetings.
+
+pub mod shout;
+
+/// Greets someone.
+pub fn greet(name: &str) -> String {
+    format!("Hello, {name}!")
+}
+
+/// Greets everyone.
+pub fn greet_all(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| greet(name)).collect()
+}
+"#;
+
+const SHOUT: &str = r#"use crate::greet;
+
+/// Greets loudly.
+pub fn shout(name: &str) -> String {
+    greet(name).to_uppercase()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn it_is_loud() {
+        assert_eq!(super::shout("you"), "HELLO, YOU!");
+    }
+}
+"#;
+
+/// An edit of that package that breaks the callers of `greet`.
+pub fn breaking_edit(dry_run: bool) -> Value {
+    json!({
+        "file": "src/lib.rs",
+        "search_context": "pub fn greet(name: &str) -> String {\n    format!(\"Hello, {name}!\")",
+        "replacement": "pub fn greet(name: &str, times: usize) -> String {\n    format!(\"Hello, {name}!\").repeat(times)",
+        "dry_run": dry_run,
+    })
+}
