@@ -4,6 +4,7 @@ pub mod api;
 pub mod cli;
 pub mod config;
 pub mod lang;
+pub mod lsp;
 pub mod model;
 pub mod ops;
 pub mod render;

@@ -56,6 +56,6 @@ pub struct EngineStatus {
 pub fn outline(language: Language, text: &str) -> Outline {
     match language {
         Language::Rust => rust::syntax::outline(text),
-        Language::Go => Outline::default(),
+        Language::Go => go::syntax::outline(text),
     }
 }

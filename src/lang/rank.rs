@@ -1,8 +1,15 @@
 //! How well a name fits what somebody typed: exact, then prefix, then the humps of camel or snake case, then letters in
 //! their order.
 
+/// How well a symbol fits: its name, and then public before private, tests last.
+pub fn fit(query: &str, name: &str, public: bool, test: bool) -> Option<f64> {
+    let test = if test { 0.2 } else { 0.0 };
+    let private = if public { 0.0 } else { 0.02 };
+    Some(rank(query, name)? - test - private)
+}
+
 /// From 0 to 1; `None` where the letters do not all occur in their order.
-pub fn rank(query: &str, name: &str) -> Option<f64> {
+fn rank(query: &str, name: &str) -> Option<f64> {
     if query.is_empty() || query.chars().count() > name.chars().count() {
         return None;
     }

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::{Result, Stop, go, rust};
+use super::{Result, Stop, go, rank, rust};
 use crate::model::{
     Answer, Code, Coverage, Description, Diagnostic, Error, Language, Overview, Package, Symbol, SymbolAt, SymbolQuery,
     Usages,
@@ -95,18 +95,25 @@ impl View {
         }
     }
 
-    pub async fn package(self, name: String) -> Result<Option<Answer<Package>>> {
+    pub async fn package(self, name: String) -> Result<Answer<Package>> {
         match self {
             View::Rust(view) => blocking(move || view.package(&name)).await,
-            View::Go(view) => Ok(view.package(&name)),
+            View::Go(view) => view.package(&name),
         }
     }
 
-    /// Symbols by parts of their name, with how well each fits.
+    /// Symbols by parts of their name, with how well each fits, on one scale for all languages.
     pub async fn search(self, query: String, limit: usize) -> Result<Answer<Vec<(Symbol, f64)>>> {
         match self {
             View::Rust(view) => blocking(move || view.search(&query, limit)).await,
-            View::Go(view) => Ok(Answer::whole(view.search(&query, limit))),
+            View::Go(view) => {
+                let name = query.rsplit(['.', '/']).next().unwrap_or(&query);
+                let fits = |symbol: Symbol| {
+                    let fit = rank::fit(name, &symbol.name, symbol.public, symbol.test).unwrap_or_default();
+                    (symbol, fit)
+                };
+                Ok(Answer::whole(view.search(&query, limit).items.into_iter().map(|it| fits(it.0)).collect()))
+            }
         }
     }
 }

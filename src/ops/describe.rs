@@ -1,6 +1,6 @@
 //! `describe`: everything about a symbol, a package or a file.
 
-use super::ask::{Ask, Reply, ask, ask_by_name, languages_of};
+use super::ask::{Ask, Reply, ask, ask_by_name};
 use super::open::text_of;
 use super::usages::{UsageList, list};
 use crate::model::{Answer, Code, Description, Error, Language, Package, Result, SymbolQuery};
@@ -62,31 +62,12 @@ async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, asked: &Ask)
 }
 
 async fn describe_package(workspace: &Workspace, package: &str, asked: &Ask) -> Result<Reply<Described>> {
-    workspace.snapshot(asked.needs(None, false)).await?;
     let query = SymbolQuery { symbol: String::new(), package: Some(package.to_owned()), file: None };
-    for language in languages_of(workspace, &query) {
-        let found = ask(workspace, asked.needs(Some(language), true), |it| async move {
-            match it.view {
-                Some(view) => {
-                    let found = view.package(package.to_owned()).await?;
-                    Ok(match found {
-                        Some(found) => found.map(Some),
-                        None => Answer::whole(None),
-                    })
-                }
-                None => Ok(Answer::whole(None)),
-            }
-        })
-        .await?;
-        if let Reply { value: Some(package), meta } = found {
-            return Ok(Reply { value: Described::Package(package), meta });
-        }
-    }
-    let detail = format!(
-        "there is no package `{package}`: Rust's are named by their crate (`grep_searcher`, `std::collections`), Go's by \
-         their import path (`net/http`)"
-    );
-    Err(Error::new(Code::UnknownPackage, detail))
+    let found = ask_by_name(workspace, asked, &query, |view, query, _| async move {
+        view.package(query.package.unwrap_or_default()).await
+    })
+    .await?;
+    Ok(Reply { value: Described::Package(found.value), meta: found.meta })
 }
 
 async fn describe_file(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Reply<Described>> {

@@ -6,7 +6,9 @@ use ra_ap_ide_db::defs::Definition;
 use super::paths::module_definition;
 use super::view::{Context, View};
 use crate::lang::Result;
-use crate::model::{Answer, Description, Example, ExampleOrigin, Language, Package, Symbol, SymbolQuery, Usages};
+use crate::model::{
+    Answer, Code, Description, Error, Example, ExampleOrigin, Language, Package, Symbol, SymbolQuery, Usages,
+};
 
 /// Of the tests that use a symbol the shortest are shown.
 const MAX_TEST_EXAMPLES: usize = 3;
@@ -24,7 +26,7 @@ impl View {
     }
 
     /// A crate by its name, or a module by its path.
-    pub fn package(self, name: &str) -> Result<Option<Answer<Package>>> {
+    pub fn package(self, name: &str) -> Result<Answer<Package>> {
         self.ask(|it| {
             let name = name.replace('-', "_");
             let found = it.walk(&name).into_iter().find_map(|definition| match definition {
@@ -32,21 +34,29 @@ impl View {
                 Definition::Crate(krate) => Some(krate.root_module(it.db)),
                 _ => None,
             });
-            Ok(found.map(|module| Answer { value: it.package(module), coverage: it.coverage(false) }))
-        })
-    }
-
-    /// The names of all crates, the workspace's own first.
-    pub fn packages(self) -> Result<Vec<String>> {
-        self.ask(|it| {
-            let mut crates = Crate::all(it.db);
-            crates.sort_by_key(|krate| !krate.origin(it.db).is_local());
-            Ok(crates.into_iter().map(|krate| it.crate_name(krate)).collect())
+            match found {
+                Some(module) => Ok(Answer { value: it.package(module), coverage: it.coverage(false) }),
+                None => Err(it.unknown_package(&name).into()),
+            }
         })
     }
 }
 
 impl<'db> Context<'db> {
+    fn unknown_package(&self, name: &str) -> Error {
+        let mut near: Vec<(f64, String)> = Crate::all(self.db)
+            .into_iter()
+            .map(|krate| self.crate_name(krate))
+            .map(|it| (strsim::normalized_damerau_levenshtein(&it, name), it))
+            .filter(|it| it.0 > 0.5)
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let suggestions: Vec<String> = near.into_iter().take(5).map(|it| it.1).collect();
+        let meant = suggestions.first().map(|it| format!(": did you mean `{it}`?")).unwrap_or_default();
+        let detail = format!("there is no crate or module `{name}` in reach of this workspace{meant}");
+        Error::new(Code::UnknownPackage, detail).suggesting(suggestions)
+    }
+
     fn description(&self, symbol: &Symbol, definition: Definition<'db>, usages: &Usages) -> Description {
         let file = self.find_file(&symbol.place.file).and_then(|id| self.file(id));
         let source = file.and_then(|file| {

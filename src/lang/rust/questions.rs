@@ -13,7 +13,7 @@ use super::symbols::is_test_at;
 use super::syntax::is_test_file_path;
 use super::view::{Context, View, span, text_range, text_size};
 use crate::lang::files::File;
-use crate::lang::rank::rank;
+use crate::lang::rank::fit;
 use crate::lang::{Result, Stop};
 use crate::model::{
     Answer, Downstream, Language, Missing, MissingCode, Overview, Span, Symbol, SymbolAt, SymbolKind, SymbolQuery,
@@ -74,10 +74,9 @@ impl<'db> Context<'db> {
                 if item.kind == SymbolKind::Impl {
                     return;
                 }
-                let Some(fit) = rank(name, &item.name) else { return };
-                let test = if item.test || is_test_file { 0.2 } else { 0.0 };
-                let private = if item.public { 0.0 } else { 0.02 };
-                found.push((fit - test - private, id, item.name_span.start));
+                if let Some(fit) = fit(name, &item.name, item.public, item.test || is_test_file) {
+                    found.push((fit, id, item.name_span.start));
+                }
             });
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));

@@ -4,14 +4,17 @@
 use std::collections::BTreeMap;
 
 use ra_ap_hir::{Adt, Crate, Impl, Module, ScopeDef, Type};
+use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 
 use super::paths::{as_assoc_item, assoc_definition, module_definition};
 use super::view::Context;
-use crate::model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
+use crate::model::{Code, Error, Help, Language, Symbol, SymbolKind, SymbolQuery};
 
 const MAX_CANDIDATES: usize = 20;
 const MAX_SUGGESTIONS: usize = 5;
+/// Of many names that are alike, so many are compared by their whole path.
+const MAX_COMPARED: usize = 200;
 
 /// A symbol as a request writes it, taken apart.
 struct Written {
@@ -233,7 +236,7 @@ impl<'db> Context<'db> {
             None => (None, path),
         };
         let mut found = Vec::new();
-        for file in self.files.of(crate::model::Language::Rust) {
+        for file in self.files.of(Language::Rust) {
             let Some(id) = self.file_id(&file.path) else { continue };
             let outline = file.outline().clone();
             outline.walk(&mut |item| {
@@ -249,38 +252,28 @@ impl<'db> Context<'db> {
         found
     }
 
-    /// What was meant: the same name elsewhere, another case, or a few letters off.
+    /// What was meant: the same name elsewhere, another case, or a few letters off; of equals the one whose whole path
+    /// is closest.
     fn unknown(&self, path: &str, query: &SymbolQuery) -> Error {
-        let name = path.rsplit("::").next().unwrap_or(path);
-        let lower = name.to_lowercase();
-        let mut scored: BTreeMap<String, f64> = BTreeMap::new();
-        let mut near: Vec<(f64, ra_ap_ide::FileId, usize)> = Vec::new();
-        for file in self.files.of(crate::model::Language::Rust) {
+        let name = path.rsplit("::").next().unwrap_or(path).to_lowercase();
+        let mut near: Vec<(f64, FileId, usize)> = Vec::new();
+        for file in self.files.of(Language::Rust) {
             let Some(id) = self.file_id(&file.path) else { continue };
-            let outline = file.outline().clone();
-            outline.walk(&mut |item| {
-                if item.kind == SymbolKind::Impl {
-                    return;
-                }
-                let score = if item.name == name {
-                    1.0
-                } else if item.name.to_lowercase() == lower {
-                    0.97
-                } else {
-                    strsim::jaro_winkler(&item.name.to_lowercase(), &lower)
-                };
-                if score > 0.8 {
+            file.outline().walk(&mut |item| {
+                let score = strsim::normalized_damerau_levenshtein(&item.name.to_lowercase(), &name);
+                if score >= 0.6 && item.kind != SymbolKind::Impl {
                     near.push((score, id, item.name_span.start));
                 }
             });
         }
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        for (score, id, offset) in near.into_iter().take(40) {
+        let mut scored: BTreeMap<String, f64> = BTreeMap::new();
+        for (score, id, offset) in near.into_iter().take(MAX_COMPARED) {
             if let Some(full) = self.definition_at(id, offset).and_then(|it| self.path_of(it)) {
-                // Of equally good names the one whose whole path is closest.
-                let whole = strsim::jaro_winkler(&full, path);
+                let asked = query.package.as_deref().map_or_else(|| path.to_owned(), |it| format!("{it}::{path}"));
+                let whole = tail_likeness(bare(&full), &asked);
                 let best = scored.entry(full).or_insert(0.0);
-                *best = best.max(score + whole / 10.0);
+                *best = best.max(score + whole);
             }
         }
         let mut suggestions: Vec<(String, f64)> = scored.into_iter().collect();
@@ -348,6 +341,25 @@ fn split_qualified(path: &str) -> Option<(&str, &str, &str)> {
     let (head, rest) = inner.rsplit_once(">::")?;
     let (ty, trait_) = head.split_once(" as ")?;
     Some((ty, trait_, rest))
+}
+
+/// How much the segments before the name are alike, the nearest first, from 0 to 1.
+fn tail_likeness(full: &str, asked: &str) -> f64 {
+    let segments = |path: &str| -> Vec<String> {
+        path.split(|it: char| !(it.is_alphanumeric() || it == '_'))
+            .filter(|it| !it.is_empty())
+            .map(str::to_lowercase)
+            .rev()
+            .skip(1)
+            .collect()
+    };
+    let (full, asked) = (segments(full), segments(asked));
+    if asked.is_empty() {
+        return 0.0;
+    }
+    let likeness =
+        |wanted: &String| full.iter().map(|it| strsim::normalized_damerau_levenshtein(it, wanted)).fold(0.0, f64::max);
+    asked.iter().map(likeness).sum::<f64>() / asked.len() as f64
 }
 
 /// Whether `full` may be written as `qualifier::name`: by its last segments, or for a trait's implementation by the

@@ -329,6 +329,15 @@ fn links_change_with_their_targets() {
     assert_eq!(follower.check(), ["dangling", "e/in", "later", "real"]);
     fs::rename(follower.path("e"), follower.path("d")).unwrap();
     follower.check();
+    // A link where a directory was.
+    fs::rename(follower.path("d"), follower.path("e")).unwrap();
+    symlink("real", follower.path("d")).unwrap();
+    follower.check();
+    follower.write("real", "changed");
+    follower.check();
+    fs::remove_file(follower.path("d")).unwrap();
+    fs::rename(follower.path("e"), follower.path("d")).unwrap();
+    follower.check();
     // The target leaves the tree without moving.
     follower.write("d/CACHEDIR.TAG", "");
     assert_eq!(follower.check(), ["dangling", "later", "real"]);
@@ -497,12 +506,22 @@ fn the_cookies_directory_is_private_and_goes_with_the_watcher() {
 
 #[test]
 fn a_cookie_that_does_not_come_asks_for_a_rescan() {
-    let mut follower = Follower::of(&["a"], BOUNDS);
-    follower.write("a", "changed");
-    assert_eq!(follower.watcher.barrier(Duration::ZERO), Err(BarrierTimedOut(Duration::ZERO)));
-    assert_eq!(follower.watcher.barrier(DEADLINE), Ok(Seen::Rescan));
-    assert_eq!(follower.check(), ["a"]);
-    assert_eq!(follower.rescans, 1);
+    let home = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(home.path()).unwrap().join("root");
+    write(&root.join("a"), "");
+    // Holds the watching thread up in its first call, as a starved machine would, until told to go on.
+    let (go_on, gate) = sync_channel::<()>(0);
+    let gate = std::sync::Mutex::new(gate);
+    let wake = move || drop(gate.lock().unwrap().recv_timeout(DEADLINE));
+    let (mut watcher, _) = Watcher::start(std::slice::from_ref(&root), &home.path().join("state"), wake).unwrap();
+    write(&root.join("a"), "changed");
+    let patience = Duration::from_millis(50);
+    assert_eq!(watcher.barrier(patience), Err(BarrierTimedOut(patience)));
+    go_on.send(()).unwrap();
+    drop(go_on);
+    assert_eq!(watcher.barrier(DEADLINE), Ok(Seen::Rescan), "it stays so until the rescan");
+    assert_eq!(watcher.rescan().unwrap(), [root.join("a")]);
+    assert_eq!(watcher.barrier(DEADLINE), Ok(Seen::Paths(BTreeSet::new())));
 }
 
 /// Changes a small tree at random, in all ways that are known to be hard.

@@ -7,7 +7,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Marks its directory as a cache (<https://bford.info/cachedir/>); cargo puts one into `target`.
 pub(super) const CACHE_TAG: &str = "CACHEDIR.TAG";
@@ -54,10 +54,11 @@ fn is_listed_link(root: &Path, link: &Path) -> bool {
 
 /// Whether a path lies below a root, and nothing on the way is a link or ignored.
 fn is_inside(root: &Path, path: &Path) -> bool {
-    let mut between = path.ancestors().skip(1).take_while(|directory| *directory != root);
-    path.starts_with(root)
-        && path.file_name().is_some_and(|name| !is_hidden_name(name))
-        && between.all(|directory| is_directory(directory) && !is_ignored_dir(directory))
+    let Ok(below) = path.strip_prefix(root) else { return false };
+    let mut between = below.ancestors().skip(1).filter(|name| !name.as_os_str().is_empty()).map(|name| root.join(name));
+    below.components().all(|component| matches!(component, Component::Normal(_)))
+        && below.file_name().is_some_and(|name| !is_hidden_name(name))
+        && between.all(|directory| is_directory(&directory) && !is_ignored_dir(&directory))
 }
 
 fn is_directory(path: &Path) -> bool {

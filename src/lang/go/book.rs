@@ -1,0 +1,325 @@
+//! What gopls has been told of the workspace's content, and what it has yet to be told.
+//!
+//! gopls watches nothing: it reads a file from the disk and keeps it until it hears of a change. So every change
+//! that the writer reports is noted here, and everything noted is sent before the next question, in one batch with
+//! it. A bounded set of files is held open, because gopls answers quickly for the packages of open files only; of
+//! these it is told the content itself.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::Arc;
+
+use lsp_types::notification::{
+    DidChangeTextDocument, DidChangeWatchedFiles, DidChangeWorkspaceFolders, DidCloseTextDocument, DidOpenTextDocument,
+};
+use lsp_types::{
+    DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, FileChangeType, FileEvent, TextDocumentContentChangeEvent,
+    TextDocumentIdentifier, TextDocumentItem, VersionedTextDocumentIdentifier, WorkspaceFolder,
+    WorkspaceFoldersChangeEvent,
+};
+
+use super::wire::{Root, is_hidden};
+use super::{FileChange, FileChangeKind};
+use crate::lang::files::Files;
+use crate::lsp::Message;
+
+/// Files held open. Each costs the memory of its type-checked package.
+const OPEN_FILES: usize = 32;
+/// Modules of one workspace that gopls loads at the start; the others it loads when one of their files is opened.
+const MAX_FOLDERS: usize = 32;
+
+pub struct Book {
+    root: Root,
+    files: Arc<Files>,
+    generation: u64,
+    open: BTreeMap<String, Document>,
+    /// The texts of a dry run, which stand before those of the files.
+    overlay: BTreeMap<String, Arc<str>>,
+    /// On the disk, since gopls was last told.
+    changed: BTreeMap<String, FileChangeKind>,
+    folders: BTreeSet<String>,
+    /// What the disk says of a file besides its content: gopls trusts it to tell that a file is unchanged.
+    stamps: HashMap<String, Stamp>,
+    version: i32,
+    clock: u64,
+}
+
+struct Document {
+    /// What gopls holds; none if it was restarted since.
+    told: Option<Arc<str>>,
+    used: u64,
+    /// gopls would not see what the disk has (see `stamps`), so it has to be told.
+    pinned: bool,
+}
+
+type Stamp = (u64, i64, i64);
+
+impl Book {
+    pub fn new(root: Root, files: Arc<Files>) -> Book {
+        Book {
+            root,
+            files,
+            generation: 0,
+            open: BTreeMap::new(),
+            overlay: BTreeMap::new(),
+            changed: BTreeMap::new(),
+            folders: BTreeSet::new(),
+            stamps: HashMap::new(),
+            version: 0,
+            clock: 0,
+        }
+    }
+
+    pub fn files(&self) -> &Arc<Files> {
+        &self.files
+    }
+
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Whether there is anything here for gopls.
+    pub fn has_go(&self) -> bool {
+        self.files.iter().any(|file| matters(&file.path))
+    }
+
+    /// Whether these files are the current ones as far as Go goes.
+    pub fn is_current(&self, files: &Arc<Files>) -> bool {
+        fn relevant(files: &Files) -> impl Iterator<Item = &crate::lang::files::File> {
+            files.iter().map(Arc::as_ref).filter(|file| matters(&file.path))
+        }
+        Arc::ptr_eq(&self.files, files)
+            || relevant(&self.files).map(|it| (&it.path, it.hash)).eq(relevant(files).map(|it| (&it.path, it.hash)))
+    }
+
+    /// The writer's report of one applied change.
+    pub fn feed(&mut self, files: Arc<Files>, changes: &[FileChange]) {
+        self.files = files;
+        let mut touched = false;
+        for change in changes.iter().filter(|change| matters(&change.path)) {
+            touched = true;
+            self.note_stamp(change);
+            self.changed
+                .entry(change.path.clone())
+                .and_modify(|kind| *kind = kind.then(change.kind))
+                .or_insert(change.kind);
+        }
+        if touched {
+            self.generation += 1;
+        }
+    }
+
+    /// gopls takes a file with the same inode and modification time for unchanged. Tools that restore the time
+    /// after writing in place would fool it, so such a file is held open until its time changes.
+    fn note_stamp(&mut self, change: &FileChange) {
+        let stamp = stamp(&self.root, &change.path);
+        let before = match stamp {
+            Some(stamp) => self.stamps.insert(change.path.clone(), stamp),
+            None => self.stamps.remove(&change.path),
+        };
+        let unseen = stamp.is_some() && stamp == before;
+        if unseen {
+            let document = self.open.entry(change.path.clone());
+            document.or_insert(Document { told: None, used: self.clock, pinned: true }).pinned = true;
+        } else if let Some(document) = self.open.get_mut(&change.path) {
+            document.pinned = false;
+        }
+    }
+
+    /// Notes how the files are found at the start.
+    pub fn note_stamps(&mut self, stamps: HashMap<String, Stamp>) {
+        for (file, stamp) in stamps {
+            self.stamps.entry(file).or_insert(stamp);
+        }
+    }
+
+    /// A new gopls reads everything from the disk, and no file is open in it.
+    pub fn restarted(&mut self) -> Vec<WorkspaceFolder> {
+        self.changed.clear();
+        self.open.values_mut().for_each(|document| document.told = None);
+        self.folders = folders(&self.files);
+        self.folders.iter().filter_map(|folder| self.folder(folder)).collect()
+    }
+
+    /// Takes texts for granted that are not on the disk, until [`Book::take_back`].
+    pub fn overlay(&mut self, texts: impl IntoIterator<Item = (String, Arc<str>)>) {
+        self.overlay = texts.into_iter().collect();
+    }
+
+    /// Ends a dry run: what gopls was told of it is taken back before it is asked or told anything else.
+    pub fn take_back(&mut self) {
+        for file in std::mem::take(&mut self.overlay).into_keys() {
+            if self.files.get(&file).is_none() {
+                // Once more from the disk, where it is not.
+                self.changed.insert(file, FileChangeKind::Deleted);
+            }
+        }
+    }
+
+    fn text(&self, file: &str) -> Option<Arc<str>> {
+        self.overlay.get(file).or_else(|| self.files.get(file).map(|file| &file.text)).cloned()
+    }
+
+    /// All that gopls has to know before it is asked about `wanted`, which are opened.
+    pub fn preamble(&mut self, wanted: &[&str]) -> Vec<Message> {
+        let mut messages = Vec::new();
+        self.clock += 1;
+        self.close(|book, file, _| book.text(file).is_none(), &mut messages);
+        self.tell_changes(&mut messages);
+        self.tell_folders(&mut messages);
+        let dry: Vec<String> = self.overlay.keys().cloned().collect();
+        for file in wanted.iter().copied().chain(dry.iter().map(String::as_str)) {
+            if self.text(file).is_some() {
+                let document = self.open.entry(file.to_owned());
+                document.or_insert(Document { told: None, used: 0, pinned: false }).used = self.clock;
+            }
+        }
+        self.tell_texts(&mut messages);
+        let excess = self.open.len().saturating_sub(OPEN_FILES.max(wanted.len()));
+        if excess > 0 {
+            let mut ages: Vec<u64> = self.open.values().filter(|it| !it.pinned).map(|it| it.used).collect();
+            ages.sort_unstable();
+            let oldest = ages.get(excess - 1).copied().unwrap_or_default().min(self.clock - 1);
+            self.close(|_, _, document| !document.pinned && document.used <= oldest, &mut messages);
+        }
+        messages
+    }
+
+    fn close(&mut self, which: impl Fn(&Book, &str, &Document) -> bool, messages: &mut Vec<Message>) {
+        let closing: Vec<String> =
+            self.open.iter().filter(|(file, it)| which(self, file, it)).map(|(file, _)| file.clone()).collect();
+        for file in closing {
+            let told = self.open.remove(&file).and_then(|document| document.told);
+            if let (Some(_), Some(uri)) = (told, self.root.uri(&file)) {
+                let params = DidCloseTextDocumentParams { text_document: TextDocumentIdentifier { uri } };
+                messages.push(Message::notification::<DidCloseTextDocument>(&params));
+            }
+        }
+    }
+
+    fn tell_changes(&mut self, messages: &mut Vec<Message>) {
+        let changes: Vec<FileEvent> = std::mem::take(&mut self.changed)
+            .into_iter()
+            .filter_map(|(file, kind)| {
+                let typ = match kind {
+                    FileChangeKind::Created => FileChangeType::CREATED,
+                    FileChangeKind::Changed => FileChangeType::CHANGED,
+                    FileChangeKind::Deleted => FileChangeType::DELETED,
+                };
+                Some(FileEvent { uri: self.root.uri(&file)?, typ })
+            })
+            .collect();
+        if !changes.is_empty() {
+            let params = DidChangeWatchedFilesParams { changes };
+            messages.push(Message::notification::<DidChangeWatchedFiles>(&params));
+        }
+    }
+
+    fn tell_folders(&mut self, messages: &mut Vec<Message>) {
+        let folders = folders(&self.files);
+        if folders == self.folders {
+            return;
+        }
+        let event = WorkspaceFoldersChangeEvent {
+            added: folders.difference(&self.folders).filter_map(|folder| self.folder(folder)).collect(),
+            removed: self.folders.difference(&folders).filter_map(|folder| self.folder(folder)).collect(),
+        };
+        self.folders = folders;
+        let params = DidChangeWorkspaceFoldersParams { event };
+        messages.push(Message::notification::<DidChangeWorkspaceFolders>(&params));
+    }
+
+    fn tell_texts(&mut self, messages: &mut Vec<Message>) {
+        let files: Vec<String> = self.open.keys().cloned().collect();
+        for file in files {
+            let (Some(text), Some(uri)) = (self.text(&file), self.root.uri(&file)) else { continue };
+            let Some(document) = self.open.get_mut(&file) else { continue };
+            let before = document.told.replace(text.clone());
+            if before.as_ref() == Some(&text) {
+                continue;
+            }
+            self.version = self.version.wrapping_add(1).max(1);
+            let (version, text) = (self.version, text.to_string());
+            messages.push(match before {
+                None => Message::notification::<DidOpenTextDocument>(&DidOpenTextDocumentParams {
+                    text_document: TextDocumentItem { uri, language_id: language_id(&file).to_owned(), version, text },
+                }),
+                Some(_) => Message::notification::<DidChangeTextDocument>(&DidChangeTextDocumentParams {
+                    text_document: VersionedTextDocumentIdentifier { uri, version },
+                    content_changes: vec![TextDocumentContentChangeEvent { range: None, range_length: None, text }],
+                }),
+            });
+        }
+    }
+
+    fn folder(&self, folder: &str) -> Option<WorkspaceFolder> {
+        Some(WorkspaceFolder { uri: self.root.uri(folder)?, name: folder.to_owned() })
+    }
+}
+
+impl FileChangeKind {
+    /// This and then another, as one.
+    fn then(self, next: FileChangeKind) -> FileChangeKind {
+        match (self, next) {
+            (FileChangeKind::Created, FileChangeKind::Changed) => FileChangeKind::Created,
+            (FileChangeKind::Deleted, FileChangeKind::Created) => FileChangeKind::Changed,
+            (_, next) => next,
+        }
+    }
+}
+
+/// What gopls itself would watch, and the list of vendored modules.
+fn matters(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    match name.rsplit_once('.') {
+        Some((_, "go" | "mod" | "sum" | "work" | "s")) => true,
+        _ => name == "modules.txt",
+    }
+}
+
+fn language_id(file: &str) -> &'static str {
+    match file.rsplit('/').next().unwrap_or(file) {
+        "go.mod" => "go.mod",
+        "go.sum" => "go.sum",
+        "go.work" => "go.work",
+        _ => "go",
+    }
+}
+
+/// The directories that gopls loads as folders: each module's, but with a `go.work` at the root the root alone,
+/// which then says what belongs together. The go command never looks into `testdata`, `vendor`, `_x` and `.x`.
+fn folders(files: &Files) -> BTreeSet<String> {
+    let root = BTreeSet::from([String::new()]);
+    if files.get("go.work").is_some() {
+        return root;
+    }
+    let modules: BTreeSet<String> = files
+        .iter()
+        .filter_map(|file| file.path.strip_suffix("go.mod"))
+        .filter(|directory| directory.is_empty() || directory.ends_with('/'))
+        .filter(|directory| !directory.split('/').any(is_left_out))
+        .map(|directory| directory.trim_end_matches('/').to_owned())
+        .take(MAX_FOLDERS)
+        .collect();
+    if modules.is_empty() { root } else { modules }
+}
+
+/// A directory with nothing in it for the build of the module around it.
+pub fn is_left_out(directory: &str) -> bool {
+    directory == "vendor" || is_hidden(directory)
+}
+
+fn stamp(root: &Root, file: &str) -> Option<Stamp> {
+    let metadata = std::fs::metadata(root.directory().join(file)).ok()?;
+    Some((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
+}
+
+/// How the files are found on the disk.
+pub fn stamps(root: &Root, files: &Files) -> HashMap<String, Stamp> {
+    files
+        .iter()
+        .filter(|file| matters(&file.path))
+        .filter_map(|file| Some((file.path.to_string(), stamp(root, &file.path)?)))
+        .collect()
+}

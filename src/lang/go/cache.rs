@@ -1,0 +1,63 @@
+//! Answers of gopls that are asked for again and again within one generation of the content.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lsp_types::{Diagnostic, Location};
+
+/// What gopls says of one file: its diagnostics, or that it belongs to no package that it knows.
+#[derive(Debug, Clone)]
+pub enum Checked {
+    Known(Arc<Vec<Diagnostic>>),
+    Unknown(Arc<str>),
+}
+
+#[derive(Debug, Default)]
+pub struct Cache {
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    generation: u64,
+    checked: HashMap<String, Checked>,
+    references: HashMap<(String, usize), Arc<Vec<Location>>>,
+}
+
+impl Cache {
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The content has changed: nothing holds any more.
+    pub fn forget(&self, generation: u64) {
+        let mut held = self.held();
+        if held.generation != generation {
+            *held = Held { generation, ..Held::default() };
+        }
+    }
+
+    pub fn checked(&self, generation: u64, file: &str) -> Option<Checked> {
+        let held = self.held();
+        held.checked.get(file).filter(|_| held.generation == generation).cloned()
+    }
+
+    pub fn keep_checked(&self, generation: u64, file: &str, checked: Checked) {
+        let mut held = self.held();
+        if held.generation == generation {
+            held.checked.insert(file.to_owned(), checked);
+        }
+    }
+
+    pub fn references(&self, generation: u64, file: &str, offset: usize) -> Option<Arc<Vec<Location>>> {
+        let held = self.held();
+        held.references.get(&(file.to_owned(), offset)).filter(|_| held.generation == generation).cloned()
+    }
+
+    pub fn keep_references(&self, generation: u64, file: &str, offset: usize, locations: Arc<Vec<Location>>) {
+        let mut held = self.held();
+        if held.generation == generation {
+            held.references.insert((file.to_owned(), offset), locations);
+        }
+    }
+}

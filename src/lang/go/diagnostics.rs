@@ -1,0 +1,88 @@
+//! What gopls finds wrong with files, by asking for each: nothing is guessed from what it happens to push.
+
+use std::collections::HashMap;
+
+use lsp_types::{DiagnosticSeverity, NumberOrString};
+
+use super::cache::Checked;
+use super::inquiry::Inquiry;
+use super::names;
+use super::wire;
+use crate::lang::files::{File, Files};
+use crate::model::{Answer, Coverage, Diagnostic, Missing, MissingCode, Severity};
+
+/// The diagnostics of these files, in their order; what is not known of one is said in the coverage.
+pub async fn of(inquiry: &Inquiry<'_>, files: &[String]) -> Answer<Vec<Diagnostic>> {
+    let mut coverage = Coverage::default();
+    let mut checked = inquiry.check_all(files.to_vec()).await;
+    let mut diagnostics = Vec::new();
+    for path in files {
+        let (Some(file), Some(checked)) = (inquiry.files.get(path), checked.remove(path)) else { continue };
+        match checked {
+            Ok(Checked::Known(found)) => {
+                diagnostics.extend(found.iter().map(|it| translate(inquiry.files, file, it)));
+            }
+            Ok(Checked::Unknown(message)) => coverage.lacks(outside_the_build(inquiry, path, &message)),
+            Err(failure) => failure.note(&mut coverage),
+        }
+    }
+    diagnostics.sort();
+    diagnostics.dedup();
+    Answer { value: diagnostics, coverage }
+}
+
+/// Why gopls does not know a file.
+fn outside_the_build(inquiry: &Inquiry<'_>, file: &str, message: &str) -> Missing {
+    let needs_cgo = inquiry.files.get(file).is_some_and(|it| it.outline().imports.iter().any(|it| it.path == "C"));
+    if !inquiry.is_active(file) {
+        Missing::new(MissingCode::CfgOff, file, format!("{file} is left out by its build constraints"))
+    } else if needs_cgo && !inquiry.session.trusted {
+        let detail = format!("{file} needs cgo, which runs only where the workspace is trusted");
+        Missing::new(MissingCode::Untrusted, file, detail)
+    } else {
+        Missing::new(MissingCode::NotInAPackage, file, format!("{file} is in no package of a module: {message}"))
+    }
+}
+
+pub fn translate(files: &Files, file: &File, found: &lsp_types::Diagnostic) -> Diagnostic {
+    let place = wire::place(file, found.range);
+    Diagnostic {
+        severity: match found.severity {
+            Some(DiagnosticSeverity::ERROR) => Severity::Error,
+            Some(DiagnosticSeverity::WARNING) => Severity::Warning,
+            Some(DiagnosticSeverity::INFORMATION) => Severity::Info,
+            Some(DiagnosticSeverity::HINT) => Severity::Hint,
+            // The protocol leaves it to the client.
+            _ => Severity::Error,
+        },
+        code: found.code.as_ref().map(|code| match code {
+            NumberOrString::Number(number) => number.to_string(),
+            NumberOrString::String(text) => text.clone(),
+        }),
+        message: found.message.clone(),
+        source: found.source.clone().unwrap_or_else(|| "gopls".to_owned()),
+        symbol: names::symbol_around(files, &file.path, place.start),
+        place,
+    }
+}
+
+/// The diagnostics of many files, told apart by file; failures are noted.
+pub async fn by_file(
+    inquiry: &Inquiry<'_>,
+    paths: Vec<String>,
+    coverage: &mut Coverage,
+) -> HashMap<String, Vec<Diagnostic>> {
+    let mut found = HashMap::new();
+    for (path, checked) in inquiry.check_all(paths).await {
+        let Some(file) = inquiry.files.get(&path) else { continue };
+        match checked {
+            Ok(Checked::Known(diagnostics)) => {
+                let diagnostics = diagnostics.iter().map(|it| translate(inquiry.files, file, it)).collect();
+                found.insert(path, diagnostics);
+            }
+            Ok(Checked::Unknown(message)) => coverage.lacks(outside_the_build(inquiry, &path, &message)),
+            Err(failure) => failure.note(coverage),
+        }
+    }
+    found
+}

@@ -1,0 +1,138 @@
+//! Packages outside the workspace, read from their directories: the standard library, the module cache.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::constraints::BuildContext;
+use super::examples::examples_in;
+use super::lookup::World;
+use super::modules::{GoPackage, Standing};
+use super::names::{Declaration, is_test_file};
+use super::overview::{documented, overview};
+use crate::lang::files::File;
+use crate::model::{Description, Package};
+
+/// A larger file is generated, and nobody reads its documentation.
+const MAX_FILE: u64 = 10 * 1024 * 1024;
+
+/// The overview of a package in a directory; its files have absolute names.
+pub fn external_package(dir: &Path, import_path: &str, version: Option<&str>) -> io::Result<Package> {
+    let (package, _) = read(dir, import_path, &BuildContext::host())?;
+    Ok(overview(&package.named(), version))
+}
+
+/// All that a directory says of one symbol, given by what its path has behind the package: its source, docs and
+/// examples. `None`: the package has no such symbol.
+pub fn external_symbol(dir: &Path, import_path: &str, bits: &[&str]) -> io::Result<Option<Description>> {
+    let (mut package, tests) = read(dir, import_path, &BuildContext::host())?;
+    let bits: Vec<String> = bits.iter().map(|it| (*it).to_owned()).collect();
+    let all = package.files.clone();
+    // Most packages have many files that never name the symbol; those need not be parsed.
+    package.files.retain(|file| bits.iter().all(|bit| file.text.contains(bit.as_str())));
+    let mut world = World::new(vec![package]);
+    if find(&world, &bits).is_none() {
+        for package in &mut world.packages {
+            package.files.clone_from(&all);
+        }
+    }
+    let Some(found) = find(&world, &bits) else { return Ok(None) };
+    let methods = methods_of(&all, found);
+    let symbol = documented(found.symbol(), &methods, false);
+    let names: Vec<&str> = found.bits().collect();
+    Ok(Some(Description {
+        source: found.file.text.get(found.item.span.start..found.item.span.end).map(str::to_owned),
+        docs: symbol.docs.clone(),
+        examples: examples_in(tests.iter().map(|it| &**it), &names),
+        symbol,
+        implementations: Vec::new(),
+    }))
+}
+
+fn find<'w>(world: &'w World, bits: &[String]) -> Option<Declaration<'w>> {
+    world.packages.iter().flat_map(|it| world.lookup(it, bits)).next()
+}
+
+/// The methods of a type that was found, from all files of its package.
+fn methods_of<'p>(files: &'p [Arc<File>], found: Declaration<'p>) -> Vec<Declaration<'p>> {
+    let name = &found.item.name;
+    let naming = files.iter().filter(|it| found.item.container.is_empty() && it.text.contains(name.as_str()));
+    let methods =
+        naming.flat_map(|file| file.outline().items.iter().map(move |item| Declaration { file, item, ..found }));
+    methods.filter(|it| it.item.container.first() == Some(name)).collect()
+}
+
+/// The files of a package that a build takes, and apart from them its tests.
+fn read(dir: &Path, import_path: &str, context: &BuildContext) -> io::Result<(GoPackage, Vec<Arc<File>>)> {
+    let mut names: Vec<_> = std::fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
+    names.sort_by_key(std::fs::DirEntry::file_name);
+    let (mut files, mut tests) = (Vec::new(), Vec::new());
+    for entry in names {
+        let path = entry.path();
+        let Some(name) = path.to_str().filter(|it| it.ends_with(".go")) else { continue };
+        let metadata = std::fs::metadata(&path)?;
+        if !metadata.is_file() || metadata.len() > MAX_FILE {
+            continue;
+        }
+        let Ok(text) = String::from_utf8(std::fs::read(&path)?) else { continue };
+        if context.takes(name, &text) {
+            let file = Arc::new(File::new(name, text));
+            if is_test_file(name) { tests.push(file) } else { files.push(file) }
+        }
+    }
+    if files.is_empty() && tests.is_empty() {
+        return Err(io::Error::new(io::ErrorKind::NotFound, format!("no Go files in {}", dir.display())));
+    }
+    let package = GoPackage {
+        import_path: import_path.to_owned(),
+        name: String::new(),
+        directory: dir.to_string_lossy().into_owned(),
+        files,
+        standing: Standing::Member,
+        external: true,
+    };
+    Ok((package, tests))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::SymbolKind;
+    use std::process::Command;
+
+    fn goroot_package(import_path: &str) -> std::path::PathBuf {
+        let output = Command::new("go").args(["env", "GOROOT"]).output().expect("go is needed for these tests");
+        let goroot = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        super::super::dependencies::goroot_dir(Path::new(&goroot), import_path)
+            .expect("a package of the standard library")
+    }
+
+    #[test]
+    fn a_package_of_the_standard_library() {
+        let dir = goroot_package("encoding/json");
+        let package = external_package(&dir, "encoding/json", Some("go1")).unwrap();
+        assert!(package.docs.is_some_and(|it| it.starts_with("Package json implements encoding")));
+        assert!(package.external && package.version.as_deref() == Some("go1"));
+        let decoder = package.symbols.iter().find(|it| it.path == "encoding/json.Decoder").unwrap();
+        assert!(decoder.external && decoder.kind == SymbolKind::Struct && decoder.place.file.starts_with('/'));
+        let members: Vec<&str> = decoder.children.iter().map(|it| it.name.as_str()).collect();
+        assert!(members.contains(&"Decode") && !members.contains(&"refill"), "{members:?}");
+        assert!(package.symbols.iter().all(|it| it.public && !it.test));
+        assert!(external_package(&dir.join("gone"), "x", None).is_err());
+    }
+
+    #[test]
+    fn a_symbol_of_the_standard_library() {
+        let dir = goroot_package("bufio");
+        let method = external_symbol(&dir, "bufio", &["Scanner", "Scan"]).unwrap().unwrap();
+        assert_eq!(method.symbol.signature, "func (s *Scanner) Scan() bool");
+        assert!(method.source.is_some_and(|it| it.starts_with("// Scan advances") && it.ends_with('}')));
+        assert!(method.docs.is_some_and(|it| it.starts_with("Scan advances")));
+        let ty = external_symbol(&dir, "bufio", &["Scanner"]).unwrap().unwrap();
+        assert!(ty.examples.iter().any(|it| it.title == "ExampleScanner_lines" && it.code.contains("scanner.Scan()")));
+        assert!(ty.symbol.children.iter().any(|it| it.path == "bufio.Scanner.Buffer"));
+        let promoted = external_symbol(&dir, "bufio", &["ReadWriter", "ReadRune"]).unwrap().unwrap();
+        assert_eq!(promoted.symbol.path, "bufio.Reader.ReadRune");
+        assert_eq!(external_symbol(&dir, "bufio", &["Nothing"]).unwrap(), None);
+    }
+}

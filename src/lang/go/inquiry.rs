@@ -1,0 +1,184 @@
+//! The questions that gopls is asked, about one state of the files and before one deadline.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::stream::{self, StreamExt as _};
+use lsp_types::request::{GotoDefinition, GotoImplementation, HoverRequest, References};
+use lsp_types::{
+    DiagnosticSeverity, DocumentDiagnosticParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents,
+    HoverParams, Location, MarkedString, PartialResultParams, ReferenceContext, ReferenceParams,
+    TextDocumentIdentifier, TextDocumentPositionParams, WorkDoneProgressParams,
+};
+
+use super::cache::Checked;
+use super::session::{Failure, Session};
+use super::wire::{self, PullDiagnostics};
+use crate::lang::files::{File, Files};
+use crate::model::{Language, Place};
+
+/// Questions that are with gopls at the same time: it computes on all cores by itself.
+pub const AT_ONCE: usize = 8;
+
+pub struct Inquiry<'a> {
+    pub session: &'a Session,
+    pub files: &'a Files,
+    pub deadline: Instant,
+    /// The generation that answers are kept for; none in a dry run, whose answers are nobody else's.
+    pub generation: Option<u64>,
+}
+
+impl Inquiry<'_> {
+    /// Whether the build takes a file.
+    pub fn is_active(&self, file: &str) -> bool {
+        self.files.get(file).is_some_and(|it| self.session.context().takes(file, &it.text))
+    }
+
+    pub fn load(&self, file: &str) -> Option<Arc<File>> {
+        wire::load(self.files, file)
+    }
+
+    /// Opening makes the answers for the file's package quick, but only files of the workspace are opened: one
+    /// outside would be taken for a workspace of its own.
+    fn to_open<'f>(&self, file: &'f str) -> Vec<&'f str> {
+        let known = self.files.get(file).is_some() && Language::of(file) == Some(Language::Go);
+        if known { vec![file] } else { Vec::new() }
+    }
+
+    fn at(&self, file: &File, offset: usize) -> Result<TextDocumentPositionParams, Failure> {
+        let uri = self.session.root.uri(&file.path);
+        let uri = uri.ok_or_else(|| Failure::Refused(format!("{} cannot be named in a URI", file.path)))?;
+        let position = wire::position(file, offset);
+        Ok(TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position })
+    }
+
+    /// Where the thing at this offset is named, its declaration left out; in and outside the workspace.
+    pub async fn references(&self, file: &File, offset: usize) -> Result<Arc<Vec<Location>>, Failure> {
+        let cache = &self.session.cache;
+        if let Some(kept) = self.generation.and_then(|generation| cache.references(generation, &file.path, offset)) {
+            return Ok(kept);
+        }
+        let params = ReferenceParams {
+            text_document_position: self.at(file, offset)?,
+            context: ReferenceContext { include_declaration: false },
+            work_done_progress_params: WorkDoneProgressParams::default(),
+            partial_result_params: PartialResultParams::default(),
+        };
+        let answer = self.session.ask::<References>(&self.to_open(&file.path), &params, self.deadline).await?;
+        let locations = Arc::new(answer.unwrap_or_default());
+        if let Some(generation) = self.generation {
+            cache.keep_references(generation, &file.path, offset, locations.clone());
+        }
+        Ok(locations)
+    }
+
+    pub async fn definition(&self, file: &File, offset: usize) -> Result<Vec<Location>, Failure> {
+        let params = GotoDefinitionParams {
+            text_document_position_params: self.at(file, offset)?,
+            work_done_progress_params: WorkDoneProgressParams::default(),
+            partial_result_params: PartialResultParams::default(),
+        };
+        let answer = self.session.ask::<GotoDefinition>(&self.to_open(&file.path), &params, self.deadline).await?;
+        Ok(locations(answer))
+    }
+
+    pub async fn implementations(&self, file: &File, offset: usize) -> Result<Vec<Location>, Failure> {
+        let params = GotoDefinitionParams {
+            text_document_position_params: self.at(file, offset)?,
+            work_done_progress_params: WorkDoneProgressParams::default(),
+            partial_result_params: PartialResultParams::default(),
+        };
+        let answer = self.session.ask::<GotoImplementation>(&self.to_open(&file.path), &params, self.deadline).await?;
+        Ok(locations(answer))
+    }
+
+    /// Markdown.
+    pub async fn hover(&self, file: &File, offset: usize) -> Result<Option<String>, Failure> {
+        let params = HoverParams {
+            text_document_position_params: self.at(file, offset)?,
+            work_done_progress_params: WorkDoneProgressParams::default(),
+        };
+        let answer = self.session.ask::<HoverRequest>(&self.to_open(&file.path), &params, self.deadline).await?;
+        Ok(answer.and_then(markdown))
+    }
+
+    /// What gopls says of one file. It is not opened: gopls would make a build configuration of its own for a
+    /// file that this one leaves out, and load everything once more.
+    pub async fn check(&self, file: &str) -> Result<Checked, Failure> {
+        let cache = &self.session.cache;
+        if let Some(kept) = self.generation.and_then(|generation| cache.checked(generation, file)) {
+            return Ok(kept);
+        }
+        let uri = self.session.root.uri(file);
+        let uri = uri.ok_or_else(|| Failure::Refused(format!("{file} cannot be named in a URI")))?;
+        let params = DocumentDiagnosticParams {
+            text_document: TextDocumentIdentifier { uri },
+            identifier: None,
+            previous_result_id: None,
+            work_done_progress_params: WorkDoneProgressParams::default(),
+            partial_result_params: PartialResultParams::default(),
+        };
+        let checked = match self.session.ask::<PullDiagnostics>(&[], &params, self.deadline).await {
+            Ok(pulled) => Checked::Known(Arc::new(pulled.items.unwrap_or_default())),
+            Err(Failure::Refused(message)) => Checked::Unknown(message.into()),
+            Err(lacking) => return Err(lacking),
+        };
+        if let Some(generation) = self.generation {
+            cache.keep_checked(generation, file, checked.clone());
+        }
+        Ok(checked)
+    }
+
+    /// Many files at once. What could not be asked stands as its failure.
+    pub async fn check_all(&self, files: Vec<String>) -> HashMap<String, Result<Checked, Failure>> {
+        let checks = files.into_iter().map(|file| async move {
+            let checked = self.check(&file).await;
+            (file, checked)
+        });
+        stream::iter(checks).buffer_unordered(AT_ONCE).collect().await
+    }
+
+    /// A location in the words of the model; none where the file cannot be read.
+    pub fn place(&self, location: &Location) -> Option<Place> {
+        let file = self.load(&self.session.root.file(&location.uri)?)?;
+        Some(wire::place(&file, location.range))
+    }
+}
+
+impl Checked {
+    /// Known to gopls, and without an error.
+    pub fn is_clean(&self) -> bool {
+        match self {
+            Checked::Known(diagnostics) => !diagnostics.iter().any(|it| it.severity == Some(DiagnosticSeverity::ERROR)),
+            Checked::Unknown(_) => false,
+        }
+    }
+}
+
+fn locations(answer: Option<GotoDefinitionResponse>) -> Vec<Location> {
+    match answer {
+        None => Vec::new(),
+        Some(GotoDefinitionResponse::Scalar(location)) => vec![location],
+        Some(GotoDefinitionResponse::Array(locations)) => locations,
+        Some(GotoDefinitionResponse::Link(links)) => links
+            .into_iter()
+            .map(|link| Location { uri: link.target_uri, range: link.target_selection_range })
+            .collect(),
+    }
+}
+
+fn markdown(hover: Hover) -> Option<String> {
+    fn marked(text: MarkedString) -> String {
+        match text {
+            MarkedString::String(text) => text,
+            MarkedString::LanguageString(code) => format!("```{}\n{}\n```", code.language, code.value),
+        }
+    }
+    let text = match hover.contents {
+        HoverContents::Markup(markup) => markup.value,
+        HoverContents::Scalar(text) => marked(text),
+        HoverContents::Array(texts) => texts.into_iter().map(marked).collect::<Vec<_>>().join("\n\n"),
+    };
+    (!text.trim().is_empty()).then_some(text)
+}

@@ -1,0 +1,410 @@
+//! A dry run: what gopls would say if an edit were made. It has the session for itself meanwhile, and whatever
+//! happens, what it told gopls is taken back before anybody else asks anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::constraints::BuildContext;
+use super::delta::{self, Altered, Shift};
+use super::diagnostics;
+use super::inquiry::Inquiry;
+use super::layout::Layout;
+use super::meaning;
+use super::modules;
+use super::names::{self, is_test_file};
+use super::outside;
+use super::session::{SCOPE, Session};
+use super::syntax;
+use super::usages::{self, Effort};
+use crate::lang::files::{File, Files};
+use crate::lang::{Result, Stop};
+use crate::model::{
+    Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Language, Missing, MissingCode,
+    Severity, Symbol, SymbolKind, Unchecked, Usage,
+};
+
+/// Files that are checked before and after; more are said to be unchecked.
+const MAX_FILES: usize = 400;
+/// Changed declarations whose references are looked up.
+const MAX_ALTERED: usize = 200;
+
+/// What was edited, seen from before and after.
+struct Scene {
+    before: Arc<Files>,
+    after: Arc<Files>,
+    altered: Vec<Altered>,
+    shifts: BTreeMap<String, Shift>,
+}
+
+/// Takes the texts of the dry run back when it is dropped.
+struct Overlaid<'a>(&'a Session);
+
+impl Drop for Overlaid<'_> {
+    fn drop(&mut self) {
+        self.0.book().take_back();
+    }
+}
+
+pub async fn run(
+    session: Arc<Session>,
+    files: Arc<Files>,
+    generation: u64,
+    edits: Vec<FileEdit>,
+    deadline: Instant,
+) -> Result<Judgement> {
+    let mut judgement = Judgement::default();
+    let edits: Vec<FileEdit> = edits.into_iter().filter(|edit| concerns_go(&edit.file)).collect();
+    if edits.is_empty() {
+        return Ok(judgement);
+    }
+    let Ok(_alone) = tokio::time::timeout_at(deadline.into(), session.gate.write()).await else {
+        judgement.coverage.lacks(Missing::new(MissingCode::Timeout, SCOPE, "gopls was busy with other questions"));
+        return Ok(judgement);
+    };
+    let scene = Scene::new(files, &edits);
+    let layout = Layout::of(&scene.before);
+    let current = Inquiry { session: &session, files: &scene.before, deadline, generation: Some(generation) };
+    if session.book().generation() != generation {
+        return Err(Stop::Stale);
+    }
+
+    let reach = Reach::find(&current, &layout, &scene, &mut judgement).await?;
+    let checked = reach.files(&layout, &session.context(), &scene, &edits, &mut judgement.impact);
+    let existing: Vec<String> = checked.iter().filter(|file| scene.before.get(file).is_some()).cloned().collect();
+    let old = diagnostics::by_file(&current, existing, &mut judgement.coverage).await;
+
+    session.book().overlay(edits.iter().map(|edit| (edit.file.clone(), planned(edit))));
+    let overlaid = Overlaid(&session);
+    let planned = Inquiry { session: &session, files: &scene.after, deadline, generation: None };
+    let remaining: Vec<String> = checked.iter().filter(|file| scene.after.get(file).is_some()).cloned().collect();
+    let new = diagnostics::by_file(&planned, remaining, &mut judgement.coverage).await;
+    drop(overlaid);
+
+    if session.book().generation() != generation {
+        return Err(Stop::Stale);
+    }
+    // What could be asked of one state only says nothing of a difference.
+    for file in &checked {
+        let created = scene.before.get(file).is_none();
+        let deleted = scene.after.get(file).is_none();
+        match (old.get(file), new.get(file)) {
+            (Some(old), Some(new)) => scene.difference(file, old, new, &mut judgement),
+            (None, Some(new)) if created => judgement.new.extend(new.iter().cloned()),
+            (Some(old), None) if deleted => judgement.fixed.extend(old.iter().cloned()),
+            _ => {}
+        }
+    }
+    judgement.new.sort();
+    judgement.fixed.sort();
+    scene.impact(&reach, &mut judgement);
+    unchecked(&scene, &session.context(), &edits, &mut judgement.impact);
+    Ok(judgement)
+}
+
+fn concerns_go(file: &str) -> bool {
+    Language::of(file) == Some(Language::Go) || matches!(file.rsplit('/').next(), Some("go.mod" | "go.work"))
+}
+
+/// gopls cannot be told that a file on the disk is gone: it is told that nothing is in it.
+fn planned(edit: &FileEdit) -> Arc<str> {
+    match (&edit.new, &edit.old) {
+        (Some(new), _) => new.clone(),
+        (None, Some(old)) => {
+            let clause = old.lines().find(|line| line.starts_with("package ")).unwrap_or_default();
+            format!("{clause}\n").into()
+        }
+        (None, None) => "".into(),
+    }
+}
+
+/// The places that name what is changed, and the files that have to be looked at because of it.
+#[derive(Default)]
+struct Reach {
+    /// The symbol that changes, and a place that names it in the state before.
+    usages: Vec<(usize, Usage)>,
+    files: BTreeSet<String>,
+    symbols: BTreeMap<usize, Symbol>,
+}
+
+impl Reach {
+    async fn find(inquiry: &Inquiry<'_>, layout: &Layout, scene: &Scene, judgement: &mut Judgement) -> Result<Reach> {
+        let mut reach = Reach::default();
+        if scene.altered.len() > MAX_ALTERED {
+            let detail = format!("{} declarations change; {MAX_ALTERED} were followed", scene.altered.len());
+            judgement.impact.unchecked.push(Unchecked { code: "too_many".to_owned(), detail });
+        }
+        for (at, altered) in scene.altered.iter().enumerate().take(MAX_ALTERED) {
+            let Some(symbol) = altered.before.as_ref().and_then(|it| declared_symbol(inquiry.files, it)) else {
+                reach.around(inquiry, layout, altered, judgement).await?;
+                continue;
+            };
+            let answer = usages::of(inquiry, layout, &symbol, Effort::Brief).await?;
+            judgement.coverage.absorb(answer.coverage);
+            for usage in answer.value.items.into_iter().chain(answer.value.possible) {
+                reach.files.insert(usage.place.file.clone());
+                reach.usages.push((at, usage));
+            }
+            if altered.is_seen_from_outside() {
+                reach.around(inquiry, layout, altered, judgement).await?;
+            }
+            reach.symbols.insert(at, symbol);
+        }
+        Ok(reach)
+    }
+
+    /// A change of a method or field is felt wherever its type is used, for it may no longer fit an interface; and
+    /// an interface's wherever a type is used that has its methods.
+    async fn around(
+        &mut self,
+        inquiry: &Inquiry<'_>,
+        layout: &Layout,
+        altered: &Altered,
+        judgement: &mut Judgement,
+    ) -> Result<()> {
+        let Some(declared) = altered.declared() else { return Ok(()) };
+        let [parent, _] = declared.path.as_slice() else { return Ok(()) };
+        if !matches!(declared.kind, SymbolKind::Method | SymbolKind::Field) {
+            return Ok(());
+        }
+        let owner = layout.siblings(&declared.file).iter().find_map(|file| {
+            let symbols = names::symbols(inquiry.files, file);
+            symbols.into_iter().find(|it| it.name == *parent && is_type(it.kind))
+        });
+        let Some(owner) = owner else { return Ok(()) };
+        let mut types = Vec::new();
+        if owner.kind == SymbolKind::Interface {
+            let implementations = meaning::implementations(inquiry, &owner).await;
+            judgement.coverage.absorb(implementations.coverage);
+            types.extend(implementations.value.into_iter().filter(|it| !it.external));
+        }
+        types.push(owner);
+        // Candidates only: what is not found here is not missing from an answer.
+        for symbol in types {
+            self.files.insert(symbol.place.file.clone());
+            let Some(file) = inquiry.load(&symbol.name_at.file) else { continue };
+            match inquiry.references(&file, symbol.name_at.start).await {
+                Ok(locations) => {
+                    self.files.extend(locations.iter().filter_map(|it| inquiry.session.root.file(&it.uri)))
+                }
+                Err(failure) => failure.note(&mut judgement.coverage),
+            }
+        }
+        Ok(())
+    }
+
+    /// All files to check, in and around the edited ones.
+    fn files(
+        &self,
+        layout: &Layout,
+        context: &BuildContext,
+        scene: &Scene,
+        edits: &[FileEdit],
+        impact: &mut Impact,
+    ) -> Vec<String> {
+        let mut files = BTreeSet::new();
+        for edit in edits {
+            if Language::of(&edit.file) == Some(Language::Go) {
+                files.insert(edit.file.clone());
+                files.extend(layout.siblings(&edit.file).iter().cloned());
+            } else {
+                files.extend(layout.built().map(str::to_owned));
+            }
+        }
+        files.extend(self.files.iter().cloned());
+        let states = [&scene.before, &scene.after];
+        let active =
+            |file: &String| states.iter().any(|it| it.get(file).is_some_and(|it| context.takes(file, &it.text)));
+        files.retain(|file| Language::of(file) == Some(Language::Go) && active(file));
+        if files.len() > MAX_FILES {
+            let detail = format!("{} files may be touched; {MAX_FILES} were checked", files.len());
+            impact.unchecked.push(Unchecked { code: "too_many".to_owned(), detail });
+        }
+        // The edited files before all.
+        let edited: Vec<String> =
+            files.iter().filter(|file| edits.iter().any(|it| it.file == **file)).cloned().collect();
+        let others = files.iter().filter(|file| !edited.contains(file)).cloned().collect::<Vec<_>>();
+        edited.into_iter().chain(others).take(MAX_FILES).collect()
+    }
+}
+
+fn is_type(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Struct | SymbolKind::Interface | SymbolKind::Type)
+}
+
+fn declared_symbol(files: &Files, declared: &delta::Declared) -> Option<Symbol> {
+    let (package, _) = modules::package_of(files, &declared.file)?;
+    let file = files.get(&declared.file)?;
+    outside::declared_at(file, &package, &file.lines().place(&file.path, declared.name), false)
+}
+
+impl Scene {
+    fn new(before: Arc<Files>, edits: &[FileEdit]) -> Scene {
+        let mut after = Files::clone(&before);
+        for edit in edits {
+            match &edit.new {
+                Some(text) => {
+                    after.insert(Arc::new(File::new(edit.file.as_str(), text.clone())));
+                }
+                None => {
+                    after.remove(&edit.file);
+                }
+            }
+        }
+        let shifts = edits.iter().filter_map(|edit| {
+            let (old, new) = (before.get(&edit.file)?.clone(), after.get(&edit.file)?.clone());
+            Some((edit.file.clone(), Shift::between(old, new)))
+        });
+        let shifts = shifts.collect();
+        let altered = delta::of(&before, &after, edits);
+        Scene { shifts, altered, after: Arc::new(after), before }
+    }
+
+    /// Sorts the diagnostics of one file into new and fixed. Lines that an edit moves are no difference.
+    fn difference(&self, file: &str, old: &[Diagnostic], new: &[Diagnostic], judgement: &mut Judgement) {
+        let shift = self.shifts.get(file);
+        let Some(after) = self.after.get(file) else { return };
+        let mut left: Vec<(&Diagnostic, Option<Diagnostic>)> = old
+            .iter()
+            .map(|it| match shift {
+                None => (it, Some(it.clone())),
+                Some(shift) => {
+                    let moved = shift.span(it.place.span()).map(|span| after.lines().place(file, span));
+                    (it, moved.map(|place| Diagnostic { place, ..it.clone() }))
+                }
+            })
+            .collect();
+        for found in new {
+            let stays = shift.is_none_or(|shift| shift.stays(found.place.line));
+            let same = |(old, moved): &(&Diagnostic, Option<Diagnostic>)| match moved {
+                Some(moved) => stays && moved.place.line == found.place.line && says_the_same(moved, found),
+                None => !stays && says_the_same(old, found),
+            };
+            match left.iter().position(same) {
+                Some(at) => {
+                    left.swap_remove(at);
+                }
+                None => judgement.new.push(found.clone()),
+            }
+        }
+        judgement.fixed.extend(left.into_iter().map(|(old, moved)| moved.unwrap_or_else(|| old.clone())));
+    }
+
+    fn impact(&self, reach: &Reach, judgement: &mut Judgement) {
+        let impact = &mut judgement.impact;
+        impact.changed = self.altered.iter().enumerate().map(|(at, it)| self.changed(reach, at, it)).collect();
+        // Where the changed things were named, in the text after the change.
+        let mut references: Vec<(usize, Affected)> = Vec::new();
+        for (at, usage) in &reach.usages {
+            let span = match self.shifts.get(&usage.place.file) {
+                Some(shift) => shift.span(usage.place.span()),
+                None => Some(usage.place.span()),
+            };
+            if let (Some(span), Some(file)) = (span, self.after.get(&usage.place.file)) {
+                let usage = usages::usage(&self.after, file, span, usage.role);
+                let cause = impact.changed.get(*at).map(|it| it.symbol.clone());
+                let Usage { place, text, symbol, test, .. } = usage;
+                references.push((*at, Affected { place, text, symbol, cause, test }));
+            }
+        }
+        let inside = |found: &Diagnostic| {
+            let declared = self.altered.iter().filter_map(|it| it.after.as_ref());
+            declared.into_iter().any(|it| it.file == found.place.file && it.span.encloses(found.place.span()))
+        };
+        for found in judgement.new.iter().filter(|it| it.severity == Severity::Error && !inside(it)) {
+            let Some(file) = self.after.get(&found.place.file) else { continue };
+            let named = references.iter().find(|(_, it)| {
+                it.place.file == found.place.file
+                    && (it.place.span().overlaps(found.place.span()) || it.place.line == found.place.line)
+            });
+            let cause = named.and_then(|(_, it)| it.cause.clone()).or_else(|| self.named_in(found, &impact.changed));
+            impact.broken.push(Broken {
+                at: Affected {
+                    text: file.lines().line_text(&file.text, found.place.line).to_owned(),
+                    symbol: found.symbol.clone(),
+                    cause,
+                    test: is_test_file(&found.place.file),
+                    place: found.place.clone(),
+                },
+                code: found.code.clone(),
+                reason: found.message.clone(),
+            });
+        }
+        let broken: BTreeSet<(&str, usize)> =
+            impact.broken.iter().map(|it| (it.at.place.file.as_str(), it.at.place.line)).collect();
+        let whole = |(_, it): &&(usize, Affected)| !broken.contains(&(it.place.file.as_str(), it.place.line));
+        let outward = |(at, _): &&(usize, Affected)| self.altered.get(*at).is_some_and(Altered::is_seen_from_outside);
+        impact.affected = references.iter().filter(outward).filter(whole).map(|(_, it)| it.clone()).collect();
+        impact.tests = tests(references.into_iter().map(|(_, it)| it));
+    }
+
+    fn changed(&self, reach: &Reach, at: usize, altered: &Altered) -> Changed {
+        let before = reach.symbols.get(&at).cloned();
+        let before = before.or_else(|| altered.before.as_ref().and_then(|it| declared_symbol(&self.before, it)));
+        let after = altered.after.as_ref().and_then(|it| declared_symbol(&self.after, it));
+        let plain = || altered.declared().map(|it| it.path.join(".")).unwrap_or_default();
+        Changed {
+            symbol: before.or(after).map_or_else(plain, |it| it.path),
+            kind: altered.kind,
+            before: altered.before.as_ref().map(|it| it.signature.clone()),
+            after: altered.after.as_ref().map(|it| it.signature.clone()),
+        }
+    }
+
+    /// The changed thing that a message speaks of; the only one, if there is but one.
+    fn named_in(&self, found: &Diagnostic, changed: &[Changed]) -> Option<String> {
+        let outward: Vec<(&Altered, &Changed)> =
+            self.altered.iter().zip(changed).filter(|(it, _)| it.is_seen_from_outside()).collect();
+        let named = outward.iter().find(|(altered, _)| {
+            let names = [&altered.before, &altered.after];
+            names.into_iter().flatten().any(|it| {
+                let words = found.message.split(|it: char| it != '_' && !it.is_alphanumeric());
+                words.into_iter().any(|word| word == it.name())
+            })
+        });
+        let only = || outward.first().filter(|_| outward.len() == 1);
+        named.or_else(only).map(|(_, changed)| changed.symbol.clone())
+    }
+}
+
+fn says_the_same(a: &Diagnostic, b: &Diagnostic) -> bool {
+    (&a.message, &a.code, a.severity, &a.source) == (&b.message, &b.code, b.severity, &b.source)
+}
+
+/// The test functions that name a changed thing, each once.
+fn tests(references: impl Iterator<Item = Affected>) -> Vec<Affected> {
+    let mut seen = BTreeSet::new();
+    let is_function = |path: &str| {
+        let name = path.rsplit('.').next().unwrap_or(path);
+        ["Test", "Benchmark", "Fuzz", "Example"].iter().any(|it| name.starts_with(it))
+    };
+    references
+        .filter(|it| it.test && it.symbol.as_deref().is_some_and(is_function))
+        .filter(|it| seen.insert(it.symbol.clone()))
+        .collect()
+}
+
+/// What this judgement cannot know, where it matters for this edit.
+fn unchecked(scene: &Scene, context: &BuildContext, edits: &[FileEdit], impact: &mut Impact) {
+    let outward = scene.altered.iter().filter(|it| it.is_seen_from_outside() && it.kind != ChangeKind::Added);
+    let names: BTreeSet<&str> = outward.filter_map(|it| it.before.as_ref()).map(delta::Declared::name).collect();
+    let hidden: Vec<&str> = scene
+        .after
+        .of(Language::Go)
+        .filter(|file| !context.takes(&file.path, &file.text))
+        .filter(|file| names.iter().any(|name| !syntax::occurrences(&file.text, name).is_empty()))
+        .map(|file| &*file.path)
+        .collect();
+    if !hidden.is_empty() {
+        let detail = format!("left out by build constraints, but naming what changes: {}", hidden.join(", "));
+        impact.unchecked.push(Unchecked { code: "cfg_off".to_owned(), detail });
+    }
+    for edit in edits.iter().filter(|edit| edit.new.is_none()) {
+        let detail = format!("{} was judged as emptied, not as deleted", edit.file);
+        impact.unchecked.push(Unchecked { code: "deleted_file".to_owned(), detail });
+    }
+    if edits.iter().any(|edit| Language::of(&edit.file) != Some(Language::Go)) {
+        let detail = "what the change of go.mod or go.work means for the choice of versions was not resolved";
+        impact.unchecked.push(Unchecked { code: "module_versions".to_owned(), detail: detail.to_owned() });
+    }
+}

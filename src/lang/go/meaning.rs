@@ -1,0 +1,201 @@
+//! What a name means: from a place in a file, or a location that gopls gives, to the symbol there.
+
+use lsp_types::Location;
+
+use super::examples;
+use super::inquiry::Inquiry;
+use super::modules;
+use super::names;
+use super::outside;
+use super::session::Failure;
+use super::wire;
+use crate::lang::files::File;
+use crate::model::{Answer, Coverage, Description, Span, Symbol, SymbolAt, SymbolKind};
+
+pub async fn symbol_at(inquiry: &Inquiry<'_>, file: &File, offset: usize) -> Answer<SymbolAt> {
+    let mut coverage = Coverage::default();
+    let span = word_at(&file.text, offset);
+    let at = file.lines().place(&file.path, span);
+    let (definitions, hover) = futures::join!(inquiry.definition(file, span.start), inquiry.hover(file, span.start));
+    // What is no identifier, or a keyword, has no definition: gopls refuses to look for one.
+    let definition = match definitions {
+        Ok(locations) => locations.into_iter().next(),
+        Err(Failure::Refused(_)) => None,
+        Err(failure) => {
+            failure.note(&mut coverage);
+            None
+        }
+    };
+    let hover = match hover {
+        Ok(hover) => hover,
+        Err(Failure::Refused(_)) => None,
+        Err(failure) => {
+            failure.note(&mut coverage);
+            None
+        }
+    };
+    let declaration = hover.as_deref().and_then(declaration);
+    let symbol = definition.as_ref().and_then(|it| {
+        symbol_of(inquiry, it).or_else(|| local(inquiry, it, declaration.as_deref().unwrap_or_default()))
+    });
+    let value = SymbolAt {
+        ty: declaration.as_deref().and_then(type_of),
+        definition: definition.and_then(|it| inquiry.place(&it)),
+        symbol,
+        hover,
+        at,
+    };
+    Answer { value, coverage }
+}
+
+/// The symbol that is declared at a location, in the workspace or outside.
+pub fn symbol_of(inquiry: &Inquiry<'_>, location: &Location) -> Option<Symbol> {
+    let file = inquiry.load(&inquiry.session.root.file(&location.uri)?)?;
+    let place = wire::place(&file, location.range);
+    if file.path.starts_with('/') {
+        return outside::symbol_at(inquiry.session, &file, &place);
+    }
+    let (package, _) = modules::package_of(inquiry.files, &file.path)?;
+    outside::declared_at(&file, &package, &place, false)
+}
+
+/// A variable or another thing that lives inside a function.
+fn local(inquiry: &Inquiry<'_>, location: &Location, declaration: &str) -> Option<Symbol> {
+    let place = inquiry.place(location)?;
+    let file = inquiry.files.get(&place.file)?;
+    let name = file.text.get(place.start..place.end)?.to_owned();
+    let around = names::symbol_around(inquiry.files, &place.file, place.start)?;
+    let (package, _) = modules::package_of(inquiry.files, &place.file)?;
+    let kind = match declaration.split_whitespace().next() {
+        Some("const") => SymbolKind::Const,
+        Some("type") => SymbolKind::Type,
+        Some("func") => SymbolKind::Function,
+        Some("field") => SymbolKind::Field,
+        _ => SymbolKind::Variable,
+    };
+    Some(Symbol {
+        path: format!("{around}.{name}"),
+        kind,
+        signature: declaration.to_owned(),
+        package,
+        name_at: place.clone(),
+        declared_at: None,
+        docs: None,
+        external: false,
+        public: false,
+        test: names::is_test_file(&place.file),
+        usages: None,
+        children: Vec::new(),
+        place,
+        name,
+    })
+}
+
+/// The identifier that an offset touches, else the offset itself.
+pub fn word_at(text: &str, offset: usize) -> Span {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    let part = |it: char| it == '_' || it.is_alphanumeric();
+    let before = text[..offset].chars().rev().take_while(|it| part(*it)).map(char::len_utf8).sum::<usize>();
+    let after = text[offset..].chars().take_while(|it| part(*it)).map(char::len_utf8).sum::<usize>();
+    Span::new(offset - before, offset + after)
+}
+
+/// The first block of code of a hover.
+fn declaration(hover: &str) -> Option<String> {
+    let (_, code) = hover.split_once("```go\n")?;
+    let (code, _) = code.split_once("\n```")?;
+    Some(code.to_owned())
+}
+
+/// The type in gopls's words for a declaration: `var x T`, `field F T`, `func f(…) …`.
+fn type_of(declaration: &str) -> Option<String> {
+    let line = declaration.lines().next()?;
+    let words = line.split("//").next()?.trim();
+    let (keyword, rest) = words.split_once(' ')?;
+    match keyword {
+        "func" => Some(words.to_owned()),
+        "var" | "field" | "const" => {
+            let (_, ty) = rest.split_once(' ')?;
+            let ty = ty.split(" = ").next()?.trim();
+            (!ty.is_empty() && !ty.starts_with('=')).then(|| ty.to_owned())
+        }
+        "type" => rest.split_whitespace().next().map(str::to_owned),
+        _ => None,
+    }
+}
+
+pub async fn describe(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Description> {
+    let implementations = if has_implementations(symbol.kind) {
+        implementations(inquiry, symbol).await
+    } else {
+        Answer::whole(Vec::new())
+    };
+    let sources = if symbol.external { outside::describe(inquiry.session, inquiry.files, symbol) } else { None };
+    implementations.map(|implementations| match sources {
+        Some(description) => Description { implementations, ..description },
+        None => {
+            let file = inquiry.load(&symbol.place.file);
+            Description {
+                source: file.and_then(|file| file.text.get(symbol.place.start..symbol.place.end).map(str::to_owned)),
+                docs: symbol.docs.clone(),
+                examples: examples::examples(inquiry.files, symbol),
+                implementations,
+                symbol: symbol.clone(),
+            }
+        }
+    })
+}
+
+fn has_implementations(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Interface | SymbolKind::Struct | SymbolKind::Type | SymbolKind::Method)
+}
+
+/// For an interface the types that have its methods, for a type the interfaces that it has the methods of.
+pub async fn implementations(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Vec<Symbol>> {
+    let mut coverage = Coverage::default();
+    let Some(file) = inquiry.load(&symbol.name_at.file) else { return Answer::whole(Vec::new()) };
+    let locations = match inquiry.implementations(&file, symbol.name_at.start).await {
+        Ok(locations) => locations,
+        // gopls refuses where the thing can have none, as a function.
+        Err(Failure::Refused(_)) => Vec::new(),
+        Err(failure) => {
+            failure.note(&mut coverage);
+            Vec::new()
+        }
+    };
+    let mut symbols: Vec<Symbol> = locations.iter().filter_map(|it| symbol_of(inquiry, it)).collect();
+    symbols.sort_by(|a, b| (a.external, &a.path).cmp(&(b.external, &b.path)));
+    symbols.dedup_by(|a, b| a.name_at == b.name_at);
+    Answer { value: symbols, coverage }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_read_from_declarations() {
+        for (declaration, ty) in [
+            ("var x map[string]int", Some("map[string]int")),
+            ("field Name string // size=16", Some("string")),
+            ("const Limit untyped int = 3", Some("untyped int")),
+            ("func f(a int) error", Some("func f(a int) error")),
+            ("type T struct { // size=8", Some("T")),
+            ("package fmt", None),
+            ("", None),
+        ] {
+            assert_eq!(type_of(declaration).as_deref(), ty, "{declaration}");
+        }
+    }
+
+    #[test]
+    fn words_are_found_from_any_offset() {
+        let text = "a.größe(x)";
+        assert_eq!(word_at(text, 4), Span::new(2, 9));
+        assert_eq!(word_at(text, 5), Span::new(2, 9), "inside a character");
+        assert_eq!(word_at(text, 99), Span::new(12, 12));
+    }
+}

@@ -1,0 +1,159 @@
+//! Go: what the text says by itself (pure, no process), and gopls for what only types can tell.
+//!
+//! [`Go`] owns one gopls for a workspace: it is installed at the first need, fed by the workspace's writer,
+//! restarted when it dies. A [`View`] answers questions about one revision. What gopls says is checked against
+//! the text of that revision and said in the words of `model`; what it cannot say is named in the answer's
+//! coverage, and never looks like an empty answer.
+
+mod book;
+mod cache;
+pub mod constraints;
+mod delta;
+pub mod dependencies;
+mod diagnostics;
+pub mod examples;
+pub mod external;
+#[cfg(test)]
+mod fixture;
+pub mod gomod;
+mod inquiry;
+mod install;
+mod judge;
+mod layout;
+pub mod lookup;
+mod meaning;
+pub mod modules;
+pub mod names;
+mod outside;
+pub mod overview;
+mod process;
+mod relations;
+pub mod resolve;
+pub mod search;
+mod session;
+pub mod suggest;
+mod supervisor;
+pub mod syntax;
+#[cfg(test)]
+mod testbed;
+#[cfg(test)]
+mod tests;
+mod toolchain;
+mod usages;
+mod view;
+mod wire;
+
+pub use self::view::View;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use self::session::Session;
+use self::wire::Root;
+use super::files::Files;
+use super::{EngineStatus, Result, Stop};
+use crate::model::{Code, Error, FileEdit, Judgement};
+
+/// Shutdown takes no longer than this, whatever gopls does.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone)]
+pub struct GoConfig {
+    pub root: PathBuf,
+    pub trusted: bool,
+    /// `$XDG_CACHE_HOME/semdex`: gopls is installed below it.
+    pub cache_dir: PathBuf,
+    pub runtime: tokio::runtime::Handle,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileChangeKind {
+    Created,
+    Changed,
+    Deleted,
+}
+
+/// One file of an applied change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    pub path: String,
+    pub kind: FileChangeKind,
+}
+
+/// A cloneable handle on the workspace's Go engine. gopls ends when the last one is dropped.
+#[derive(Clone)]
+pub struct Go {
+    session: Arc<Session>,
+    runtime: tokio::runtime::Handle,
+    stop: Arc<Stopper>,
+    supervisor: Arc<tokio::sync::Mutex<Option<JoinHandle<()>>>>,
+}
+
+/// Stops the supervisor, and with it gopls, when the last handle is dropped.
+struct Stopper(CancellationToken);
+
+impl Drop for Stopper {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+impl Go {
+    /// Returns at once; gopls comes up in the background.
+    pub fn start(config: GoConfig, files: Arc<Files>) -> Go {
+        let GoConfig { root, trusted, cache_dir, runtime } = config;
+        let root = Root::new(root, &cache_dir.join("gopls").join("roots"));
+        let session = Arc::new(Session::new(root, trusted, files, supervisor::first_status()));
+        let stop = CancellationToken::new();
+        let supervisor = runtime.spawn(supervisor::run(session.clone(), cache_dir, stop.clone()));
+        Go {
+            session,
+            runtime,
+            stop: Arc::new(Stopper(stop)),
+            supervisor: Arc::new(tokio::sync::Mutex::new(Some(supervisor))),
+        }
+    }
+
+    pub fn status(&self) -> watch::Receiver<EngineStatus> {
+        self.session.status.subscribe()
+    }
+
+    /// By the workspace's writer, after each applied change, in order. Never blocks.
+    pub fn feed(&self, files: Arc<Files>, changed: &[FileChange]) {
+        self.session.feed(files, changed);
+    }
+
+    /// One revision. The files have to be those that were fed last; of others every answer is stale.
+    pub fn view(&self, files: Arc<Files>) -> View {
+        View::new(self.session.clone(), files)
+    }
+
+    /// What an edit would bring, before it is made. Nobody but the asker sees anything of it, and it runs to its end
+    /// even if the asker goes away, so that nothing of it is left behind.
+    pub async fn judge(&self, view: &View, edits: &[FileEdit], deadline: Instant) -> Result<Judgement> {
+        let Some(generation) = view.generation else { return Err(Stop::Stale) };
+        let (session, files) = (view.session.clone(), view.files.clone());
+        let run = self.runtime.spawn(judge::run(session, files, generation, edits.to_vec(), deadline));
+        match run.await {
+            Ok(judgement) => judgement,
+            Err(error) => Err(Error::new(Code::Internal, format!("a dry run failed: {error}")).into()),
+        }
+    }
+
+    /// Ends gopls: politely, then by force. Bounded in time.
+    pub async fn shutdown(&self) {
+        self.stop.0.cancel();
+        if let Some(supervisor) = self.supervisor.lock().await.take() {
+            // It kills gopls when it is dropped, should it not be done by then.
+            let abort = supervisor.abort_handle();
+            if tokio::time::timeout(SHUTDOWN_LIMIT, supervisor).await.is_err() {
+                abort.abort();
+            }
+        }
+    }
+}

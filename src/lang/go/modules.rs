@@ -1,0 +1,309 @@
+//! Which module and package a file belongs to, and which import path its directory has.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::constraints::BuildContext;
+use super::gomod::{Module, Work, parse_module, parse_work};
+use crate::lang::files::{File, Files};
+use crate::model::Language;
+
+/// How a package came into the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// Written here.
+    Member,
+    /// A copy of a dependency below `vendor`.
+    Vendored,
+    /// Below `testdata`, or with a name that the go command passes over.
+    Ignored,
+}
+
+/// The Go files of one directory that belong together. An external test package is one of its own.
+#[derive(Debug, Clone)]
+pub struct GoPackage {
+    pub import_path: String,
+    /// As its files call it.
+    pub name: String,
+    pub directory: String,
+    pub files: Vec<Arc<File>>,
+    pub standing: Standing,
+    /// Lies outside the workspace.
+    pub external: bool,
+}
+
+/// Every module below the root, outer before inner.
+pub fn modules(files: &Files) -> Vec<Module> {
+    let found = files.iter().filter(|it| base_name(&it.path) == "go.mod");
+    found.filter_map(|it| parse_module(parent(&it.path), &it.text)).collect()
+}
+
+pub fn works(files: &Files) -> Vec<Work> {
+    let found = files.iter().filter(|it| base_name(&it.path) == "go.work");
+    found.map(|it| parse_work(parent(&it.path), &it.text)).collect()
+}
+
+/// The module that a file or directory lies in: that of the nearest `go.mod`.
+pub fn module_of(files: &Files, path: &str) -> Option<Module> {
+    let mut directory = path;
+    loop {
+        if let Some(file) = files.get(&below(directory, "go.mod")) {
+            return parse_module(directory, &file.text);
+        }
+        if directory.is_empty() {
+            return None;
+        }
+        directory = parent(directory);
+    }
+}
+
+/// The import path of the package that a file belongs to. `None`: it belongs to none.
+pub fn import_path(files: &Files, file: &str) -> Option<String> {
+    let text = files.get(file)?;
+    let (path, standing) = directory_path(&module_of(files, file)?, parent(file));
+    (standing != Standing::Ignored && is_package_file(file)).then(|| package_path(path, text))
+}
+
+/// The import path of a file's package, or the directory (of the root: the package's name) where it has none.
+pub fn package_of(files: &Files, file: &str) -> Option<(String, Standing)> {
+    let text = files.get(file)?;
+    let (path, standing) = place_of(module_of(files, file).as_ref(), text);
+    Some((package_path(path, text), standing))
+}
+
+fn place_of(module: Option<&Module>, file: &File) -> (String, Standing) {
+    let directory = parent(&file.path);
+    let (path, standing) = match module {
+        Some(module) => directory_path(module, directory),
+        None if directory.is_empty() => (file.outline().package_name.clone().unwrap_or_default(), Standing::Member),
+        None => (directory.to_owned(), standing_of(directory)),
+    };
+    (path, if is_package_file(&file.path) { standing } else { Standing::Ignored })
+}
+
+/// Where the packages that bear this import path lie.
+pub fn directory_of(files: &Files, import_path: &str) -> Option<String> {
+    let path = import_path.strip_suffix("_test").unwrap_or(import_path);
+    let has_go = |directory: &str| {
+        files.below(directory).any(|it| parent(&it.path) == directory && Language::of(&it.path) == Some(Language::Go))
+    };
+    // The module whose path is the longest may lie nested in another, so each is tried.
+    let mut modules = modules(files);
+    modules.sort_by_key(|it| std::cmp::Reverse(it.path.len()));
+    for module in &modules {
+        for path in [import_path, path] {
+            let Some(rest) = rest_of(path, module_prefix(module)) else { continue };
+            let directory = below(&module.directory, rest);
+            let owner = module_of(files, &directory).is_some_and(|it| it.directory == module.directory);
+            if owner && has_go(&directory) {
+                return Some(directory);
+            }
+        }
+    }
+    modules.iter().map(|it| below(&it.directory, &below("vendor", import_path))).find(|it| has_go(it))
+}
+
+/// All packages with files in the workspace, in the order of their directories; a package before its external test.
+pub fn packages(files: &Files) -> Vec<GoPackage> {
+    let mut modules: HashMap<&str, Option<Module>> = HashMap::new();
+    let mut packages: BTreeMap<(String, String), GoPackage> = BTreeMap::new();
+    for file in files.of(Language::Go) {
+        let directory = parent(&file.path);
+        let module = modules.entry(directory).or_insert_with(|| module_of(files, directory));
+        let (path, standing) = place_of(module.as_ref(), file);
+        let path = package_path(path, file);
+        let package = packages.entry((directory.to_owned(), path.clone())).or_insert_with(|| GoPackage {
+            import_path: path,
+            name: String::new(),
+            directory: directory.to_owned(),
+            files: Vec::new(),
+            standing,
+            external: false,
+        });
+        package.standing = package.standing.min(standing);
+        package.files.push(file.clone());
+    }
+    packages.into_values().map(GoPackage::named).collect()
+}
+
+impl GoPackage {
+    /// With the name that most of its files bear, those that no build takes aside.
+    pub fn named(mut self) -> GoPackage {
+        let context = BuildContext::host();
+        let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for file in &self.files {
+            if let Some(name) = &file.outline().package_name {
+                let count = counts.entry(name).or_default();
+                count.0 += usize::from(context.takes(&file.path, &file.text));
+                count.1 += 1;
+            }
+        }
+        let name = counts.into_iter().max_by_key(|&(_, count)| count).map(|(name, _)| name.to_owned());
+        self.name = name.unwrap_or_default();
+        self
+    }
+}
+
+/// A directory's import path by its module.
+fn directory_path(module: &Module, directory: &str) -> (String, Standing) {
+    let rest = rest_of(directory, &module.directory).unwrap_or_default();
+    let components: Vec<&str> = rest.split('/').filter(|it| !it.is_empty()).collect();
+    if let Some(at) = components.iter().rposition(|it| *it == "vendor")
+        && at + 1 < components.len()
+    {
+        return (components[at + 1..].join("/"), Standing::Vendored);
+    }
+    (below(module_prefix(module), rest), standing_of(rest))
+}
+
+/// The standard library's module is called `std`, but its packages are not.
+fn module_prefix(module: &Module) -> &str {
+    if module.path == "std" { "" } else { &module.path }
+}
+
+fn standing_of(directory: &str) -> Standing {
+    if directory.split('/').any(|it| it == "testdata" || it.starts_with(['_', '.'])) {
+        Standing::Ignored
+    } else {
+        Standing::Member
+    }
+}
+
+fn is_package_file(file: &str) -> bool {
+    Language::of(file) == Some(Language::Go) && !base_name(file).starts_with(['_', '.'])
+}
+
+/// The path of a directory's package, or of its external test package for a file of that.
+fn package_path(path: String, file: &File) -> String {
+    let external_test =
+        file.path.ends_with("_test.go") && file.outline().package_name.as_ref().is_some_and(|it| it.ends_with("_test"));
+    if external_test { path + "_test" } else { path }
+}
+
+/// What a path has below another: `None` if it does not lie there.
+pub fn rest_of<'p>(path: &'p str, prefix: &str) -> Option<&'p str> {
+    if prefix.is_empty() {
+        return Some(path);
+    }
+    let rest = path.strip_prefix(prefix)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+pub fn below(directory: &str, rest: &str) -> String {
+    match (directory, rest) {
+        ("", rest) => rest.to_owned(),
+        (directory, "") => directory.to_owned(),
+        (directory, rest) => format!("{directory}/{rest}"),
+    }
+}
+
+pub fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+pub fn base_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::go::fixture::files;
+
+    const TREE: &str = "
+//- go.mod
+module example.com/m // the root
+go 1.26
+//- main.go
+package main
+//- a/a.go
+package a
+//- a/gen.go
+//go:build ignore
+
+package main
+//- a/a_test.go
+package a
+//- a/x_test.go
+package a_test
+//- a/testdata/t.go
+package t
+//- a/_skip/s.go
+package s
+//- a/_a.go
+package a
+//- nested/go.mod
+module \"example.com/other\"
+//- nested/b/v2/b.go
+package b
+//- vendor/golang.org/x/y/y.go
+package y
+//- nested/testdata/mod/go.mod
+module fixture
+//- nested/testdata/mod/f.go
+package f
+";
+
+    #[test]
+    fn import_paths() {
+        let files = files(TREE);
+        let path = |file: &str| import_path(&files, file);
+        let expected = [
+            ("main.go", Some("example.com/m")),
+            ("a/a.go", Some("example.com/m/a")),
+            ("a/gen.go", Some("example.com/m/a")),
+            ("a/a_test.go", Some("example.com/m/a")),
+            ("a/x_test.go", Some("example.com/m/a_test")),
+            ("a/testdata/t.go", None),
+            ("a/_skip/s.go", None),
+            ("a/_a.go", None),
+            ("nested/b/v2/b.go", Some("example.com/other/b/v2")),
+            ("vendor/golang.org/x/y/y.go", Some("golang.org/x/y")),
+            ("nested/testdata/mod/f.go", Some("fixture")),
+            ("go.mod", None),
+            ("gone.go", None),
+        ];
+        for (file, expected) in expected {
+            assert_eq!(path(file).as_deref(), expected, "{file}");
+        }
+        for (path, directory) in [
+            ("example.com/m", Some("")),
+            ("example.com/m/a", Some("a")),
+            ("example.com/m/a_test", Some("a")),
+            ("example.com/other/b/v2", Some("nested/b/v2")),
+            ("golang.org/x/y", Some("vendor/golang.org/x/y")),
+            ("example.com/m/nested/b/v2", None),
+            ("fmt", None),
+        ] {
+            assert_eq!(directory_of(&files, path).as_deref(), directory, "{path}");
+        }
+    }
+
+    #[test]
+    fn packages_of_a_workspace() {
+        let files = files(TREE);
+        let listed: Vec<String> = packages(&files)
+            .iter()
+            .map(|it| format!("{} {} {} {:?}", it.import_path, it.name, it.files.len(), it.standing))
+            .collect();
+        assert_eq!(
+            listed,
+            [
+                "example.com/m main 1 Member",
+                "example.com/m/a a 4 Member",
+                "example.com/m/a_test a_test 1 Member",
+                "example.com/m/a/_skip s 1 Ignored",
+                "example.com/m/a/testdata t 1 Ignored",
+                "example.com/other/b/v2 b 1 Member",
+                "fixture f 1 Member",
+                "golang.org/x/y y 1 Vendored",
+            ]
+        );
+        let bare = super::tests::files("\n//- x.go\npackage x\n//- d/e/y.go\npackage y\n");
+        let bare: Vec<String> = packages(&bare).into_iter().map(|it| it.import_path).collect();
+        assert_eq!(bare, ["x", "d/e"]);
+        let std = super::tests::files("\n//- src/go.mod\nmodule std\n//- src/net/http/h.go\npackage http\n");
+        assert_eq!(import_path(&std, "src/net/http/h.go").as_deref(), Some("net/http"));
+        assert_eq!(directory_of(&std, "net/http").as_deref(), Some("src/net/http"));
+    }
+}

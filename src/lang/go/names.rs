@@ -1,0 +1,180 @@
+//! The paths of symbols, `import/path.Type.Method`, and the tree of symbols that a file holds.
+
+use std::sync::Arc;
+
+use super::modules::{GoPackage, Standing, package_of};
+use crate::lang::files::{File, Files};
+use crate::model::{Language, OutlineItem, Symbol, SymbolKind};
+
+/// A declaration in its file.
+#[derive(Debug, Clone, Copy)]
+pub struct Declaration<'p> {
+    pub package: &'p GoPackage,
+    pub file: &'p Arc<File>,
+    pub item: &'p OutlineItem,
+}
+
+impl<'p> Declaration<'p> {
+    pub fn path(&self) -> String {
+        path_of(&self.package.import_path, self.item)
+    }
+
+    pub fn symbol(&self) -> Symbol {
+        symbol(self.file, &self.package.import_path, self.item, self.package.external)
+    }
+
+    /// What the path has behind the package.
+    pub fn bits(&self) -> impl DoubleEndedIterator<Item = &'p str> {
+        self.item.container.iter().chain([&self.item.name]).map(String::as_str)
+    }
+
+    pub fn is_test(&self) -> bool {
+        is_test_file(&self.file.path)
+    }
+
+    /// An embedded interface is listed with its methods, but declares nothing.
+    pub fn declares(&self) -> bool {
+        let embedded = self.item.kind == SymbolKind::Interface && !self.item.container.is_empty();
+        !embedded && self.item.name != "_"
+    }
+}
+
+impl GoPackage {
+    /// All declarations, those inside types included.
+    pub fn declarations(&self) -> impl Iterator<Item = Declaration<'_>> {
+        self.files.iter().flat_map(move |file| {
+            let mut items = Vec::new();
+            file.outline().walk(&mut |item| items.push(item));
+            items.into_iter().map(move |item| Declaration { package: self, file, item })
+        })
+    }
+
+    /// The declarations that stand by themselves: not the members of a type, but its methods.
+    pub fn top_level(&self) -> impl Iterator<Item = Declaration<'_>> {
+        self.files.iter().flat_map(move |file| {
+            file.outline().items.iter().map(move |item| Declaration { package: self, file, item })
+        })
+    }
+}
+
+/// The symbols of one file as a tree: methods beside their types in the order of the text, fields and the methods
+/// of interfaces below their types. Empty for a file that is not there.
+pub fn symbols(files: &Files, file: &str) -> Vec<Symbol> {
+    let Some(text) = files.get(file).filter(|_| Language::of(file) == Some(Language::Go)) else { return Vec::new() };
+    let Some((package, _)) = package_of(files, file) else { return Vec::new() };
+    text.outline().items.iter().map(|item| symbol(text, &package, item, false)).collect()
+}
+
+/// The path of the innermost declaration around an offset.
+pub fn symbol_around(files: &Files, file: &str, offset: usize) -> Option<String> {
+    let text = files.get(file).filter(|_| Language::of(file) == Some(Language::Go))?;
+    let chain = text.outline().enclosing(offset);
+    let item = chain.last()?;
+    let (package, _) = package_of(files, file)?;
+    Some(path_of(&package, item))
+}
+
+/// Whether a file takes part in tests only.
+pub fn is_test_file(file: &str) -> bool {
+    file.ends_with("_test.go")
+}
+
+/// Whether nothing of a file takes part in the workspace's packages, so that its symbols have no usages there.
+pub fn is_ignored(files: &Files, file: &str) -> bool {
+    package_of(files, file).is_none_or(|(_, standing)| standing == Standing::Ignored)
+}
+
+pub fn path_of(package: &str, item: &OutlineItem) -> String {
+    let mut path = package.to_owned();
+    for bit in item.container.iter().chain([&item.name]) {
+        path.push('.');
+        path.push_str(bit);
+    }
+    path
+}
+
+pub fn symbol(file: &File, package: &str, item: &OutlineItem, external: bool) -> Symbol {
+    let children = item.children.iter().map(|it| symbol(file, package, it, external)).collect();
+    Symbol {
+        path: path_of(package, item),
+        kind: item.kind,
+        name: item.name.clone(),
+        signature: item.signature.clone(),
+        package: package.to_owned(),
+        place: file.lines().place(&file.path, item.span),
+        name_at: file.lines().place(&file.path, item.name_span),
+        declared_at: None,
+        docs: item.docs.clone(),
+        external,
+        public: item.public,
+        test: item.test || is_test_file(&file.path),
+        usages: None,
+        children,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::go::fixture::files;
+
+    #[test]
+    fn paths_of_one_file() {
+        let files = files(
+            "
+//- go.mod
+module example.com/m
+//- a/a.go
+package a
+
+// T is.
+type T struct {
+	F int
+	in struct{ G int }
+}
+
+func (t *T) M() { t.F = 1 }
+
+type I interface{ N() }
+
+var x, y = 1, 2
+//- a/x_test.go
+package a_test
+
+func TestT(t *testing.T) {}
+//- a/testdata/t.go
+package t
+
+func F() {}
+",
+        );
+        let mut listed = Vec::new();
+        for file in ["a/a.go", "a/x_test.go", "a/testdata/t.go", "gone.go", "go.mod"] {
+            for symbol in symbols(&files, file) {
+                let children: Vec<&str> = symbol.children.iter().map(|it| it.path.as_str()).collect();
+                listed.push(format!("{} {} {children:?}", symbol.kind.name(), symbol.path));
+            }
+        }
+        assert_eq!(
+            listed,
+            [
+                r#"struct example.com/m/a.T ["example.com/m/a.T.F", "example.com/m/a.T.in"]"#,
+                "method example.com/m/a.T.M []",
+                r#"interface example.com/m/a.I ["example.com/m/a.I.N"]"#,
+                "variable example.com/m/a.x []",
+                "variable example.com/m/a.y []",
+                "function example.com/m/a_test.TestT []",
+                "function example.com/m/a/testdata.F []",
+            ]
+        );
+        let around = |needle: &str| {
+            let at = files.get("a/a.go").and_then(|it| it.text.find(needle))?;
+            symbol_around(&files, "a/a.go", at)
+        };
+        assert_eq!(around("t.F = 1").as_deref(), Some("example.com/m/a.T.M"));
+        assert_eq!(around("G int").as_deref(), Some("example.com/m/a.T.in.G"));
+        assert_eq!(around("T is.").as_deref(), Some("example.com/m/a.T"));
+        assert_eq!(around("package"), None);
+        assert!(is_ignored(&files, "a/testdata/t.go") && !is_ignored(&files, "a/a.go"));
+    }
+}

@@ -1,0 +1,171 @@
+//! What a workspace names but does not hold: finds the sources of the standard library and of dependencies by
+//! import path, and the import path of a source by its directory.
+
+use std::path::{Path, PathBuf};
+
+use super::dependencies::{dependency, goroot_dir};
+use super::external::{external_package, external_symbol};
+use super::gomod::parse_module;
+use super::lookup::import_name;
+use super::modules::below;
+use super::names;
+use super::resolve;
+use super::session::Session;
+use crate::lang::files::{File, Files};
+use crate::model::{Description, Language, Package, Place, Symbol, SymbolKind, SymbolQuery};
+
+/// Where a package lies.
+struct Home {
+    directory: PathBuf,
+    version: Option<String>,
+}
+
+/// The symbol outside the workspace that a query names.
+pub fn resolve(session: &Session, files: &Files, query: &SymbolQuery) -> Option<Symbol> {
+    let mut wanted: Vec<(String, Vec<String>)> = Vec::new();
+    if let Some(package) = &query.package {
+        let bits = resolve::Wanted::parse(&query.symbol).bits;
+        wanted.extend(imports_called(files, package).into_iter().map(|path| (path, bits.clone())));
+    }
+    if let Some(file) = &query.file {
+        wanted.extend(resolve::imported(files, file, &query.symbol));
+    }
+    for (package, bits) in resolve::splits(&query.symbol) {
+        wanted.extend(imports_called(files, &package).into_iter().map(|path| (path, bits.clone())));
+    }
+    wanted.into_iter().find_map(|(import_path, bits)| Some(read(session, files, &import_path, &bits)?.symbol))
+}
+
+/// All that the sources say of a symbol outside the workspace.
+pub fn describe(session: &Session, files: &Files, symbol: &Symbol) -> Option<Description> {
+    let rest = symbol.path.strip_prefix(&symbol.package)?.strip_prefix('.')?;
+    let bits: Vec<String> = rest.split('.').map(str::to_owned).collect();
+    read(session, files, &symbol.package, &bits)
+}
+
+fn read(session: &Session, files: &Files, import_path: &str, bits: &[String]) -> Option<Description> {
+    let home = home(session, files, import_path)?;
+    let bits: Vec<&str> = bits.iter().map(String::as_str).collect();
+    external_symbol(&home.directory, import_path, &bits).ok().flatten()
+}
+
+/// A package outside the workspace, by its import path or the name that the workspace's imports give it.
+pub fn package(session: &Session, files: &Files, name: &str) -> Option<Package> {
+    imports_called(files, name).into_iter().find_map(|import_path| {
+        let home = home(session, files, &import_path)?;
+        external_package(&home.directory, &import_path, home.version.as_deref()).ok()
+    })
+}
+
+/// The import paths that a name may stand for: itself, then those imports of the workspace that are called so.
+fn imports_called(files: &Files, name: &str) -> Vec<String> {
+    let mut paths = vec![name.to_owned()];
+    if !name.contains('/') {
+        let imports = files.of(Language::Go).flat_map(|file| &file.outline().imports);
+        for import in imports.filter(|it| import_name(&it.path) == name || it.alias.as_deref() == Some(name)) {
+            if !paths.contains(&import.path) {
+                paths.push(import.path.clone());
+            }
+        }
+    }
+    paths
+}
+
+/// The symbol that is declared at a place outside the workspace.
+pub fn symbol_at(session: &Session, file: &File, place: &Place) -> Option<Symbol> {
+    let import_path = import_path_of(session, Path::new(&*file.path).parent()?)?;
+    declared_at(file, &import_path, place, true)
+}
+
+/// What a file declares at just this place; its package, if the place is the name in its package clause, by which
+/// gopls defines an import.
+pub fn declared_at(file: &File, package: &str, place: &Place, external: bool) -> Option<Symbol> {
+    let mut found = None;
+    file.outline().walk(&mut |item| {
+        if item.name_span.start == place.start && item.name_span.end > place.start {
+            found = Some(item);
+        }
+    });
+    match found {
+        Some(item) => Some(names::symbol(file, package, item, external)),
+        None => names_package(file, place).then(|| package_symbol(file, package, place, external)),
+    }
+}
+
+fn names_package(file: &File, place: &Place) -> bool {
+    let name = file.outline().package_name.as_deref();
+    let there = file.text.get(place.start..place.end);
+    name.is_some() && there == name && file.outline().enclosing(place.start).is_empty()
+}
+
+fn package_symbol(file: &File, import_path: &str, place: &Place, external: bool) -> Symbol {
+    let name = file.outline().package_name.clone().unwrap_or_default();
+    Symbol {
+        signature: format!("package {name}"),
+        kind: SymbolKind::Package,
+        package: import_path.to_owned(),
+        path: import_path.to_owned(),
+        place: place.clone(),
+        name_at: place.clone(),
+        declared_at: None,
+        docs: file.outline().docs.clone(),
+        external,
+        public: true,
+        test: names::is_test_file(&file.path),
+        usages: None,
+        children: Vec::new(),
+        name,
+    }
+}
+
+fn home(session: &Session, files: &Files, import_path: &str) -> Option<Home> {
+    let toolchain = session.toolchain()?;
+    if let Some(directory) = goroot_dir(&toolchain.goroot, import_path) {
+        return Some(Home { directory, version: None });
+    }
+    let root = session.root.directory();
+    let found = dependency(files, root, &toolchain.module_cache, None, import_path)?;
+    // What is vendored lies in the workspace, and is found there.
+    let outside = !found.directory.starts_with(root);
+    (outside && found.directory.is_dir()).then_some(Home { directory: found.directory, version: found.version })
+}
+
+/// The import path of a directory of the standard library, the module cache or a module that replaces another.
+fn import_path_of(session: &Session, directory: &Path) -> Option<String> {
+    let toolchain = session.toolchain()?;
+    if let Ok(path) = directory.strip_prefix(toolchain.goroot.join("src")) {
+        return Some(path.strip_prefix("vendor").unwrap_or(path).to_str()?.to_owned());
+    }
+    if let Ok(path) = directory.strip_prefix(&toolchain.module_cache) {
+        let (module, rest) = path.to_str()?.split_once('@')?;
+        let rest = rest.split_once('/').map_or("", |(_, rest)| rest);
+        return Some(below(&unescaped(module), rest));
+    }
+    let module = |it: &Path| parse_module("", &std::fs::read_to_string(it.join("go.mod")).ok()?);
+    let (home, module) = directory.ancestors().find_map(|it| Some((it, module(it)?)))?;
+    Some(below(&module.path, directory.strip_prefix(home).ok()?.to_str()?))
+}
+
+/// The module cache writes upper case as `!` and lower case.
+fn unescaped(path: &str) -> String {
+    let mut plain = String::with_capacity(path.len());
+    let mut upper = false;
+    for character in path.chars() {
+        match character {
+            '!' => upper = true,
+            _ if std::mem::take(&mut upper) => plain.extend(character.to_uppercase()),
+            _ => plain.push(character),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unescaped;
+
+    #[test]
+    fn module_cache_names() {
+        assert_eq!(unescaped("github.com/!burnt!sushi/toml"), "github.com/BurntSushi/toml");
+    }
+}

@@ -1,0 +1,181 @@
+//! The gopls process: how it is started so that it never outlives semdex, and what is kept of it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fd::OwnedFd;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, set_parent_process_death_signal};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::{oneshot, watch};
+
+/// gopls collects garbage harder when it comes near; it is no hard limit.
+const MEMORY_LIMIT: &str = "4GiB";
+const STDERR_LINES: usize = 200;
+const STDERR_LINE: usize = 4 << 10;
+
+/// A running gopls. Dropping it kills it.
+pub struct Process {
+    pub pid: u32,
+    handle: OwnedFd,
+    exited: watch::Receiver<Option<String>>,
+    stderr: Arc<Mutex<VecDeque<String>>>,
+}
+
+/// What gopls and `go` are told beside the user's own environment. Without trust they run nothing that the workspace
+/// brings: no toolchain that `go.mod` names, no cgo, no download.
+pub fn environment(trusted: bool) -> Vec<(&'static str, &'static str)> {
+    // Telemetry would start a second process beside gopls.
+    let mut environment = vec![("GOMEMLIMIT", MEMORY_LIMIT), ("GO_TELEMETRY_CHILD", "2")];
+    if !trusted {
+        environment.extend([("GOTOOLCHAIN", "local"), ("CGO_ENABLED", "0"), ("GOPROXY", "off")]);
+        // Not `-mod=readonly`: that is the default, but where a vendor directory is to be used.
+        environment.extend([("GOFLAGS", ""), ("GOPACKAGESDRIVER", "off")]);
+    }
+    environment
+}
+
+pub struct Pipes {
+    pub stdin: ChildStdin,
+    pub stdout: ChildStdout,
+}
+
+impl Process {
+    /// Starts gopls in the workspace.
+    pub async fn start(program: &Path, root: &Path, trusted: bool) -> io::Result<(Process, Pipes)> {
+        let mut command = Command::new(program);
+        command.current_dir(root).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(environment(trusted));
+        let (mut child, handle, exited) = spawn(command).await?;
+        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin, child.stdout, child.stderr.take()) else {
+            return Err(io::Error::other("a child without its pipes"));
+        };
+        let lines = Arc::default();
+        tokio::spawn(keep_lines(ChildStderr::from_std(stderr)?, Arc::clone(&lines)));
+        let process = Process { pid: child.pid, handle, exited, stderr: lines };
+        let pipes = Pipes { stdin: ChildStdin::from_std(stdin)?, stdout: ChildStdout::from_std(stdout)? };
+        Ok((process, pipes))
+    }
+
+    /// Resolves when it has ended, with how.
+    pub async fn exited(&self) -> String {
+        let mut exited = self.exited.clone();
+        match exited.wait_for(Option::is_some).await.as_deref() {
+            Ok(Some(status)) => status.clone(),
+            _ => "it was lost".to_owned(),
+        }
+    }
+
+    pub fn kill(&self) {
+        // By the handle, not by the number, which may belong to another process by now. It fails where it has ended.
+        let _ = pidfd_send_signal(&self.handle, Signal::KILL);
+    }
+
+    /// The last lines that it wrote to its standard error.
+    pub fn last_words(&self) -> String {
+        let lines = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().rev().take(3).rev().cloned().collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The resident memory of a process.
+pub fn memory(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+struct Spawned {
+    pid: u32,
+    stdin: Option<std::process::ChildStdin>,
+    stdout: Option<std::process::ChildStdout>,
+    stderr: Option<std::process::ChildStderr>,
+}
+
+type Birth = io::Result<(Spawned, OwnedFd)>;
+
+/// Spawns on a thread of its own which then waits for the child. The kernel sends the death signal when the
+/// *thread* that forked ends: this one ends after its child or together with the whole process, where one of
+/// tokio's blocking threads would end when it has been idle for a while and take a healthy gopls along.
+async fn spawn(mut command: Command) -> io::Result<(Spawned, OwnedFd, watch::Receiver<Option<String>>)> {
+    #[expect(unsafe_code, reason = "the only way to have the kernel end gopls when semdex is killed")]
+    // SAFETY: between fork and exec only one system call is made, prctl, which is async-signal-safe; nothing is
+    // allocated and no lock is taken.
+    unsafe {
+        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
+    }
+    let (born, birth) = oneshot::channel::<Birth>();
+    let (exit, exited) = watch::channel(None);
+    std::thread::Builder::new().name("gopls-keeper".to_owned()).spawn(move || {
+        let mut child = match begin(command) {
+            Ok((child, spawned, handle)) => {
+                // The one who asked may be gone; then its end of the pipes is closed, and gopls ends by itself.
+                let _ = born.send(Ok((spawned, handle)));
+                child
+            }
+            Err(error) => {
+                let _ = born.send(Err(error));
+                return;
+            }
+        };
+        let status = match child.wait() {
+            Ok(status) => status.to_string(),
+            Err(error) => error.to_string(),
+        };
+        exit.send_replace(Some(status));
+    })?;
+    let (spawned, handle) = birth.await.map_err(|_| io::Error::other("the keeper ended"))??;
+    Ok((spawned, handle, exited))
+}
+
+fn begin(mut command: Command) -> io::Result<(Child, Spawned, OwnedFd)> {
+    let mut child = command.spawn()?;
+    let pid = child.id();
+    let handle = i32::try_from(pid)
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or_else(|| io::Error::other("a child without a number"))
+        .and_then(|pid| Ok(pidfd_open(pid, PidfdFlags::empty())?));
+    let handle = match handle {
+        Ok(handle) => handle,
+        Err(error) => {
+            // Not yet waited for, so the number is still its own.
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(error);
+        }
+    };
+    let spawned = Spawned { pid, stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
+    Ok((child, spawned, handle))
+}
+
+async fn keep_lines(stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<VecDeque<String>>>) {
+    use tokio::io::AsyncReadExt as _;
+    let mut reader = BufReader::new(stderr);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match (&mut reader).take(STDERR_LINE as u64).read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+        tracing::debug!(target: "semdex::gopls", "{text}");
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() == STDERR_LINES {
+            kept.pop_front();
+        }
+        kept.push_back(text);
+    }
+}

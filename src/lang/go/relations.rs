@@ -1,0 +1,128 @@
+//! A file as the index sees it: its symbols with their usages, what it uses, and who uses it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use futures::stream::{self, StreamExt as _};
+
+use super::inquiry::Inquiry;
+use super::layout::Layout;
+use super::lookup::import_name;
+use super::modules;
+use super::names::{self, is_test_file};
+use super::syntax;
+use super::usages::{self, Effort};
+use crate::lang::Result;
+use crate::lang::files::{File, Files};
+use crate::model::{Answer, Coverage, Downstream, Import, Overview, Symbol, Upstream, Usages};
+
+/// What the text alone says: no usages are counted.
+pub fn of_text(files: &Files, layout: &Layout, file: &File) -> Overview {
+    Overview {
+        package: modules::import_path(files, &file.path),
+        docs: file.outline().docs.clone(),
+        symbols: names::symbols(files, &file.path),
+        upstream: upstream(files, layout, file),
+        downstream: Vec::new(),
+    }
+}
+
+/// Symbols whose usages are asked for at the same time; each asks several questions itself.
+const SYMBOLS_AT_ONCE: usize = 4;
+
+pub async fn of(inquiry: &Inquiry<'_>, layout: &Layout, file: &File) -> Result<Answer<Overview>> {
+    let mut coverage = Coverage::default();
+    let mut value = of_text(inquiry.files, layout, file);
+    let mut flat = Vec::new();
+    for symbol in &value.symbols {
+        flatten(symbol, &mut flat);
+    }
+    let asks = flat.into_iter().map(|symbol| async move {
+        let answer = usages::of(inquiry, layout, &symbol, Effort::Brief).await;
+        answer.map(|answer| (symbol, answer))
+    });
+    let answers: Vec<Result<(Symbol, Answer<Usages>)>> =
+        stream::iter(asks).buffer_unordered(SYMBOLS_AT_ONCE).collect().await;
+    let mut counted = BTreeMap::new();
+    let mut downstream: BTreeMap<String, (BTreeSet<String>, BTreeSet<usize>)> = BTreeMap::new();
+    for answer in answers {
+        let (symbol, answer) = answer?;
+        // Without an answer there is no count: a nought would say that nobody uses it.
+        if answer.coverage.complete || !answer.value.items.is_empty() {
+            counted.insert(symbol.name_at.start, answer.value.count());
+        }
+        coverage.absorb(answer.coverage);
+        for usage in answer.value.items.into_iter().filter(|usage| *usage.place.file != *file.path) {
+            let (symbols, places) = downstream.entry(usage.place.file).or_default();
+            symbols.insert(symbol.path.clone());
+            places.insert(usage.place.start);
+        }
+    }
+    fill(&mut value.symbols, &counted);
+    let downstream = downstream.into_iter().map(|(file, (symbols, places))| Downstream {
+        package: modules::import_path(inquiry.files, &file).unwrap_or_default(),
+        symbols: symbols.into_iter().collect(),
+        count: places.len(),
+        file,
+    });
+    value.downstream = downstream.collect();
+    Ok(Answer { value, coverage })
+}
+
+fn flatten(symbol: &Symbol, flat: &mut Vec<Symbol>) {
+    flat.push(Symbol { children: Vec::new(), ..symbol.clone() });
+    for child in &symbol.children {
+        flatten(child, flat);
+    }
+}
+
+fn fill(symbols: &mut [Symbol], counted: &BTreeMap<usize, crate::model::UsageCount>) {
+    for symbol in symbols {
+        symbol.usages = counted.get(&symbol.name_at.start).copied();
+        fill(&mut symbol.children, counted);
+    }
+}
+
+/// What the file's text takes from each package that it imports.
+fn upstream(files: &Files, layout: &Layout, file: &File) -> Vec<Upstream> {
+    let uses = |import: &Import| {
+        let local = import.alias.clone().unwrap_or_else(|| package_name(files, layout, &import.path));
+        selected(&file.text, &local).into_iter().map(|name| format!("{}.{name}", import.path)).collect()
+    };
+    let mut upstream: Vec<Upstream> = file
+        .outline()
+        .imports
+        .iter()
+        .filter(|import| import.path != "C")
+        .map(|import| Upstream {
+            package: import.path.clone(),
+            external: !layout.is_local(&import.path),
+            files: layout.files_of(&import.path).iter().filter(|file| !is_test_file(file)).cloned().collect(),
+            symbols: uses(import),
+        })
+        .collect();
+    upstream.sort_by(|a, b| (a.external, &a.package).cmp(&(b.external, &b.package)));
+    upstream
+}
+
+/// The name that a package goes by where no alias is given: its own, as far as it can be read, else what its
+/// import path suggests.
+fn package_name(files: &Files, layout: &Layout, import_path: &str) -> String {
+    let own = layout.files_of(import_path).iter().filter(|file| !is_test_file(file)).find_map(|file| files.get(file));
+    if let Some(name) = own.and_then(|file| file.outline().package_name.clone()) {
+        return name;
+    }
+    import_name(import_path).to_owned()
+}
+
+/// The names that stand behind `package.`.
+fn selected(text: &str, package: &str) -> BTreeSet<String> {
+    syntax::occurrences(text, package)
+        .into_iter()
+        .filter(|it| !it.declares)
+        .filter_map(|it| {
+            let rest = text.get(it.span.end..)?.trim_start().strip_prefix('.')?.trim_start();
+            let name: String = rest.chars().take_while(|it| *it == '_' || it.is_alphanumeric()).collect();
+            name.starts_with(char::is_uppercase).then_some(name)
+        })
+        .collect()
+}

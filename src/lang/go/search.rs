@@ -1,0 +1,221 @@
+//! Fuzzy search over the names of all symbols, ranked.
+
+use super::lookup::World;
+use super::modules::Standing;
+use super::names::Declaration;
+use crate::lang::files::Files;
+use crate::model::Symbol;
+
+/// The best of what was found, with their scores, and how many there are in all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hits {
+    pub total: usize,
+    pub items: Vec<(Symbol, u32)>,
+}
+
+/// How well a name fits, the best first; the order is that of the scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    Subsequence,
+    Inside,
+    Humps,
+    PrefixOtherCase,
+    Prefix,
+    ExactOtherCase,
+    Exact,
+}
+
+/// Symbols whose names fit the query, equal ones first, then prefixes, camel humps, and letters in their order. What
+/// stands before a dot or slash must fit the path before the name.
+pub fn search(files: &Files, query: &str, limit: usize) -> Hits {
+    let query = query.trim();
+    let (scope, name) = query.rfind(['.', '/']).map_or(("", query), |at| (&query[..at], &query[at + 1..]));
+    if name.is_empty() {
+        return Hits::default();
+    }
+    let query = Query { name, lower: name.to_lowercase(), scope: scope.to_lowercase() };
+    let world = World::of(files, None);
+    let mut found: Vec<(u32, Declaration)> = world
+        .packages
+        .iter()
+        .filter(|it| it.standing == Standing::Member)
+        .flat_map(|it| it.declarations())
+        .filter(Declaration::declares)
+        .filter_map(|it| Some((query.score(&it)?, it)))
+        .collect();
+    let total = found.len();
+    let place = |it: &Declaration| (it.file.path.clone(), it.item.name_span.start);
+    let order = |a: &(u32, Declaration), b: &(u32, Declaration)| {
+        b.0.cmp(&a.0)
+            .then_with(|| a.1.item.name.len().cmp(&b.1.item.name.len()))
+            .then_with(|| place(&a.1).cmp(&place(&b.1)))
+    };
+    if limit < total {
+        found.select_nth_unstable_by(limit, order);
+        found.truncate(limit);
+    }
+    found.sort_by(order);
+    Hits { total, items: found.into_iter().map(|(score, it)| (it.symbol(), score)).collect() }
+}
+
+struct Query<'q> {
+    name: &'q str,
+    lower: String,
+    scope: String,
+}
+
+impl Query<'_> {
+    fn score(&self, declaration: &Declaration) -> Option<u32> {
+        let item = declaration.item;
+        let fit = fit(&item.name, self.name, &self.lower)?;
+        if !self.scope.is_empty() {
+            let mut around = declaration.package.import_path.to_lowercase();
+            for bit in &item.container {
+                around.push('.');
+                around.push_str(&bit.to_lowercase());
+            }
+            is_subsequence(&around, &self.scope).then_some(())?;
+        }
+        // Within one fit: exported first, members after what stands by itself, tests last.
+        let worth = [!(item.test || declaration.is_test()), item.public, item.container.is_empty()];
+        Some(fit as u32 * 8 + worth.into_iter().fold(0, |sum, it| sum * 2 + u32::from(it)))
+    }
+}
+
+fn fit(name: &str, query: &str, lower: &str) -> Option<Fit> {
+    if name == query {
+        return Some(Fit::Exact);
+    }
+    if name.len() < query.len() / 2 || !is_subsequence_ignoring_case(name, lower) {
+        return None;
+    }
+    let lower_name = name.to_lowercase();
+    Some(if lower_name == lower {
+        Fit::ExactOtherCase
+    } else if name.starts_with(query) {
+        Fit::Prefix
+    } else if lower_name.starts_with(lower) {
+        Fit::PrefixOtherCase
+    } else if fits_humps(name, lower) {
+        Fit::Humps
+    } else if lower_name.contains(lower) {
+        Fit::Inside
+    } else {
+        Fit::Subsequence
+    })
+}
+
+fn is_subsequence(text: &str, letters: &str) -> bool {
+    let mut text = text.chars();
+    letters.chars().all(|letter| text.any(|it| it == letter))
+}
+
+fn is_subsequence_ignoring_case(text: &str, lower: &str) -> bool {
+    let mut text = text.chars().flat_map(char::to_lowercase);
+    lower.chars().all(|letter| text.any(|it| it == letter))
+}
+
+/// `nrc` and `newreqctx` fit `NewRequestContext`: each hump of the query begins a word of the name.
+fn fits_humps(name: &str, lower: &str) -> bool {
+    let words = words(name);
+    let letters: Vec<char> = lower.chars().collect();
+    // From which letter on the query may go, before each word.
+    let mut reached = vec![false; letters.len() + 1];
+    reached[0] = true;
+    for word in words {
+        let mut next = reached.clone();
+        for (from, _) in reached.iter().enumerate().filter(|(_, reached)| **reached) {
+            let common = letters[from..].iter().zip(&word).take_while(|(a, b)| a == b).count();
+            next[from..=from + common].fill(true);
+        }
+        reached = next;
+    }
+    reached.last().copied().unwrap_or(false)
+}
+
+/// The words of a camel-case or underscored name, in lower case.
+fn words(name: &str) -> Vec<Vec<char>> {
+    let mut words: Vec<Vec<char>> = Vec::new();
+    let letters: Vec<char> = name.chars().collect();
+    for (at, &letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|it| letters.get(it));
+        let starts = match before {
+            None | Some('_') => true,
+            // The last capital of several begins the next word: `HTTPServer`.
+            Some(it) if letter.is_uppercase() => {
+                !it.is_uppercase() || letters.get(at + 1).is_some_and(|it| it.is_lowercase())
+            }
+            Some(it) => letter.is_numeric() != it.is_numeric(),
+        };
+        if starts {
+            words.push(Vec::new());
+        }
+        if letter != '_'
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lang::go::fixture::files;
+
+    #[test]
+    fn ranking() {
+        let files = files(
+            "
+//- go.mod
+module m
+//- a.go
+package a
+
+type Search struct{ search int }
+
+func NewSearchContext() {}
+func searchAll() {}
+func SearchAll() {}
+func Research() {}
+func SxeArCh() {}
+func (Search) Run() {}
+//- b/a_test.go
+package b
+
+func SearchHelper() {}
+func Search() {}
+//- vendor/x/x.go
+package x
+
+func Search() {}
+",
+        );
+        let find = |query: &str, limit: usize| -> Vec<String> {
+            search(&files, query, limit).items.into_iter().map(|(it, _)| it.path).collect()
+        };
+        assert_eq!(
+            find("Search", 20),
+            [
+                "m.Search",
+                "m/b.Search",
+                "m.Search.search",
+                "m.SearchAll",
+                "m/b.SearchHelper",
+                "m.searchAll",
+                "m.NewSearchContext",
+                "m.Research",
+                "m.SxeArCh",
+            ]
+        );
+        assert_eq!(find("nsc", 20), ["m.NewSearchContext"]);
+        assert_eq!(find("newsctx", 20), ["m.NewSearchContext"]);
+        assert_eq!(find("search.run", 20), ["m.Search.Run"]);
+        assert_eq!(find("b.Search", 20), ["m/b.Search", "m/b.SearchHelper"]);
+        let hits = search(&files, "search", 2);
+        assert_eq!((hits.total, hits.items.len()), (9, 2));
+        assert_eq!(hits.items[0].0.path, "m.Search.search");
+        assert!(find("zzz", 5).is_empty() && find("", 5).is_empty() && find("a.", 5).is_empty());
+    }
+}

@@ -1,0 +1,195 @@
+//! One gopls and everybody who asks it: questions in order, answers for one revision, nothing lost when it dies.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock as RwLockStd};
+use std::time::Instant;
+
+use lsp_types::request::Request;
+use tokio::sync::{Notify, RwLock, watch};
+
+use super::FileChange;
+use super::book::Book;
+use super::cache::Cache;
+use super::constraints::BuildContext;
+use super::toolchain::Toolchain;
+use super::wire::Root;
+use crate::lang::EngineStatus;
+use crate::lang::files::Files;
+use crate::lsp::{Client, RequestError};
+use crate::model::{Coverage, Missing, MissingCode};
+
+pub const SCOPE: &str = "go";
+
+pub struct Session {
+    pub root: Root,
+    pub trusted: bool,
+    pub status: watch::Sender<EngineStatus>,
+    pub link: watch::Sender<Link>,
+    pub cache: Cache,
+    toolchain: RwLockStd<Option<Arc<Toolchain>>>,
+    /// Held for reading by every question, and exclusively by a dry run: nobody else sees its state.
+    pub gate: Arc<RwLock<()>>,
+    /// Told after every change.
+    pub fed: Notify,
+    book: Mutex<Book>,
+}
+
+/// The way to gopls.
+#[derive(Debug, Clone)]
+pub enum Link {
+    /// Not now; it will come up.
+    Waiting(Missing),
+    /// Not until someone does something.
+    Down(Missing),
+    /// Loaded and listening.
+    Up { client: Client, life: u32 },
+}
+
+/// Why gopls did not answer a question.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Failure {
+    /// It could not: it is loading, restarting, not there, or out of time.
+    Lacking(Missing),
+    /// It would not.
+    Refused(String),
+}
+
+impl Failure {
+    /// The answer stays empty there, and says so.
+    pub fn note(self, coverage: &mut Coverage) {
+        coverage.lacks(self.missing());
+    }
+
+    pub fn missing(self) -> Missing {
+        match self {
+            Failure::Lacking(missing) => missing,
+            Failure::Refused(message) => {
+                Missing::new(MissingCode::Unsupported, SCOPE, format!("gopls did not answer: {message}"))
+            }
+        }
+    }
+}
+
+impl Session {
+    pub fn new(root: Root, trusted: bool, files: Arc<Files>, status: EngineStatus) -> Session {
+        let starting = Missing::new(MissingCode::Indexing, SCOPE, "gopls is being started");
+        Session {
+            book: Mutex::new(Book::new(root.clone(), files)),
+            root,
+            trusted,
+            status: watch::Sender::new(status),
+            link: watch::Sender::new(Link::Waiting(starting)),
+            cache: Cache::default(),
+            toolchain: RwLockStd::default(),
+            gate: Arc::default(),
+            fed: Notify::new(),
+        }
+    }
+
+    pub fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What `go env` said; none as long as it has not been asked.
+    pub fn toolchain(&self) -> Option<Arc<Toolchain>> {
+        self.toolchain.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn know_toolchain(&self, toolchain: Toolchain) {
+        *self.toolchain.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(toolchain));
+    }
+
+    /// What is built for; this machine as long as nothing else is known.
+    pub fn context(&self) -> BuildContext {
+        self.toolchain().map_or_else(BuildContext::host, |it| it.context.clone())
+    }
+
+    /// Notes a change and tells gopls at once if that needs no waiting; else it is told with the next question.
+    pub fn feed(&self, files: Arc<Files>, changes: &[FileChange]) {
+        let client = match &*self.link.borrow() {
+            Link::Up { client, .. } => Some(client.clone()),
+            _ => None,
+        };
+        let slot = client.and_then(|client| client.try_slot());
+        let mut book = self.book();
+        book.feed(files, changes);
+        self.cache.forget(book.generation());
+        if let Some(slot) = slot {
+            // Sent under the lock, so that notes leave in the order of the book.
+            slot.notify(&book.preamble(&[]));
+        }
+        drop(book);
+        self.fed.notify_waiters();
+    }
+
+    /// Waits until gopls is up and its load is done.
+    pub async fn ready(&self, deadline: Instant) -> Result<(Client, u32), Failure> {
+        let mut link = self.link.subscribe();
+        let settled = link.wait_for(|link| !matches!(link, Link::Waiting(_)));
+        let link = match tokio::time::timeout_at(deadline.into(), settled).await {
+            Ok(Ok(link)) => link.clone(),
+            Ok(Err(_)) => return Err(self.out_of_time()),
+            Err(_) => self.link.borrow().clone(),
+        };
+        match link {
+            Link::Up { client, life } => Ok((client, life)),
+            Link::Waiting(missing) | Link::Down(missing) => Err(Failure::Lacking(missing)),
+        }
+    }
+
+    /// Asks one question, with these files open. Where gopls dies over it, asks the next one, until the deadline.
+    pub async fn ask<R: Request>(
+        &self,
+        open: &[&str],
+        params: &R::Params,
+        deadline: Instant,
+    ) -> Result<R::Result, Failure> {
+        loop {
+            let (client, life) = self.ready(deadline).await?;
+            let outcome = match client.slot(deadline).await {
+                Ok(slot) => {
+                    let answer = {
+                        let mut book = self.book();
+                        let current = matches!(&*self.link.borrow(), Link::Up { life: now, .. } if *now == life);
+                        if !current {
+                            // The book already speaks of the next gopls.
+                            continue;
+                        }
+                        slot.request::<R>(&book.preamble(open), params)
+                    };
+                    match answer {
+                        Ok(answer) => answer.before(deadline).await,
+                        Err(error) => Err(error),
+                    }
+                }
+                Err(error) => Err(error),
+            };
+            match outcome {
+                Ok(answer) => return Ok(answer),
+                Err(RequestError::Closed(reason)) => self.lost(life, &reason),
+                Err(RequestError::Timeout) => return Err(self.out_of_time()),
+                Err(RequestError::Refused { message, .. }) => return Err(Failure::Refused(message)),
+                Err(error @ RequestError::Malformed(_)) => return Err(Failure::Refused(error.to_string())),
+            }
+        }
+    }
+
+    /// This gopls is gone. Whoever sees it first says so; the supervisor brings the next.
+    pub fn lost(&self, life: u32, reason: &str) {
+        let missing = Missing::new(MissingCode::EngineRestarting, SCOPE, format!("gopls is being restarted: {reason}"));
+        self.link.send_if_modified(|link| {
+            let mine = matches!(link, Link::Up { life: now, .. } if *now == life);
+            if mine {
+                *link = Link::Waiting(missing);
+            }
+            mine
+        });
+    }
+
+    fn out_of_time(&self) -> Failure {
+        Failure::Lacking(Missing::new(
+            MissingCode::Timeout,
+            SCOPE,
+            "gopls did not answer in time: ask again with a longer wait",
+        ))
+    }
+}

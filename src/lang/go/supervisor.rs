@@ -1,0 +1,332 @@
+//! Brings gopls up and keeps it up: installs it at the first need, starts it, waits until it has loaded, starts it
+//! again with growing pauses when it dies, and ends it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lsp_types::notification::{
+    Exit, Initialized, LogMessage, Notification as _, Progress as ProgressNotification, ShowMessage,
+};
+use lsp_types::request::{ExecuteCommand, Initialize, Shutdown};
+use lsp_types::{
+    ClientCapabilities, ClientInfo, ExecuteCommandParams, HoverClientCapabilities, InitializeParams, InitializedParams,
+    MarkupKind, TextDocumentClientCapabilities, WindowClientCapabilities, WorkspaceClientCapabilities, WorkspaceFolder,
+};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::book;
+use super::install::{self, Installed};
+use super::process::{self, Pipes, Process};
+use super::session::{Link, SCOPE, Session};
+use super::toolchain;
+use crate::lang::{EngineStatus, Progress};
+use crate::lsp::{Client, Hooks};
+use crate::model::{Language, Missing, MissingCode, State};
+
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Having lived this long, it is well: the next pause is the first again.
+const HEALTHY: Duration = Duration::from_secs(60);
+/// After a failed installation.
+const NEXT_TRY: Duration = Duration::from_secs(60);
+const INITIALIZE_LIMIT: Duration = Duration::from_secs(60);
+const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
+const GOODBYE_LIMIT: Duration = Duration::from_secs(2);
+const MEMORY_EVERY: Duration = Duration::from_secs(2);
+/// gopls diagnoses everything by itself when nothing has changed for this long, which keeps its caches warm.
+const DIAGNOSTICS_DELAY: &str = "1s";
+
+pub fn first_status() -> EngineStatus {
+    EngineStatus {
+        name: "gopls".to_owned(),
+        language: Language::Go,
+        version: None,
+        state: State::Starting,
+        progress: None,
+        pid: None,
+        memory_bytes: None,
+        restarts: 0,
+        missing: Vec::new(),
+    }
+}
+
+/// Runs until `stop`.
+pub async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: CancellationToken) {
+    supervise(&session, &cache_dir, &stop).await;
+    let detail = "gopls was ended together with its workspace";
+    degraded(&session, Link::Down(Missing::new(MissingCode::EngineDown, SCOPE, detail)));
+}
+
+async fn supervise(session: &Arc<Session>, cache_dir: &Path, stop: &CancellationToken) {
+    let mut pause = FIRST_PAUSE;
+    let mut life = 0;
+    loop {
+        tokio::select! {
+            () = needed(session) => {}
+            () = stop.cancelled() => return,
+        }
+        let (link, wait) = match live(session, cache_dir, &mut life, stop).await {
+            Ended::Stopped => return,
+            Ended::NoProgram(missing) => (Link::Down(missing), NEXT_TRY),
+            Ended::Died { reason, lived } => {
+                if lived >= HEALTHY {
+                    pause = FIRST_PAUSE;
+                }
+                let wait = pause;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+                tracing::warn!(reason, ?wait, "gopls has ended and is restarted");
+                let detail = format!("gopls is being restarted: {reason}");
+                (Link::Waiting(Missing::new(MissingCode::EngineRestarting, SCOPE, detail)), wait)
+            }
+        };
+        degraded(session, link);
+        tokio::select! {
+            () = tokio::time::sleep(wait) => {}
+            () = stop.cancelled() => return,
+        }
+    }
+}
+
+/// Waits for the first Go file: without any, nothing is installed and nothing runs.
+async fn needed(session: &Session) {
+    loop {
+        let fed = session.fed.notified();
+        if session.book().has_go() {
+            return;
+        }
+        session.status.send_if_modified(|status| std::mem::replace(&mut status.state, State::Ready) != State::Ready);
+        fed.await;
+    }
+}
+
+enum Ended {
+    Stopped,
+    NoProgram(Missing),
+    Died { reason: String, lived: Duration },
+}
+
+fn degraded(session: &Session, link: Link) {
+    session.status.send_modify(|status| {
+        status.state = State::Degraded;
+        status.progress = None;
+        status.pid = None;
+        status.memory_bytes = None;
+        if let Link::Waiting(missing) | Link::Down(missing) = &link {
+            status.missing = vec![missing.clone()];
+        }
+    });
+    session.link.send_replace(link);
+}
+
+fn stage(session: &Session, state: State, stage: &str) {
+    session.status.send_modify(|status| {
+        status.state = state;
+        status.progress = Some(Progress { stage: stage.to_owned(), done: 0, total: 0 });
+    });
+}
+
+/// One gopls, from its installation to its end.
+async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &CancellationToken) -> Ended {
+    let told = |what: &str| {
+        stage(session, State::Starting, what);
+        let missing = Missing::new(MissingCode::Indexing, SCOPE, format!("gopls is not up yet: {what}"));
+        session.link.send_if_modified(|link| {
+            let first = matches!(link, Link::Waiting(before) if before.code == MissingCode::Indexing);
+            if first {
+                *link = Link::Waiting(missing);
+            }
+            first
+        });
+    };
+    stage(session, State::Starting, "looking for gopls");
+    let installed = tokio::select! {
+        installed = install::ensure(cache_dir, &told) => installed,
+        () = stop.cancelled() => return Ended::Stopped,
+    };
+    let installed = match installed {
+        Ok(installed) => installed,
+        Err(lack) => {
+            tracing::warn!("{lack}");
+            return Ended::NoProgram(Missing::new(MissingCode::EngineDown, SCOPE, lack.to_string()));
+        }
+    };
+    if let Err(error) = session.root.prepare() {
+        let detail = format!("gopls cannot be started in this directory: {error}");
+        return Ended::NoProgram(Missing::new(MissingCode::EngineDown, SCOPE, detail));
+    }
+    if let Some(toolchain) = toolchain::ask(session.root.alias(), session.trusted).await {
+        session.know_toolchain(toolchain);
+    }
+    let born = Instant::now();
+    *life += 1;
+    let (process, pipes) = match Process::start(&installed.program, session.root.alias(), session.trusted).await {
+        Ok(started) => started,
+        Err(error) => {
+            let reason = format!("{} cannot be started: {error}", installed.program.display());
+            return Ended::Died { reason, lived: Duration::ZERO };
+        }
+    };
+    let Pipes { stdin, stdout } = pipes;
+    let client = Client::start(stdout, stdin, hooks(session));
+    let died = tokio::select! {
+        reason = serve(session, &client, &process, &installed, *life) => reason,
+        status = process.exited() => status,
+        () = stop.cancelled() => {
+            goodbye(&client, &process).await;
+            return Ended::Stopped;
+        }
+    };
+    let words = process.last_words();
+    let reason = if words.is_empty() { died } else { format!("{died}: {words}") };
+    session.lost(*life, &reason);
+    Ended::Died { reason, lived: born.elapsed() }
+}
+
+/// Introduces itself, waits for the load, hands the connection out, and watches it until it ends.
+async fn serve(session: &Session, client: &Client, process: &Process, installed: &Installed, life: u32) -> String {
+    session.status.send_modify(|status| {
+        status.version = Some(installed.version.clone());
+        status.pid = Some(process.pid);
+        status.restarts = life - 1;
+    });
+    let folders = {
+        let files = session.book().files().clone();
+        // Before gopls reads anything: what it finds later differs from this, or is the same.
+        let stamps = book::stamps(&session.root, &files);
+        let mut book = session.book();
+        book.note_stamps(stamps);
+        book.restarted()
+    };
+    if let Err(error) = client.request::<Initialize>(&introduction(folders), Instant::now() + INITIALIZE_LIMIT).await {
+        return error.to_string();
+    }
+    if let Err(error) = client.notify::<Initialized>(&InitializedParams {}, Instant::now() + INITIALIZE_LIMIT).await {
+        return error.to_string();
+    }
+    session.status.send_modify(|status| status.state = State::Indexing);
+    // gopls loads all folders while it handles `initialized`, and handles nothing else before that is done: an
+    // answer to any request says that the load is over.
+    let first = ExecuteCommandParams { command: "gopls.views".to_owned(), ..ExecuteCommandParams::default() };
+    if let Err(error) = client.request::<ExecuteCommand>(&first, Instant::now() + LOAD_LIMIT).await {
+        return error.to_string();
+    }
+    session.status.send_modify(|status| {
+        status.state = State::Ready;
+        status.progress = None;
+        status.missing = lasting(session);
+    });
+    session.link.send_replace(Link::Up { client: client.clone(), life });
+    let closed = client.closed();
+    tokio::pin!(closed);
+    loop {
+        let memory = process::memory(process.pid);
+        session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
+        tokio::select! {
+            reason = &mut closed => return reason.to_string(),
+            () = tokio::time::sleep(MEMORY_EVERY) => {}
+        }
+    }
+}
+
+/// What Go's answers lack as long as the workspace is as it is.
+fn lasting(session: &Session) -> Vec<Missing> {
+    if session.trusted {
+        return Vec::new();
+    }
+    let detail = "the workspace is not trusted: cgo is off, and neither modules nor toolchains are downloaded; \
+                  `semdex trust PATH` changes that";
+    vec![Missing::new(MissingCode::Untrusted, SCOPE, detail)]
+}
+
+async fn goodbye(client: &Client, process: &Process) {
+    let deadline = Instant::now() + GOODBYE_LIMIT;
+    if client.request::<Shutdown>(&(), deadline).await.is_ok() && client.notify::<Exit>(&(), deadline).await.is_ok() {
+        // Where it does not end in time, dropping the process ends it.
+        let _ = tokio::time::timeout_at(deadline.into(), process.exited()).await;
+    }
+}
+
+fn settings() -> Value {
+    json!({
+        "pullDiagnostics": true,
+        "diagnosticsDelay": DIAGNOSTICS_DELAY,
+        "symbolScope": "workspace",
+        "hoverKind": "FullDocumentation",
+        "linksInHover": false,
+        "telemetryPrompt": false,
+        "vulncheck": "Off",
+        "codelenses": {},
+    })
+}
+
+#[expect(deprecated, reason = "gopls falls back to the root URI, which the protocol has deprecated")]
+fn introduction(folders: Vec<WorkspaceFolder>) -> InitializeParams {
+    InitializeParams {
+        process_id: Some(std::process::id()),
+        root_uri: folders.first().map(|folder| folder.uri.clone()),
+        workspace_folders: Some(folders),
+        initialization_options: Some(settings()),
+        client_info: Some(ClientInfo {
+            name: "semdex".to_owned(),
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        }),
+        capabilities: ClientCapabilities {
+            workspace: Some(WorkspaceClientCapabilities {
+                configuration: Some(true),
+                workspace_folders: Some(true),
+                ..WorkspaceClientCapabilities::default()
+            }),
+            window: Some(WindowClientCapabilities {
+                work_done_progress: Some(true),
+                ..WindowClientCapabilities::default()
+            }),
+            text_document: Some(TextDocumentClientCapabilities {
+                hover: Some(HoverClientCapabilities {
+                    content_format: Some(vec![MarkupKind::Markdown]),
+                    ..HoverClientCapabilities::default()
+                }),
+                ..TextDocumentClientCapabilities::default()
+            }),
+            ..ClientCapabilities::default()
+        },
+        ..InitializeParams::default()
+    }
+}
+
+fn hooks(session: &Arc<Session>) -> Hooks {
+    let session = Arc::downgrade(session);
+    Hooks {
+        configuration: Box::new(|_| settings()),
+        notified: Box::new(move |method, params| match method {
+            ProgressNotification::METHOD => {
+                if let Some(session) = session.upgrade() {
+                    loading(&session, &params);
+                }
+            }
+            LogMessage::METHOD | ShowMessage::METHOD => {
+                let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
+                tracing::debug!(target: "semdex::gopls", "{}", message.trim_end());
+            }
+            _ => {}
+        }),
+    }
+}
+
+/// Shows what gopls says it does while it loads.
+fn loading(session: &Session, params: &Value) {
+    let word = |name| params.pointer(name).and_then(Value::as_str).unwrap_or_default();
+    let stage = match (word("/value/kind"), word("/value/title"), word("/value/message")) {
+        ("begin", title, message) => format!("{title}: {message}"),
+        ("report", _, message) if !message.is_empty() => message.to_owned(),
+        _ => return,
+    };
+    session.status.send_if_modified(|status| {
+        let indexing = status.state == State::Indexing;
+        if indexing {
+            status.progress = Some(Progress { stage, done: 0, total: 0 });
+        }
+        indexing
+    });
+}

@@ -1,0 +1,142 @@
+//! Comments: which of them document a declaration, and what they say without their marks.
+
+use tree_sitter::Node;
+
+use super::lexer::{ELIDED, Kind, tokens};
+use crate::model::Span;
+use crate::text::lines::LineIndex;
+
+/// The comments of a file outside of function bodies, in the order of the text.
+#[derive(Debug)]
+pub struct Comments<'t> {
+    text: &'t str,
+    lines: LineIndex,
+    spans: Vec<Span>,
+}
+
+impl<'t> Comments<'t> {
+    pub fn of(text: &'t str, root: Node) -> Comments<'t> {
+        let mut spans = Vec::new();
+        let mut cursor = root.walk();
+        loop {
+            let node = cursor.node();
+            if node.kind() == "comment" && super::slice(text, node) != ELIDED {
+                spans.push(Span::new(node.start_byte(), node.end_byte()));
+            }
+            if node.kind() != "block" && cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return Comments { text, lines: LineIndex::new(text), spans };
+                }
+            }
+        }
+    }
+
+    /// The comment group that ends on the line right above `offset`, each comment of it first on its line.
+    pub fn above(&self, offset: usize) -> Option<Span> {
+        let mut next = self.spans.partition_point(|span| span.start < offset);
+        let mut line = self.lines.line(offset);
+        let mut group: Option<Span> = None;
+        while let Some(&span) = next.checked_sub(1).and_then(|at| self.spans.get(at)) {
+            let last = self.lines.line(span.end.saturating_sub(1).max(span.start));
+            if last + 1 < line || !self.first_on_its_line(span) {
+                break;
+            }
+            group = Some(Span::new(span.start, group.map_or(span.end, |it| it.end)));
+            line = self.lines.line(span.start);
+            next -= 1;
+        }
+        group
+    }
+
+    /// The comment behind a declaration on the same line, with nothing between.
+    pub fn behind(&self, end: usize) -> Option<Span> {
+        let span = *self.spans.get(self.spans.partition_point(|span| span.start < end))?;
+        let between = self.text.get(end..span.start)?;
+        let rest = self.text.get(span.end..)?;
+        let alone = rest.lines().next().is_none_or(|it| it.trim().is_empty());
+        let between = between.replace(ELIDED, "");
+        (alone && between.trim_matches([' ', '\t', ',', ';']).is_empty()).then_some(span)
+    }
+
+    /// What the comments in a stretch of the text say.
+    pub fn docs(&self, group: Span) -> Option<String> {
+        let from = self.spans.partition_point(|span| span.start < group.start);
+        let within = self.spans.iter().skip(from).take_while(|span| span.end <= group.end);
+        said(within.filter_map(|span| self.text.get(span.start..span.end)))
+    }
+
+    fn first_on_its_line(&self, span: Span) -> bool {
+        let start = self.lines.line_span(self.lines.line(span.start)).map_or(0, |it| it.start);
+        self.text.get(start..span.start).is_some_and(|it| it.trim_matches([' ', '\t', '\u{feff}']).is_empty())
+    }
+}
+
+/// The text of a comment group as `go doc` has it: without marks and directives, outer blank lines dropped, inner
+/// ones at most one.
+pub fn said<'t>(comments: impl Iterator<Item = &'t str>) -> Option<String> {
+    let mut lines: Vec<&str> = Vec::new();
+    for comment in comments {
+        if let Some(line) = comment.strip_prefix("//") {
+            if !is_directive(line) {
+                lines.push(line.strip_prefix(' ').unwrap_or(line).trim_end());
+            }
+        } else {
+            let inner = comment.strip_prefix("/*").unwrap_or(comment);
+            lines.extend(inner.strip_suffix("*/").unwrap_or(inner).lines().map(str::trim_end));
+        }
+    }
+    let mut text = String::new();
+    let mut blank = false;
+    for line in lines {
+        if line.is_empty() {
+            blank = true;
+            continue;
+        }
+        if !text.is_empty() {
+            text.push_str(if blank { "\n\n" } else { "\n" });
+        }
+        blank = false;
+        text.push_str(line);
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// `//go:embed`, `//line file:1`, `//export name`: meant for a tool, not for a reader.
+fn is_directive(line: &str) -> bool {
+    if ["line ", "extern ", "export "].iter().any(|it| line.starts_with(it)) {
+        return true;
+    }
+    let Some((tool, rest)) = line.split_once(':') else { return false };
+    let named = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit();
+    !tool.is_empty() && tool.chars().all(named) && rest.starts_with(named)
+}
+
+/// A comment before the package clause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leading<'t> {
+    pub text: &'t str,
+    /// A blank line stands between it and the package clause.
+    pub apart: bool,
+}
+
+/// The comments before the first thing that is none.
+pub fn leading_comments(text: &str) -> Vec<Leading<'_>> {
+    let mut comments: Vec<Leading> = Vec::new();
+    for token in tokens(text) {
+        let piece = &text[token.span.start..token.span.end];
+        match token.kind {
+            Kind::Comment => comments.push(Leading { text: piece.trim_end(), apart: false }),
+            // A line comment's own line break is the first.
+            Kind::Space if memchr::memchr_iter(b'\n', piece.as_bytes()).count() > 1 => {
+                comments.iter_mut().for_each(|it| it.apart = true);
+            }
+            Kind::Space => {}
+            Kind::Mark if piece == "\u{feff}" => {}
+            _ => break,
+        }
+    }
+    comments
+}

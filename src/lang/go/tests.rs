@@ -1,0 +1,330 @@
+//! The Go engine from outside, with the real gopls.
+
+use super::process;
+use super::testbed::{Fixture, deadline};
+use crate::lang::Stop;
+use crate::model::{
+    Answer, ChangeKind, FileEdit, MissingCode, Role, Severity, State, Symbol, SymbolKind, SymbolQuery, Usage, Usages,
+};
+
+const SHOP: &str = "\
+-- go.mod
+module example.com/shop
+
+go 1.26
+-- cart/cart.go
+// Package cart holds what is bought.
+package cart
+
+import \"fmt\"
+
+// Cart is a list of things.
+type Cart struct {
+	Items []string
+}
+
+// Add puts a thing into the cart, see [Cart.Total].
+func (c *Cart) Add(item string) {
+	c.Items = append(c.Items, item)
+}
+
+func (c *Cart) Total() int { return len(c.Items) }
+
+func (c *Cart) String() string { return fmt.Sprint(limit(c.Total())) }
+
+func limit(n int) int { return min(n, 10) }
+
+// Totaler is anything with a total.
+type Totaler interface {
+	Total() int
+}
+-- cart/cart_test.go
+package cart
+
+import \"testing\"
+
+func TestTotal(t *testing.T) {
+	var c Cart
+	c.Add(\"a\")
+	if c.Total() != 1 {
+		t.Fatal()
+	}
+}
+-- cart/cart_windows.go
+package cart
+
+func (c *Cart) Windows() int { return c.Total() }
+-- main.go
+package main
+
+import (
+	\"fmt\"
+
+	\"example.com/shop/cart\"
+)
+
+type Other struct{}
+
+func (Other) Add(item int) {}
+
+func main() {
+	var c cart.Cart
+	c.Add(\"tea\") /* 😀é */; c.Add(\"milk\")
+	Other{}.Add(1)
+	fmt.Println(c.Total())
+}
+";
+
+impl Fixture {
+    fn symbol(&self, name: &str) -> Symbol {
+        let query = SymbolQuery { symbol: name.to_owned(), ..SymbolQuery::default() };
+        let found = self.go.view(self.files.clone()).resolve(&query);
+        found.unwrap_or_else(|stop| panic!("{name}: {stop:?}")).remove(0)
+    }
+
+    async fn usages(&self, name: &str) -> Answer<Usages> {
+        let view = self.go.view(self.files.clone());
+        view.usages(&self.symbol(name), deadline()).await.unwrap()
+    }
+
+    async fn errors(&self, files: &[&str]) -> Vec<String> {
+        let files: Vec<String> = files.iter().map(|it| (*it).to_owned()).collect();
+        let answer = self.go.view(self.files.clone()).diagnostics(&files, deadline()).await.unwrap();
+        let errors = answer.value.into_iter().filter(|it| it.severity == Severity::Error);
+        errors.map(|it| format!("{}:{} {}", it.place.file, it.place.line, it.message)).collect()
+    }
+}
+
+fn places(usages: &[Usage]) -> Vec<String> {
+    let place = |it: &Usage| format!("{}:{}:{}", it.place.file, it.place.line, it.place.column);
+    usages.iter().map(place).collect()
+}
+
+#[tokio::test]
+async fn usages_are_counted_and_proved() {
+    let fixture = Fixture::new(SHOP);
+    let answer = fixture.usages("Cart.Add").await;
+    assert_eq!(places(&answer.value.items), ["cart/cart_test.go:7:4", "main.go:15:4", "main.go:15:31"]);
+    assert_eq!(answer.value.possible, []);
+    assert!(answer.coverage.complete, "{:?}", answer.coverage);
+    let first = &answer.value.items[0];
+    assert_eq!((first.role, first.test), (Role::Call, true));
+    assert_eq!(first.symbol.as_deref(), Some("example.com/shop/cart.TestTotal"));
+    assert_eq!(first.text, "\tc.Add(\"a\")");
+
+    // What only another system's build sees may be a usage, and nobody can say that it is not.
+    let answer = fixture.usages("Cart.Total").await;
+    assert_eq!(places(&answer.value.items), ["cart/cart.go:18:60", "cart/cart_test.go:8:7", "main.go:17:16"]);
+    assert_eq!(places(&answer.value.possible), ["cart/cart_windows.go:3:41"]);
+    assert!(!answer.coverage.complete);
+    assert_eq!(answer.coverage.missing[0].code, MissingCode::CfgOff);
+
+    let answer = fixture.usages("cart.limit").await;
+    assert_eq!(places(&answer.value.items), ["cart/cart.go:18:51"]);
+    assert!(answer.coverage.complete);
+}
+
+#[tokio::test]
+async fn errors_hide_usages_and_that_is_said() {
+    let mut fixture = Fixture::new(SHOP);
+    fixture.change("main.go", Some("package main\n\nfunc main() {\n\tc := nowhere()\n\tc.Add(\"tea\")\n}\n"));
+    let answer = fixture.usages("Cart.Add").await;
+    assert_eq!(places(&answer.value.items), ["cart/cart_test.go:7:4"]);
+    assert_eq!(places(&answer.value.possible), ["main.go:5:4"]);
+    assert!(!answer.coverage.complete);
+}
+
+#[tokio::test]
+async fn a_change_from_outside_is_seen_at_once() {
+    let mut fixture = Fixture::new(SHOP);
+    let old = fixture.go.view(fixture.files.clone());
+    let symbol = fixture.symbol("Cart.Add");
+    assert_eq!(fixture.usages("Cart.Add").await.value.items.len(), 3);
+    let renamed: Vec<(String, String)> = fixture
+        .files
+        .iter()
+        .map(|file| (file.path.to_string(), file.text.replace("Add(", "Put(")))
+        .filter(|(file, text)| fixture.files.get(file).is_some_and(|it| *it.text != **text))
+        .collect();
+    for (file, text) in &renamed {
+        fixture.change(file, Some(text));
+    }
+    assert_eq!(fixture.usages("Cart.Put").await.value.items.len(), 3);
+    assert_eq!(fixture.errors(&["main.go", "cart/cart_test.go"]).await, [""; 0]);
+    assert_eq!(old.usages(&symbol, deadline()).await, Err(Stop::Stale));
+
+    fixture.change("cart/more.go", Some("package cart\n\nfunc more(c *Cart) { c.Put(\"more\") }\n"));
+    assert_eq!(fixture.usages("Cart.Put").await.value.items.len(), 4);
+    fixture.change("cart/more.go", None);
+    assert_eq!(fixture.usages("Cart.Put").await.value.items.len(), 3);
+    fixture.change("new/new.go", Some("package new\n\nimport \"example.com/shop/cart\"\n\nvar _ = cart.Cart.Put\n"));
+    assert_eq!(fixture.errors(&["new/new.go"]).await.len(), 1, "a pointer's method on a value");
+}
+
+#[tokio::test]
+async fn a_change_that_keeps_the_modification_time_is_seen() {
+    let mut fixture = Fixture::new(SHOP);
+    let path = fixture.directory.path().join("cart/cart_test.go");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    let keep = |path: &std::path::Path| std::fs::File::open(path).unwrap().set_modified(old).unwrap();
+    keep(&path);
+    fixture.ready().await;
+    let text = fixture.files.get("cart/cart_test.go").unwrap().text.clone();
+    for (text, count) in
+        [(text.replace("c.Add", "c.Items = nil //"), 2), (text.to_string(), 3), ("package cart\n".into(), 2)]
+    {
+        // In place, and with the time set back, before anybody hears of it.
+        std::fs::write(&path, &text).unwrap();
+        keep(&path);
+        fixture.report("cart/cart_test.go", &text);
+        assert_eq!(fixture.usages("Cart.Add").await.value.items.len(), count, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn gopls_comes_back_when_it_is_killed() {
+    let mut fixture = Fixture::new(SHOP);
+    fixture.ready().await;
+    let mut status = fixture.go.status();
+    for round in 1..=2 {
+        let pid = status.borrow().pid.expect("gopls runs");
+        // Nothing is remembered from before.
+        fixture.change("cart/more.go", Some(&format!("package cart\n\nconst more = {round}\n")));
+        let asks = ["Cart.Add", "Cart.Total", "Cart"].map(|name| fixture.usages(name));
+        let kill = async {
+            let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        };
+        let (answers, ()) = futures::join!(futures::future::join_all(asks), kill);
+        for answer in answers {
+            assert!(!answer.value.items.is_empty(), "{:?}", answer.coverage);
+        }
+        let again = status.wait_for(|it| it.state == State::Ready && it.pid.is_some_and(|it| it != pid));
+        tokio::time::timeout_at(deadline().into(), again).await.expect("gopls comes back").unwrap();
+        assert_eq!(status.borrow().restarts, round);
+    }
+}
+
+#[tokio::test]
+async fn without_time_the_answer_says_so() {
+    let fixture = Fixture::new(SHOP);
+    let view = fixture.go.view(fixture.files.clone());
+    let answer = view.usages(&fixture.symbol("Cart.Add"), std::time::Instant::now()).await.unwrap();
+    assert!(!answer.coverage.complete);
+    assert_eq!(answer.coverage.missing[0].code, MissingCode::Indexing);
+    assert_eq!(answer.value.items, []);
+    assert_eq!(answer.value.possible.len(), 4, "what the text alone can tell");
+}
+
+#[tokio::test]
+async fn a_name_is_understood_behind_odd_characters() {
+    let fixture = Fixture::new(SHOP);
+    let view = fixture.go.view(fixture.files.clone());
+    let text = fixture.files.get("main.go").unwrap().text.clone();
+    let offset = text.find("Add(\"milk").unwrap();
+    let answer = view.symbol_at("main.go", offset + 1, deadline()).await.unwrap();
+    let at = answer.value;
+    assert_eq!(at.symbol.unwrap().path, "example.com/shop/cart.Cart.Add");
+    assert_eq!((at.at.start, at.at.end), (offset, offset + 3));
+    assert_eq!(at.ty.as_deref(), Some("func (c *cart.Cart) Add(item string)"));
+    assert!(at.hover.unwrap().contains("puts a thing"));
+
+    let external = view.symbol_at("main.go", text.find("Println").unwrap(), deadline()).await.unwrap().value;
+    let symbol = external.symbol.unwrap();
+    assert_eq!((symbol.path.as_str(), symbol.external), ("fmt.Println", true));
+    assert!(symbol.place.file.starts_with('/'), "{}", symbol.place.file);
+
+    let local = view.symbol_at("main.go", text.find("c.Add").unwrap(), deadline()).await.unwrap().value;
+    let symbol = local.symbol.unwrap();
+    assert_eq!((symbol.name.as_str(), symbol.kind), ("c", SymbolKind::Variable));
+    assert_eq!(local.ty.as_deref(), Some("cart.Cart"));
+
+    let nothing = view.symbol_at("main.go", 0, deadline()).await.unwrap();
+    assert_eq!(nothing.value.symbol, None);
+    assert!(nothing.coverage.complete);
+}
+
+#[tokio::test]
+async fn an_overview_counts_what_a_file_gives_and_takes() {
+    let fixture = Fixture::new(SHOP);
+    let view = fixture.go.view(fixture.files.clone());
+    let overview = view.overview("cart/cart.go", deadline()).await.unwrap().value;
+    let counts: Vec<(&str, usize)> =
+        overview.symbols.iter().map(|it| (it.name.as_str(), it.usages.unwrap().total)).collect();
+    let expected = [("Cart", 5), ("Add", 3), ("Total", 3), ("String", 0), ("limit", 1), ("Totaler", 0)];
+    assert_eq!(counts, expected);
+    let upstream: Vec<&str> = overview.upstream.iter().flat_map(|it| &it.symbols).map(String::as_str).collect();
+    assert_eq!(upstream, ["fmt.Sprint"]);
+    let main = overview.downstream.iter().find(|it| it.file == "main.go").unwrap();
+    // The interface's method counts too: gopls takes a call of the one for a use of the other.
+    assert_eq!((main.count, main.symbols.len()), (4, 4));
+}
+
+#[tokio::test]
+async fn symbols_outside_are_described() {
+    let fixture = Fixture::new(SHOP);
+    fixture.ready().await;
+    let symbol = fixture.symbol("net/http.Client.Do");
+    assert!(symbol.external && symbol.signature.starts_with("func (c *Client) Do("), "{symbol:?}");
+    let println = fixture.symbol("fmt.Println");
+    let view = fixture.go.view(fixture.files.clone());
+    let described = view.describe(&println, deadline()).await.unwrap().value;
+    assert!(described.source.unwrap().contains("Fprintln(os.Stdout"));
+    assert_eq!(places(&view.usages(&println, deadline()).await.unwrap().value.items), ["main.go:17:6"]);
+    let package = view.package("encoding/json").unwrap().value;
+    assert!(package.external && package.symbols.iter().any(|it| it.name == "Marshal"));
+    let implementations = view.implementations(&fixture.symbol("Totaler"), deadline()).await.unwrap().value;
+    assert_eq!(implementations.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), ["example.com/shop/cart.Cart"]);
+}
+
+#[tokio::test]
+async fn a_dry_run_names_what_breaks_and_leaves_no_trace() {
+    let fixture = Fixture::new(SHOP);
+    let view = fixture.go.view(fixture.files.clone());
+    let old = fixture.files.get("cart/cart.go").unwrap().text.clone();
+    let new = old.replace("Add(item string)", "Add(item string, n int)");
+    let edit = FileEdit { file: "cart/cart.go".to_owned(), old: Some(old), new: Some(new.into()) };
+    let judgement = fixture.go.judge(&view, std::slice::from_ref(&edit), deadline()).await.unwrap();
+    let impact = &judgement.impact;
+    let changed: Vec<_> = impact.changed.iter().map(|it| (it.symbol.as_str(), it.kind)).collect();
+    assert_eq!(changed, [("example.com/shop/cart.Cart.Add", ChangeKind::Signature)]);
+    let broken: Vec<_> =
+        impact.broken.iter().map(|it| (it.at.place.file.as_str(), it.at.place.line, it.at.cause.as_deref())).collect();
+    let cause = Some("example.com/shop/cart.Cart.Add");
+    assert_eq!(broken, [("cart/cart_test.go", 7, cause), ("main.go", 15, cause), ("main.go", 15, cause)]);
+    assert!(impact.broken[0].reason.contains("not enough arguments"), "{}", impact.broken[0].reason);
+    assert_eq!(impact.tests.len(), 1);
+    assert_eq!(judgement.new.len(), 3);
+    assert!(judgement.coverage.complete, "{:?}", judgement.coverage);
+
+    // A file that is not there yet, and one that goes.
+    let created =
+        FileEdit { file: "cart/x.go".to_owned(), old: None, new: Some("package cart\n\nfunc limit() {}\n".into()) };
+    let judgement = fixture.go.judge(&view, &[created], deadline()).await.unwrap();
+    assert!(judgement.new.iter().any(|it| it.message.contains("redeclared")), "{:?}", judgement.new);
+    let main = fixture.files.get("cart/cart.go").unwrap().text.clone();
+    let deleted = FileEdit { file: "cart/cart.go".to_owned(), old: Some(main), new: None };
+    let judgement = fixture.go.judge(&view, &[deleted], deadline()).await.unwrap();
+    assert!(judgement.impact.broken.iter().any(|it| it.at.place.file == "main.go"), "{judgement:?}");
+
+    assert_eq!(fixture.errors(&["cart/cart.go", "main.go", "cart/cart_test.go"]).await, [""; 0]);
+    assert_eq!(fixture.usages("Cart.Add").await.value.items.len(), 3);
+    assert_eq!(fixture.go.status().borrow().restarts, 0);
+}
+
+#[tokio::test]
+async fn nothing_is_left_running() {
+    let fixture = Fixture::with_trust(SHOP, false);
+    fixture.ready().await;
+    let status = fixture.go.status();
+    let pid = status.borrow().pid.unwrap();
+    assert!(process::memory(pid).is_some());
+    assert_eq!(status.borrow().missing[0].code, MissingCode::Untrusted);
+    assert_eq!(status.borrow().version.as_deref(), Some(super::install::VERSION));
+    fixture.go.shutdown().await;
+    assert_eq!(process::memory(pid), None);
+    assert_eq!(status.borrow().state, State::Degraded);
+    let answer = fixture.usages("Cart.Add").await;
+    assert!(!answer.coverage.complete);
+    assert_eq!(answer.coverage.missing[0].code, MissingCode::EngineDown);
+}

@@ -1,0 +1,187 @@
+//! The Go part of one revision of a workspace: every question is answered for that revision, or [`Stop::Stale`].
+
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use tokio::sync::OwnedRwLockReadGuard;
+
+use super::inquiry::Inquiry;
+use super::layout::Layout;
+use super::search::{self, Hits};
+use super::session::{SCOPE, Session};
+use super::{diagnostics, meaning, names, outside, overview, relations, resolve, usages};
+use crate::lang::files::{File, Files};
+use crate::lang::{Result, Stop};
+use crate::model::{
+    Answer, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Symbol, SymbolAt,
+    SymbolQuery, Usages,
+};
+
+#[derive(Clone)]
+pub struct View {
+    pub(super) session: Arc<Session>,
+    pub(super) files: Arc<Files>,
+    pub(super) generation: Option<u64>,
+    layout: Arc<OnceLock<Layout>>,
+}
+
+impl View {
+    pub(super) fn new(session: Arc<Session>, files: Arc<Files>) -> View {
+        let generation = {
+            let book = session.book();
+            // Files that were never fed, or are not the newest any more, are nothing that gopls can speak of.
+            book.is_current(&files).then(|| book.generation())
+        };
+        View { session, files, generation, layout: Arc::default() }
+    }
+
+    fn layout(&self) -> &Layout {
+        self.layout.get_or_init(|| Layout::of(&self.files))
+    }
+
+    /// The symbols of a file as a tree, from its text alone.
+    pub fn symbols(&self, file: &str) -> Vec<Symbol> {
+        names::symbols(&self.files, file)
+    }
+
+    /// The symbols that a request means: of the workspace, else of the standard library and the dependencies.
+    pub fn resolve(&self, query: &SymbolQuery) -> Result<Vec<Symbol>> {
+        let refused = match resolve::resolve(&self.files, query) {
+            Ok(found) if !found.is_empty() => return Ok(found),
+            Ok(_) => None,
+            Err(error) if error.code == Code::UnknownSymbol || error.code == Code::UnknownPackage => Some(error),
+            Err(error) => return Err(error.into()),
+        };
+        let found = outside::resolve(&self.session, &self.files, query);
+        match (found, refused) {
+            (None, Some(error)) => Err(error.into()),
+            (found, _) => Ok(found.into_iter().collect()),
+        }
+    }
+
+    /// The symbols of the workspace whose names fit, the best first.
+    pub fn search(&self, query: &str, limit: usize) -> Hits {
+        search::search(&self.files, query, limit)
+    }
+
+    /// A package of the workspace, else of the standard library or a dependency.
+    pub fn package(&self, name: &str) -> Result<Answer<Package>> {
+        let unknown = match overview::package(&self.files, name) {
+            Ok(package) => return Ok(Answer::whole(package)),
+            Err(error) if error.code == Code::UnknownPackage => error,
+            Err(error) => return Err(error.into()),
+        };
+        let outside = outside::package(&self.session, &self.files, name);
+        outside.map(Answer::whole).ok_or_else(|| unknown.into())
+    }
+
+    /// What is named at an offset, wherever it is defined.
+    pub async fn symbol_at(&self, file: &str, offset: usize, deadline: Instant) -> Result<Answer<SymbolAt>> {
+        let file = self.file(file)?;
+        let Some(turn) = self.turn(deadline).await? else {
+            let at = file.lines().place(&file.path, meaning::word_at(&file.text, offset));
+            let nothing = SymbolAt { symbol: None, ty: None, hover: None, definition: None, at };
+            return Ok(Answer::lacking(nothing, busy()));
+        };
+        let answer = meaning::symbol_at(&turn.inquiry(deadline), &file, offset).await;
+        turn.end(answer)
+    }
+
+    /// Where the workspace names a symbol.
+    pub async fn usages(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Usages>> {
+        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Usages::default(), busy())) };
+        let effort = usages::Effort::Thorough;
+        let answer = usages::of(&turn.inquiry(deadline), self.layout(), symbol, effort).await?;
+        turn.end(answer)
+    }
+
+    pub async fn implementations(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Symbol>>> {
+        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let answer = meaning::implementations(&turn.inquiry(deadline), symbol).await;
+        turn.end(answer)
+    }
+
+    /// All of a symbol but its usages.
+    pub async fn describe(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Description>> {
+        let Some(turn) = self.turn(deadline).await? else { return Err(Stop::Failed(timeout())) };
+        let answer = meaning::describe(&turn.inquiry(deadline), symbol).await;
+        turn.end(answer)
+    }
+
+    /// A file's symbols with usage counts, what it uses and who uses it.
+    pub async fn overview(&self, file: &str, deadline: Instant) -> Result<Answer<Overview>> {
+        let file = self.file(file)?;
+        let Some(turn) = self.turn(deadline).await? else {
+            let overview = relations::of_text(&self.files, self.layout(), &file);
+            return Ok(Answer::lacking(overview, busy()));
+        };
+        let answer = relations::of(&turn.inquiry(deadline), self.layout(), &file).await?;
+        turn.end(answer)
+    }
+
+    /// The diagnostics of these files; of none: of every file that is built.
+    pub async fn diagnostics(&self, files: &[String], deadline: Instant) -> Result<Answer<Vec<Diagnostic>>> {
+        for file in files {
+            self.file(file)?;
+        }
+        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let inquiry = turn.inquiry(deadline);
+        let answer = if files.is_empty() {
+            let built = self.layout().built().filter(|file| inquiry.is_active(file));
+            diagnostics::of(&inquiry, &built.map(str::to_owned).collect::<Vec<_>>()).await
+        } else {
+            diagnostics::of(&inquiry, files).await
+        };
+        turn.end(answer)
+    }
+
+    fn file(&self, file: &str) -> Result<Arc<File>> {
+        let found = self.files.get(file).filter(|it| Language::of(&it.path) == Some(Language::Go));
+        let unknown = || Error::new(Code::UnknownFile, format!("the workspace has no Go file {file}"));
+        found.cloned().ok_or_else(|| unknown().into())
+    }
+
+    /// Waits while a dry run has gopls for itself; none if that takes too long.
+    async fn turn(&self, deadline: Instant) -> Result<Option<Turn<'_>>> {
+        let Some(generation) = self.generation else { return Err(Stop::Stale) };
+        let gate = self.session.gate.clone().read_owned();
+        let gate = match tokio::time::timeout_at(deadline.into(), gate).await {
+            Ok(gate) => gate,
+            Err(_) => return Ok(None),
+        };
+        let turn = Turn { view: self, generation, _gate: gate };
+        turn.check()?;
+        Ok(Some(turn))
+    }
+}
+
+/// The time in which a question is answered: no dry run comes between, and a change is noticed.
+struct Turn<'a> {
+    view: &'a View,
+    generation: u64,
+    _gate: OwnedRwLockReadGuard<()>,
+}
+
+impl Turn<'_> {
+    fn inquiry(&self, deadline: Instant) -> Inquiry<'_> {
+        let View { session, files, .. } = self.view;
+        Inquiry { session, files, deadline, generation: Some(self.generation) }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.view.session.book().generation() == self.generation { Ok(()) } else { Err(Stop::Stale) }
+    }
+
+    fn end<T>(self, answer: T) -> Result<T> {
+        self.check()?;
+        Ok(answer)
+    }
+}
+
+fn busy() -> Missing {
+    Missing::new(MissingCode::Timeout, SCOPE, "gopls was busy with a dry run: ask again with a longer wait")
+}
+
+fn timeout() -> Error {
+    Error::new(Code::Timeout, busy().detail)
+}

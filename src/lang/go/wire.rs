@@ -1,0 +1,197 @@
+//! The edge to gopls: URIs and paths, UTF-16 positions and byte offsets. Nothing beyond it counts in UTF-16.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lsp_types::request::Request;
+use lsp_types::{DocumentDiagnosticParams, Position, Range, Uri};
+use serde::{Deserialize, Serialize};
+
+use crate::lang::files::{File, Files};
+use crate::model::{Place, Span};
+
+/// `textDocument/diagnostic` as gopls answers it: lsp-types insists on a `kind` that gopls leaves empty.
+pub enum PullDiagnostics {}
+
+#[derive(Debug, Deserialize, Serialize)]
+pub struct PulledDiagnostics {
+    #[serde(default)]
+    pub items: Option<Vec<lsp_types::Diagnostic>>,
+}
+
+impl Request for PullDiagnostics {
+    type Params = DocumentDiagnosticParams;
+    type Result = PulledDiagnostics;
+    const METHOD: &'static str = "textDocument/diagnostic";
+}
+
+/// The URI of an absolute path. Everything is escaped but what RFC 3986 lets stand.
+pub fn uri(path: &Path) -> Option<Uri> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut uri = String::from("file://");
+    for &byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'/' | b'-' | b'_' | b'.' | b'~' => uri.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri.parse().ok()
+}
+
+/// The path of a `file:` URI; none for another scheme or a path that is not UTF-8.
+pub fn path(uri: &Uri) -> Option<PathBuf> {
+    let escaped = uri.as_str().strip_prefix("file://")?;
+    let mut bytes = Vec::with_capacity(escaped.len());
+    let mut rest = escaped.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'%' => {
+                let digits = [rest.next()?, rest.next()?];
+                bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+            }
+            _ => bytes.push(byte),
+        }
+    }
+    String::from_utf8(bytes).ok().map(PathBuf::from)
+}
+
+/// The root of a workspace: names files the workspace's way.
+#[derive(Debug, Clone)]
+pub struct Root {
+    directory: PathBuf,
+    /// The name that gopls knows it by.
+    alias: PathBuf,
+}
+
+impl Root {
+    /// `go list DIRECTORY/...`, by which gopls loads a module, finds nothing in a directory whose own name begins
+    /// with a dot or an underscore, or is `testdata`: gopls would then answer as if nothing used anything. Such a
+    /// root goes by another name, a link below `links`.
+    pub fn new(directory: PathBuf, links: &Path) -> Root {
+        let name = directory.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let hash = || blake3::hash(directory.as_os_str().as_encoded_bytes()).to_hex();
+        let alias = if is_hidden(name) { links.join(format!("root-{}", &hash()[..16])) } else { directory.clone() };
+        Root { directory, alias }
+    }
+
+    /// Makes the link, where one is needed.
+    pub fn prepare(&self) -> io::Result<()> {
+        if self.alias == self.directory {
+            return Ok(());
+        }
+        if let Some(links) = self.alias.parent() {
+            std::fs::create_dir_all(links)?;
+        }
+        match std::os::unix::fs::symlink(&self.directory, &self.alias) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => made?,
+        }
+        if std::fs::read_link(&self.alias)? != self.directory {
+            return Err(io::Error::other(format!("{} is not a link to the workspace", self.alias.display())));
+        }
+        Ok(())
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// Where gopls is started.
+    pub fn alias(&self) -> &Path {
+        &self.alias
+    }
+
+    pub fn uri(&self, file: &str) -> Option<Uri> {
+        if file.is_empty() {
+            return uri(&self.alias);
+        }
+        // An absolute name, of a file outside, replaces the root.
+        uri(&self.alias.join(file))
+    }
+
+    /// Relative with `/` inside the workspace, else absolute.
+    pub fn file(&self, uri: &Uri) -> Option<String> {
+        let path = path(uri)?;
+        let inside = path.strip_prefix(&self.alias).or_else(|_| path.strip_prefix(&self.directory));
+        inside.unwrap_or(&path).to_str().map(str::to_owned)
+    }
+}
+
+/// A directory that the go command's `...` leaves out.
+pub fn is_hidden(directory: &str) -> bool {
+    directory == "testdata" || directory.starts_with(['_', '.'])
+}
+
+/// A file by its name: the workspace's own in the revision asked about, one outside from the disk.
+pub fn load(files: &Files, file: &str) -> Option<Arc<File>> {
+    if !file.starts_with('/') {
+        return files.get(file).cloned();
+    }
+    let text = std::fs::read_to_string(file).ok()?;
+    Some(Arc::new(File::new(file, text)))
+}
+
+pub fn offset(file: &File, position: Position) -> usize {
+    file.lines().offset_of_utf16(&file.text, position.line, position.character)
+}
+
+pub fn span(file: &File, range: Range) -> Span {
+    let start = offset(file, range.start);
+    Span::new(start, offset(file, range.end).max(start))
+}
+
+pub fn place(file: &File, range: Range) -> Place {
+    file.lines().place(&file.path, span(file, range))
+}
+
+/// The nearest lawful offset at or before this one.
+pub fn position(file: &File, offset: usize) -> Position {
+    let mut offset = offset.min(file.text.len());
+    while !file.text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    let (line, character) = file.lines().utf16_of_offset(&file.text, offset);
+    Position { line, character }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_names_survive_the_way_to_a_uri_and_back() {
+        let root = Root::new(PathBuf::from("/w s/ü"), Path::new("/nowhere"));
+        for file in ["a.go", "sp ace/#?%41.go", "日本/[x].go", "a+b&c=d;e:f@g.go", "/elsewhere/x.go"] {
+            let uri = root.uri(file).unwrap();
+            assert_eq!(root.file(&uri).as_deref(), Some(file), "{}", uri.as_str());
+        }
+        let inside = root.uri("a b.go").unwrap();
+        assert_eq!(inside.as_str(), "file:///w%20s/%C3%BC/a%20b.go");
+        assert_eq!(root.file(&"untitled:x".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn a_root_that_go_would_pass_over_gets_another_name() {
+        let directory = tempfile::Builder::new().prefix(".hidden").tempdir().unwrap();
+        let links = tempfile::tempdir().unwrap();
+        for _ in 0..2 {
+            let root = Root::new(directory.path().to_owned(), links.path());
+            root.prepare().unwrap();
+            assert!(root.alias().starts_with(links.path()));
+            let uri = root.uri("a.go").unwrap();
+            assert_eq!(root.file(&uri).as_deref(), Some("a.go"));
+        }
+    }
+
+    #[test]
+    fn positions_count_in_utf16() {
+        let file = File::new("a.go", "x\n// 😀é x\r\n");
+        let at = file.text.rfind('x').unwrap();
+        let position = position(&file, at);
+        assert_eq!((position.line, position.character), (1, 7));
+        assert_eq!(offset(&file, position), at);
+    }
+}
