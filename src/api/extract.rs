@@ -86,7 +86,7 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<bytes::Bytes, Error> {
 }
 
 fn is_length_limit(error: &axum::Error) -> bool {
-    std::error::Error::source(error).is_some_and(|it| it.is::<http_body_util::LengthLimitError>())
+    std::error::Error::source(error).is_some_and(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>)
 }
 
 /// serde would take a list for the fields in their order.
