@@ -17,3 +17,4 @@ mod openapi;
 mod process;
 mod support;
 mod tidy;
+mod verbs;
