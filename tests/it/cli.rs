@@ -23,7 +23,11 @@ fn the_verbs_ask_the_server_that_runs() {
 
     let unknown = semdex(&server, &["describe", "greeter::gret"]);
     assert_eq!((unknown.code, unknown.output.as_str()), (Some(1), ""));
-    assert!(unknown.errors.contains("unknown_symbol") && unknown.errors.contains("greeter::greet"), "{}", unknown.errors);
+    assert!(
+        unknown.errors.contains("unknown_symbol") && unknown.errors.contains("greeter::greet"),
+        "{}",
+        unknown.errors
+    );
 
     let edit = ["edit", "src/lib.rs", "--search", "Hello, {name}!", "--replace", "Hi, {name}!"];
     let edited = semdex(&server, &edit);

@@ -33,14 +33,17 @@ fn without_auth_the_door_still_looks_at_host_and_origin() {
     assert_eq!(server.get("/v1/status").0, 200);
     let port = server.address().rsplit_once(':').unwrap().1.to_owned();
     let code = |headers: &[(&str, &str)]| {
-        let request = headers.iter().fold(server.request("GET", "/v1/status"), |it, (name, value)| it.header(*name, *value));
+        let request =
+            headers.iter().fold(server.request("GET", "/v1/status"), |it, (name, value)| it.header(*name, *value));
         let reply = server.send(request);
         if reply.status == 200 { "welcome".to_owned() } else { reply.code() }
     };
     for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "127.1.2.3:80", "[::1]:80"] {
         assert_eq!(code(&[("host", host)]), "welcome", "{host}");
     }
-    for host in ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "semdex.localhost", "0.0.0.0", "x@localhost"] {
+    for host in
+        ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "semdex.localhost", "0.0.0.0", "x@localhost"]
+    {
         assert_eq!(code(&[("host", host)]), "forbidden_host", "{host}");
     }
     let own = format!("http://127.0.0.1:{port}");

@@ -1,11 +1,14 @@
 //! All integration tests: the real program, on copies of small workspaces, through its public faces.
 
+mod change;
 mod cli;
 mod client;
 mod door;
 mod errors;
+mod fresh;
 mod markdown;
 mod openapi;
 mod process;
+mod read;
 mod support;
 mod tidy;

@@ -41,7 +41,8 @@ fn the_status_tells_of_the_process_and_its_workspaces() {
 fn a_root_that_nobody_trusted_is_said_to_lack() {
     let untrusted = Home::with(RUST).serve(&[]);
     assert_eq!(untrusted.get("/v1/status").1["workspaces"][0]["trusted"], false);
-    let lines: Vec<String> = untrusted.log().lines().filter(|it| it.contains("not trusted")).map(str::to_owned).collect();
+    let lines: Vec<String> =
+        untrusted.log().lines().filter(|it| it.contains("not trusted")).map(str::to_owned).collect();
     assert!(lines.len() == 1 && lines[0].contains("semdex trust"), "{lines:?}");
 
     let home = Home::with(RUST);

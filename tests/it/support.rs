@@ -84,7 +84,12 @@ impl Home {
 
     /// Starts a server on a free port.
     pub fn serve(self, arguments: &[&str]) -> Server {
-        Server::start(self, arguments)
+        Server::start(self, arguments, &[])
+    }
+
+    /// The same with other variables in its environment.
+    pub fn serve_with(self, arguments: &[&str], variables: &[(&str, &Path)]) -> Server {
+        Server::start(self, arguments, variables)
     }
 }
 
@@ -144,10 +149,10 @@ impl Server {
         Home::with(files).serve(&["--trust"])
     }
 
-    fn start(home: Home, arguments: &[&str]) -> Server {
+    fn start(home: Home, arguments: &[&str], variables: &[(&str, &Path)]) -> Server {
         let log = fs::File::create(home.path().join("log")).unwrap();
         let mut command = home.semdex();
-        command.arg("serve").args(arguments);
+        command.arg("serve").args(arguments).envs(variables.iter().copied());
         if !arguments.contains(&"--listen") {
             command.args(["--listen", "127.0.0.1:0"]);
         }
