@@ -22,7 +22,7 @@ request! { query
         #[param(nullable = false)]
         pub file: Option<String>,
         /// The least severity that is told.
-        #[param(nullable = false, inline)]
+        #[param(nullable = false)]
         pub severity: Option<Severity>,
         /// How many to tell at most, the gravest first.
         #[param(nullable = false)]

@@ -49,12 +49,12 @@ request! { body
         #[schema(min_items = 1)]
         pub edits: Option<Vec<EditItem>>,
         /// The least similarity that a fuzzy match must reach; 0 takes only an exact match or one but for white space.
-        /// Default: 95.
-        #[schema(maximum = 100)]
+        #[schema(maximum = 100, default = 95)]
         pub autofix: Option<u8>,
-        /// Answer the same, but change nothing. Default: false.
+        /// Answer the same, but change nothing.
+        #[schema(default = false)]
         pub dry_run: Option<bool>,
-        /// Default: `report`.
+        #[schema(default = "report")]
         pub on_break: Option<OnBreak>,
     }
 }

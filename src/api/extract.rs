@@ -207,6 +207,24 @@ mod tests {
         check(&query("file=a&mode=crate").await, Code::InvalidRequest, &["`mode`", "`create`"]);
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_does_not_come_in_time_is_given_up() {
+        let never = Body::from_stream(futures::stream::pending::<std::io::Result<bytes::Bytes>>());
+        let request = Request::post("/").header("content-type", "application/json").body(never);
+        let error = Posted::<Sample>::from_request(request.unwrap(), &()).await.unwrap_err().0;
+        check(&error, Code::RequestTimeout, &["30 s"]);
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_up_to_its_limit() {
+        let endless = futures::stream::iter(std::iter::repeat_with(|| {
+            std::io::Result::Ok(bytes::Bytes::from(vec![b' '; 1 << 20]))
+        }));
+        let request = Request::post("/").header("content-type", "application/json").body(Body::from_stream(endless));
+        let error = Posted::<Sample>::from_request(request.unwrap(), &()).await.unwrap_err().0;
+        check(&error, Code::TooLarge, &["16 MiB"]);
+    }
+
     #[tokio::test]
     async fn what_is_not_json_is_told_apart() {
         check(&body("{").await, Code::InvalidJson, &["line 1"]);

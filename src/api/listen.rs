@@ -220,7 +220,59 @@ fn bind_unix(path: &Path) -> io::Result<(StdUnixListener, SocketFile)> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use tokio::io::AsyncReadExt;
+    use tokio::sync::Notify;
+
     use super::*;
+
+    /// What a client that sends this and then nothing more reads.
+    async fn slow_client(sends: &[u8]) -> String {
+        let (mut client, server) = tokio::io::duplex(1 << 16);
+        let router = Router::new().route("/", axum::routing::get(async || "fine"));
+        let conversation = tokio::spawn(converse(server, Via::Unix, router, CancellationToken::new()));
+        client.write_all(sends).await.unwrap();
+        let mut reply = String::new();
+        client.read_to_string(&mut reply).await.unwrap();
+        conversation.await.unwrap();
+        reply
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_does_not_come_in_time_is_given_up() {
+        let late = slow_client(b"GET / HTTP/1.1\r\nHost: x\r\nX-Sl").await;
+        assert!(late.starts_with("HTTP/1.1 408 ") && late.contains("\"code\":\"request_timeout\""), "{late}");
+        let second = slow_client(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET").await;
+        assert!(second.starts_with("HTTP/1.1 200 ") && second.contains("HTTP/1.1 408 "), "{second}");
+        // Merely idle, before the first request or after one.
+        assert_eq!(slow_client(b"").await, "");
+        let idle = slow_client(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await;
+        assert!(idle.ends_with("\r\n\r\nfine"), "{idle}");
+    }
+
+    #[tokio::test]
+    async fn what_is_in_flight_is_answered_before_the_end() {
+        let (began, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (begins, released) = (began.clone(), release.clone());
+        let handler = async move || {
+            begins.notify_one();
+            released.notified().await;
+            "fine"
+        };
+        let router = Router::new().route("/", axum::routing::get(handler));
+        let stop = CancellationToken::new();
+        let (mut client, server) = tokio::io::duplex(1 << 16);
+        let conversation = tokio::spawn(converse(server, Via::Unix, router, stop.clone()));
+        client.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
+        began.notified().await;
+        stop.cancel();
+        release.notify_one();
+        let mut reply = String::new();
+        client.read_to_string(&mut reply).await.unwrap();
+        assert!(reply.ends_with("fine"), "{reply}");
+        conversation.await.unwrap();
+    }
 
     #[test]
     fn a_stale_socket_is_replaced_and_any_other_file_is_left_alone() {
@@ -232,7 +284,7 @@ mod tests {
 
         // A server that was killed leaves its file behind.
         drop(first);
-        std::mem::forget(file);
+        let _ = std::mem::ManuallyDrop::new(file);
         let (second, file) = bind_unix(&path).unwrap();
         drop((second, file));
         assert!(!path.exists());

@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as Documented, ResponseBuilder, Schema};
 
-use super::shapes::{Candidate, Impact, Meta, Nearest, Symbol, list};
+use super::shapes::{Candidate, Impact, Meta, Nearest, ProblemCode, Symbol, list};
 use crate::model::{Code, Error};
 
 /// A refusal on its way out. What it looks like, JSON or Markdown, is for [`super::face`] to say, which knows what the
@@ -140,8 +140,7 @@ pub struct Problem {
     pub kind: String,
     pub title: &'static str,
     pub status: u16,
-    /// One of the closed set of codes; each call lists its own.
-    pub code: &'static str,
+    pub code: ProblemCode,
     pub detail: String,
     /// Known as soon as the workspace is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -192,7 +191,7 @@ impl Problem {
             kind: format!("https://semdex.dev/problems/{}", error.code.name()),
             title: title(error.code),
             status: status(error.code).as_u16(),
-            code: error.code.name(),
+            code: error.code.into(),
             detail: error.detail,
             meta: error.meta.map(|meta| Meta::new(*meta, elapsed)),
             suggestions: list(help.suggestions),
@@ -206,17 +205,10 @@ impl Problem {
     }
 }
 
-/// What every call behind the door may be refused with.
-const ANY: &[Code] = &[
-    Code::InvalidRequest,
-    Code::Unauthorized,
-    Code::ForbiddenHost,
-    Code::ForbiddenOrigin,
-    Code::UnknownWorkspace,
-    Code::NotAcceptable,
-    Code::Busy,
-    Code::Internal,
-];
+/// What every call may be refused with.
+const DOOR: &[Code] = &[Code::ForbiddenHost, Code::ForbiddenOrigin, Code::NotAcceptable, Code::Busy, Code::Internal];
+/// And what every call but that for the health.
+const ANY: &[Code] = &[Code::InvalidRequest, Code::Unauthorized, Code::UnknownWorkspace];
 const BODY: &[Code] = &[Code::InvalidJson, Code::RequestTimeout, Code::TooLarge, Code::UnsupportedMediaType];
 const ANSWER: &[Code] = &[Code::NotReady, Code::EngineUnavailable, Code::RevisionNotReached, Code::Timeout];
 const FILE: &[Code] =
@@ -242,22 +234,24 @@ macro_rules! refusals {
 }
 
 refusals! {
+    /// Of a call that wants no token.
+    Unguarded: [DOOR];
     /// Of a call about the process.
-    Plain: [ANY];
+    Plain: [DOOR, ANY];
     /// Of `POST /v1/workspaces`.
-    Opening: [ANY, BODY, ROOT];
+    Opening: [DOOR, ANY, BODY, ROOT];
     /// Of a question about files in the query.
-    AboutFile: [ANY, FILE, ANSWER];
+    AboutFile: [DOOR, ANY, FILE, ANSWER];
     /// Of a question about files in the body.
-    PostedAboutFile: [ANY, BODY, FILE, ANSWER];
+    PostedAboutFile: [DOOR, ANY, BODY, FILE, ANSWER];
     /// Of a question about a symbol in the query.
-    AboutSymbol: [ANY, FILE, SYMBOL, ANSWER];
+    AboutSymbol: [DOOR, ANY, FILE, SYMBOL, ANSWER];
     /// Of a question about a symbol in the body.
-    PostedAboutSymbol: [ANY, BODY, FILE, SYMBOL, ANSWER];
+    PostedAboutSymbol: [DOOR, ANY, BODY, FILE, SYMBOL, ANSWER];
     /// Of `POST /v1/edit`.
-    Editing: [ANY, BODY, FILE, SYMBOL, MATCH, CHANGE, ANSWER];
+    Editing: [DOOR, ANY, BODY, FILE, SYMBOL, MATCH, CHANGE, ANSWER];
     /// Of `POST /v1/write`.
-    Writing: [ANY, BODY, FILE, CHANGE, ANSWER];
+    Writing: [DOOR, ANY, BODY, FILE, CHANGE, ANSWER];
 }
 
 /// One response for each status, its description listing the codes.

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::Service;
 use super::extract::Asked;
 use super::face::Face;
-use super::problem::{Plain, Refusal};
+use super::problem::{Plain, Refusal, Unguarded};
 use super::shapes::{Language, Meta, Missing, State as Stage, list, milliseconds};
 use crate::lang::{EngineStatus, Progress as Steps};
 use crate::render;
@@ -189,7 +189,7 @@ pub struct Health {
     get, path = "/healthz", operation_id = "health", tag = "process", security(()),
     responses(
         (status = 200, description = "It does.", content((Health = "application/json"), (String = "text/markdown"))),
-        Plain
+        Unguarded
     )
 )]
 pub async fn health(face: Face) -> Response {

@@ -19,13 +19,14 @@ request! { body
         /// The file, relative to the workspace root, with `/`. Missing directories are made.
         pub name: String,
         pub content: String,
-        /// Default: `append`.
+        #[schema(default = "append")]
         pub mode: Option<WriteMode>,
         /// Refuse with `hash_mismatch` unless the file's bytes have this BLAKE3.
         pub expected_hash: Option<String>,
-        /// Answer the same, but change nothing. Default: false.
+        /// Answer the same, but change nothing.
+        #[schema(default = false)]
         pub dry_run: Option<bool>,
-        /// Default: `report`.
+        #[schema(default = "report")]
         pub on_break: Option<OnBreak>,
     }
 }

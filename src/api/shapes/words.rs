@@ -74,6 +74,15 @@ words! {
     /// Whether an edit that breaks something is reported or refused.
     OnBreak for report::OnBreak { Report, Reject }
 
+    /// The closed set of what can go wrong with a request. Each call lists its own.
+    ProblemCode for model::Code {
+        InvalidJson, InvalidRequest, OutsideWorkspace, Unauthorized, ForbiddenHost, ForbiddenOrigin, ForbiddenRoot,
+        PermissionDenied, Untrusted, UnknownRoute, UnknownWorkspace, UnknownFile, UnknownSymbol, UnknownPackage,
+        UnknownChange, MethodNotAllowed, NotAcceptable, RequestTimeout, NoMatch, Ambiguous, AmbiguousSymbol,
+        HashMismatch, AlreadyExists, Conflict, TooLarge, UnsupportedMediaType, NotText, WouldBreak, RenameRefused,
+        InvalidContent, Busy, Internal, DiskFull, NotReady, EngineUnavailable, RevisionNotReached, Timeout,
+    }
+
     /// `append` makes the file where it is missing, `create` refuses where it exists.
     WriteMode for write::WriteMode { Append, Overwrite, Create }
 }
