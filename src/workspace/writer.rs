@@ -34,7 +34,7 @@ const GARBAGE_AFTER: Duration = Duration::from_secs(30);
 pub(super) enum Event {
     Snapshot {
         language: Option<Language>,
-        reply: oneshot::Sender<Snapshot>,
+        reply: oneshot::Sender<Result<Snapshot>>,
     },
     Change {
         change: Box<Change>,
@@ -399,7 +399,10 @@ impl Writer {
         self.note_watching();
         let listed = listed.map_err(|error| {
             tracing::error!(%error, "the workspace could not be read again");
-            Error::new(Code::NotReady, "the workspace's files cannot be read at the moment, so no answer could be true: ask again")
+            Error::new(
+                Code::NotReady,
+                "the workspace's files cannot be read at the moment, so no answer could be true: ask again",
+            )
         })?;
         let mut edits = Vec::new();
         let mut seen = BTreeSet::new();

@@ -128,6 +128,10 @@ impl<'db> Context<'db> {
             .collect();
         crates.sort_by_key(|krate| !krate.origin(self.db).is_local());
         let mut found: Vec<Definition<'db>> = Vec::new();
+        if crates.is_empty() && !rest.is_empty() && first.starts_with(char::is_lowercase) && first != "core" {
+            // A primitive type is in scope everywhere; this is where it has a place.
+            return self.walk(&format!("core::primitive::{path}"));
+        }
         for krate in crates {
             for definition in self.walk_members(Definition::Module(krate.root_module(self.db)), &rest) {
                 if !found.contains(&definition) {
