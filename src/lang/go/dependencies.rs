@@ -150,9 +150,9 @@ package q
                 "github.com/BurntSushi/toml",
                 Some("github.com/BurntSushi/toml v1.4.0 /cache/github.com/!burnt!sushi/toml@v1.4.0"),
             ),
-            ("a.go", "local.dev/x/y", Some("local.dev/x - /root/third/x/y")),
+            ("a.go", "local.dev/x/y", Some("local.dev/x - /module/third/x/y")),
             ("a.go", "old.dev/y", Some("old.dev/y v1.1.0 /cache/new.dev/!y@v1.1.0")),
-            ("vendored/v.go", "q.dev/q", Some("q.dev/q - /root/vendored/vendor/q.dev/q")),
+            ("vendored/v.go", "q.dev/q", Some("q.dev/q - /module/vendored/vendor/q.dev/q")),
             ("a.go", "github.com/BurntSushi/tomlx", None),
             ("a.go", "fmt", None),
         ];

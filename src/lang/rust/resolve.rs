@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use ra_ap_hir::{Adt, Crate, Impl, Module, ScopeDef, Type};
+use either::Either;
+use ra_ap_hir::{Adt, Crate, Impl, Module, ScopeDef, Type, import_map};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 
@@ -75,6 +76,9 @@ impl<'db> Context<'db> {
         walked.into_iter().for_each(|it| add(&mut found, it));
         if found.is_empty() {
             self.by_end(path).into_iter().for_each(|it| add(&mut found, it));
+        }
+        if found.is_empty() {
+            self.in_dependencies(path).into_iter().for_each(|it| add(&mut found, it));
         }
         let mut found: Vec<_> = found.into_values().collect();
         if let Some(package) = &query.package {
@@ -200,7 +204,14 @@ impl<'db> Context<'db> {
                 self.type_members(adt.ty(db), &mut found);
             }
             Definition::TypeAlias(alias) => self.type_members(alias.ty(db), &mut found),
-            Definition::BuiltinType(builtin) => self.type_members(builtin.ty(db), &mut found),
+            Definition::BuiltinType(builtin) => {
+                self.type_members(builtin.ty(db), &mut found);
+                // Crates above `core` add to the primitive types too.
+                let lang = Crate::all(db).into_iter().filter(|krate| krate.origin(db).is_lang());
+                let own = lang.flat_map(|krate| Impl::all_in_crate(db, krate));
+                let own = own.filter(|it| it.trait_(db).is_none() && it.self_ty(db).as_builtin() == Some(builtin));
+                found.extend(own.flat_map(|it| it.items(db)).map(assoc_definition));
+            }
             Definition::Trait(it) => found.extend(it.items(db).into_iter().map(assoc_definition)),
             Definition::EnumVariant(it) => found.extend(it.fields(db).into_iter().map(Definition::Field)),
             _ => {}
@@ -252,6 +263,31 @@ impl<'db> Context<'db> {
                     }
                 }
             });
+        }
+        found
+    }
+
+    /// A short path into a dependency: its first segment is something that the workspace could import.
+    fn in_dependencies(&self, path: &str) -> Vec<Definition<'db>> {
+        let mut segments = path.split("::");
+        let Some(first) = segments.next().filter(|it| !it.is_empty() && !it.starts_with('<')) else {
+            return Vec::new();
+        };
+        let rest: Vec<&str> = segments.collect();
+        let mut found: Vec<Definition<'db>> = Vec::new();
+        for krate in Crate::all(self.db).into_iter().filter(|krate| krate.origin(self.db).is_local()) {
+            let query = import_map::Query::new(first.to_owned()).exact().case_sensitive();
+            for (item, _) in krate.query_external_importables(self.db, query) {
+                let definition = match item {
+                    Either::Left(item) => module_definition(item),
+                    Either::Right(item) => Definition::Macro(item),
+                };
+                for member in self.walk_members(definition, &rest) {
+                    if !found.contains(&member) {
+                        found.push(member);
+                    }
+                }
+            }
         }
         found
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ra_ap_hir::{Adt, Crate, HasVisibility as _, Module, ModuleSource, Visibility};
+use ra_ap_hir::{Adt, Crate, HasVisibility as _, InFile, Module, ModuleSource, Visibility};
 use ra_ap_ide::{FileId, FileRange, TryToNav as _};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_ide_db::defs::{Definition, NameClass};
@@ -133,10 +133,11 @@ impl<'db> Context<'db> {
         let file = self.file(file_id)?;
         let declared = module.declaration_source(db).and_then(|it| {
             let name = ast::HasName::name(&it.value)?;
-            let at = self.sema.original_range_opt(name.syntax())?;
-            let whole = self.sema.original_range_opt(it.value.syntax())?;
-            let range = |it: ra_ap_hir::FileRange| FileRange { file_id: it.file_id.file_id(db), range: it.range };
-            Some((self.place(range(whole))?, self.place(range(at))?))
+            let place = |node| {
+                let range = InFile::new(it.file_id, node).original_file_range_with_macro_call_input(db);
+                self.place(FileRange { file_id: range.file_id.file_id(db), range: range.range })
+            };
+            Some((place(it.value.syntax())?, place(name.syntax())?))
         });
         let own_file = matches!(source.value, ModuleSource::SourceFile(_));
         let name = match module.name(db) {
