@@ -131,7 +131,7 @@ package q
 ",
         );
         let find = |importer: &str, path: &str| {
-            let found = dependency(&files, Path::new("/root"), Path::new("/cache"), Some(importer), path);
+            let found = dependency(&files, Path::new("/module"), Path::new("/cache"), Some(importer), path);
             found.map(|it| format!("{} {} {}", it.module, it.version.as_deref().unwrap_or("-"), it.directory.display()))
         };
         let expected = [
@@ -163,7 +163,7 @@ package q
         let work = crate::lang::files::File::new("go.work", "use .\nuse ./nested\n");
         joined.insert(std::sync::Arc::new(work));
         let found =
-            dependency(&joined, Path::new("/root"), Path::new("/cache"), Some("a.go"), "github.com/BurntSushi/toml");
+            dependency(&joined, Path::new("/module"), Path::new("/cache"), Some("a.go"), "github.com/BurntSushi/toml");
         assert_eq!(found.and_then(|it| it.version).as_deref(), Some("v1.4.0"), "a go.work takes the highest version");
     }
 }
