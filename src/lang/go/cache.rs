@@ -21,6 +21,8 @@ pub struct Cache {
 struct Held {
     generation: u64,
     checked: HashMap<String, Checked>,
+    /// Directories, and whether an error hides what names there mean.
+    clean: HashMap<String, bool>,
     references: HashMap<(String, usize), Arc<Vec<Location>>>,
 }
 
@@ -46,6 +48,18 @@ impl Cache {
         let mut held = self.held();
         if held.generation == generation {
             held.checked.insert(file.to_owned(), checked);
+        }
+    }
+
+    pub fn clean(&self, generation: u64, directory: &str) -> Option<bool> {
+        let held = self.held();
+        held.clean.get(directory).filter(|_| held.generation == generation).copied()
+    }
+
+    pub fn keep_clean(&self, generation: u64, directory: &str, clean: bool) {
+        let mut held = self.held();
+        if held.generation == generation {
+            held.clean.insert(directory.to_owned(), clean);
         }
     }
 

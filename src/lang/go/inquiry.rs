@@ -13,6 +13,7 @@ use lsp_types::{
 };
 
 use super::cache::Checked;
+use super::layout::Layout;
 use super::session::{Failure, Session};
 use super::wire::{self, PullDiagnostics};
 use crate::lang::files::{File, Files};
@@ -23,16 +24,16 @@ pub const AT_ONCE: usize = 8;
 
 pub struct Inquiry<'a> {
     pub session: &'a Session,
+    pub layout: &'a Layout,
     pub files: &'a Files,
     pub deadline: Instant,
     /// The generation that answers are kept for; none in a dry run, whose answers are nobody else's.
     pub generation: Option<u64>,
 }
 
-impl Inquiry<'_> {
-    /// Whether the build takes a file.
-    pub fn is_active(&self, file: &str) -> bool {
-        self.files.get(file).is_some_and(|it| self.session.context().takes(file, &it.text))
+impl<'a> Inquiry<'a> {
+    pub fn new(session: &'a Session, layout: &'a Layout, deadline: Instant, generation: Option<u64>) -> Inquiry<'a> {
+        Inquiry { session, layout, files: &layout.files, deadline, generation }
     }
 
     pub fn load(&self, file: &str) -> Option<Arc<File>> {

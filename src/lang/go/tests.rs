@@ -120,7 +120,7 @@ async fn usages_are_counted_and_proved() {
     assert_eq!(answer.coverage.missing[0].code, MissingCode::CfgOff);
 
     let answer = fixture.usages("cart.limit").await;
-    assert_eq!(places(&answer.value.items), ["cart/cart.go:18:51"]);
+    assert_eq!(places(&answer.value.items), ["cart/cart.go:18:52"]);
     assert!(answer.coverage.complete);
 }
 
