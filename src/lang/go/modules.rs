@@ -246,8 +246,8 @@ package f
 
     #[test]
     fn import_paths() {
-        let files = files(TREE);
-        let path = |file: &str| import_path(&files, file);
+        let tree = files(TREE);
+        let path = |file: &str| import_path(&tree, file);
         let expected = [
             ("main.go", Some("example.com/m")),
             ("a/a.go", Some("example.com/m/a")),
@@ -275,14 +275,13 @@ package f
             ("example.com/m/nested/b/v2", None),
             ("fmt", None),
         ] {
-            assert_eq!(directory_of(&files, path).as_deref(), directory, "{path}");
+            assert_eq!(directory_of(&tree, path).as_deref(), directory, "{path}");
         }
     }
 
     #[test]
     fn packages_of_a_workspace() {
-        let files = files(TREE);
-        let listed: Vec<String> = packages(&files)
+        let listed: Vec<String> = packages(&files(TREE))
             .iter()
             .map(|it| format!("{} {} {} {:?}", it.import_path, it.name, it.files.len(), it.standing))
             .collect();
@@ -299,10 +298,10 @@ package f
                 "golang.org/x/y y 1 Vendored",
             ]
         );
-        let bare = super::tests::files("\n//- x.go\npackage x\n//- d/e/y.go\npackage y\n");
+        let bare = files("\n//- x.go\npackage x\n//- d/e/y.go\npackage y\n");
         let bare: Vec<String> = packages(&bare).into_iter().map(|it| it.import_path).collect();
         assert_eq!(bare, ["x", "d/e"]);
-        let std = super::tests::files("\n//- src/go.mod\nmodule std\n//- src/net/http/h.go\npackage http\n");
+        let std = files("\n//- src/go.mod\nmodule std\n//- src/net/http/h.go\npackage http\n");
         assert_eq!(import_path(&std, "src/net/http/h.go").as_deref(), Some("net/http"));
         assert_eq!(directory_of(&std, "net/http").as_deref(), Some("src/net/http"));
     }
