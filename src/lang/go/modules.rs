@@ -127,12 +127,19 @@ pub fn packages(files: &Files) -> Vec<GoPackage> {
 }
 
 impl GoPackage {
-    /// With the name that most of its files bear, those that no build takes aside.
+    /// With the name that its files bear: where they differ, most of those that a build takes.
     pub fn named(mut self) -> GoPackage {
         let context = BuildContext::host();
+        let outlines: Vec<_> = self.files.iter().map(|it| (it, it.outline())).collect();
+        let mut names = outlines.iter().filter_map(|(_, outline)| outline.package_name.as_deref());
+        let first = names.next().unwrap_or_default();
+        if names.all(|it| it == first) {
+            self.name = first.to_owned();
+            return self;
+        }
         let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for file in &self.files {
-            if let Some(name) = &file.outline().package_name {
+        for (file, outline) in &outlines {
+            if let Some(name) = &outline.package_name {
                 let count = counts.entry(name).or_default();
                 count.0 += usize::from(context.takes(&file.path, &file.text));
                 count.1 += 1;

@@ -169,7 +169,7 @@ fn errors_below(text: &str, root: Node, errors: &mut Vec<SyntaxError>) {
 fn place(text: &str, node: Node) -> Span {
     let span = span(node);
     if !node.is_missing() {
-        return span;
+        return Span::new(span.start, span.start + slice(text, node).trim_end().len());
     }
     let at = text.get(..span.start).map_or(span.start, |it| it.trim_end().len());
     Span::new(at, at)
