@@ -23,6 +23,7 @@ use super::wire::{Root, is_hidden};
 use super::{FileChange, FileChangeKind};
 use crate::lang::files::Files;
 use crate::lsp::Message;
+use crate::model::Language;
 
 /// Files held open. Each costs the memory of its type-checked package.
 const OPEN_FILES: usize = 32;
@@ -38,6 +39,9 @@ pub struct Book {
     overlay: BTreeMap<String, Arc<str>>,
     /// On the disk, since gopls was last told.
     changed: BTreeMap<String, FileChangeKind>,
+    /// Files that came since gopls looked for packages. It searches only packages that it has loaded, and it loads one
+    /// in a new directory when it is asked about a file of it.
+    newcomers: BTreeSet<String>,
     folders: BTreeSet<String>,
     /// What the disk says of a file besides its content: gopls trusts it to tell that a file is unchanged.
     stamps: HashMap<String, Stamp>,
@@ -64,6 +68,7 @@ impl Book {
             open: BTreeMap::new(),
             overlay: BTreeMap::new(),
             changed: BTreeMap::new(),
+            newcomers: BTreeSet::new(),
             folders: BTreeSet::new(),
             stamps: HashMap::new(),
             version: 0,
@@ -100,6 +105,13 @@ impl Book {
         for change in changes.iter().filter(|change| matters(&change.path)) {
             touched = true;
             self.note_stamp(change);
+            match change.kind {
+                FileChangeKind::Created if Language::of(&change.path) == Some(Language::Go) => {
+                    self.newcomers.insert(change.path.clone());
+                }
+                FileChangeKind::Deleted => drop(self.newcomers.remove(&change.path)),
+                _ => {}
+            }
             self.changed
                 .entry(change.path.clone())
                 .and_modify(|kind| *kind = kind.then(change.kind))
@@ -137,9 +149,20 @@ impl Book {
     /// A new gopls reads everything from the disk, and no file is open in it.
     pub fn restarted(&mut self) -> Vec<WorkspaceFolder> {
         self.changed.clear();
+        self.newcomers.clear();
         self.open.values_mut().for_each(|document| document.told = None);
         self.folders = folders(&self.files);
         self.folders.iter().filter_map(|folder| self.folder(folder)).collect()
+    }
+
+    /// The files that gopls has to be asked about before it can search everywhere.
+    pub fn newcomers(&self) -> Vec<String> {
+        self.newcomers.iter().cloned().collect()
+    }
+
+    /// gopls was asked about these, or about others of their packages.
+    pub fn have_met(&mut self, files: &[String]) {
+        self.newcomers.retain(|file| !files.contains(file));
     }
 
     /// Takes texts for granted that are not on the disk, until [`Book::take_back`].

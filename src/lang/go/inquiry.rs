@@ -14,6 +14,7 @@ use lsp_types::{
 
 use super::cache::Checked;
 use super::layout::Layout;
+use super::modules::parent;
 use super::session::{Failure, Session};
 use super::wire::{self, PullDiagnostics};
 use crate::lang::files::{File, Files};
@@ -60,6 +61,7 @@ impl<'a> Inquiry<'a> {
         if let Some(kept) = self.generation.and_then(|generation| cache.references(generation, &file.path, offset)) {
             return Ok(kept);
         }
+        self.meet_newcomers().await?;
         let params = ReferenceParams {
             text_document_position: self.at(file, offset)?,
             context: ReferenceContext { include_declaration: false },
@@ -85,6 +87,7 @@ impl<'a> Inquiry<'a> {
     }
 
     pub async fn implementations(&self, file: &File, offset: usize) -> Result<Vec<Location>, Failure> {
+        self.meet_newcomers().await?;
         let params = GotoDefinitionParams {
             text_document_position_params: self.at(file, offset)?,
             work_done_progress_params: WorkDoneProgressParams::default(),
@@ -129,6 +132,26 @@ impl<'a> Inquiry<'a> {
             cache.keep_checked(generation, file, checked.clone());
         }
         Ok(checked)
+    }
+
+    /// Lets gopls load the packages that came since it looked for them, for it searches no others.
+    async fn meet_newcomers(&self) -> Result<(), Failure> {
+        let newcomers = self.session.book().newcomers();
+        if newcomers.is_empty() {
+            return Ok(());
+        }
+        // One file of each package is enough, unless the build leaves it out.
+        let package = |file: &String| {
+            let name = self.files.get(file).and_then(|it| it.outline().package_name.clone());
+            (parent(file).to_owned(), name)
+        };
+        let active = newcomers.iter().filter(|file| self.layout.is_active(file));
+        let packages: HashMap<_, &String> = active.map(|file| (package(file), file)).collect();
+        for (_, checked) in self.check_all(packages.into_values().cloned().collect()).await {
+            checked?;
+        }
+        self.session.book().have_met(&newcomers);
+        Ok(())
     }
 
     /// Many files at once. What could not be asked stands as its failure.
