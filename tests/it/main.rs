@@ -1,5 +1,7 @@
 //! All integration tests: the real program, on copies of small workspaces, through its public faces.
 
+#![cfg(test)]
+
 mod change;
 mod cli;
 mod client;
