@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::stream::{self, StreamExt as _};
-use lsp_types::request::{GotoDefinition, GotoImplementation, HoverRequest, References};
+use lsp_types::request::{GotoDefinition, GotoImplementation, HoverRequest, References, Request};
 use lsp_types::{
     DiagnosticSeverity, DocumentDiagnosticParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents,
     HoverParams, Location, MarkedString, PartialResultParams, ReferenceContext, ReferenceParams,
@@ -21,6 +21,9 @@ use crate::model::{Language, Place};
 
 /// Questions that are with gopls at the same time: it computes on all cores by itself.
 pub const AT_ONCE: usize = 8;
+
+/// How gopls says that a file belongs to no package it has loaded.
+const UNKNOWN_FILE: &str = "no package metadata";
 
 pub struct Inquiry<'a> {
     pub session: &'a Session,
@@ -54,6 +57,22 @@ impl<'a> Inquiry<'a> {
         Ok(TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position })
     }
 
+    /// Asks about one file. Where gopls does not know a file that the build takes, it has overlooked that it could
+    /// load it now, and is asked again after it has loaded everything anew.
+    async fn ask<R: Request>(&self, file: &str, open: &[&str], params: &R::Params) -> Result<R::Result, Failure> {
+        let reloads = self.session.book().reloads();
+        match self.session.ask::<R>(open, params, self.deadline).await {
+            Err(Failure::Refused(message))
+                if message.contains(UNKNOWN_FILE)
+                    && self.layout.is_built(file)
+                    && self.session.book().retries(file, reloads) =>
+            {
+                self.session.ask::<R>(open, params, self.deadline).await
+            }
+            answer => answer,
+        }
+    }
+
     /// Where the thing at this offset is named, its declaration left out; in and outside the workspace.
     pub async fn references(&self, file: &File, offset: usize) -> Result<Arc<Vec<Location>>, Failure> {
         let cache = &self.session.cache;
@@ -66,7 +85,7 @@ impl<'a> Inquiry<'a> {
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let answer = self.session.ask::<References>(&self.to_open(&file.path), &params, self.deadline).await?;
+        let answer = self.ask::<References>(&file.path, &self.to_open(&file.path), &params).await?;
         let locations = Arc::new(answer.unwrap_or_default());
         if let Some(generation) = self.generation {
             cache.keep_references(generation, &file.path, offset, locations.clone());
@@ -80,7 +99,7 @@ impl<'a> Inquiry<'a> {
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let answer = self.session.ask::<GotoDefinition>(&self.to_open(&file.path), &params, self.deadline).await?;
+        let answer = self.ask::<GotoDefinition>(&file.path, &self.to_open(&file.path), &params).await?;
         Ok(locations(answer))
     }
 
@@ -90,7 +109,7 @@ impl<'a> Inquiry<'a> {
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let answer = self.session.ask::<GotoImplementation>(&self.to_open(&file.path), &params, self.deadline).await?;
+        let answer = self.ask::<GotoImplementation>(&file.path, &self.to_open(&file.path), &params).await?;
         Ok(locations(answer))
     }
 
@@ -100,7 +119,7 @@ impl<'a> Inquiry<'a> {
             text_document_position_params: self.at(file, offset)?,
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
-        let answer = self.session.ask::<HoverRequest>(&self.to_open(&file.path), &params, self.deadline).await?;
+        let answer = self.ask::<HoverRequest>(&file.path, &self.to_open(&file.path), &params).await?;
         Ok(answer.and_then(markdown))
     }
 
@@ -120,7 +139,7 @@ impl<'a> Inquiry<'a> {
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let checked = match self.session.ask::<PullDiagnostics>(&[], &params, self.deadline).await {
+        let checked = match self.ask::<PullDiagnostics>(file, &[], &params).await {
             Ok(pulled) => Checked::Known(Arc::new(pulled.items.unwrap_or_default())),
             Err(Failure::Refused(message)) => Checked::Unknown(message.into()),
             Err(lacking) => return Err(lacking),

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::diagnostics::outside_the_build;
 use super::identifiers::{Named, Written, written};
 use super::inquiry::Inquiry;
 use super::modules::parent;
 use super::names::is_test_file;
 use super::proof::{self, Doubt};
-use super::session::SCOPE;
+use super::session::{Failure, SCOPE};
 use super::wire;
 use crate::lang::files::File;
 use crate::lang::{Result, Stop};
@@ -37,6 +38,7 @@ pub async fn of(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Resul
                 found.entry(file).or_default().push(wire::span(text, location.range));
             }
         }
+        Err(Failure::Refused(message)) => coverage.lacks(outside_the_build(inquiry, &origin.path, &message)),
         Err(failure) => failure.note(&mut coverage),
     }
     let asked = coverage.complete;
