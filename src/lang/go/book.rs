@@ -45,6 +45,9 @@ pub struct Book {
     reload: bool,
     /// How often that was done.
     reloads: u64,
+    /// Go files that came, or into another package, since gopls loaded: it loads a new package only when it is asked
+    /// about a file of it, and leaves it out of every other answer until then.
+    fresh: BTreeSet<String>,
     /// Files that gopls did not know even then; they are not tried again before something comes or goes.
     hopeless: HashSet<String>,
     /// What the disk says of a file besides its content: gopls trusts it to tell that a file is unchanged.
@@ -75,6 +78,7 @@ impl Book {
             folders: BTreeSet::new(),
             reload: false,
             reloads: 0,
+            fresh: BTreeSet::new(),
             hopeless: HashSet::new(),
             stamps: HashMap::new(),
             version: 0,
@@ -106,7 +110,7 @@ impl Book {
 
     /// The writer's report of one applied change.
     pub fn feed(&mut self, files: Arc<Files>, changes: &[FileChange]) {
-        self.files = files;
+        let before = std::mem::replace(&mut self.files, files);
         let mut touched = false;
         for change in changes.iter().filter(|change| matters(&change.path)) {
             touched = true;
@@ -114,6 +118,12 @@ impl Book {
             if self.reload || change.kind != FileChangeKind::Changed {
                 self.hopeless.clear();
             }
+            let header = |files: &Files| files.get(&change.path).map(|it| header(&it.text).to_owned());
+            match header(&self.files) {
+                None => self.fresh.remove(&change.path),
+                after if after != header(&before) => self.fresh.insert(change.path.clone()),
+                _ => false,
+            };
             self.note_stamp(change);
             self.changed
                 .entry(change.path.clone())
@@ -152,11 +162,31 @@ impl Book {
     /// A new gopls reads everything from the disk, and no file is open in it.
     pub fn restarted(&mut self) -> Vec<WorkspaceFolder> {
         self.changed.clear();
+        self.fresh.clear();
         self.open.values_mut().for_each(|document| document.told = None);
         self.reload = false;
         self.reloads += 1;
         self.folders = folders(&self.files);
         self.folders.iter().filter_map(|folder| self.folder(folder)).collect()
+    }
+
+    /// The files that gopls has to be asked about before it is asked anything else.
+    pub fn fresh(&self) -> Vec<String> {
+        self.fresh.iter().cloned().collect()
+    }
+
+    /// It was asked about these, in this generation.
+    pub fn settled(&mut self, files: &[String], generation: u64) {
+        if generation == self.generation {
+            files.iter().for_each(|file| {
+                self.fresh.remove(file);
+            });
+        }
+    }
+
+    /// Has everything loaded anew before the next question.
+    pub fn load_anew(&mut self) {
+        self.reload = true;
     }
 
     pub fn reloads(&self) -> u64 {
@@ -305,6 +335,14 @@ impl FileChangeKind {
             (_, next) => next,
         }
     }
+}
+
+/// What decides whether a build takes a file, and into which package.
+fn header(text: &str) -> &str {
+    let clause =
+        if text.starts_with("package ") { Some(0) } else { memchr::memmem::find(text.as_bytes(), b"\npackage ") };
+    let end = clause.and_then(|at| Some(at + 1 + text.get(at + 1..)?.find('\n')?));
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
 }
 
 /// What gopls itself would watch, and the list of vendored modules.

@@ -14,6 +14,7 @@ use lsp_types::{
 
 use super::cache::Checked;
 use super::layout::Layout;
+use super::modules::parent;
 use super::session::{Failure, Session};
 use super::wire::{self, PullDiagnostics};
 use crate::lang::files::{File, Files};
@@ -21,6 +22,9 @@ use crate::model::{Language, Place};
 
 /// Questions that are with gopls at the same time: it computes on all cores by itself.
 pub const AT_ONCE: usize = 8;
+
+/// New files that are asked about one by one; for more, everything is loaded anew.
+const FEW_FRESH: usize = 8;
 
 /// How gopls says that a file belongs to no package it has loaded.
 const UNKNOWN_FILE: &str = "no package metadata";
@@ -67,10 +71,37 @@ impl<'a> Inquiry<'a> {
                     && self.layout.is_built(file)
                     && self.session.book().retries(file, reloads) =>
             {
+                self.session.cache.forget_references();
                 self.session.ask::<R>(open, params, self.deadline).await
             }
             answer => answer,
         }
+    }
+
+    /// Has gopls load what came since it last loaded, so that its answers cover it.
+    async fn catch_up(&self) -> Result<(), Failure> {
+        let fresh = self.session.book().fresh();
+        let Some(generation) = self.generation.filter(|_| !fresh.is_empty()) else { return Ok(()) };
+        let built: Vec<&String> = fresh.iter().filter(|file| self.layout.is_built(file)).collect();
+        if built.len() > FEW_FRESH {
+            self.session.book().load_anew();
+        } else {
+            // The same package need not be loaded twice.
+            for (at, path) in built.iter().enumerate() {
+                let known = built.iter().take(at).any(|it| parent(it) == parent(path));
+                let Some(file) = self.files.get(path).filter(|_| !known) else { continue };
+                let params = HoverParams {
+                    text_document_position_params: self.at(file, 0)?,
+                    work_done_progress_params: WorkDoneProgressParams::default(),
+                };
+                match self.ask::<HoverRequest>(path, &[], &params).await {
+                    Ok(_) | Err(Failure::Refused(_)) => {}
+                    Err(lacking) => return Err(lacking),
+                }
+            }
+        }
+        self.session.book().settled(&fresh, generation);
+        Ok(())
     }
 
     /// Where the thing at this offset is named, its declaration left out; in and outside the workspace.
@@ -79,6 +110,7 @@ impl<'a> Inquiry<'a> {
         if let Some(kept) = self.generation.and_then(|generation| cache.references(generation, &file.path, offset)) {
             return Ok(kept);
         }
+        self.catch_up().await?;
         let params = ReferenceParams {
             text_document_position: self.at(file, offset)?,
             context: ReferenceContext { include_declaration: false },
@@ -104,6 +136,7 @@ impl<'a> Inquiry<'a> {
     }
 
     pub async fn implementations(&self, file: &File, offset: usize) -> Result<Vec<Location>, Failure> {
+        self.catch_up().await?;
         let params = GotoDefinitionParams {
             text_document_position_params: self.at(file, offset)?,
             work_done_progress_params: WorkDoneProgressParams::default(),

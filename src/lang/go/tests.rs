@@ -157,7 +157,11 @@ async fn a_change_from_outside_is_seen_at_once() {
     assert_eq!(fixture.usages("Cart.Put").await.value.items.len(), 4);
     fixture.change("cart/more.go", None);
     assert_eq!(fixture.usages("Cart.Put").await.value.items.len(), 3);
-    fixture.change("new/new.go", Some("package new\n\nimport \"example.com/shop/cart\"\n\nvar _ = cart.Cart.Put\n"));
+    let import = "package new\n\nimport \"example.com/shop/cart\"\n\n";
+    fixture.change("new/new.go", Some(&format!("{import}func new(c *cart.Cart) {{ c.Put(\"new\") }}\n")));
+    let answer = fixture.usages("Cart.Put").await;
+    assert_eq!(answer.value.items.len(), 4, "a package that gopls has never seen: {:?}", answer.coverage);
+    fixture.change("new/new.go", Some(&format!("{import}var _ = cart.Cart.Put\n")));
     assert_eq!(fixture.errors(&["new/new.go"]).await.len(), 1, "a pointer's method on a value");
 }
 

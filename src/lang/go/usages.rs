@@ -23,6 +23,14 @@ pub enum Effort {
 }
 
 pub async fn of(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
+    let reloads = || inquiry.session.book().reloads();
+    let before = reloads();
+    let answer = once(inquiry, symbol, effort).await?;
+    // Proving may have gopls load what it did not know when it listed the places.
+    if reloads() == before { Ok(answer) } else { once(inquiry, symbol, effort).await }
+}
+
+async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
     let Some(origin) = inquiry.load(&symbol.name_at.file) else {
         let detail = format!("{} cannot be read", symbol.name_at.file);
         return Ok(Answer::lacking(Usages::default(), Missing::new(MissingCode::Unsupported, SCOPE, detail)));
