@@ -68,6 +68,11 @@ impl Cache {
         held.references.get(&(file.to_owned(), offset)).filter(|_| held.generation == generation).cloned()
     }
 
+    /// What gopls said before it loaded everything anew.
+    pub fn forget_references(&self) {
+        self.held().references.clear();
+    }
+
     pub fn keep_references(&self, generation: u64, file: &str, offset: usize, locations: Arc<Vec<Location>>) {
         let mut held = self.held();
         if held.generation == generation {

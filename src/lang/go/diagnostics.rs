@@ -32,15 +32,21 @@ pub async fn of(inquiry: &Inquiry<'_>, files: &[String]) -> Answer<Vec<Diagnosti
 
 /// Why gopls does not know a file.
 pub fn outside_the_build(inquiry: &Inquiry<'_>, file: &str, message: &str) -> Missing {
-    let needs_cgo = inquiry.files.get(file).is_some_and(|it| it.outline().imports.iter().any(|it| it.path == "C"));
-    if !inquiry.layout.is_active(file) {
-        Missing::new(MissingCode::CfgOff, file, format!("{file} is left out by its build constraints"))
-    } else if needs_cgo && !inquiry.session.trusted {
-        let detail = format!("{file} needs cgo, which runs only where the workspace is trusted");
-        Missing::new(MissingCode::Untrusted, file, detail)
-    } else {
-        Missing::new(MissingCode::NotInAPackage, file, format!("{file} is in no package of a module: {message}"))
+    if file.starts_with('/') {
+        return Missing::new(MissingCode::Unsupported, file, format!("gopls did not answer: {message}"));
     }
+    if !inquiry.layout.is_active(file) {
+        return Missing::new(MissingCode::CfgOff, file, format!("{file} is left out by its build constraints"));
+    }
+    let needs_cgo = inquiry.files.get(file).is_some_and(|it| it.outline().imports.iter().any(|it| it.path == "C"));
+    if needs_cgo && !inquiry.session.trusted {
+        let detail = format!("{file} needs cgo, which runs only where the workspace is trusted");
+        return Missing::new(MissingCode::Untrusted, file, detail);
+    }
+    if let Some((manifest, error)) = inquiry.session.manifest_errors().into_iter().next() {
+        return Missing::new(MissingCode::WorkspaceBroken, manifest, error);
+    }
+    Missing::new(MissingCode::NotInAPackage, file, format!("{file} is in no package of a module: {message}"))
 }
 
 fn translate(inquiry: &Inquiry<'_>, file: &File, found: &lsp_types::Diagnostic) -> Diagnostic {

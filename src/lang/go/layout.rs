@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::book::is_left_out;
+use super::book::{folders, is_left_out};
 use super::constraints::BuildContext;
-use super::modules::{Standing, base_name, module_of, packages, parent};
+use super::modules::{Standing, base_name, module_of, packages, parent, works};
 use super::names::{is_test_file, path_of};
 use super::wire::is_hidden;
 use crate::lang::files::Files;
@@ -20,6 +20,8 @@ pub struct Layout {
     active: HashSet<String>,
     /// One `go.work` at the root makes one build of all its modules.
     joined: bool,
+    /// The directories of the modules that gopls loads by itself.
+    loaded: BTreeSet<String>,
     meanings: Mutex<HashMap<String, Arc<BTreeSet<String>>>>,
 }
 
@@ -53,8 +55,10 @@ impl Layout {
             let path: Arc<str> = package.import_path.into();
             of_files.extend(package.files.iter().map(|file| (file.path.to_string(), path.clone())));
         }
+        let work = works(&files).into_iter().find(|it| it.directory.is_empty());
         Layout {
-            joined: files.get("go.work").is_some(),
+            joined: work.is_some(),
+            loaded: work.map_or_else(|| folders(&files), |work| work.uses.into_iter().collect()),
             packages: of_files,
             meanings: Mutex::default(),
             files,
@@ -96,19 +100,21 @@ impl Layout {
     }
 
     /// Whether gopls, asked about a thing of one file, looks into the other by itself: they are built together, and
-    /// `./...` does not leave it out.
+    /// `./...` does not leave them out.
     pub fn is_searched_from(&self, origin: &str, file: &str) -> bool {
-        let left_out = parent(file).split('/').any(is_left_out) || is_hidden(base_name(file));
-        !left_out && (self.joined || self.module_of(origin) == self.module_of(file))
+        let Some(module) = self.loaded_module(file) else { return false };
+        if origin.starts_with('/') {
+            // Of a package outside it searches one build only, and does not say which.
+            return self.joined || self.loaded.len() == 1;
+        }
+        self.loaded_module(origin).is_some_and(|it| self.joined || it == module)
     }
 
-    /// The module's directory. For a file outside the workspace: the only module that there is, else none.
-    fn module_of(&self, file: &str) -> Option<&str> {
-        if file.starts_with('/') {
-            let modules: BTreeSet<&str> = self.directories.values().filter_map(|it| it.module.as_deref()).collect();
-            return modules.first().copied().filter(|_| modules.len() == 1);
-        }
-        self.directories.get(parent(file)).and_then(|it| it.module.as_deref())
+    /// The directory of a file's module, if gopls loads the file with it.
+    fn loaded_module(&self, file: &str) -> Option<&str> {
+        let left_out = parent(file).split('/').any(is_left_out) || is_hidden(base_name(file));
+        let module = self.directories.get(parent(file))?.module.as_deref()?;
+        (!left_out && self.loaded.contains(module)).then_some(module)
     }
 
     /// The files whose errors could hide what a name in `file` means: those of its package, and those of every
@@ -143,10 +149,11 @@ impl Layout {
 
     /// Every file that the build of its module takes.
     pub fn built(&self) -> impl Iterator<Item = &str> {
-        self.directories
-            .values()
-            .filter(|it| it.module.is_some())
-            .flat_map(|it| it.files.iter().map(String::as_str))
-            .filter(|file| self.is_active(file) && self.is_searched_from(file, file))
+        let files = self.directories.values().flat_map(|it| it.files.iter().map(String::as_str));
+        files.filter(|file| self.is_built(file))
+    }
+
+    pub fn is_built(&self, file: &str) -> bool {
+        self.is_active(file) && self.loaded_module(file).is_some()
     }
 }

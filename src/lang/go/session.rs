@@ -1,5 +1,6 @@
 //! One gopls and everybody who asks it: questions in order, answers for one revision, nothing lost when it dies.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock as RwLockStd};
 use std::time::Instant;
 
@@ -28,6 +29,8 @@ pub struct Session {
     pub link: watch::Sender<Link>,
     pub cache: Cache,
     pub identifiers: Identifiers,
+    /// What gopls finds wrong with `go.mod` and `go.work` files, as far as it has said.
+    manifest_errors: Mutex<BTreeMap<String, String>>,
     layout: Mutex<Option<(bool, Arc<Layout>)>>,
     toolchain: RwLockStd<Option<Arc<Toolchain>>>,
     /// Held for reading by every question, and exclusively by a dry run: nobody else sees its state.
@@ -84,6 +87,7 @@ impl Session {
             link: watch::Sender::new(Link::Waiting(starting)),
             cache: Cache::default(),
             identifiers: Identifiers::default(),
+            manifest_errors: Mutex::default(),
             layout: Mutex::default(),
             toolchain: RwLockStd::default(),
             gate: Arc::default(),
@@ -119,6 +123,18 @@ impl Session {
                 layout
             }
         }
+    }
+
+    pub fn manifest_errors(&self) -> BTreeMap<String, String> {
+        self.manifest_errors.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn note_manifest(&self, file: String, error: Option<String>) {
+        let mut errors = self.manifest_errors.lock().unwrap_or_else(PoisonError::into_inner);
+        match error {
+            Some(error) => errors.insert(file, error),
+            None => errors.remove(&file),
+        };
     }
 
     /// What is built for; this machine as long as nothing else is known.

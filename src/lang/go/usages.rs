@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use super::diagnostics::outside_the_build;
 use super::identifiers::{Named, Written, written};
 use super::inquiry::Inquiry;
 use super::modules::parent;
 use super::names::is_test_file;
 use super::proof::{self, Doubt};
-use super::session::SCOPE;
+use super::session::{Failure, SCOPE};
 use super::wire;
 use crate::lang::files::File;
 use crate::lang::{Result, Stop};
@@ -22,6 +23,14 @@ pub enum Effort {
 }
 
 pub async fn of(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
+    let reloads = || inquiry.session.book().reloads();
+    let before = reloads();
+    let answer = once(inquiry, symbol, effort).await?;
+    // Proving may have gopls load what it did not know when it listed the places.
+    if reloads() == before { Ok(answer) } else { once(inquiry, symbol, effort).await }
+}
+
+async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
     let Some(origin) = inquiry.load(&symbol.name_at.file) else {
         let detail = format!("{} cannot be read", symbol.name_at.file);
         return Ok(Answer::lacking(Usages::default(), Missing::new(MissingCode::Unsupported, SCOPE, detail)));
@@ -37,6 +46,7 @@ pub async fn of(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Resul
                 found.entry(file).or_default().push(wire::span(text, location.range));
             }
         }
+        Err(Failure::Refused(message)) => coverage.lacks(outside_the_build(inquiry, &origin.path, &message)),
         Err(failure) => failure.note(&mut coverage),
     }
     let asked = coverage.complete;
