@@ -80,7 +80,9 @@ fn block_comments(line: &str) -> impl Iterator<Item = &str> {
 fn is_collapsed(said: &str) -> bool {
     let counted = |part: &str| {
         let (number, what) = part.split_once(' ').unwrap_or((part, ""));
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && matches!(what, "line" | "lines" | "test" | "tests")
+        !number.is_empty()
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+            && matches!(what, "line" | "lines" | "test" | "tests")
     };
     said.split(", ").all(counted)
 }
@@ -115,7 +117,9 @@ fn says_elided(said: &str) -> bool {
         ["existing", "rest", "unchanged", "remaining", "other", "same", "previous", "omitted", "code", "more"];
     let dots = |text: &str| text.starts_with("...") || text.starts_with('…');
     let is_dot = |character: char| character == '.' || character == '…';
-    let bare = said.trim_matches(|character: char| is_dot(character) || character.is_whitespace() || "()[]<>:-".contains(character));
+    let bare = said.trim_matches(|character: char| {
+        is_dot(character) || character.is_whitespace() || "()[]<>:-".contains(character)
+    });
     let lower = bare.to_lowercase();
     if dots(said) {
         let closed = said.trim_end().ends_with("...") || said.ends_with('…');

@@ -25,7 +25,12 @@ pub fn nearest(text: &str, file: &str, context: &str, hit: &Hit) -> Nearest {
 pub fn already_applied(text: &str, replacement: &str) -> Option<Span> {
     let asked = without_bom(replacement).trim();
     // A bracket or a lone word stands in every file.
-    if asked.split(|character: char| !character.is_alphanumeric() && character != '_').filter(|word| !word.is_empty()).count() < 2 {
+    if asked
+        .split(|character: char| !character.is_alphanumeric() && character != '_')
+        .filter(|word| !word.is_empty())
+        .count()
+        < 2
+    {
         return None;
     }
     let exact = exact::find(text, asked).into_iter().next();
@@ -86,7 +91,11 @@ fn differences(search: &Search, span: Span, lines: &LineIndex) -> Vec<String> {
             ));
         }
         for old in old.skip(replaced) {
-            differences.push(format!("line {} says {}, which the file does not have there", asked_numbers[old], quote(&asked[old])));
+            differences.push(format!(
+                "line {} says {}, which the file does not have there",
+                asked_numbers[old],
+                quote(&asked[old])
+            ));
         }
         for new in new.skip(replaced) {
             differences.push(format!("the file has {} besides (line {})", quote(&there[new]), numbers[new]));

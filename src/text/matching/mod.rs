@@ -43,7 +43,10 @@ pub enum Outcome {
     /// In the order of the text, or the best first where they are merely alike. At most [`MOST_PLACES`].
     Ambiguous(Vec<Hit>),
     /// `reason` says in words what differs from the nearest place, or why that was not good enough.
-    Missed { nearest: Option<Hit>, reason: String },
+    Missed {
+        nearest: Option<Hit>,
+        reason: String,
+    },
 }
 
 /// A place that fits. Leading indentation and the last line's end are not part of it, unless the match is exact.
@@ -71,7 +74,8 @@ pub fn find(search: &Search) -> Result<Outcome> {
 
     let exact = exact::find(region.text, context);
     if !exact.is_empty() {
-        let hits = exact.into_iter().map(|span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact });
+        let hits =
+            exact.into_iter().map(|span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact });
         return Ok(decide(search, hits.collect()));
     }
     let loose = whitespace::find(region.text, context);

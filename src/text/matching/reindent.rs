@@ -109,7 +109,9 @@ fn literal(text: &str, span: Span, context: &str, replacement: &str) -> String {
     let shift = indentation_before(text, span.start);
     match shift {
         Some(shift) if !context.trim_end().contains('\n') && ignores(replacement, shift) => {
-            each_line(replacement, |at, line| if at > 0 && !line.trim().is_empty() { shift.to_owned() + line } else { line.to_owned() })
+            each_line(replacement, |at, line| {
+                if at > 0 && !line.trim().is_empty() { shift.to_owned() + line } else { line.to_owned() }
+            })
         }
         _ => replacement.to_owned(),
     }
@@ -252,9 +254,9 @@ pub(super) struct Indentations<'a> {
 /// Line for line, the first one first if it begins a line of the file.
 pub(super) fn indentations<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<Indentations<'a>> {
     let asked: Vec<&str> = context.lines().filter(|line| !line.trim().is_empty()).collect();
-    let there: Vec<&str> =
-        with_indentation(text, span).lines().filter(|line| !line.trim().is_empty()).collect();
-    let squeezed = |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line.split_whitespace().collect()).collect() };
+    let there: Vec<&str> = with_indentation(text, span).lines().filter(|line| !line.trim().is_empty()).collect();
+    let squeezed =
+        |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line.split_whitespace().collect()).collect() };
     let begins_line = indentation_before(text, span.start).is_some();
     let mut pairs = Vec::new();
     for op in capture_diff_slices(Algorithm::Myers, &squeezed(&asked), &squeezed(&there)) {
