@@ -1,5 +1,7 @@
 //! A workspace: one writer that owns all mutable state, and immutable snapshots for readers.
 
+pub mod disk;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
