@@ -180,7 +180,6 @@ impl Signals {
     }
 
     /// The first one ends the server in good order, the second one at once.
-    #[expect(clippy::exit, reason = "a second signal is meant to cut off whatever does not end")]
     async fn heed(mut self, stop: CancellationToken) {
         self.next().await;
         tracing::info!("stopping: what is in flight is answered; another signal ends it at once");

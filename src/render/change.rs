@@ -106,7 +106,7 @@ fn places(text: &mut String, title: &str, places: &[Affected]) {
 
 fn within(place: &Affected) -> String {
     let test = if place.test { " (test)" } else { "" };
-    place.symbol.as_ref().map(|it| format!(" in `{it}`{test}")).unwrap_or_else(|| test.to_owned())
+    place.symbol.as_ref().map_or_else(|| test.to_owned(), |it| format!(" in `{it}`{test}"))
 }
 
 /// What went wrong, and what to do about it.

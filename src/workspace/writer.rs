@@ -474,7 +474,7 @@ impl Writer {
         let after = change::with_edits(&self.files, &edits);
         let decide = |judgement: &Judgement| {
             let breaks = !judgement.impact.broken.is_empty();
-            (!dry_run && !(reject_if_broken && breaks), reject_if_broken && breaks)
+            (!(dry_run || reject_if_broken && breaks), reject_if_broken && breaks)
         };
         let touches_rust = edits.iter().any(|it| Language::of(&it.file) == Some(Language::Rust));
         let (mut judgement, mut verdict) = (Judgement::default(), (!dry_run, false));
@@ -518,13 +518,20 @@ impl Writer {
     }
 
     fn write(&self, edits: &[FileEdit]) -> Result<()> {
-        let mut writes = Vec::new();
-        for edit in edits {
-            let located = self.disk.locate(&edit.file)?;
+        let located = edits.iter().map(|edit| self.disk.locate(&edit.file)).collect::<Result<Vec<_>>>()?;
+        let write = |(edit, located)| {
+            let edit: &FileEdit = edit;
             let expected = self.files.get(&edit.file).map(|it| it.hash);
-            writes.push(Write { located, expected, content: edit.new.as_deref().map(str::as_bytes) });
-        }
-        self.disk.write(&writes)
+            Write { located, expected, content: edit.new.as_deref().map(str::as_bytes) }
+        };
+        let writes: Vec<Write> = edits.iter().zip(&located).map(write).collect();
+        self.disk.write(&writes).map_err(|mut error| {
+            // Somebody wrote between the barrier and the rename: as if it had been before.
+            if matches!(error.code, Code::HashMismatch | Code::AlreadyExists) {
+                error.code = Code::Conflict;
+            }
+            error
+        })
     }
 
     /// Brings new contents into the texts and every engine: the one place where a revision is made.

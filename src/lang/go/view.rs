@@ -140,10 +140,7 @@ impl View {
     async fn turn(&self, deadline: Instant) -> Result<Option<Turn<'_>>> {
         let Some(generation) = self.generation else { return Err(Stop::Stale) };
         let gate = self.session.gate.clone().read_owned();
-        let gate = match tokio::time::timeout_at(deadline.into(), gate).await {
-            Ok(gate) => gate,
-            Err(_) => return Ok(None),
-        };
+        let Ok(gate) = tokio::time::timeout_at(deadline.into(), gate).await else { return Ok(None) };
         let turn = Turn { view: self, layout: self.session.layout(&self.files), generation, _gate: gate };
         turn.check()?;
         Ok(Some(turn))

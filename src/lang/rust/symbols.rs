@@ -35,21 +35,6 @@ impl<'db> Context<'db> {
         self.sema.descend_into_macros_exact(token).into_iter().find_map(define)
     }
 
-    /// The definition of a symbol that an earlier question answered with.
-    pub(super) fn definition_of(&self, symbol: &Symbol) -> Option<Definition<'db>> {
-        let by_place = || {
-            let file = self.find_file(&symbol.name_at.file)?;
-            if symbol.name_at.start == symbol.name_at.end {
-                return self.sema.file_to_module_def(file).map(Definition::Module);
-            }
-            self.definition_at(file, symbol.name_at.start)
-        };
-        by_place().filter(|it| self.path_of(*it).as_deref() == Some(symbol.path.as_str())).or_else(|| {
-            let walked = self.walk(super::resolve::bare(&symbol.path));
-            walked.into_iter().find(|it| self.path_of(*it).as_deref() == Some(symbol.path.as_str()))
-        })
-    }
-
     /// A file of the workspace by its name, or one outside of it by its absolute path.
     pub(super) fn find_file(&self, name: &str) -> Option<FileId> {
         if let Some(id) = self.file_id(name) {

@@ -71,8 +71,8 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
     };
     let mut rivals: Vec<&Place> =
         places.iter().filter(|place| place.score > rivals_down_to(best.score) && !place.is_the_same_as(best)).collect();
-    if rivals.is_empty() && !exhausted {
-        return Outcome::Found(hit(best));
+    if rivals.is_empty() && exhausted {
+        return missed("too many places are alike to be sure that it is the one that is meant".to_owned());
     }
     if rivals.is_empty() {
         return match finder.named_elsewhere(best) {
@@ -203,81 +203,18 @@ impl<'a> Finder<'a> {
         places.into_iter().find(|place| place.doubt.is_none() && place.score >= f64::max(self.autofix, LEAST))
     }
 
-    fn judge(&self, begin: usize, end: usize) -> Place {
-        let text = &self.flat.text[begin..end];
-        let longest = self.asked.length.max(text.chars().count());
-        let score = score::from_distance(score::distance(&self.asked.text, text), longest);
-        let balanced = balance(text) == balance(&self.asked.text);
-        let doubt = if !self.begins_alike(begin) || !self.ends_alike(end) || !self.edges_agree(begin, end, balanced) {
-            Some("it does not begin and end as the search text does, so that its extent is doubtful")
-        } else if !balanced && !self.lines_agree(begin, end) {
-            Some("it opens and closes other brackets than the search text, so that its extent is doubtful")
-        } else {
-            None
-        };
-        Place { start: begin, end, score, doubt }
-    }
-
-    /// Whether a place may begin here: with the same word, or with a line where the search text does so or has a
-    /// word as well.
-    fn begins_alike(&self, at: usize) -> bool {
-        let (asked, there) = (self.asked.first_atom(), first_atom(&self.flat.text[at..]));
-        let begins_line = self.flat.lines[self.flat.line_of(at)].start == at;
-        if self.asked.begins_line() { begins_line } else { asked == there || (begins_line && same_kind(asked, there)) }
-    }
-
-    fn ends_alike(&self, at: usize) -> bool {
-        let (asked, there) = (self.asked.last_atom(), last_atom(&self.flat.text[..at]));
-        let ends_line = self.flat.lines[self.flat.line_of(at - 1)].end == at;
-        if self.asked.ends_line() { ends_line } else { asked == there || (ends_line && same_kind(asked, there)) }
-    }
-
-    fn begins(&self, near: usize) -> Vec<usize> {
-        let line = self.flat.line_of(near);
-        let lines = self.flat.lines_around(line.saturating_sub(2), line + 1);
-        let words = lines
-            .iter()
-            .flat_map(|&line| atoms(&self.flat.text, line))
-            .filter(|atom| &self.flat.text[atom.start..atom.end] == self.asked.first_atom());
-        nearest(near, lines.iter().map(|line| line.start), words.map(|atom| atom.start))
-    }
-
-    fn ends(&self, near: usize) -> Vec<usize> {
-        let line = self.flat.line_of(near - 1);
-        let lines = self.flat.lines_around(line.saturating_sub(1), line + 2);
-        let words = lines
-            .iter()
-            .flat_map(|&line| atoms(&self.flat.text, line))
-            .filter(|atom| &self.flat.text[atom.start..atom.end] == self.asked.last_atom());
-        nearest(near, lines.iter().map(|line| line.end), words.map(|atom| atom.end))
-    }
-
-    /// Whether the first and the last line are about the same ones.
-    fn edges_agree(&self, begin: usize, end: usize, balanced: bool) -> bool {
-        let lines = self.lines_between(begin, end);
-        let alike = |asked: Option<&String>, there: Option<&&str>| match (asked, there) {
-            (Some(asked), Some(there)) => score::score(asked, there) >= EDGE_SCORE,
-            _ => false,
-        };
-        // Lines may be wrapped otherwise: then brackets and the words at the edge must agree.
-        let text = &self.flat.text[begin..end];
-        let same_first = balanced && first_atom(text) == self.asked.first_atom();
-        let same_last = balanced && last_atom(text) == self.asked.last_atom();
-        (same_first || alike(self.asked.lines.first(), lines.first()))
-            && (same_last || alike(self.asked.lines.last(), lines.last()))
-    }
-
-    /// Whether the lines correspond one to one.
-    fn lines_agree(&self, begin: usize, end: usize) -> bool {
-        let lines = self.lines_between(begin, end);
-        lines.len() == self.asked.lines.len()
-            && lines.iter().zip(&self.asked.lines).all(|(there, asked)| score::score(asked, there) >= EDGE_SCORE)
-    }
-
-    fn lines_between(&self, begin: usize, end: usize) -> Vec<&str> {
-        let (first, last) = (self.flat.line_of(begin), self.flat.line_of(end - 1));
-        let lines = self.flat.lines[first..=last].iter();
-        lines.map(|line| &self.flat.text[line.start.max(begin)..line.end.min(end)]).collect()
+    /// A name in the search text that the place does not have, and that stands once or twice elsewhere: then that may
+    /// well be the place that was meant.
+    fn named_elsewhere(&self, place: &Place) -> Option<&'a str> {
+        const RARE: usize = 2;
+        const MOST_NAMES: usize = 16;
+        let there: FxHashSet<&str> = words(&self.flat.text[place.start..place.end]).collect();
+        let mut lacking: Vec<&str> =
+            words(&self.asked.text).filter(|word| is_name(word) && !there.contains(word)).collect();
+        lacking.sort_unstable();
+        lacking.dedup();
+        lacking.truncate(MOST_NAMES);
+        lacking.into_iter().find(|name| (1..=RARE).contains(&occurrences_of_word(&self.flat.text, name, RARE + 1)))
     }
 }
 

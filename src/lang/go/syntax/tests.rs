@@ -1,3 +1,5 @@
+//! Outlines, skeletons and identifiers of Go, on small files and on a real module.
+
 use super::*;
 use crate::model::{OutlineItem, Role, SymbolKind};
 
