@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 use crate::lang::files::Files;
 use crate::lang::view::View;
 use crate::lang::{self, Stop};
-use crate::model::{
-    Answer, Code, Coverage, Error, Language, Meta, Missing, MissingCode, Result, Revision, SymbolQuery,
-};
+use crate::model::{Answer, Code, Coverage, Error, Language, Meta, Missing, MissingCode, Result, SymbolQuery};
 use crate::workspace::{Needs, Workspace};
 
 /// How long what needs the index may wait for it, if the request does not say.
@@ -102,7 +100,6 @@ pub(super) fn tokens(texts: &[&str]) -> usize {
 pub(super) struct Asked {
     pub(super) view: Option<View>,
     pub(super) files: Arc<Files>,
-    pub(super) revision: Revision,
     pub(super) deadline: Instant,
 }
 
@@ -121,7 +118,7 @@ where
             (None, Some(view)) => Some(View::Go(view)),
             (None, None) => None,
         };
-        let asked = Asked { view, files: snapshot.files, revision, deadline };
+        let asked = Asked { view, files: snapshot.files, deadline };
         let late = |_| {
             let detail = "the engine did not answer in time: ask again, or ask for less";
             Error::new(Code::Timeout, detail)

@@ -23,10 +23,11 @@ pub fn from_distance(distance: usize, longest: usize) -> f64 {
 /// The text trimmed, with each run of white space as one blank.
 pub fn collapse(text: &str) -> Cow<'_, str> {
     let trimmed = text.trim();
-    let mut after_blank = false;
-    let collapsed = trimmed.chars().all(|character| {
-        let fine = !character.is_whitespace() || (character == ' ' && !after_blank);
-        after_blank = character == ' ';
+    let mut before = b'x';
+    // Bytes of ASCII without other white space than single blanks, as most lines are.
+    let collapsed = trimmed.bytes().all(|byte| {
+        let fine = (b' '..0x80).contains(&byte) && !(byte == b' ' && before == b' ');
+        before = byte;
         fine
     });
     if collapsed {
@@ -69,6 +70,12 @@ pub fn distance_within(a: &str, b: &str, limit: usize) -> Option<usize> {
         }
     }
     (columns.distance <= limit).then_some(columns.distance)
+}
+
+/// How many bytes of the longer text lie between what both have in common at the start and at the end.
+pub fn differing(a: &str, b: &str) -> usize {
+    let (a, b) = trim_common(a, b);
+    a.len().max(b.len())
 }
 
 fn trim_common<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
@@ -119,7 +126,7 @@ impl Pattern {
         self.masks.blocks
     }
 
-    /// The last of the stretches of `text` with the least distance to the pattern.
+    /// The first of the stretches of `text` with the least distance to the pattern.
     pub fn nearest_part(&self, text: &str) -> NearestPart {
         let mut best = NearestPart { distance: self.characters.len(), end: 0 };
         if self.characters.is_empty() {
@@ -128,7 +135,7 @@ impl Pattern {
         let mut columns = Columns::with_masks(Cow::Borrowed(&self.masks), self.characters.len(), Begin::Anywhere);
         for (at, character) in text.char_indices() {
             let distance = columns.push(character);
-            if distance <= best.distance {
+            if distance < best.distance {
                 best = NearestPart { distance, end: at + character.len_utf8() };
             }
         }
@@ -197,26 +204,24 @@ impl<'a> Columns<'a> {
 
     fn push(&mut self, character: char) -> usize {
         let equal = self.masks.of(character);
-        let final_block = self.masks.blocks - 1;
         // The difference that enters the block from above: in the row before the first one the distance grows with
         // each character of the text, unless the alignment may begin anywhere.
         let (mut up, mut down) = (u64::from(self.begin == Begin::AtStart), 0u64);
-        for (block, &equal) in equal.iter().enumerate() {
-            let (plus, minus) = (self.plus[block], self.minus[block]);
-            let vertical = equal | minus;
+        let (mut rises, mut falls) = (0, 0);
+        for ((plus, minus), &equal) in self.plus.iter_mut().zip(&mut self.minus).zip(equal) {
+            let vertical = equal | *minus;
             let equal = equal | down;
-            let horizontal = ((equal & plus).wrapping_add(plus) ^ plus) | equal;
-            let mut rises = minus | !(horizontal | plus);
-            let mut falls = plus & horizontal;
-            let bottom = if block == final_block { self.last } else { 1 << 63 };
-            let (next_up, next_down) = (u64::from(rises & bottom != 0), u64::from(falls & bottom != 0));
-            rises = (rises << 1) | up;
-            falls = (falls << 1) | down;
-            self.plus[block] = falls | !(vertical | rises);
-            self.minus[block] = rises & vertical;
-            (up, down) = (next_up, next_down);
+            let horizontal = ((equal & *plus).wrapping_add(*plus) ^ *plus) | equal;
+            rises = *minus | !(horizontal | *plus);
+            falls = *plus & horizontal;
+            let (rise, fall) = ((rises << 1) | up, (falls << 1) | down);
+            (up, down) = (rises >> 63, falls >> 63);
+            *plus = fall | !(vertical | rise);
+            *minus = rise & vertical;
         }
-        self.distance = self.distance + up as usize - down as usize;
+        // The last row is not the last bit of its block.
+        self.distance += usize::from(rises & self.last != 0);
+        self.distance -= usize::from(falls & self.last != 0);
         self.distance
     }
 }

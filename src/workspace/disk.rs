@@ -1,519 +1,368 @@
-//! The disk: names confined to the workspace's root, and writes that leave a file wholly old or wholly new. The only
-//! place that writes to a workspace.
+//! The files of a workspace: names confined to its root, reads, and the only writes that ever happen to them.
 //!
-//! A file is replaced by renaming a temporary one over it, so it keeps its mode and owner but not its inode: a file
-//! with several hard links is parted from its other names, as by any editor that writes this way. Several files are
-//! changed one after the other, and put back if one fails; what a kill in between leaves is the journal's to repair.
+//! A name is resolved once, following links by hand, to a place below the root ([`Disk::locate`]). Whatever is done
+//! there afterwards walks down from the root again by directory handles that follow no link, so that nobody who
+//! swaps a directory for a link in between leads it elsewhere.
 
-use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+mod write;
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, openat, statat};
+use rustix::io::Errno;
 
 use crate::model::{Code, Error, Help, Result};
 
-/// Larger files are not read.
-pub const MAX_FILE_BYTES: u64 = 10 * 1024 * 1024;
-/// The names of temporary files begin with this.
-const TEMPORARY: &str = ".semdex-";
+pub use write::Write;
 
+/// Larger files are neither read nor written.
+pub const MOST_BYTES: usize = 10 << 20;
+/// What semdex calls a file of its own for the moment of a write.
+pub const TEMPORARY_PREFIX: &str = ".semdex-";
+/// As many links as Linux itself follows in one name.
+const MOST_LINKS: usize = 40;
+
+#[derive(Debug, Clone)]
 pub struct Disk {
-    /// Canonical.
     root: PathBuf,
 }
 
-/// A file of the workspace that is there, or could be.
+/// A file's place below the root. The file need not exist yet, nor the directories above it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Located {
-    /// Relative to the root, with `/`; of the target, where a link led to it.
+    /// Relative to the root, with `/`, all links followed: what replies call the file.
     pub rel: String,
     pub abs: PathBuf,
+    /// The name asked for is a link, or leads through one.
+    pub via_link: bool,
 }
 
-/// The new content of one file; `None` deletes it. `expected` is the content that it takes the place of; `None` says
-/// that nothing may stand there.
-pub struct Write<'a> {
-    pub located: Located,
-    pub expected: Option<blake3::Hash>,
-    pub content: Option<&'a [u8]>,
-}
-
-/// The text of some bytes: valid UTF-8 without NUL.
+/// A file's content as text: UTF-8 without NUL. Anything else is not text.
 pub fn text_of(bytes: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    (!text.contains('\0')).then_some(text)
+    if memchr::memchr(0, bytes).is_some() {
+        return None;
+    }
+    std::str::from_utf8(bytes).ok()
 }
 
 impl Disk {
     pub fn new(root: &Path) -> io::Result<Disk> {
-        Ok(Disk { root: fs::canonicalize(root)? })
-    }
-
-    /// Where a name leads: never out of the root, never into `.git`, never to what is no file. It need not exist yet.
-    pub fn locate(&self, name: &str) -> Result<Located> {
-        let relative = lawful(name)?;
-        let path = self.root.join(&relative);
-        let resolved = self.resolve(name, &path)?;
-        let Ok(inside) = resolved.strip_prefix(&self.root) else {
-            let detail =
-                format!("`{name}` is a link that leads out of the workspace: only files inside are read and written");
-            return Err(Error::new(Code::OutsideWorkspace, detail));
-        };
-        let rel = inside.to_str().ok_or_else(|| {
-            Error::new(Code::OutsideWorkspace, format!("`{name}` is a link to a file whose name is not UTF-8"))
-        })?;
-        refuse_private(name, inside)?;
-        match fs::metadata(&resolved) {
-            Ok(metadata) => check_kind(name, &metadata)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(told(name, &error)),
+        let root = root.canonicalize()?;
+        if !root.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::NotADirectory));
         }
-        Ok(Located { rel: rel.to_owned(), abs: resolved })
+        Ok(Disk { root })
     }
 
-    /// The real path of what exists, with the rest of the name behind it.
-    fn resolve(&self, name: &str, path: &Path) -> Result<PathBuf> {
-        let mut rest = Vec::new();
-        let mut existing = path;
-        loop {
-            match fs::canonicalize(existing) {
-                Ok(mut real) => {
-                    if !rest.is_empty() && !real.is_dir() {
-                        let detail = format!("`{name}` cannot be: a file stands where it has a directory");
-                        return Err(Error::new(Code::InvalidRequest, detail));
-                    }
-                    real.extend(rest.iter().rev());
-                    return Ok(real);
+    /// Without links.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The place of a name as a request gives it.
+    pub fn locate(&self, name: &str) -> Result<Located> {
+        let parts = parts_of(name)?;
+        let resolved = self.resolve(name, parts.into_iter().map(OsString::from).collect())?;
+        let outside = || outside(name, "leads out of the workspace");
+        let below = resolved.path.strip_prefix(&self.root).map_err(|_| outside())?;
+        let mut rel = String::new();
+        for part in below {
+            let part = part.to_str().ok_or_else(|| invalid(name, "leads to a file whose name is not UTF-8"))?;
+            check_part(name, part)?;
+            if !rel.is_empty() {
+                rel.push('/');
+            }
+            rel.push_str(part);
+        }
+        match resolved.kind {
+            Some(FileType::RegularFile) | None => {}
+            Some(FileType::Directory) => return Err(invalid(name, "is a directory: name a file")),
+            Some(kind) => return Err(not_a_file(name, kind)),
+        }
+        if rel.is_empty() {
+            return Err(invalid(name, "is the workspace itself: name a file"));
+        }
+        Ok(Located { rel, abs: resolved.path, via_link: resolved.via_link })
+    }
+
+    /// Follows the parts of a name from the root, link by link.
+    fn resolve(&self, name: &str, mut ahead: VecDeque<OsString>) -> Result<Resolved> {
+        let mut at = Resolved { path: self.root.clone(), kind: Some(FileType::Directory), via_link: false };
+        let mut links = 0;
+        while let Some(part) = ahead.pop_front() {
+            // Only a link can say so. What was walked holds no link, so that the parent is the one of the path.
+            if part == ".." {
+                at.path.pop();
+                at.kind = Some(FileType::Directory);
+                continue;
+            }
+            at.path.push(&part);
+            let metadata = match at.path.symlink_metadata() {
+                Ok(metadata) => metadata,
+                Err(error) => return self.unresolved(name, at, ahead, &error),
+            };
+            if metadata.is_symlink() {
+                links += 1;
+                if links > MOST_LINKS {
+                    return Err(invalid(name, "leads through too many links, perhaps in a circle"));
                 }
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    // A link to nothing leads somewhere all the same, and to where is not known to be inside.
-                    if fs::symlink_metadata(existing).is_ok() {
-                        let detail = format!("`{name}` is a link to nothing: remove it or make its target");
-                        return Err(Error::new(Code::OutsideWorkspace, detail));
-                    }
-                    rest.extend(existing.file_name());
-                    match existing.parent() {
-                        Some(parent) if parent.starts_with(&self.root) => existing = parent,
-                        _ => return Err(told(name, &error)),
+                let target = at.path.read_link().map_err(|error| self.unreadable(name, &at.path, &error))?;
+                at.path.pop();
+                at.via_link = true;
+                for component in target.components().rev() {
+                    match component {
+                        Component::Normal(part) => ahead.push_front(part.to_owned()),
+                        Component::ParentDir => ahead.push_front(OsString::from("..")),
+                        Component::RootDir => at.path = PathBuf::from("/"),
+                        Component::CurDir | Component::Prefix(_) => {}
                     }
                 }
-                Err(error) => return Err(told(name, &error)),
+                at.kind = Some(FileType::Directory);
+                continue;
+            }
+            at.kind = Some(FileType::from_raw_mode(mode_of(&metadata)));
+            if !ahead.is_empty() && !metadata.is_dir() {
+                let here = self.shown(&at.path);
+                return Err(unknown(name, &format!("`{here}` is a file, so that nothing can be below it")));
             }
         }
+        Ok(at)
+    }
+
+    /// What is not there may yet be written, with the directories above it.
+    fn unresolved(
+        &self,
+        name: &str,
+        mut at: Resolved,
+        ahead: VecDeque<OsString>,
+        error: &io::Error,
+    ) -> Result<Resolved> {
+        if error.kind() != io::ErrorKind::NotFound || ahead.iter().any(|part| part == "..") {
+            return Err(self.unreadable(name, &at.path, error));
+        }
+        at.path.extend(ahead);
+        at.kind = None;
+        Ok(at)
+    }
+
+    /// Of what lies outside no answer tells more than that.
+    fn unreadable(&self, name: &str, path: &Path, error: &io::Error) -> Error {
+        if !path.starts_with(&self.root) {
+            return outside(name, "leads out of the workspace");
+        }
+        match error.raw_os_error() {
+            Some(raw) => failed(name, Doing::Read, Errno::from_raw_os_error(raw)),
+            None => invalid(name, "cannot be resolved"),
+        }
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
     }
 
     pub fn read(&self, located: &Located) -> Result<Vec<u8>> {
-        let name = &located.rel;
-        // A FIFO that has just taken the file's place must not hang us.
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
-        let opened = OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(&located.abs);
-        let file = opened.map_err(|error| told(name, &error))?;
-        let metadata = file.metadata().map_err(|error| told(name, &error))?;
-        check_kind(name, &metadata)?;
-        if metadata.len() > MAX_FILE_BYTES {
-            let detail = format!("`{name}` has {} bytes; files above {MAX_FILE_BYTES} are not read", metadata.len());
-            return Err(Error::new(Code::TooLarge, detail));
-        }
-        let mut bytes = Vec::new();
-        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| told(name, &error))?;
-        Ok(bytes)
+        let (parents, name) = split(&located.rel);
+        let dir = self.directory(parents).map_err(|error| failed(&located.rel, Doing::Read, error))?;
+        let found = read_in(&dir, name, &located.rel)?;
+        found.map(|found| found.bytes).ok_or_else(|| unknown(&located.rel, "there is no such file"))
     }
 
     pub fn read_text(&self, located: &Located) -> Result<String> {
         let bytes = self.read(located)?;
         match text_of(&bytes) {
-            Some(text) => Ok(text.to_owned()),
-            None => {
-                let detail = format!("`{}` is not text: it is not UTF-8, or has NUL bytes", located.rel);
-                Err(Error::new(Code::NotText, detail))
-            }
+            Some(_) => String::from_utf8(bytes).map_err(|_| not_text(&located.rel)),
+            None => Err(not_text(&located.rel)),
         }
     }
 
-    /// Makes all these changes or none of them.
-    pub fn write(&self, writes: &[Write<'_>]) -> Result<()> {
-        let mut made_directories = Vec::new();
-        let outcome = self.prepare(writes, &mut made_directories).and_then(|prepared| self.commit(prepared));
-        if outcome.is_err() {
-            // Only those that are still empty go.
-            made_directories.iter().rev().for_each(|it| drop(fs::remove_dir(it)));
+    /// A directory below the root, reached without following a link.
+    fn directory(&self, parents: &str) -> rustix::io::Result<OwnedFd> {
+        let mut dir = open_directory(rustix::fs::CWD, &self.root)?;
+        for part in parents.split('/').filter(|part| !part.is_empty()) {
+            dir = open_directory(&dir, part)?;
         }
-        outcome
-    }
-
-    /// Writes all new contents beside their targets, so that what can fail has failed before anything is changed.
-    fn prepare<'a>(&self, writes: &'a [Write<'a>], made: &mut Vec<PathBuf>) -> Result<Vec<Prepared<'a>>> {
-        writes
-            .iter()
-            .map(|write| {
-                let name = &write.located.rel;
-                let old = self.current(write)?;
-                let parent = write.located.abs.parent().unwrap_or(&self.root);
-                let directory = fs::metadata(parent);
-                if directory.is_err() {
-                    make_directories(parent, made).map_err(|error| told(name, &error))?;
-                }
-                self.confine(name, parent)?;
-                let Some(content) = write.content else { return Ok(Prepared { write, old, temporary: None }) };
-                let temporary =
-                    temporary(parent, content, old.as_ref().map(|it| &it.1)).map_err(|error| told(name, &error))?;
-                Ok(Prepared { write, old, temporary: Some(temporary) })
-            })
-            .collect()
-    }
-
-    /// What stands there now, if it is what the change expects.
-    fn current(&self, write: &Write<'_>) -> Result<Option<(Vec<u8>, Metadata)>> {
-        let name = &write.located.rel;
-        let metadata = match fs::symlink_metadata(&write.located.abs) {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return match write.expected {
-                    None => Ok(None),
-                    Some(_) => Err(mismatch(name, None)),
-                };
-            }
-            Err(error) => return Err(told(name, &error)),
-        };
-        let bytes = self.read(&write.located)?;
-        let actual = blake3::hash(&bytes);
-        if write.expected != Some(actual) {
-            return Err(mismatch(name, Some(actual)));
-        }
-        // As an editor would, even where this process could write all the same.
-        if metadata.permissions().mode() & 0o200 == 0 {
-            let detail = format!("`{name}` is read-only: make it writable first (`chmod u+w`)");
-            return Err(Error::new(Code::PermissionDenied, detail));
-        }
-        Ok(Some((bytes, metadata)))
-    }
-
-    fn confine(&self, name: &str, parent: &Path) -> Result<()> {
-        let real = fs::canonicalize(parent).map_err(|error| told(name, &error))?;
-        if real.starts_with(&self.root) {
-            return Ok(());
-        }
-        let detail = format!("`{name}` leads out of the workspace now: a directory on its way became a link");
-        Err(Error::new(Code::OutsideWorkspace, detail))
-    }
-
-    fn commit(&self, prepared: Vec<Prepared<'_>>) -> Result<()> {
-        let mut done: Vec<(&Write<'_>, Option<(Vec<u8>, Metadata)>)> = Vec::new();
-        for Prepared { write, old, temporary } in prepared {
-            // Whoever wrote meanwhile must not be overwritten: this is the last look before the rename.
-            let step = self.current(write).and_then(|_| {
-                let path = &write.located.abs;
-                let replaced = match temporary {
-                    Some(temporary) if write.expected.is_none() => {
-                        temporary.persist_noclobber(path).map(drop).map_err(|error| error.error)
-                    }
-                    Some(temporary) => temporary.persist(path).map(drop).map_err(|error| error.error),
-                    None => fs::remove_file(path),
-                };
-                replaced.map_err(|error| told(&write.located.rel, &error))
-            });
-            match step {
-                Ok(()) => done.push((write, old)),
-                Err(error) => return Err(put_back(&done, error)),
-            }
-        }
-        for (write, _) in &done {
-            if let Some(parent) = write.located.abs.parent() {
-                // The rename is done; that it also survives a loss of power is asked for, and not known if this fails.
-                if let Err(error) = File::open(parent).and_then(|it| it.sync_all()) {
-                    tracing::warn!(%error, file = write.located.rel, "the directory could not be synced");
-                }
-            }
-        }
-        Ok(())
+        Ok(dir)
     }
 }
 
-/// A change that is ready to be made.
-struct Prepared<'a> {
-    write: &'a Write<'a>,
-    old: Option<(Vec<u8>, Metadata)>,
-    temporary: Option<NamedTempFile>,
+struct Resolved {
+    path: PathBuf,
+    /// Absent where nothing is there.
+    kind: Option<FileType>,
+    via_link: bool,
 }
 
-fn temporary(parent: &Path, content: &[u8], old: Option<&Metadata>) -> io::Result<NamedTempFile> {
-    let mode = old.map_or(0o666, |it| it.permissions().mode() & 0o7777);
-    let mut file =
-        tempfile::Builder::new().prefix(TEMPORARY).permissions(fs::Permissions::from_mode(mode)).tempfile_in(parent)?;
-    if let Some(old) = old {
-        // The umask has had its say when the file was made; an old file's mode is kept as it is.
-        file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
-        let own = file.as_file().metadata()?;
-        if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
-            // Only root may give a file away; for others it becomes theirs, as with any editor.
-            let _ = std::os::unix::fs::fchown(file.as_file(), Some(old.uid()), Some(old.gid()));
-        }
-    }
-    file.write_all(content)?;
-    file.as_file().sync_all()?;
-    Ok(file)
+fn mode_of(metadata: &std::fs::Metadata) -> u32 {
+    std::os::unix::fs::MetadataExt::mode(metadata)
 }
 
-fn make_directories(path: &Path, made: &mut Vec<PathBuf>) -> io::Result<()> {
-    let missing: Vec<&Path> = path.ancestors().take_while(|it| fs::symlink_metadata(it).is_err()).collect();
-    for directory in missing.into_iter().rev() {
-        match fs::create_dir(directory) {
-            Ok(()) => made.push(directory.to_path_buf()),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
+fn open_directory<P: rustix::path::Arg>(at: impl std::os::fd::AsFd, name: P) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(at, name, flags, Mode::empty())
 }
 
-/// Takes back what was changed already, and says in what state that leaves the disk.
-fn put_back(done: &[(&Write<'_>, Option<(Vec<u8>, Metadata)>)], mut error: Error) -> Error {
-    let mut stuck = Vec::new();
-    for (write, old) in done.iter().rev() {
-        let path = &write.located.abs;
-        let back = match old {
-            Some((bytes, metadata)) => path.parent().map_or(Ok(()), |parent| {
-                temporary(parent, bytes, Some(metadata))?.persist(path).map(drop).map_err(|error| error.error)
-            }),
-            None => fs::remove_file(path),
-        };
-        if let Err(failure) = back {
-            stuck.push(format!("`{}` ({failure})", write.located.rel));
-        }
-    }
-    if !stuck.is_empty() {
-        error.detail =
-            format!("{}; and these could not be put back and are changed: {}", error.detail, stuck.join(", "));
-    } else if !done.is_empty() {
-        error.detail = format!("{}; the other files were put back as they were", error.detail);
-    }
-    error
+/// A file that was read, and what it was at that moment.
+struct Found {
+    bytes: Vec<u8>,
+    stat: Stat,
 }
 
-/// A name made of ordinary components.
-fn lawful(name: &str) -> Result<PathBuf> {
-    let outside = |why: &str| {
-        let detail = format!("`{name}` {why}: name files relative to the workspace's root, with `/`");
-        Err(Error::new(Code::OutsideWorkspace, detail))
+/// The file of this name in a directory; nothing if there is none. Looks before it opens, so that it never touches a
+/// device or waits for the other end of a pipe.
+fn read_in(dir: &OwnedFd, name: &str, file: &str) -> Result<Option<Found>> {
+    let told = |error| failed(file, Doing::Read, error);
+    let before = match statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(told(error)),
     };
-    if name.is_empty() || name.contains('\0') {
-        return Err(Error::new(Code::InvalidRequest, "a file's name is empty or has a NUL character"));
-    }
-    let mut path = PathBuf::new();
-    for component in Path::new(name).components() {
-        match component {
-            Component::Normal(part) => path.push(part),
-            Component::CurDir => {}
-            Component::ParentDir => return outside("has `..`"),
-            Component::RootDir | Component::Prefix(_) => return outside("is absolute"),
-        }
-    }
-    if path.as_os_str().is_empty() || name.ends_with('/') {
-        return Err(Error::new(Code::InvalidRequest, format!("`{name}` is a directory: name a file")));
-    }
-    refuse_private(name, &path)?;
-    Ok(path)
+    check_regular(file, &before)?;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened = match openat(dir, name, flags, Mode::empty()) {
+        Ok(opened) => opened,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(told(error)),
+    };
+    let stat = rustix::fs::fstat(&opened).map_err(told)?;
+    check_regular(file, &stat)?;
+    let size = usize::try_from(stat.st_size).unwrap_or(usize::MAX);
+    check_size(file, size)?;
+    let mut bytes = Vec::with_capacity(size + 1);
+    let limit = MOST_BYTES as u64 + 1;
+    File::from(opened)
+        .take(limit)
+        .read_to_end(&mut bytes)
+        .map_err(|error| told(error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)))?;
+    check_size(file, bytes.len())?;
+    Ok(Some(Found { bytes, stat }))
 }
 
-/// `.git` in any case, and semdex's own files, are no part of the workspace.
-fn refuse_private(name: &str, path: &Path) -> Result<()> {
-    for part in path.components().filter_map(|it| it.as_os_str().to_str()) {
-        if part.eq_ignore_ascii_case(".git") || part.starts_with(TEMPORARY) {
-            let detail = format!("`{name}` lies in `{part}`, which is not part of the workspace");
-            return Err(Error::new(Code::OutsideWorkspace, detail));
-        }
+fn check_regular(file: &str, stat: &Stat) -> Result<()> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(()),
+        FileType::Directory => Err(invalid(file, "is a directory: name a file")),
+        // The place was resolved before: whatever this is came later.
+        FileType::Symlink => Err(error(Code::Conflict, file, "was replaced by a link just now: ask again")),
+        kind => Err(not_a_file(file, kind)),
     }
-    Ok(())
 }
 
-fn check_kind(name: &str, metadata: &Metadata) -> Result<()> {
-    if metadata.is_file() {
+fn check_size(file: &str, size: usize) -> Result<()> {
+    if size <= MOST_BYTES {
         return Ok(());
     }
-    let kind = if metadata.is_dir() { "a directory" } else { "a device, pipe or socket" };
-    Err(Error::new(Code::InvalidRequest, format!("`{name}` is {kind}: name a file")))
+    Err(error(Code::TooLarge, file, "is larger than 10 MiB, the most that semdex reads or writes"))
 }
 
-fn mismatch(name: &str, actual: Option<blake3::Hash>) -> Error {
-    let detail = match actual {
-        Some(_) => format!("`{name}` was changed by somebody else meanwhile: read it again"),
-        None => format!("`{name}` was removed by somebody else meanwhile"),
-    };
-    let help =
-        Help { actual_hash: actual.map(|it| it.to_hex().to_string()), file: Some(name.to_owned()), ..Help::default() };
-    Error::new(Code::Conflict, detail).with_help(help)
-}
-
-/// What the operating system says, in our codes.
-fn told(name: &str, error: &io::Error) -> Error {
-    if rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::LOOP) {
-        return Error::new(Code::OutsideWorkspace, format!("`{name}` is a link that leads in circles"));
+/// The parts of a lawful name.
+fn parts_of(name: &str) -> Result<Vec<&str>> {
+    if name.is_empty() {
+        return Err(Error::new(Code::InvalidRequest, "the name of a file is empty"));
     }
-    match error.kind() {
-        ErrorKind::NotFound => Error::new(Code::UnknownFile, format!("there is no file `{name}` in the workspace")),
-        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-            Error::new(Code::PermissionDenied, format!("`{name}` may not be read or written: {error}"))
+    if name.contains('\0') {
+        return Err(invalid(name, "holds a NUL, which no name can"));
+    }
+    if name.starts_with('/') {
+        return Err(outside(name, "is absolute: name files relative to the workspace's root"));
+    }
+    let mut parts = Vec::new();
+    for part in name.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        if part == ".." {
+            return Err(outside(name, "holds `..`: name files from the workspace's root down"));
         }
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Error::new(
-            Code::DiskFull,
-            format!("no room to write `{name}`: nothing was changed; free some and try again"),
-        ),
-        ErrorKind::AlreadyExists => {
-            Error::new(Code::Conflict, format!("`{name}` was made by somebody else meanwhile: read it"))
+        check_part(name, part)?;
+        parts.push(part);
+    }
+    if parts.is_empty() || name.ends_with('/') || name.ends_with("/.") {
+        return Err(invalid(name, "is a directory: name a file"));
+    }
+    Ok(parts)
+}
+
+/// Version control's own files and semdex's are not the workspace's, at whatever depth.
+fn check_part(name: &str, part: &str) -> Result<()> {
+    if part.eq_ignore_ascii_case(".git") {
+        return Err(outside(name, "lies in `.git`, which is not part of the workspace"));
+    }
+    if part.starts_with(TEMPORARY_PREFIX) {
+        return Err(outside(name, "is semdex's own, for the moment of a write"));
+    }
+    Ok(())
+}
+
+fn split(rel: &str) -> (&str, &str) {
+    rel.rsplit_once('/').unwrap_or(("", rel))
+}
+
+fn error(code: Code, file: &str, what: &str) -> Error {
+    let help = Help { file: Some(file.to_owned()), ..Help::default() };
+    Error::new(code, format!("`{file}` {what}")).with_help(help)
+}
+
+fn invalid(file: &str, what: &str) -> Error {
+    error(Code::InvalidRequest, file, what)
+}
+
+fn outside(file: &str, what: &str) -> Error {
+    error(Code::OutsideWorkspace, file, what)
+}
+
+fn unknown(file: &str, why: &str) -> Error {
+    error(Code::UnknownFile, file, &format!("is not a file of the workspace: {why}"))
+}
+
+fn not_text(file: &str) -> Error {
+    error(Code::NotText, file, "is not text: it is not UTF-8, or holds NUL bytes")
+}
+
+fn not_a_file(file: &str, kind: FileType) -> Error {
+    let kind = match kind {
+        FileType::Fifo => "a named pipe",
+        FileType::Socket => "a socket",
+        FileType::CharacterDevice | FileType::BlockDevice => "a device",
+        _ => "no regular file",
+    };
+    error(Code::NotText, file, &format!("is {kind}, not a text file"))
+}
+
+/// What the system says, in words of ours.
+fn failed(file: &str, doing: Doing, errno: Errno) -> Error {
+    match errno {
+        Errno::NOENT => unknown(file, "there is no such file"),
+        Errno::NOTDIR => unknown(file, "something above it is no directory"),
+        Errno::ACCESS | Errno::PERM => {
+            error(Code::PermissionDenied, file, &format!("could not be {}: permission denied", doing.done()))
         }
-        ErrorKind::NotADirectory => {
-            Error::new(Code::InvalidRequest, format!("`{name}` cannot be: a file stands where it has a directory"))
-        }
-        ErrorKind::InvalidFilename => {
-            Error::new(Code::InvalidRequest, format!("`{name}` is too long for this file system"))
-        }
-        _ => {
-            tracing::error!(%error, name, "the disk failed");
-            Error::new(Code::Internal, format!("the disk failed on `{name}`; nothing was changed"))
+        Errno::ROFS => error(Code::PermissionDenied, file, "lies on a read-only file system"),
+        Errno::NOSPC | Errno::DQUOT => error(Code::DiskFull, file, "could not be written: no space is left"),
+        Errno::FBIG => error(Code::TooLarge, file, "could not be written: the file system takes no file that large"),
+        Errno::LOOP => error(Code::Conflict, file, "leads through a link that came just now: ask again"),
+        Errno::NAMETOOLONG => invalid(file, "is too long a name for the file system"),
+        Errno::ISDIR => invalid(file, "is a directory: name a file"),
+        Errno::MFILE | Errno::NFILE => error(Code::Busy, file, "could not be opened: too many files are open"),
+        _ => error(Code::Internal, file, &format!("could not be {}: {}", doing.done(), io::Error::from(errno))),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    Read,
+    Write,
+}
+
+impl Doing {
+    fn done(self) -> &'static str {
+        match self {
+            Doing::Read => "read",
+            Doing::Write => "written",
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    struct Fixture {
-        directory: tempfile::TempDir,
-        disk: Disk,
-    }
-
-    fn fixture() -> Fixture {
-        let directory = tempfile::tempdir().unwrap();
-        let root = directory.path().join("root");
-        fs::create_dir_all(root.join("a/.github")).unwrap();
-        fs::create_dir(root.join(".GIT")).unwrap();
-        fs::write(root.join("a/f"), "old").unwrap();
-        fs::write(root.join(".GIT/config"), "").unwrap();
-        fs::write(directory.path().join("secret"), "").unwrap();
-        symlink("../secret", root.join("out")).unwrap();
-        symlink("a/f", root.join("in")).unwrap();
-        symlink("nothing", root.join("dangling")).unwrap();
-        symlink("loop", root.join("loop")).unwrap();
-        symlink("..", root.join("up")).unwrap();
-        rustix::fs::mknodat(rustix::fs::CWD, root.join("pipe"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
-        let disk = Disk::new(&root).unwrap();
-        Fixture { directory, disk }
-    }
-
-    impl Fixture {
-        fn locate(&self, name: &str) -> String {
-            self.disk.locate(name).map_or_else(|error| error.code.name().to_owned(), |it| it.rel)
-        }
-
-        fn write(&self, name: &str, expected: Option<&str>, content: Option<&str>) -> Result<()> {
-            self.disk.write(&[self.change(name, expected, content)?])
-        }
-
-        fn change<'a>(&self, name: &str, expected: Option<&str>, content: Option<&'a str>) -> Result<Write<'a>> {
-            let expected = expected.map(|it| blake3::hash(it.as_bytes()));
-            Ok(Write { located: self.disk.locate(name)?, expected, content: content.map(str::as_bytes) })
-        }
-
-        fn text(&self, name: &str) -> Option<String> {
-            fs::read_to_string(self.directory.path().join("root").join(name)).ok()
-        }
-
-        fn leftovers(&self) -> usize {
-            let walk = ignore::WalkBuilder::new(self.directory.path()).standard_filters(false).build();
-            walk.flatten().filter(|it| it.file_name().to_string_lossy().starts_with(TEMPORARY)).count()
-        }
-    }
-
-    #[test]
-    fn names_stay_inside() {
-        let it = fixture();
-        for (name, expected) in [
-            ("a/f", "a/f"),
-            ("./a//f", "a/f"),
-            ("in", "a/f"),
-            ("a/.github/x", "a/.github/x"),
-            (".gitignore", ".gitignore"),
-            ("new/deep/file", "new/deep/file"),
-            ("a b/ü\\x", "a b/ü\\x"),
-            ("", "invalid_request"),
-            ("a", "invalid_request"),
-            ("a/f/g", "invalid_request"),
-            ("pipe", "invalid_request"),
-            ("/etc/passwd", "outside_workspace"),
-            ("../secret", "outside_workspace"),
-            ("a/../../secret", "outside_workspace"),
-            ("out", "outside_workspace"),
-            ("up/secret", "outside_workspace"),
-            ("dangling", "outside_workspace"),
-            ("loop", "outside_workspace"),
-            (".git/config", "outside_workspace"),
-            (".GIT/config", "outside_workspace"),
-            ("a/.Git/x", "outside_workspace"),
-            ("a/.semdex-1", "outside_workspace"),
-        ] {
-            assert_eq!(it.locate(name), expected, "{name:?}");
-        }
-    }
-
-    #[test]
-    fn a_file_is_written_whole_or_not_at_all() {
-        let it = fixture();
-        let path = it.directory.path().join("root/a/f");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o751)).unwrap();
-        it.write("in", Some("old"), Some("new")).unwrap();
-        assert_eq!(it.text("a/f").unwrap(), "new");
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o751);
-        assert_eq!(it.write("a/f", Some("old"), Some("x")).unwrap_err().code, Code::Conflict);
-        assert_eq!(it.write("a/f", None, Some("x")).unwrap_err().code, Code::Conflict);
-        assert_eq!(it.write("a/none", Some("old"), Some("x")).unwrap_err().code, Code::Conflict);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
-        assert_eq!(it.write("a/f", Some("new"), Some("x")).unwrap_err().code, Code::PermissionDenied);
-        assert_eq!(it.text("a/f").unwrap(), "new");
-        it.write("new/deep/file", None, Some("1")).unwrap();
-        assert_eq!(it.text("new/deep/file").unwrap(), "1");
-        it.write("new/deep/file", Some("1"), None).unwrap();
-        assert_eq!(it.text("new/deep/file"), None);
-        assert_eq!(it.leftovers(), 0);
-    }
-
-    #[test]
-    fn several_files_change_together_or_not_at_all() {
-        let it = fixture();
-        let writes = [
-            it.change("a/f", Some("old"), Some("new")).unwrap(),
-            it.change("made/g", None, Some("new")).unwrap(),
-            it.change("h", None, Some("new")).unwrap(),
-        ];
-        // Somebody makes a directory where the last one should go.
-        fs::create_dir(it.directory.path().join("root/h")).unwrap();
-        assert!(it.disk.write(&writes).is_err());
-        assert_eq!((it.text("a/f").as_deref(), it.text("made/g")), (Some("old"), None));
-        assert!(!it.directory.path().join("root/made").exists());
-        assert_eq!(it.leftovers(), 0);
-        fs::remove_dir(it.directory.path().join("root/h")).unwrap();
-        it.disk.write(&writes).unwrap();
-        assert_eq!((it.text("a/f").as_deref(), it.text("h").as_deref()), (Some("new"), Some("new")));
-    }
-
-    #[test]
-    fn what_is_no_text_is_told() {
-        let it = fixture();
-        let root = it.directory.path().join("root");
-        for (name, bytes) in [("nul", &b"a\0b"[..]), ("latin", &b"\xe4"[..])] {
-            fs::write(root.join(name), bytes).unwrap();
-            assert_eq!(it.disk.read_text(&it.disk.locate(name).unwrap()).unwrap_err().code, Code::NotText);
-        }
-        let gone = it.disk.locate("gone").unwrap();
-        assert_eq!(it.disk.read_text(&gone).unwrap_err().code, Code::UnknownFile);
-        // A pipe that takes a file's place after it was located does not hang the reader.
-        let located = it.disk.locate("latin").unwrap();
-        fs::remove_file(root.join("latin")).unwrap();
-        fs::rename(root.join("pipe"), root.join("latin")).unwrap();
-        assert_eq!(it.disk.read(&located).unwrap_err().code, Code::InvalidRequest);
-    }
-}
+mod tests;

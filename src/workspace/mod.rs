@@ -135,7 +135,7 @@ impl Workspace {
         loop {
             let (reply, answer) = oneshot::channel();
             self.send(Event::Snapshot { language: needs.language, reply })?;
-            let snapshot = answer.await.map_err(|_| self.gone())?;
+            let snapshot = answer.await.map_err(|_| self.gone())??;
             let reached = needs.min_revision.is_none_or(|wanted| snapshot.revision.0 >= wanted);
             if reached && (snapshot.settled || !needs.index) {
                 return Ok(snapshot);

@@ -20,6 +20,7 @@
 mod aliases;
 mod cookie;
 mod inbox;
+mod place;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -28,7 +29,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::ops::Bound;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,6 +39,7 @@ use notify::{INotifyWatcher, RecursiveMode, Watcher as _};
 use aliases::Aliases;
 use cookie::Cookie;
 use inbox::{Inbox, Mail, Touch};
+use place::{Identity, identity_of, is_remote, stands_at};
 pub use walk::{is_ignored_dir, is_listed, walk};
 
 /// What may have changed.
@@ -89,9 +90,6 @@ struct Directory {
     /// It is ignored, and watched only to see its tag go.
     tagged: bool,
 }
-
-/// Device and inode.
-type Identity = (u64, u64);
 
 /// One inotify instance with its thread, and what they leave for us.
 struct Instance {
@@ -475,38 +473,6 @@ fn deliver(inbox: &Inbox, cookies: &Path, event: notify::Result<notify::Event>) 
             inbox.touch(path, touch);
         }
     }
-}
-
-/// Which directory stands at a path, if one does.
-fn identity_of(path: &Path) -> io::Result<Option<Identity>> {
-    Ok(walk::look(path)?.filter(|found| found.is_dir()).map(|found| (found.dev(), found.ino())))
-}
-
-/// Whether a directory really stands at this path, and is not reached through a link.
-fn stands_at(identity: Identity, path: &Path) -> io::Result<bool> {
-    let canonical = walk::present(fs::canonicalize(path))?;
-    Ok(canonical.is_some_and(|canonical| canonical == path) && identity_of(path)? == Some(identity))
-}
-
-/// Whether a directory can change without this machine's kernel knowing.
-fn is_remote(directory: &Path) -> io::Result<bool> {
-    // The `f_type` of statfs(2): 9p, AFS, Ceph, CIFS, Coda, FUSE, NCP, NFS, SMB, SMB2, VirtualBox's shared folders.
-    const REMOTE: [u32; 11] = [
-        0x0102_1997,
-        0x5346_414f,
-        0x00c3_6400,
-        0xff53_4d42,
-        0x7375_7245,
-        0x6573_5546,
-        0x564c,
-        0x6969,
-        0x517b,
-        0xfe53_4d42,
-        0x786f_4256,
-    ];
-    let found = walk::present(rustix::fs::statfs(directory).map_err(io::Error::from))?;
-    // The type's width differs between machines; the numbers have 32 bits.
-    Ok(found.is_some_and(|found| REMOTE.contains(&(found.f_type as u32))))
 }
 
 fn into_io(error: notify::Error) -> io::Error {

@@ -34,7 +34,7 @@ const GARBAGE_AFTER: Duration = Duration::from_secs(30);
 pub(super) enum Event {
     Snapshot {
         language: Option<Language>,
-        reply: oneshot::Sender<Snapshot>,
+        reply: oneshot::Sender<Result<Snapshot>>,
     },
     Change {
         change: Box<Change>,
@@ -148,10 +148,8 @@ impl Writer {
         let cookies = self.config.state_dir.join("cookies");
         let found = match Watcher::start(std::slice::from_ref(&self.root), &cookies, wake) {
             Ok((watcher, found)) => {
-                if let Some(lack) = watcher.lacks() {
-                    tracing::warn!(%lack, "every answer compares the whole workspace with the disk");
-                }
                 self.watcher = Some(watcher);
+                self.note_watching();
                 Ok(found)
             }
             Err(error) => {
@@ -264,9 +262,9 @@ impl Writer {
                         Err(_) => break,
                     }
                 }
-                self.catch_up();
+                let caught_up = self.catch_up();
                 for (language, reply) in waiting {
-                    let _ = reply.send(self.snapshot(language));
+                    let _ = reply.send(caught_up.clone().map(|()| self.snapshot(language)));
                 }
                 if let Some(event) = later {
                     match event {
@@ -276,8 +274,8 @@ impl Writer {
                 }
             }
             Event::Change { change, reply } => {
-                self.catch_up();
-                let _ = reply.send(self.propose(*change));
+                let outcome = self.catch_up().and_then(|()| self.propose(*change));
+                let _ = reply.send(outcome);
             }
             Event::Wake => self.take_news(),
             Event::RustLoaded(step) => self.adopt(*step),
@@ -339,30 +337,34 @@ impl Writer {
     }
 
     /// The barrier: whatever anyone finished on the disk before this call is in the texts after it.
-    fn catch_up(&mut self) {
+    fn catch_up(&mut self) -> Result<()> {
         let seen = match &mut self.watcher {
             Some(watcher) => watcher.barrier(BARRIER).unwrap_or(Seen::Rescan),
             None => Seen::Rescan,
         };
-        self.take(seen);
+        self.take(seen)
     }
 
+    /// What the watcher has heard, before anybody asks.
     fn take_news(&mut self) {
         if let Some(watcher) = &mut self.watcher {
             let seen = watcher.drain();
-            self.take(seen);
+            if let Err(error) = self.take(seen) {
+                tracing::error!(%error, "the next request tries again");
+            }
         }
     }
 
-    fn take(&mut self, seen: Seen) {
+    fn take(&mut self, seen: Seen) -> Result<()> {
         let edits = match seen {
-            Seen::Paths(paths) if paths.is_empty() => return,
+            Seen::Paths(paths) if paths.is_empty() => return Ok(()),
             Seen::Paths(paths) => self.compare(&paths),
-            Seen::Rescan => self.compare_all(),
+            Seen::Rescan => self.compare_all()?,
         };
         if !edits.is_empty() {
             self.apply(&edits, Cause::Outside);
         }
+        Ok(())
     }
 
     /// Reads what stands at these paths now. A path that is no file stands for everything known below it.
@@ -374,10 +376,11 @@ impl Writer {
             let now = if is_listed(root, path) { self.read(path) } else { None };
             if let Some((name, text)) = now {
                 self.differs(name, Some(text), &mut seen, &mut edits);
-                continue;
+            } else {
+                self.differs(self.name_of(path), None, &mut seen, &mut edits);
             }
+            // It may have been a directory, or be one that was moved here.
             let name = self.name_of(path);
-            self.differs(name.clone(), None, &mut seen, &mut edits);
             let below: Vec<String> = self.files.below(&name).map(|it| it.path.to_string()).collect();
             for name in below {
                 let path = self.absolute(&name);
@@ -388,18 +391,19 @@ impl Writer {
         edits
     }
 
-    fn compare_all(&mut self) -> Vec<FileEdit> {
+    fn compare_all(&mut self) -> Result<Vec<FileEdit>> {
         let listed = match &mut self.watcher {
             Some(watcher) => watcher.rescan(),
             None => walk(&self.root),
         };
-        let listed = match listed {
-            Ok(listed) => listed,
-            Err(error) => {
-                tracing::error!(%error, "the workspace could not be read again");
-                return Vec::new();
-            }
-        };
+        self.note_watching();
+        let listed = listed.map_err(|error| {
+            tracing::error!(%error, "the workspace could not be read again");
+            Error::new(
+                Code::NotReady,
+                "the workspace's files cannot be read at the moment, so no answer could be true: ask again",
+            )
+        })?;
         let mut edits = Vec::new();
         let mut seen = BTreeSet::new();
         for path in &listed {
@@ -412,7 +416,16 @@ impl Writer {
         for name in gone {
             self.differs(name, None, &mut seen, &mut edits);
         }
-        edits
+        Ok(edits)
+    }
+
+    /// Whether changes are heard of, or have to be looked for, is part of the status.
+    fn note_watching(&mut self) {
+        self.missing.retain(|it| it.scope.as_deref() != Some("watcher"));
+        if let Some(lack) = self.watcher.as_ref().and_then(Watcher::lacks) {
+            let detail = format!("{lack}; so every request compares the whole workspace with the disk");
+            self.missing.push(Missing::new(MissingCode::TooMany, "watcher", detail));
+        }
     }
 
     fn differs(&self, name: String, text: Option<Arc<str>>, seen: &mut BTreeSet<String>, edits: &mut Vec<FileEdit>) {
@@ -461,7 +474,7 @@ impl Writer {
         let after = change::with_edits(&self.files, &edits);
         let decide = |judgement: &Judgement| {
             let breaks = !judgement.impact.broken.is_empty();
-            (!dry_run && !(reject_if_broken && breaks), reject_if_broken && breaks)
+            (!(dry_run || reject_if_broken && breaks), reject_if_broken && breaks)
         };
         let touches_rust = edits.iter().any(|it| Language::of(&it.file) == Some(Language::Rust));
         let (mut judgement, mut verdict) = (Judgement::default(), (!dry_run, false));
@@ -505,13 +518,20 @@ impl Writer {
     }
 
     fn write(&self, edits: &[FileEdit]) -> Result<()> {
-        let mut writes = Vec::new();
-        for edit in edits {
-            let located = self.disk.locate(&edit.file)?;
+        let located = edits.iter().map(|edit| self.disk.locate(&edit.file)).collect::<Result<Vec<_>>>()?;
+        let write = |(edit, located)| {
+            let edit: &FileEdit = edit;
             let expected = self.files.get(&edit.file).map(|it| it.hash);
-            writes.push(Write { located, expected, content: edit.new.as_deref().map(str::as_bytes) });
-        }
-        self.disk.write(&writes)
+            Write { located, expected, content: edit.new.as_deref().map(str::as_bytes) }
+        };
+        let writes: Vec<Write> = edits.iter().zip(&located).map(write).collect();
+        self.disk.write(&writes).map_err(|mut error| {
+            // Somebody wrote between the barrier and the rename: as if it had been before.
+            if matches!(error.code, Code::HashMismatch | Code::AlreadyExists) {
+                error.code = Code::Conflict;
+            }
+            error
+        })
     }
 
     /// Brings new contents into the texts and every engine: the one place where a revision is made.

@@ -36,13 +36,6 @@ impl Home {
         home
     }
 
-    /// A copy of `tests/fixtures/NAME`.
-    pub fn copy_of(fixture: &str) -> Home {
-        let home = Home::with(&[]);
-        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(fixture), &home.root());
-        home
-    }
-
     /// The root of the workspace.
     pub fn root(&self) -> PathBuf {
         self.path().join("workspace")
@@ -84,20 +77,12 @@ impl Home {
 
     /// Starts a server on a free port.
     pub fn serve(self, arguments: &[&str]) -> Server {
-        Server::start(self, arguments)
+        Server::start(self, arguments, &[])
     }
-}
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display())) {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
+    /// The same with other variables in its environment.
+    pub fn serve_with(self, arguments: &[&str], variables: &[(&str, &Path)]) -> Server {
+        Server::start(self, arguments, variables)
     }
 }
 
@@ -144,10 +129,10 @@ impl Server {
         Home::with(files).serve(&["--trust"])
     }
 
-    fn start(home: Home, arguments: &[&str]) -> Server {
+    fn start(home: Home, arguments: &[&str], variables: &[(&str, &Path)]) -> Server {
         let log = fs::File::create(home.path().join("log")).unwrap();
         let mut command = home.semdex();
-        command.arg("serve").args(arguments);
+        command.arg("serve").args(arguments).envs(variables.iter().copied());
         if !arguments.contains(&"--listen") {
             command.args(["--listen", "127.0.0.1:0"]);
         }

@@ -2,10 +2,24 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, Server};
+use crate::support::Server;
+
+/// Of `tests/fixtures/greeters`.
+macro_rules! fixture {
+    ($($file:literal),*) => { &[$(($file, include_str!(concat!("../fixtures/greeters/", $file)))),*] };
+}
+
+const GREETERS: &[(&str, &str)] = fixture![
+    "rust/Cargo.toml",
+    "rust/src/lib.rs",
+    "rust/src/shout.rs",
+    "go/go.mod",
+    "go/greet.go",
+    "go/polite/polite.go"
+];
 
 fn greeters() -> Server {
-    let server = Home::copy_of("greeters").serve(&["--trust"]);
+    let server = Server::on(GREETERS);
     server.wait_ready();
     server
 }

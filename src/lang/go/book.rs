@@ -5,7 +5,7 @@
 //! it. A bounded set of files is held open, because gopls answers quickly for the packages of open files only; of
 //! these it is told the content itself.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use lsp_types::{
     WorkspaceFoldersChangeEvent,
 };
 
+use super::modules::base_name;
 use super::wire::{Root, is_hidden};
 use super::{FileChange, FileChangeKind};
 use crate::lang::files::Files;
@@ -39,6 +40,16 @@ pub struct Book {
     /// On the disk, since gopls was last told.
     changed: BTreeMap<String, FileChangeKind>,
     folders: BTreeSet<String>,
+    /// A manifest has changed. gopls, having once failed to load a module, notices late that it could now, and
+    /// answers meanwhile as if the files were in none; given its folders anew, it loads before it answers.
+    reload: bool,
+    /// How often that was done.
+    reloads: u64,
+    /// Go files that came, or into another package, since gopls loaded: it loads a new package only when it is asked
+    /// about a file of it, and leaves it out of every other answer until then.
+    fresh: BTreeSet<String>,
+    /// Files that gopls did not know even then; they are not tried again before something comes or goes.
+    hopeless: HashSet<String>,
     /// What the disk says of a file besides its content: gopls trusts it to tell that a file is unchanged.
     stamps: HashMap<String, Stamp>,
     version: i32,
@@ -65,6 +76,10 @@ impl Book {
             overlay: BTreeMap::new(),
             changed: BTreeMap::new(),
             folders: BTreeSet::new(),
+            reload: false,
+            reloads: 0,
+            fresh: BTreeSet::new(),
+            hopeless: HashSet::new(),
             stamps: HashMap::new(),
             version: 0,
             clock: 0,
@@ -95,10 +110,20 @@ impl Book {
 
     /// The writer's report of one applied change.
     pub fn feed(&mut self, files: Arc<Files>, changes: &[FileChange]) {
-        self.files = files;
+        let before = std::mem::replace(&mut self.files, files);
         let mut touched = false;
         for change in changes.iter().filter(|change| matters(&change.path)) {
             touched = true;
+            self.reload |= is_manifest(&change.path);
+            if self.reload || change.kind != FileChangeKind::Changed {
+                self.hopeless.clear();
+            }
+            let header = |files: &Files| files.get(&change.path).map(|it| header(&it.text).to_owned());
+            match header(&self.files) {
+                None => self.fresh.remove(&change.path),
+                after if after != header(&before) => self.fresh.insert(change.path.clone()),
+                _ => false,
+            };
             self.note_stamp(change);
             self.changed
                 .entry(change.path.clone())
@@ -137,19 +162,55 @@ impl Book {
     /// A new gopls reads everything from the disk, and no file is open in it.
     pub fn restarted(&mut self) -> Vec<WorkspaceFolder> {
         self.changed.clear();
+        self.fresh.clear();
         self.open.values_mut().for_each(|document| document.told = None);
+        self.reload = false;
+        self.reloads += 1;
         self.folders = folders(&self.files);
         self.folders.iter().filter_map(|folder| self.folder(folder)).collect()
+    }
+
+    /// The files that gopls has to be asked about before it is asked anything else.
+    pub fn fresh(&self) -> Vec<String> {
+        self.fresh.iter().cloned().collect()
+    }
+
+    /// It was asked about these, in this generation.
+    pub fn settled(&mut self, files: &[String], generation: u64) {
+        if generation == self.generation {
+            files.iter().for_each(|file| {
+                self.fresh.remove(file);
+            });
+        }
+    }
+
+    /// Has everything loaded anew before the next question.
+    pub fn load_anew(&mut self) {
+        self.reload = true;
+    }
+
+    pub fn reloads(&self) -> u64 {
+        self.reloads
+    }
+
+    /// Whether to ask once more about a file that gopls did not know, though it should: after it has loaded all anew,
+    /// if that was not done since the question (when there had been `reloads`).
+    pub fn retries(&mut self, file: &str, reloads: u64) -> bool {
+        let hope = self.hopeless.insert(file.to_owned());
+        self.reload |= hope && self.reloads == reloads;
+        hope
     }
 
     /// Takes texts for granted that are not on the disk, until [`Book::take_back`].
     pub fn overlay(&mut self, texts: impl IntoIterator<Item = (String, Arc<str>)>) {
         self.overlay = texts.into_iter().collect();
+        self.reload |= self.overlay.keys().any(|file| is_manifest(file));
     }
 
     /// Ends a dry run: what gopls was told of it is taken back before it is asked or told anything else.
     pub fn take_back(&mut self) {
         for file in std::mem::take(&mut self.overlay).into_keys() {
+            self.reload |= is_manifest(&file);
             if self.files.get(&file).is_none() {
                 // Once more from the disk, where it is not.
                 self.changed.insert(file, FileChangeKind::Deleted);
@@ -167,7 +228,6 @@ impl Book {
         self.clock += 1;
         self.close(|book, file, _| book.text(file).is_none(), &mut messages);
         self.tell_changes(&mut messages);
-        self.tell_folders(&mut messages);
         let dry: Vec<String> = self.overlay.keys().cloned().collect();
         for file in wanted.iter().copied().chain(dry.iter().map(String::as_str)) {
             if self.text(file).is_some() {
@@ -176,6 +236,7 @@ impl Book {
             }
         }
         self.tell_texts(&mut messages);
+        self.tell_folders(&mut messages);
         let excess = self.open.len().saturating_sub(OPEN_FILES.max(wanted.len()));
         if excess > 0 {
             let mut ages: Vec<u64> = self.open.values().filter(|it| !it.pinned).map(|it| it.used).collect();
@@ -218,16 +279,23 @@ impl Book {
 
     fn tell_folders(&mut self, messages: &mut Vec<Message>) {
         let folders = folders(&self.files);
-        if folders == self.folders {
+        let reload = std::mem::take(&mut self.reload);
+        if folders == self.folders && !reload {
             return;
         }
-        let event = WorkspaceFoldersChangeEvent {
-            added: folders.difference(&self.folders).filter_map(|folder| self.folder(folder)).collect(),
-            removed: self.folders.difference(&folders).filter_map(|folder| self.folder(folder)).collect(),
-        };
+        self.reloads += u64::from(reload);
+        let gone: Vec<&String> = self.folders.iter().filter(|it| reload || !folders.contains(*it)).collect();
+        let new: Vec<&String> = folders.iter().filter(|it| reload || !self.folders.contains(*it)).collect();
+        let named = |folders: &[&String]| folders.iter().filter_map(|it| self.folder(it)).collect::<Vec<_>>();
+        // One after the other: where gopls stumbles over the first, it does not come to the second.
+        for (removed, added) in [(named(&gone), Vec::new()), (Vec::new(), named(&new))] {
+            if !removed.is_empty() || !added.is_empty() {
+                let event = WorkspaceFoldersChangeEvent { added, removed };
+                let params = DidChangeWorkspaceFoldersParams { event };
+                messages.push(Message::notification::<DidChangeWorkspaceFolders>(&params));
+            }
+        }
         self.folders = folders;
-        let params = DidChangeWorkspaceFoldersParams { event };
-        messages.push(Message::notification::<DidChangeWorkspaceFolders>(&params));
     }
 
     fn tell_texts(&mut self, messages: &mut Vec<Message>) {
@@ -269,17 +337,29 @@ impl FileChangeKind {
     }
 }
 
+/// What decides whether a build takes a file, and into which package.
+fn header(text: &str) -> &str {
+    let clause =
+        if text.starts_with("package ") { Some(0) } else { memchr::memmem::find(text.as_bytes(), b"\npackage ") };
+    let end = clause.and_then(|at| Some(at + 1 + text.get(at + 1..)?.find('\n')?));
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
 /// What gopls itself would watch, and the list of vendored modules.
 fn matters(file: &str) -> bool {
-    let name = file.rsplit('/').next().unwrap_or(file);
-    match name.rsplit_once('.') {
+    match base_name(file).rsplit_once('.') {
         Some((_, "go" | "mod" | "sum" | "work" | "s")) => true,
-        _ => name == "modules.txt",
+        _ => is_manifest(file),
     }
 }
 
+/// What says which modules there are and what they need.
+fn is_manifest(file: &str) -> bool {
+    matches!(base_name(file), "go.mod" | "go.sum" | "go.work" | "go.work.sum" | "modules.txt")
+}
+
 fn language_id(file: &str) -> &'static str {
-    match file.rsplit('/').next().unwrap_or(file) {
+    match base_name(file) {
         "go.mod" => "go.mod",
         "go.sum" => "go.sum",
         "go.work" => "go.work",
@@ -289,7 +369,7 @@ fn language_id(file: &str) -> &'static str {
 
 /// The directories that gopls loads as folders: each module's, but with a `go.work` at the root the root alone,
 /// which then says what belongs together. The go command never looks into `testdata`, `vendor`, `_x` and `.x`.
-fn folders(files: &Files) -> BTreeSet<String> {
+pub fn folders(files: &Files) -> BTreeSet<String> {
     let root = BTreeSet::from([String::new()]);
     if files.get("go.work").is_some() {
         return root;

@@ -21,6 +21,8 @@ pub struct Cache {
 struct Held {
     generation: u64,
     checked: HashMap<String, Checked>,
+    /// Directories, and whether an error hides what names there mean.
+    clean: HashMap<String, bool>,
     references: HashMap<(String, usize), Arc<Vec<Location>>>,
 }
 
@@ -49,9 +51,26 @@ impl Cache {
         }
     }
 
+    pub fn clean(&self, generation: u64, directory: &str) -> Option<bool> {
+        let held = self.held();
+        held.clean.get(directory).filter(|_| held.generation == generation).copied()
+    }
+
+    pub fn keep_clean(&self, generation: u64, directory: &str, clean: bool) {
+        let mut held = self.held();
+        if held.generation == generation {
+            held.clean.insert(directory.to_owned(), clean);
+        }
+    }
+
     pub fn references(&self, generation: u64, file: &str, offset: usize) -> Option<Arc<Vec<Location>>> {
         let held = self.held();
         held.references.get(&(file.to_owned(), offset)).filter(|_| held.generation == generation).cloned()
+    }
+
+    /// What gopls said before it loaded everything anew.
+    pub fn forget_references(&self) {
+        self.held().references.clear();
     }
 
     pub fn keep_references(&self, generation: u64, file: &str, offset: usize, locations: Arc<Vec<Location>>) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::syntax::leading_comments;
+use super::syntax::{imports_c, leading_comments};
 
 /// What a build is made for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +49,10 @@ impl BuildContext {
     /// Whether a build takes this file. Its directory is not looked at.
     pub fn takes(&self, file: &str, text: &str) -> bool {
         let name = file.rsplit('/').next().unwrap_or(file);
-        !name.starts_with(['_', '.']) && self.takes_name(name) && self.takes_header(text)
+        !name.starts_with(['_', '.'])
+            && self.takes_name(name)
+            && self.takes_header(text)
+            && (self.cgo || !imports_c(text))
     }
 
     /// `name_GOOS`, `name_GOARCH` and `name_GOOS_GOARCH`, each before `_test` and the extension. What stands before
@@ -254,6 +257,9 @@ mod tests {
         ] {
             assert!(!takes(line), "{line}");
         }
+        let cgo = "package p\n\nimport \"fmt\"\n\n// int f();\nimport \"C\"\n\nvar x = 1\n";
+        assert!(BuildContext::default().takes("a.go", cgo));
+        assert!(!BuildContext { cgo: false, ..BuildContext::default() }.takes("a.go", cgo));
         let attached = "// +build ignore\npackage p\n";
         assert!(BuildContext::default().takes("a.go", attached), "a doc comment constrains nothing");
         assert!(BuildContext::default().takes("a.go", "package p\n\n//go:build ignore\n"), "too late");

@@ -131,7 +131,7 @@ package q
 ",
         );
         let find = |importer: &str, path: &str| {
-            let found = dependency(&files, Path::new("/root"), Path::new("/cache"), Some(importer), path);
+            let found = dependency(&files, Path::new("/module"), Path::new("/cache"), Some(importer), path);
             found.map(|it| format!("{} {} {}", it.module, it.version.as_deref().unwrap_or("-"), it.directory.display()))
         };
         let expected = [
@@ -150,9 +150,9 @@ package q
                 "github.com/BurntSushi/toml",
                 Some("github.com/BurntSushi/toml v1.4.0 /cache/github.com/!burnt!sushi/toml@v1.4.0"),
             ),
-            ("a.go", "local.dev/x/y", Some("local.dev/x - /root/third/x/y")),
+            ("a.go", "local.dev/x/y", Some("local.dev/x - /module/third/x/y")),
             ("a.go", "old.dev/y", Some("old.dev/y v1.1.0 /cache/new.dev/!y@v1.1.0")),
-            ("vendored/v.go", "q.dev/q", Some("q.dev/q - /root/vendored/vendor/q.dev/q")),
+            ("vendored/v.go", "q.dev/q", Some("q.dev/q - /module/vendored/vendor/q.dev/q")),
             ("a.go", "github.com/BurntSushi/tomlx", None),
             ("a.go", "fmt", None),
         ];
@@ -163,7 +163,7 @@ package q
         let work = crate::lang::files::File::new("go.work", "use .\nuse ./nested\n");
         joined.insert(std::sync::Arc::new(work));
         let found =
-            dependency(&joined, Path::new("/root"), Path::new("/cache"), Some("a.go"), "github.com/BurntSushi/toml");
+            dependency(&joined, Path::new("/module"), Path::new("/cache"), Some("a.go"), "github.com/BurntSushi/toml");
         assert_eq!(found.and_then(|it| it.version).as_deref(), Some("v1.4.0"), "a go.work takes the highest version");
     }
 }

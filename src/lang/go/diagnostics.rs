@@ -6,9 +6,8 @@ use lsp_types::{DiagnosticSeverity, NumberOrString};
 
 use super::cache::Checked;
 use super::inquiry::Inquiry;
-use super::names;
 use super::wire;
-use crate::lang::files::{File, Files};
+use crate::lang::files::File;
 use crate::model::{Answer, Coverage, Diagnostic, Missing, MissingCode, Severity};
 
 /// The diagnostics of these files, in their order; what is not known of one is said in the coverage.
@@ -20,7 +19,7 @@ pub async fn of(inquiry: &Inquiry<'_>, files: &[String]) -> Answer<Vec<Diagnosti
         let (Some(file), Some(checked)) = (inquiry.files.get(path), checked.remove(path)) else { continue };
         match checked {
             Ok(Checked::Known(found)) => {
-                diagnostics.extend(found.iter().map(|it| translate(inquiry.files, file, it)));
+                diagnostics.extend(found.iter().map(|it| translate(inquiry, file, it)));
             }
             Ok(Checked::Unknown(message)) => coverage.lacks(outside_the_build(inquiry, path, &message)),
             Err(failure) => failure.note(&mut coverage),
@@ -32,19 +31,25 @@ pub async fn of(inquiry: &Inquiry<'_>, files: &[String]) -> Answer<Vec<Diagnosti
 }
 
 /// Why gopls does not know a file.
-fn outside_the_build(inquiry: &Inquiry<'_>, file: &str, message: &str) -> Missing {
-    let needs_cgo = inquiry.files.get(file).is_some_and(|it| it.outline().imports.iter().any(|it| it.path == "C"));
-    if !inquiry.is_active(file) {
-        Missing::new(MissingCode::CfgOff, file, format!("{file} is left out by its build constraints"))
-    } else if needs_cgo && !inquiry.session.trusted {
-        let detail = format!("{file} needs cgo, which runs only where the workspace is trusted");
-        Missing::new(MissingCode::Untrusted, file, detail)
-    } else {
-        Missing::new(MissingCode::NotInAPackage, file, format!("{file} is in no package of a module: {message}"))
+pub fn outside_the_build(inquiry: &Inquiry<'_>, file: &str, message: &str) -> Missing {
+    if file.starts_with('/') {
+        return Missing::new(MissingCode::Unsupported, file, format!("gopls did not answer: {message}"));
     }
+    if !inquiry.layout.is_active(file) {
+        return Missing::new(MissingCode::CfgOff, file, format!("{file} is left out by its build constraints"));
+    }
+    let needs_cgo = inquiry.files.get(file).is_some_and(|it| it.outline().imports.iter().any(|it| it.path == "C"));
+    if needs_cgo && !inquiry.session.trusted {
+        let detail = format!("{file} needs cgo, which runs only where the workspace is trusted");
+        return Missing::new(MissingCode::Untrusted, file, detail);
+    }
+    if let Some((manifest, error)) = inquiry.session.manifest_errors().into_iter().next() {
+        return Missing::new(MissingCode::WorkspaceBroken, manifest, error);
+    }
+    Missing::new(MissingCode::NotInAPackage, file, format!("{file} is in no package of a module: {message}"))
 }
 
-pub fn translate(files: &Files, file: &File, found: &lsp_types::Diagnostic) -> Diagnostic {
+fn translate(inquiry: &Inquiry<'_>, file: &File, found: &lsp_types::Diagnostic) -> Diagnostic {
     let place = wire::place(file, found.range);
     Diagnostic {
         severity: match found.severity {
@@ -61,7 +66,7 @@ pub fn translate(files: &Files, file: &File, found: &lsp_types::Diagnostic) -> D
         }),
         message: found.message.clone(),
         source: found.source.clone().unwrap_or_else(|| "gopls".to_owned()),
-        symbol: names::symbol_around(files, &file.path, place.start),
+        symbol: inquiry.layout.symbol_around(&file.path, place.start),
         place,
     }
 }
@@ -77,7 +82,7 @@ pub async fn by_file(
         let Some(file) = inquiry.files.get(&path) else { continue };
         match checked {
             Ok(Checked::Known(diagnostics)) => {
-                let diagnostics = diagnostics.iter().map(|it| translate(inquiry.files, file, it)).collect();
+                let diagnostics = diagnostics.iter().map(|it| translate(inquiry, file, it)).collect();
                 found.insert(path, diagnostics);
             }
             Ok(Checked::Unknown(message)) => coverage.lacks(outside_the_build(inquiry, &path, &message)),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::stream::{self, StreamExt as _};
-use lsp_types::request::{GotoDefinition, GotoImplementation, HoverRequest, References};
+use lsp_types::request::{GotoDefinition, GotoImplementation, HoverRequest, References, Request};
 use lsp_types::{
     DiagnosticSeverity, DocumentDiagnosticParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents,
     HoverParams, Location, MarkedString, PartialResultParams, ReferenceContext, ReferenceParams,
@@ -13,6 +13,8 @@ use lsp_types::{
 };
 
 use super::cache::Checked;
+use super::layout::Layout;
+use super::modules::parent;
 use super::session::{Failure, Session};
 use super::wire::{self, PullDiagnostics};
 use crate::lang::files::{File, Files};
@@ -21,18 +23,24 @@ use crate::model::{Language, Place};
 /// Questions that are with gopls at the same time: it computes on all cores by itself.
 pub const AT_ONCE: usize = 8;
 
+/// New files that are asked about one by one; for more, everything is loaded anew.
+const FEW_FRESH: usize = 8;
+
+/// How gopls says that a file belongs to no package it has loaded.
+const UNKNOWN_FILE: &str = "no package metadata";
+
 pub struct Inquiry<'a> {
     pub session: &'a Session,
+    pub layout: &'a Layout,
     pub files: &'a Files,
     pub deadline: Instant,
     /// The generation that answers are kept for; none in a dry run, whose answers are nobody else's.
     pub generation: Option<u64>,
 }
 
-impl Inquiry<'_> {
-    /// Whether the build takes a file.
-    pub fn is_active(&self, file: &str) -> bool {
-        self.files.get(file).is_some_and(|it| self.session.context().takes(file, &it.text))
+impl<'a> Inquiry<'a> {
+    pub fn new(session: &'a Session, layout: &'a Layout, deadline: Instant, generation: Option<u64>) -> Inquiry<'a> {
+        Inquiry { session, layout, files: &layout.files, deadline, generation }
     }
 
     pub fn load(&self, file: &str) -> Option<Arc<File>> {
@@ -53,19 +61,63 @@ impl Inquiry<'_> {
         Ok(TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position })
     }
 
+    /// Asks about one file. Where gopls does not know a file that the build takes, it has overlooked that it could
+    /// load it now, and is asked again after it has loaded everything anew.
+    async fn ask<R: Request>(&self, file: &str, open: &[&str], params: &R::Params) -> Result<R::Result, Failure> {
+        let reloads = self.session.book().reloads();
+        match self.session.ask::<R>(open, params, self.deadline).await {
+            Err(Failure::Refused(message))
+                if message.contains(UNKNOWN_FILE)
+                    && self.layout.is_built(file)
+                    && self.session.book().retries(file, reloads) =>
+            {
+                self.session.cache.forget_references();
+                self.session.ask::<R>(open, params, self.deadline).await
+            }
+            answer => answer,
+        }
+    }
+
+    /// Has gopls load what came since it last loaded, so that its answers cover it.
+    async fn catch_up(&self) -> Result<(), Failure> {
+        let fresh = self.session.book().fresh();
+        let Some(generation) = self.generation.filter(|_| !fresh.is_empty()) else { return Ok(()) };
+        let built: Vec<&String> = fresh.iter().filter(|file| self.layout.is_built(file)).collect();
+        if built.len() > FEW_FRESH {
+            self.session.book().load_anew();
+        } else {
+            // The same package need not be loaded twice.
+            for (at, path) in built.iter().enumerate() {
+                let known = built.iter().take(at).any(|it| parent(it) == parent(path));
+                let Some(file) = self.files.get(path).filter(|_| !known) else { continue };
+                let params = HoverParams {
+                    text_document_position_params: self.at(file, 0)?,
+                    work_done_progress_params: WorkDoneProgressParams::default(),
+                };
+                match self.ask::<HoverRequest>(path, &[], &params).await {
+                    Ok(_) | Err(Failure::Refused(_)) => {}
+                    Err(lacking) => return Err(lacking),
+                }
+            }
+        }
+        self.session.book().settled(&fresh, generation);
+        Ok(())
+    }
+
     /// Where the thing at this offset is named, its declaration left out; in and outside the workspace.
     pub async fn references(&self, file: &File, offset: usize) -> Result<Arc<Vec<Location>>, Failure> {
         let cache = &self.session.cache;
         if let Some(kept) = self.generation.and_then(|generation| cache.references(generation, &file.path, offset)) {
             return Ok(kept);
         }
+        self.catch_up().await?;
         let params = ReferenceParams {
             text_document_position: self.at(file, offset)?,
             context: ReferenceContext { include_declaration: false },
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let answer = self.session.ask::<References>(&self.to_open(&file.path), &params, self.deadline).await?;
+        let answer = self.ask::<References>(&file.path, &self.to_open(&file.path), &params).await?;
         let locations = Arc::new(answer.unwrap_or_default());
         if let Some(generation) = self.generation {
             cache.keep_references(generation, &file.path, offset, locations.clone());
@@ -79,17 +131,18 @@ impl Inquiry<'_> {
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let answer = self.session.ask::<GotoDefinition>(&self.to_open(&file.path), &params, self.deadline).await?;
+        let answer = self.ask::<GotoDefinition>(&file.path, &self.to_open(&file.path), &params).await?;
         Ok(locations(answer))
     }
 
     pub async fn implementations(&self, file: &File, offset: usize) -> Result<Vec<Location>, Failure> {
+        self.catch_up().await?;
         let params = GotoDefinitionParams {
             text_document_position_params: self.at(file, offset)?,
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let answer = self.session.ask::<GotoImplementation>(&self.to_open(&file.path), &params, self.deadline).await?;
+        let answer = self.ask::<GotoImplementation>(&file.path, &self.to_open(&file.path), &params).await?;
         Ok(locations(answer))
     }
 
@@ -99,7 +152,7 @@ impl Inquiry<'_> {
             text_document_position_params: self.at(file, offset)?,
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
-        let answer = self.session.ask::<HoverRequest>(&self.to_open(&file.path), &params, self.deadline).await?;
+        let answer = self.ask::<HoverRequest>(&file.path, &self.to_open(&file.path), &params).await?;
         Ok(answer.and_then(markdown))
     }
 
@@ -119,7 +172,7 @@ impl Inquiry<'_> {
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let checked = match self.session.ask::<PullDiagnostics>(&[], &params, self.deadline).await {
+        let checked = match self.ask::<PullDiagnostics>(file, &[], &params).await {
             Ok(pulled) => Checked::Known(Arc::new(pulled.items.unwrap_or_default())),
             Err(Failure::Refused(message)) => Checked::Unknown(message.into()),
             Err(lacking) => return Err(lacking),

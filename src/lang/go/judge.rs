@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::constraints::BuildContext;
 use super::delta::{self, Altered, Shift};
 use super::diagnostics;
 use super::inquiry::Inquiry;
@@ -42,7 +41,7 @@ struct Overlaid<'a>(&'a Session);
 
 impl Drop for Overlaid<'_> {
     fn drop(&mut self) {
-        self.0.book().take_back();
+        self.0.take_back();
     }
 }
 
@@ -63,20 +62,21 @@ pub async fn run(
         return Ok(judgement);
     };
     let scene = Scene::new(files, &edits);
-    let layout = Layout::of(&scene.before);
-    let current = Inquiry { session: &session, files: &scene.before, deadline, generation: Some(generation) };
+    let layout = session.layout(&scene.before);
+    let after = Layout::of(scene.after.clone(), &session.context());
+    let current = Inquiry::new(&session, &layout, deadline, Some(generation));
     if session.book().generation() != generation {
         return Err(Stop::Stale);
     }
 
-    let reach = Reach::find(&current, &layout, &scene, &mut judgement).await?;
-    let checked = reach.files(&layout, &session.context(), &scene, &edits, &mut judgement.impact);
+    let reach = Reach::find(&current, &scene, &mut judgement).await?;
+    let checked = reach.files([&layout, &after], &edits, &mut judgement.impact);
     let existing: Vec<String> = checked.iter().filter(|file| scene.before.get(file).is_some()).cloned().collect();
     let old = diagnostics::by_file(&current, existing, &mut judgement.coverage).await;
 
     session.book().overlay(edits.iter().map(|edit| (edit.file.clone(), planned(edit))));
     let overlaid = Overlaid(&session);
-    let planned = Inquiry { session: &session, files: &scene.after, deadline, generation: None };
+    let planned = Inquiry::new(&session, &after, deadline, None);
     let remaining: Vec<String> = checked.iter().filter(|file| scene.after.get(file).is_some()).cloned().collect();
     let new = diagnostics::by_file(&planned, remaining, &mut judgement.coverage).await;
     drop(overlaid);
@@ -97,8 +97,8 @@ pub async fn run(
     }
     judgement.new.sort();
     judgement.fixed.sort();
-    scene.impact(&reach, &mut judgement);
-    unchecked(&scene, &session.context(), &edits, &mut judgement.impact);
+    scene.impact(&planned, &reach, &mut judgement);
+    unchecked(&scene, &after, &edits, &mut judgement.impact);
     Ok(judgement)
 }
 
@@ -128,7 +128,7 @@ struct Reach {
 }
 
 impl Reach {
-    async fn find(inquiry: &Inquiry<'_>, layout: &Layout, scene: &Scene, judgement: &mut Judgement) -> Result<Reach> {
+    async fn find(inquiry: &Inquiry<'_>, scene: &Scene, judgement: &mut Judgement) -> Result<Reach> {
         let mut reach = Reach::default();
         if scene.altered.len() > MAX_ALTERED {
             let detail = format!("{} declarations change; {MAX_ALTERED} were followed", scene.altered.len());
@@ -136,17 +136,17 @@ impl Reach {
         }
         for (at, altered) in scene.altered.iter().enumerate().take(MAX_ALTERED) {
             let Some(symbol) = altered.before.as_ref().and_then(|it| declared_symbol(inquiry.files, it)) else {
-                reach.around(inquiry, layout, altered, judgement).await?;
+                reach.around(inquiry, altered, judgement).await?;
                 continue;
             };
-            let answer = usages::of(inquiry, layout, &symbol, Effort::Brief).await?;
+            let answer = usages::of(inquiry, &symbol, Effort::Brief).await?;
             judgement.coverage.absorb(answer.coverage);
             for usage in answer.value.items.into_iter().chain(answer.value.possible) {
                 reach.files.insert(usage.place.file.clone());
                 reach.usages.push((at, usage));
             }
             if altered.is_seen_from_outside() {
-                reach.around(inquiry, layout, altered, judgement).await?;
+                reach.around(inquiry, altered, judgement).await?;
             }
             reach.symbols.insert(at, symbol);
         }
@@ -155,19 +155,13 @@ impl Reach {
 
     /// A change of a method or field is felt wherever its type is used, for it may no longer fit an interface; and
     /// an interface's wherever a type is used that has its methods.
-    async fn around(
-        &mut self,
-        inquiry: &Inquiry<'_>,
-        layout: &Layout,
-        altered: &Altered,
-        judgement: &mut Judgement,
-    ) -> Result<()> {
+    async fn around(&mut self, inquiry: &Inquiry<'_>, altered: &Altered, judgement: &mut Judgement) -> Result<()> {
         let Some(declared) = altered.declared() else { return Ok(()) };
         let [parent, _] = declared.path.as_slice() else { return Ok(()) };
         if !matches!(declared.kind, SymbolKind::Method | SymbolKind::Field) {
             return Ok(());
         }
-        let owner = layout.siblings(&declared.file).iter().find_map(|file| {
+        let owner = inquiry.layout.siblings(&declared.file).iter().find_map(|file| {
             let symbols = names::symbols(inquiry.files, file);
             symbols.into_iter().find(|it| it.name == *parent && is_type(it.kind))
         });
@@ -194,28 +188,18 @@ impl Reach {
     }
 
     /// All files to check, in and around the edited ones.
-    fn files(
-        &self,
-        layout: &Layout,
-        context: &BuildContext,
-        scene: &Scene,
-        edits: &[FileEdit],
-        impact: &mut Impact,
-    ) -> Vec<String> {
+    fn files(&self, [before, after]: [&Layout; 2], edits: &[FileEdit], impact: &mut Impact) -> Vec<String> {
         let mut files = BTreeSet::new();
         for edit in edits {
             if Language::of(&edit.file) == Some(Language::Go) {
                 files.insert(edit.file.clone());
-                files.extend(layout.siblings(&edit.file).iter().cloned());
+                files.extend(before.siblings(&edit.file).iter().cloned());
             } else {
-                files.extend(layout.built().map(str::to_owned));
+                files.extend(before.built().map(str::to_owned));
             }
         }
         files.extend(self.files.iter().cloned());
-        let states = [&scene.before, &scene.after];
-        let active =
-            |file: &String| states.iter().any(|it| it.get(file).is_some_and(|it| context.takes(file, &it.text)));
-        files.retain(|file| Language::of(file) == Some(Language::Go) && active(file));
+        files.retain(|file| before.is_active(file) || after.is_active(file));
         if files.len() > MAX_FILES {
             let detail = format!("{} files may be touched; {MAX_FILES} were checked", files.len());
             impact.unchecked.push(Unchecked { code: "too_many".to_owned(), detail });
@@ -290,7 +274,7 @@ impl Scene {
         judgement.fixed.extend(left.into_iter().map(|(old, moved)| moved.unwrap_or_else(|| old.clone())));
     }
 
-    fn impact(&self, reach: &Reach, judgement: &mut Judgement) {
+    fn impact(&self, after: &Inquiry<'_>, reach: &Reach, judgement: &mut Judgement) {
         let impact = &mut judgement.impact;
         impact.changed = self.altered.iter().enumerate().map(|(at, it)| self.changed(reach, at, it)).collect();
         // Where the changed things were named, in the text after the change.
@@ -301,7 +285,7 @@ impl Scene {
                 None => Some(usage.place.span()),
             };
             if let (Some(span), Some(file)) = (span, self.after.get(&usage.place.file)) {
-                let usage = usages::usage(&self.after, file, span, usage.role);
+                let usage = usages::usage(after, file, span, usage.role);
                 let cause = impact.changed.get(*at).map(|it| it.symbol.clone());
                 let Usage { place, text, symbol, test, .. } = usage;
                 references.push((*at, Affected { place, text, symbol, cause, test }));
@@ -385,13 +369,13 @@ fn tests(references: impl Iterator<Item = Affected>) -> Vec<Affected> {
 }
 
 /// What this judgement cannot know, where it matters for this edit.
-fn unchecked(scene: &Scene, context: &BuildContext, edits: &[FileEdit], impact: &mut Impact) {
+fn unchecked(scene: &Scene, layout: &Layout, edits: &[FileEdit], impact: &mut Impact) {
     let outward = scene.altered.iter().filter(|it| it.is_seen_from_outside() && it.kind != ChangeKind::Added);
     let names: BTreeSet<&str> = outward.filter_map(|it| it.before.as_ref()).map(delta::Declared::name).collect();
     let hidden: Vec<&str> = scene
         .after
         .of(Language::Go)
-        .filter(|file| !context.takes(&file.path, &file.text))
+        .filter(|file| !layout.is_active(&file.path))
         .filter(|file| names.iter().any(|name| !syntax::occurrences(&file.text, name).is_empty()))
         .map(|file| &*file.path)
         .collect();

@@ -1,22 +1,30 @@
-//! Which directory is which package of which module, as far as names, `go.mod` files and import lines tell.
+//! One revision's files as the go command sees them: packages, modules, what a build takes and what it leaves out.
+//! Told from names, `go.mod` files, constraints and import lines alone, and worked out once for each revision.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::book::is_left_out;
-use super::modules::{self, base_name, module_of, parent};
-use super::names::is_test_file;
+use super::book::{folders, is_left_out};
+use super::constraints::BuildContext;
+use super::modules::{Standing, base_name, module_of, packages, parent, works};
+use super::names::{is_test_file, path_of};
 use super::wire::is_hidden;
 use crate::lang::files::Files;
 use crate::model::Language;
 
 pub struct Layout {
+    pub files: Arc<Files>,
     directories: BTreeMap<String, Directory>,
+    packages: HashMap<String, Arc<str>>,
     by_import_path: HashMap<String, String>,
+    active: HashSet<String>,
     /// One `go.work` at the root makes one build of all its modules.
     joined: bool,
+    /// The directories of the modules that gopls loads by itself.
+    loaded: BTreeSet<String>,
+    meanings: Mutex<HashMap<String, Arc<BTreeSet<String>>>>,
 }
 
-#[derive(Default)]
 struct Directory {
     /// The directory of the `go.mod` above.
     module: Option<String>,
@@ -24,26 +32,57 @@ struct Directory {
 }
 
 impl Layout {
-    pub fn of(files: &Files) -> Layout {
-        let mut layout = Layout {
-            directories: BTreeMap::new(),
-            by_import_path: HashMap::new(),
-            joined: files.get("go.work").is_some(),
-        };
+    pub fn of(files: Arc<Files>, context: &BuildContext) -> Layout {
+        let mut directories: BTreeMap<String, Directory> = BTreeMap::new();
+        let mut active = HashSet::new();
         for file in files.of(Language::Go) {
             let directory = parent(&file.path);
-            let entry = layout.directories.entry(directory.to_owned()).or_insert_with(|| Directory {
-                module: module_of(files, directory).map(|it| it.directory),
+            let entry = directories.entry(directory.to_owned()).or_insert_with(|| Directory {
+                module: module_of(&files, directory).map(|it| it.directory),
                 files: Vec::new(),
             });
             entry.files.push(file.path.to_string());
-            if entry.files.len() == 1
-                && let Some(path) = modules::import_path(files, &file.path)
-            {
-                layout.by_import_path.insert(path, directory.to_owned());
+            if context.takes(&file.path, &file.text) {
+                active.insert(file.path.to_string());
             }
         }
-        layout
+        let mut of_files = HashMap::new();
+        let mut by_import_path = HashMap::new();
+        for package in packages(&files) {
+            if package.standing == Standing::Member {
+                by_import_path.insert(package.import_path.clone(), package.directory.clone());
+            }
+            let path: Arc<str> = package.import_path.into();
+            of_files.extend(package.files.iter().map(|file| (file.path.to_string(), path.clone())));
+        }
+        let work = works(&files).into_iter().find(|it| it.directory.is_empty());
+        Layout {
+            joined: work.is_some(),
+            loaded: work.map_or_else(|| folders(&files), |work| work.uses.into_iter().collect()),
+            packages: of_files,
+            meanings: Mutex::default(),
+            files,
+            directories,
+            by_import_path,
+            active,
+        }
+    }
+
+    /// The import path of a file's package.
+    pub fn package_of(&self, file: &str) -> Option<&str> {
+        self.packages.get(file).map(|it| &**it)
+    }
+
+    /// The path of the innermost declaration around an offset.
+    pub fn symbol_around(&self, file: &str, offset: usize) -> Option<String> {
+        let outline = self.files.get(file)?.outline();
+        let item = *outline.enclosing(offset).last()?;
+        Some(path_of(self.package_of(file)?, item))
+    }
+
+    /// Whether the build takes a file, as far as its own constraints go.
+    pub fn is_active(&self, file: &str) -> bool {
+        self.active.contains(file)
     }
 
     /// All Go files of a file's directory: its package, its tests, and what build constraints leave out.
@@ -61,32 +100,39 @@ impl Layout {
     }
 
     /// Whether gopls, asked about a thing of one file, looks into the other by itself: they are built together, and
-    /// `./...` does not leave it out.
+    /// `./...` does not leave them out.
     pub fn is_searched_from(&self, origin: &str, file: &str) -> bool {
-        let left_out = parent(file).split('/').any(is_left_out) || is_hidden(base_name(file));
-        !left_out && (self.joined || self.module_of(origin) == self.module_of(file))
+        let Some(module) = self.loaded_module(file) else { return false };
+        if origin.starts_with('/') {
+            // Of a package outside it searches one build only, and does not say which.
+            return self.joined || self.loaded.len() == 1;
+        }
+        self.loaded_module(origin).is_some_and(|it| self.joined || it == module)
     }
 
-    /// The module's directory. For a file outside the workspace: the only module that there is, else none.
-    fn module_of(&self, file: &str) -> Option<&str> {
-        if file.starts_with('/') {
-            let modules: BTreeSet<&str> = self.directories.values().filter_map(|it| it.module.as_deref()).collect();
-            return modules.first().copied().filter(|_| modules.len() == 1);
-        }
-        self.directories.get(parent(file)).and_then(|it| it.module.as_deref())
+    /// The directory of a file's module, if gopls loads the file with it.
+    fn loaded_module(&self, file: &str) -> Option<&str> {
+        let left_out = parent(file).split('/').any(is_left_out) || is_hidden(base_name(file));
+        let module = self.directories.get(parent(file))?.module.as_deref()?;
+        (!left_out && self.loaded.contains(module)).then_some(module)
     }
 
     /// The files whose errors could hide what a name in `file` means: those of its package, and those of every
-    /// package of the workspace that this one imports, near or far.
-    pub fn meaning_of(&self, files: &Files, file: &str) -> BTreeSet<String> {
+    /// package of the workspace that this one imports, near or far. What the build leaves out has no say.
+    pub fn meaning_of(&self, file: &str) -> Arc<BTreeSet<String>> {
+        let meanings = || self.meanings.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(meaning) = meanings().get(parent(file)) {
+            return meaning.clone();
+        }
         let mut seen = BTreeSet::from([parent(file).to_owned()]);
         let mut queue = vec![(parent(file).to_owned(), true)];
         let mut meaning = BTreeSet::new();
         while let Some((directory, with_tests)) = queue.pop() {
             let Some(entry) = self.directories.get(&directory) else { continue };
-            for file in entry.files.iter().filter(|file| with_tests || !is_test_file(file)) {
+            let taken = entry.files.iter().filter(|file| self.is_active(file) && (with_tests || !is_test_file(file)));
+            for file in taken {
                 meaning.insert(file.clone());
-                let Some(file) = files.get(file) else { continue };
+                let Some(file) = self.files.get(file) else { continue };
                 for import in &file.outline().imports {
                     if let Some(next) = self.by_import_path.get(&import.path)
                         && seen.insert(next.clone())
@@ -96,15 +142,18 @@ impl Layout {
                 }
             }
         }
+        let meaning = Arc::new(meaning);
+        meanings().insert(parent(file).to_owned(), meaning.clone());
         meaning
     }
 
-    /// Every file that `./...` of its module includes, build constraints aside.
+    /// Every file that the build of its module takes.
     pub fn built(&self) -> impl Iterator<Item = &str> {
-        self.directories
-            .values()
-            .filter(|it| it.module.is_some())
-            .flat_map(|it| it.files.iter().map(String::as_str))
-            .filter(|file| self.is_searched_from(file, file))
+        let files = self.directories.values().flat_map(|it| it.files.iter().map(String::as_str));
+        files.filter(|file| self.is_built(file))
+    }
+
+    pub fn is_built(&self, file: &str) -> bool {
+        self.is_active(file) && self.loaded_module(file).is_some()
     }
 }

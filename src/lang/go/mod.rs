@@ -16,6 +16,7 @@ pub mod external;
 #[cfg(test)]
 mod fixture;
 pub mod gomod;
+mod identifiers;
 mod inquiry;
 mod install;
 mod judge;
@@ -27,6 +28,7 @@ pub mod names;
 mod outside;
 pub mod overview;
 mod process;
+mod proof;
 mod relations;
 pub mod resolve;
 pub mod search;

@@ -127,12 +127,19 @@ pub fn packages(files: &Files) -> Vec<GoPackage> {
 }
 
 impl GoPackage {
-    /// With the name that most of its files bear, those that no build takes aside.
+    /// With the name that its files bear: where they differ, most of those that a build takes.
     pub fn named(mut self) -> GoPackage {
         let context = BuildContext::host();
+        let outlines: Vec<_> = self.files.iter().map(|it| (it, it.outline())).collect();
+        let mut names = outlines.iter().filter_map(|(_, outline)| outline.package_name.as_deref());
+        let first = names.next().unwrap_or_default();
+        if names.all(|it| it == first) {
+            self.name = first.to_owned();
+            return self;
+        }
         let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for file in &self.files {
-            if let Some(name) = &file.outline().package_name {
+        for (file, outline) in &outlines {
+            if let Some(name) = &outline.package_name {
                 let count = counts.entry(name).or_default();
                 count.0 += usize::from(context.takes(&file.path, &file.text));
                 count.1 += 1;
@@ -246,8 +253,8 @@ package f
 
     #[test]
     fn import_paths() {
-        let files = files(TREE);
-        let path = |file: &str| import_path(&files, file);
+        let tree = files(TREE);
+        let path = |file: &str| import_path(&tree, file);
         let expected = [
             ("main.go", Some("example.com/m")),
             ("a/a.go", Some("example.com/m/a")),
@@ -275,14 +282,13 @@ package f
             ("example.com/m/nested/b/v2", None),
             ("fmt", None),
         ] {
-            assert_eq!(directory_of(&files, path).as_deref(), directory, "{path}");
+            assert_eq!(directory_of(&tree, path).as_deref(), directory, "{path}");
         }
     }
 
     #[test]
     fn packages_of_a_workspace() {
-        let files = files(TREE);
-        let listed: Vec<String> = packages(&files)
+        let listed: Vec<String> = packages(&files(TREE))
             .iter()
             .map(|it| format!("{} {} {} {:?}", it.import_path, it.name, it.files.len(), it.standing))
             .collect();
@@ -299,10 +305,10 @@ package f
                 "golang.org/x/y y 1 Vendored",
             ]
         );
-        let bare = super::tests::files("\n//- x.go\npackage x\n//- d/e/y.go\npackage y\n");
+        let bare = files("\n//- x.go\npackage x\n//- d/e/y.go\npackage y\n");
         let bare: Vec<String> = packages(&bare).into_iter().map(|it| it.import_path).collect();
         assert_eq!(bare, ["x", "d/e"]);
-        let std = super::tests::files("\n//- src/go.mod\nmodule std\n//- src/net/http/h.go\npackage http\n");
+        let std = files("\n//- src/go.mod\nmodule std\n//- src/net/http/h.go\npackage http\n");
         assert_eq!(import_path(&std, "src/net/http/h.go").as_deref(), Some("net/http"));
         assert_eq!(directory_of(&std, "net/http").as_deref(), Some("src/net/http"));
     }

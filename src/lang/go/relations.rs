@@ -7,21 +7,20 @@ use futures::stream::{self, StreamExt as _};
 use super::inquiry::Inquiry;
 use super::layout::Layout;
 use super::lookup::import_name;
-use super::modules;
 use super::names::{self, is_test_file};
 use super::syntax;
 use super::usages::{self, Effort};
 use crate::lang::Result;
-use crate::lang::files::{File, Files};
+use crate::lang::files::File;
 use crate::model::{Answer, Coverage, Downstream, Import, Overview, Symbol, Upstream, Usages};
 
 /// What the text alone says: no usages are counted.
-pub fn of_text(files: &Files, layout: &Layout, file: &File) -> Overview {
+pub fn of_text(layout: &Layout, file: &File) -> Overview {
     Overview {
-        package: modules::import_path(files, &file.path),
+        package: layout.package_of(&file.path).map(str::to_owned),
         docs: file.outline().docs.clone(),
-        symbols: names::symbols(files, &file.path),
-        upstream: upstream(files, layout, file),
+        symbols: names::symbols(&layout.files, &file.path),
+        upstream: upstream(layout, file),
         downstream: Vec::new(),
     }
 }
@@ -29,15 +28,15 @@ pub fn of_text(files: &Files, layout: &Layout, file: &File) -> Overview {
 /// Symbols whose usages are asked for at the same time; each asks several questions itself.
 const SYMBOLS_AT_ONCE: usize = 4;
 
-pub async fn of(inquiry: &Inquiry<'_>, layout: &Layout, file: &File) -> Result<Answer<Overview>> {
+pub async fn of(inquiry: &Inquiry<'_>, file: &File) -> Result<Answer<Overview>> {
     let mut coverage = Coverage::default();
-    let mut value = of_text(inquiry.files, layout, file);
+    let mut value = of_text(inquiry.layout, file);
     let mut flat = Vec::new();
     for symbol in &value.symbols {
         flatten(symbol, &mut flat);
     }
     let asks = flat.into_iter().map(|symbol| async move {
-        let answer = usages::of(inquiry, layout, &symbol, Effort::Brief).await;
+        let answer = usages::of(inquiry, &symbol, Effort::Brief).await;
         answer.map(|answer| (symbol, answer))
     });
     let answers: Vec<Result<(Symbol, Answer<Usages>)>> =
@@ -59,7 +58,7 @@ pub async fn of(inquiry: &Inquiry<'_>, layout: &Layout, file: &File) -> Result<A
     }
     fill(&mut value.symbols, &counted);
     let downstream = downstream.into_iter().map(|(file, (symbols, places))| Downstream {
-        package: modules::import_path(inquiry.files, &file).unwrap_or_default(),
+        package: inquiry.layout.package_of(&file).unwrap_or_default().to_owned(),
         symbols: symbols.into_iter().collect(),
         count: places.len(),
         file,
@@ -83,9 +82,9 @@ fn fill(symbols: &mut [Symbol], counted: &BTreeMap<usize, crate::model::UsageCou
 }
 
 /// What the file's text takes from each package that it imports.
-fn upstream(files: &Files, layout: &Layout, file: &File) -> Vec<Upstream> {
+fn upstream(layout: &Layout, file: &File) -> Vec<Upstream> {
     let uses = |import: &Import| {
-        let local = import.alias.clone().unwrap_or_else(|| package_name(files, layout, &import.path));
+        let local = import.alias.clone().unwrap_or_else(|| package_name(layout, &import.path));
         selected(&file.text, &local).into_iter().map(|name| format!("{}.{name}", import.path)).collect()
     };
     let mut upstream: Vec<Upstream> = file
@@ -106,8 +105,9 @@ fn upstream(files: &Files, layout: &Layout, file: &File) -> Vec<Upstream> {
 
 /// The name that a package goes by where no alias is given: its own, as far as it can be read, else what its
 /// import path suggests.
-fn package_name(files: &Files, layout: &Layout, import_path: &str) -> String {
-    let own = layout.files_of(import_path).iter().filter(|file| !is_test_file(file)).find_map(|file| files.get(file));
+fn package_name(layout: &Layout, import_path: &str) -> String {
+    let own =
+        layout.files_of(import_path).iter().filter(|file| !is_test_file(file)).find_map(|file| layout.files.get(file));
     if let Some(name) = own.and_then(|file| file.outline().package_name.clone()) {
         return name;
     }

@@ -67,7 +67,7 @@ struct Query<'q> {
 impl Query<'_> {
     fn score(&self, declaration: &Declaration) -> Option<u32> {
         let item = declaration.item;
-        let fit = fit(&item.name, self.name, &self.lower)?;
+        let fit = fit(&item.name, self.name, &self.lower).or_else(|| self.across(declaration))?;
         if !self.scope.is_empty() {
             let mut around = declaration.package.import_path.to_lowercase();
             for bit in &item.container {
@@ -76,9 +76,27 @@ impl Query<'_> {
             }
             is_subsequence(&around, &self.scope).then_some(())?;
         }
-        // Within one fit: exported first, members after what stands by itself, tests last.
-        let worth = [!(item.test || declaration.is_test()), item.public, item.container.is_empty()];
-        Some(fit as u32 * 8 + worth.into_iter().fold(0, |sum, it| sum * 2 + u32::from(it)))
+        // Within one fit: exported first, members after what stands by itself, tests last. Where it is no more than
+        // letters here and there, tests come after all else.
+        let test = item.test || declaration.is_test();
+        let last = test && fit < Fit::PrefixOtherCase;
+        let [ranked, tested, public, alone] = [!last, !test, item.public, item.container.is_empty()].map(u32::from);
+        Some(ranked * 64 + fit as u32 * 8 + tested * 4 + public * 2 + alone)
+    }
+
+    /// `cjson` and `ctxjson` fit `Context.JSON`: a type's first letter and something of the member's name.
+    fn across(&self, declaration: &Declaration) -> Option<Fit> {
+        let container = declaration.item.container.last().filter(|_| self.scope.is_empty())?;
+        let whole = format!("{container}{}", declaration.item.name);
+        let starts = whole.chars().flat_map(char::to_lowercase).next() == self.lower.chars().next();
+        if !starts || is_subsequence_ignoring_case(container, &self.lower) {
+            return None;
+        }
+        let humps = || words(container).into_iter().chain(words(&declaration.item.name));
+        if fits_humps(humps(), &self.lower) {
+            return Some(Fit::Inside);
+        }
+        is_subsequence_ignoring_case(&whole, &self.lower).then_some(Fit::Subsequence)
     }
 }
 
@@ -96,7 +114,7 @@ fn fit(name: &str, query: &str, lower: &str) -> Option<Fit> {
         Fit::Prefix
     } else if lower_name.starts_with(lower) {
         Fit::PrefixOtherCase
-    } else if fits_humps(name, lower) {
+    } else if fits_humps(words(name).into_iter(), lower) {
         Fit::Humps
     } else if lower_name.contains(lower) {
         Fit::Inside
@@ -116,8 +134,7 @@ fn is_subsequence_ignoring_case(text: &str, lower: &str) -> bool {
 }
 
 /// `nrc` and `newreqctx` fit `NewRequestContext`: each hump of the query begins a word of the name.
-fn fits_humps(name: &str, lower: &str) -> bool {
-    let words = words(name);
+fn fits_humps(words: impl Iterator<Item = Vec<char>>, lower: &str) -> bool {
     let letters: Vec<char> = lower.chars().collect();
     // From which letter on the query may go, before each word.
     let mut reached = vec![false; letters.len() + 1];
@@ -211,6 +228,8 @@ func Search() {}
         );
         assert_eq!(find("nsc", 20), ["m.NewSearchContext"]);
         assert_eq!(find("newsctx", 20), ["m.NewSearchContext"]);
+        assert_eq!(find("searchrun", 20), ["m.Search.Run"]);
+        assert_eq!(find("schrun", 20), ["m.Search.Run"]);
         assert_eq!(find("search.run", 20), ["m.Search.Run"]);
         assert_eq!(find("b.Search", 20), ["m/b.Search", "m/b.SearchHelper"]);
         let hits = search(&files, "search", 2);

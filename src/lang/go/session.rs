@@ -1,5 +1,6 @@
 //! One gopls and everybody who asks it: questions in order, answers for one revision, nothing lost when it dies.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock as RwLockStd};
 use std::time::Instant;
 
@@ -10,6 +11,8 @@ use super::FileChange;
 use super::book::Book;
 use super::cache::Cache;
 use super::constraints::BuildContext;
+use super::identifiers::Identifiers;
+use super::layout::Layout;
 use super::toolchain::Toolchain;
 use super::wire::Root;
 use crate::lang::EngineStatus;
@@ -25,6 +28,10 @@ pub struct Session {
     pub status: watch::Sender<EngineStatus>,
     pub link: watch::Sender<Link>,
     pub cache: Cache,
+    pub identifiers: Identifiers,
+    /// What gopls finds wrong with `go.mod` and `go.work` files, as far as it has said.
+    manifest_errors: Mutex<BTreeMap<String, String>>,
+    layout: Mutex<Option<(bool, Arc<Layout>)>>,
     toolchain: RwLockStd<Option<Arc<Toolchain>>>,
     /// Held for reading by every question, and exclusively by a dry run: nobody else sees its state.
     pub gate: Arc<RwLock<()>>,
@@ -79,6 +86,9 @@ impl Session {
             status: watch::Sender::new(status),
             link: watch::Sender::new(Link::Waiting(starting)),
             cache: Cache::default(),
+            identifiers: Identifiers::default(),
+            manifest_errors: Mutex::default(),
+            layout: Mutex::default(),
             toolchain: RwLockStd::default(),
             gate: Arc::default(),
             fed: Notify::new(),
@@ -98,6 +108,35 @@ impl Session {
         *self.toolchain.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(toolchain));
     }
 
+    /// How the go command sees these files: worked out once for the newest.
+    pub fn layout(&self, files: &Arc<Files>) -> Arc<Layout> {
+        let toolchain = self.toolchain();
+        let mut kept = self.layout.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*kept {
+            // What was worked out before Go told what it builds for may be wrong.
+            Some((known, layout)) if *known == toolchain.is_some() && Arc::ptr_eq(&layout.files, files) => {
+                layout.clone()
+            }
+            _ => {
+                let layout = Arc::new(Layout::of(files.clone(), &self.context()));
+                *kept = Some((toolchain.is_some(), layout.clone()));
+                layout
+            }
+        }
+    }
+
+    pub fn manifest_errors(&self) -> BTreeMap<String, String> {
+        self.manifest_errors.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn note_manifest(&self, file: String, error: Option<String>) {
+        let mut errors = self.manifest_errors.lock().unwrap_or_else(PoisonError::into_inner);
+        match error {
+            Some(error) => errors.insert(file, error),
+            None => errors.remove(&file),
+        };
+    }
+
     /// What is built for; this machine as long as nothing else is known.
     pub fn context(&self) -> BuildContext {
         self.toolchain().map_or_else(BuildContext::host, |it| it.context.clone())
@@ -105,20 +144,32 @@ impl Session {
 
     /// Notes a change and tells gopls at once if that needs no waiting; else it is told with the next question.
     pub fn feed(&self, files: Arc<Files>, changes: &[FileChange]) {
-        let client = match &*self.link.borrow() {
-            Link::Up { client, .. } => Some(client.clone()),
-            _ => None,
-        };
-        let slot = client.and_then(|client| client.try_slot());
         let mut book = self.book();
         book.feed(files, changes);
         self.cache.forget(book.generation());
-        if let Some(slot) = slot {
-            // Sent under the lock, so that notes leave in the order of the book.
-            slot.notify(&book.preamble(&[]));
-        }
+        self.identifiers.prune(book.files());
+        self.tell(&mut book);
         drop(book);
         self.fed.notify_waiters();
+    }
+
+    /// Ends a dry run.
+    pub fn take_back(&self) {
+        let mut book = self.book();
+        book.take_back();
+        self.tell(&mut book);
+    }
+
+    /// Sent under the book's lock, so that notes leave in the order of the book; and to the gopls that the book
+    /// speaks of, for the supervisor lets go of a dead one before it begins the book anew.
+    fn tell(&self, book: &mut Book) {
+        let client = match &*self.link.borrow() {
+            Link::Up { client, .. } => client.clone(),
+            Link::Waiting(_) | Link::Down(_) => return,
+        };
+        if let Some(slot) = client.try_slot() {
+            slot.notify(&book.preamble(&[]));
+        }
     }
 
     /// Waits until gopls is up and its load is done.

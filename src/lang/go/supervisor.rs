@@ -6,18 +6,20 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lsp_types::notification::{
-    Exit, Initialized, LogMessage, Notification as _, Progress as ProgressNotification, ShowMessage,
+    Exit, Initialized, LogMessage, Notification as _, Progress as ProgressNotification, PublishDiagnostics, ShowMessage,
 };
 use lsp_types::request::{ExecuteCommand, Initialize, Shutdown};
 use lsp_types::{
-    ClientCapabilities, ClientInfo, ExecuteCommandParams, HoverClientCapabilities, InitializeParams, InitializedParams,
-    MarkupKind, TextDocumentClientCapabilities, WindowClientCapabilities, WorkspaceClientCapabilities, WorkspaceFolder,
+    ClientCapabilities, ClientInfo, DiagnosticSeverity, ExecuteCommandParams, HoverClientCapabilities,
+    InitializeParams, InitializedParams, MarkupKind, PublishDiagnosticsParams, TextDocumentClientCapabilities,
+    WindowClientCapabilities, WorkspaceClientCapabilities, WorkspaceFolder,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::book;
 use super::install::{self, Installed};
+use super::modules::base_name;
 use super::process::{self, Pipes, Process};
 use super::session::{Link, SCOPE, Session};
 use super::toolchain;
@@ -305,12 +307,27 @@ fn hooks(session: &Arc<Session>) -> Hooks {
                     loading(&session, &params);
                 }
             }
+            PublishDiagnostics::METHOD => {
+                if let (Some(session), Ok(params)) = (session.upgrade(), serde_json::from_value(params)) {
+                    published(&session, params);
+                }
+            }
             LogMessage::METHOD | ShowMessage::METHOD => {
                 let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
                 tracing::debug!(target: "semdex::gopls", "{}", message.trim_end());
             }
             _ => {}
         }),
+    }
+}
+
+/// Of what gopls says unasked, only what it says of manifests is heard: those it cannot be asked about.
+fn published(session: &Session, params: PublishDiagnosticsParams) {
+    let file = session.root.file(&params.uri).filter(|file| matches!(base_name(file), "go.mod" | "go.work"));
+    if let Some(file) = file {
+        let errors = params.diagnostics.into_iter().filter(|it| it.severity == Some(DiagnosticSeverity::ERROR));
+        let first = errors.map(|it| format!("{file}:{}: {}", it.range.start.line + 1, it.message)).next();
+        session.note_manifest(file, first);
     }
 }
 

@@ -120,7 +120,7 @@ async fn usages_are_counted_and_proved() {
     assert_eq!(answer.coverage.missing[0].code, MissingCode::CfgOff);
 
     let answer = fixture.usages("cart.limit").await;
-    assert_eq!(places(&answer.value.items), ["cart/cart.go:18:51"]);
+    assert_eq!(places(&answer.value.items), ["cart/cart.go:18:52"]);
     assert!(answer.coverage.complete);
 }
 
@@ -157,8 +157,39 @@ async fn a_change_from_outside_is_seen_at_once() {
     assert_eq!(fixture.usages("Cart.Put").await.value.items.len(), 4);
     fixture.change("cart/more.go", None);
     assert_eq!(fixture.usages("Cart.Put").await.value.items.len(), 3);
-    fixture.change("new/new.go", Some("package new\n\nimport \"example.com/shop/cart\"\n\nvar _ = cart.Cart.Put\n"));
+    let import = "package new\n\nimport \"example.com/shop/cart\"\n\n";
+    fixture.change("new/new.go", Some(&format!("{import}func new(c *cart.Cart) {{ c.Put(\"new\") }}\n")));
+    let answer = fixture.usages("Cart.Put").await;
+    assert_eq!(answer.value.items.len(), 4, "a package that gopls has never seen: {:?}", answer.coverage);
+    fixture.change("new/new.go", Some(&format!("{import}var _ = cart.Cart.Put\n")));
     assert_eq!(fixture.errors(&["new/new.go"]).await.len(), 1, "a pointer's method on a value");
+}
+
+#[tokio::test]
+async fn a_broken_manifest_is_told_and_a_mended_one_seen_at_once() {
+    let mut fixture = Fixture::new(SHOP);
+    assert!(fixture.usages("Cart.Add").await.coverage.complete);
+    let good = fixture.files.get("go.mod").unwrap().text.clone();
+    for broken in [Some("modul x\n"), None] {
+        fixture.change("go.mod", broken);
+        let answer = fixture.usages("Cart.Add").await;
+        assert!(!answer.coverage.complete, "{broken:?}: {answer:?}");
+        fixture.change("go.mod", Some(&good));
+        let answer = fixture.usages("Cart.Add").await;
+        assert_eq!(answer.value.items.len(), 3, "{broken:?}: {:?}", answer.coverage);
+        assert!(answer.coverage.complete, "{broken:?}: {:?}", answer.coverage);
+    }
+    fixture.change(
+        "nested/go.mod",
+        Some("module example.com/nested\n\ngo 1.26\n\nrequire example.com/shop v0.0.0\n\nreplace example.com/shop => ../\n"),
+    );
+    fixture.change(
+        "nested/n.go",
+        Some("package nested\n\nimport \"example.com/shop/cart\"\n\nvar _ = (*cart.Cart).Add\n"),
+    );
+    let answer = fixture.usages("Cart.Add").await;
+    assert_eq!(answer.value.items.len(), 4, "a module of its own: {answer:?}");
+    assert!(answer.coverage.complete, "{:?}", answer.coverage);
 }
 
 #[tokio::test]

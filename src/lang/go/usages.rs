@@ -1,27 +1,18 @@
-//! Usages of a symbol, with proof: whatever else bears its name is shown to mean another thing, or is listed as
-//! possible.
+//! Usages of a symbol: the places that gopls lists, and with them the proof that there are no more.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
-use futures::stream::{self, StreamExt as _};
-
-use super::cache::Checked;
-use super::inquiry::{AT_ONCE, Inquiry};
-use super::layout::Layout;
+use super::diagnostics::outside_the_build;
+use super::identifiers::{Named, Written, written};
+use super::inquiry::Inquiry;
 use super::modules::parent;
-use super::names;
+use super::names::is_test_file;
+use super::proof::{self, Doubt};
 use super::session::{Failure, SCOPE};
-use super::syntax::{self, Occurrence};
 use super::wire;
-use crate::lang::files::{File, Files};
+use crate::lang::files::File;
 use crate::lang::{Result, Stop};
 use crate::model::{Answer, Coverage, Language, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage, Usages};
-
-type Outcome<T> = std::result::Result<T, Failure>;
-
-/// Doubtful places that gopls is asked about one by one; more stay doubtful.
-const PROBES: usize = 200;
 
 /// How much may be asked to settle the doubtful places of one symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +22,15 @@ pub enum Effort {
     Brief,
 }
 
-pub async fn of(inquiry: &Inquiry<'_>, layout: &Layout, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
+pub async fn of(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
+    let reloads = || inquiry.session.book().reloads();
+    let before = reloads();
+    let answer = once(inquiry, symbol, effort).await?;
+    // Proving may have gopls load what it did not know when it listed the places.
+    if reloads() == before { Ok(answer) } else { once(inquiry, symbol, effort).await }
+}
+
+async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
     let Some(origin) = inquiry.load(&symbol.name_at.file) else {
         let detail = format!("{} cannot be read", symbol.name_at.file);
         return Ok(Answer::lacking(Usages::default(), Missing::new(MissingCode::Unsupported, SCOPE, detail)));
@@ -47,43 +46,38 @@ pub async fn of(inquiry: &Inquiry<'_>, layout: &Layout, symbol: &Symbol, effort:
                 found.entry(file).or_default().push(wire::span(text, location.range));
             }
         }
+        Err(Failure::Refused(message)) => coverage.lacks(outside_the_build(inquiry, &origin.path, &message)),
         Err(failure) => failure.note(&mut coverage),
     }
     let asked = coverage.complete;
     let mut usages = Usages::default();
-    let mut doubtful = Vec::new();
+    let mut doubts = Vec::new();
     for file in inquiry.files.of(Language::Go) {
         let spans = found.remove(&*file.path).unwrap_or_default();
-        if spans.is_empty() && !may_name(symbol, &origin, file) {
+        let bearing = Bearing::of(symbol, &origin, file);
+        if spans.is_empty() && bearing == Bearing::Never {
             continue;
         }
-        let named = named(symbol, file);
+        let named = named(inquiry, symbol, file);
         for &span in &spans {
             // gopls read the disk after it had changed once more; the watcher will tell.
             if symbol.kind != SymbolKind::Package && file.text.get(span.start..span.end) != Some(symbol.name.as_str()) {
                 return Err(Stop::Stale);
             }
-            let occurrence = named.iter().find(|it| it.span == span || span.encloses(it.span));
-            let role = occurrence.map_or(Role::Other, |it| it.role);
-            usages.items.push(usage(inquiry.files, file, span, role));
+            let role = named.iter().find(|it| span.encloses(it.span)).map_or(Role::Other, |it| it.role);
+            usages.items.push(usage(inquiry, file, span, role));
         }
-        let of_file: BTreeSet<usize> = spans.iter().map(|it| it.start).collect();
         let itself = (*file.path == *symbol.name_at.file).then_some(symbol.name_at.start);
         let left = named
             .into_iter()
-            .filter(|it| !it.declares || it.role == Role::Import)
-            .filter(|it| !of_file.contains(&it.span.start) && Some(it.span.start) != itself)
-            .filter(|it| !spans.iter().any(|span| span.encloses(it.span)));
-        doubtful.extend(left.map(|occurrence| Doubt {
-            file: file.clone(),
-            span: occurrence.span,
-            role: occurrence.role,
-        }));
+            .filter(|it| Some(it.span.start) != itself && !spans.iter().any(|span| span.encloses(it.span)))
+            .filter(|it| !it.declares && bearing.allows(written(&file.text, it.span)));
+        doubts.extend(left.map(|it| Doubt { file: file.clone(), span: it.span, role: it.role }));
     }
     if asked {
-        settle(inquiry, layout, symbol, effort, doubtful, &mut usages, &mut coverage).await;
+        proof::settle(inquiry, symbol, effort, doubts, &mut usages, &mut coverage).await;
     } else {
-        usages.possible.extend(doubtful.iter().map(|it| usage(inquiry.files, &it.file, it.span, it.role)));
+        usages.possible.extend(doubts.iter().map(|it| it.usage(inquiry)));
     }
     let order = |usage: &Usage| (usage.place.file.clone(), usage.place.start);
     usages.items.sort_by_key(order);
@@ -91,178 +85,77 @@ pub async fn of(inquiry: &Inquiry<'_>, layout: &Layout, symbol: &Symbol, effort:
     Ok(Answer { value: usages, coverage })
 }
 
-/// An occurrence of the name that `references` does not list.
-struct Doubt {
-    file: Arc<File>,
-    span: Span,
-    role: Role,
-}
-
 /// Where the symbol's name stands in a file: a package's is the import line, all others' the identifier.
-fn named(symbol: &Symbol, file: &File) -> Vec<Occurrence> {
+fn named(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &File) -> Vec<Named> {
     if symbol.kind != SymbolKind::Package {
-        return syntax::occurrences(&file.text, &symbol.name);
+        return inquiry.session.identifiers.named(file, &symbol.name);
     }
     let imports = file.outline().imports.iter().filter(|import| import.path == symbol.path);
-    imports
-        .map(|import| Occurrence { span: import.span, role: Role::Import, declares: true, enclosing: None })
-        .collect()
+    imports.map(|import| Named { span: import.span, role: Role::Import, declares: false }).collect()
 }
 
-/// Whether Go's rules let a file name this symbol at all. Asked before a name is searched, so it must not cost.
-fn may_name(symbol: &Symbol, origin: &File, file: &File) -> bool {
-    let same_package =
-        || parent(&file.path) == parent(&origin.path) && file.outline().package_name == origin.outline().package_name;
-    let exported = symbol.name.chars().next().is_some_and(char::is_uppercase);
-    let member = symbol.path != format!("{}.{}", symbol.package, symbol.name);
-    match (symbol.kind, exported, member) {
-        (SymbolKind::Package, ..) => true,
-        (_, false, _) => same_package(),
-        (_, true, false) => same_package() || imports(file, &symbol.package),
-        (_, true, true) => true,
-    }
+/// How Go's rules let a file name a symbol: they rule out most of what merely bears the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bearing {
+    Never,
+    Always,
+    /// Behind a dot: a package's, from outside.
+    Selected,
+    /// Not behind a dot: a package's, from inside.
+    Unselected,
+    /// Behind a dot or before a colon: a field or a method.
+    Member,
 }
 
-fn imports(file: &File, package: &str) -> bool {
-    file.outline().imports.iter().any(|import| import.path == package)
-}
-
-/// Shows of each doubtful place that it means another thing or this one, as far as it can be shown.
-async fn settle(
-    inquiry: &Inquiry<'_>,
-    layout: &Layout,
-    symbol: &Symbol,
-    effort: Effort,
-    doubtful: Vec<Doubt>,
-    usages: &mut Usages,
-    coverage: &mut Coverage,
-) {
-    if doubtful.is_empty() {
-        return;
-    }
-    let clean = Clean::find(inquiry, layout, symbol, &doubtful).await;
-    let mut probed = Vec::new();
-    for doubt in doubtful {
-        match clean.verdict(&doubt) {
-            Verdict::Another => {}
-            Verdict::Hidden(missing) => {
-                coverage.lacks(missing);
-                usages.possible.push(usage(inquiry.files, &doubt.file, doubt.span, doubt.role));
+impl Bearing {
+    fn of(symbol: &Symbol, origin: &File, file: &File) -> Bearing {
+        let exported = symbol.name.chars().next().is_some_and(char::is_uppercase);
+        let same_package =
+            parent(&file.path) == parent(&origin.path) && file.outline().package_name == origin.outline().package_name;
+        let top_level = || symbol.path.strip_prefix(&symbol.package) == Some(&format!(".{}", symbol.name));
+        match symbol.kind {
+            SymbolKind::Package => Bearing::Always,
+            _ if !exported && !same_package => Bearing::Never,
+            SymbolKind::Field | SymbolKind::Method => Bearing::Member,
+            // Local to a function.
+            _ if !top_level() => {
+                if *file.path == *origin.path {
+                    Bearing::Always
+                } else {
+                    Bearing::Never
+                }
             }
-            Verdict::Ask => probed.push(doubt),
+            _ if same_package => Bearing::Unselected,
+            _ => {
+                let mut imports = file.outline().imports.iter().filter(|import| import.path == symbol.package);
+                match imports.next() {
+                    None => Bearing::Never,
+                    Some(import) if import.alias.as_deref() == Some(".") => Bearing::Always,
+                    Some(_) if imports.next().is_some() => Bearing::Always,
+                    Some(_) => Bearing::Selected,
+                }
+            }
         }
     }
-    let probes = if effort == Effort::Thorough && symbol.kind != SymbolKind::Package { PROBES } else { 0 };
-    let rest = probed.split_off(probed.len().min(probes));
-    for doubt in rest {
-        let detail = format!("what `{}` means in {} is not known: code there has errors", symbol.name, doubt.file.path);
-        coverage.lacks(Missing::new(MissingCode::WorkspaceBroken, doubt.file.path.to_string(), detail));
-        usages.possible.push(usage(inquiry.files, &doubt.file, doubt.span, doubt.role));
-    }
-    let probes = probed.into_iter().map(|doubt| async move {
-        let meaning = meaning(inquiry, symbol, &doubt.file, doubt.span).await;
-        (doubt, meaning)
-    });
-    let probed: Vec<_> = stream::iter(probes).buffer_unordered(AT_ONCE).collect().await;
-    for (doubt, meaning) in probed {
-        let found = || usage(inquiry.files, &doubt.file, doubt.span, doubt.role);
-        match meaning {
-            Ok(Some(true)) => usages.items.push(found()),
-            Ok(Some(false)) => {}
-            Ok(None) => {
-                let detail = format!("`{}` in {} cannot be resolved", symbol.name, doubt.file.path);
-                coverage.lacks(Missing::new(MissingCode::WorkspaceBroken, doubt.file.path.to_string(), detail));
-                usages.possible.push(found());
-            }
-            Err(failure) => {
-                failure.note(coverage);
-                usages.possible.push(found());
-            }
+
+    fn allows(self, written: Written) -> bool {
+        match (self, written) {
+            (Bearing::Never, _) => false,
+            (Bearing::Always, _) | (_, Written::Unclear) => true,
+            (Bearing::Selected, written) => written == Written::Selected,
+            (Bearing::Unselected, written) => written != Written::Selected,
+            (Bearing::Member, written) => written != Written::Alone,
         }
     }
 }
 
-/// Whether the name there means this symbol; none if gopls does not know what it means.
-async fn meaning(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &File, span: Span) -> Outcome<Option<bool>> {
-    let definitions = match inquiry.definition(file, span.start).await {
-        Ok(definitions) => definitions,
-        Err(Failure::Refused(_)) => return Ok(None),
-        Err(lacking) => return Err(lacking),
-    };
-    if definitions.is_empty() {
-        return Ok(None);
-    }
-    let name_at = (symbol.name_at.file.as_str(), symbol.name_at.start);
-    let meant = definitions.iter().filter_map(|it| inquiry.place(it));
-    Ok(Some(meant.map(|it| (it.file, it.start)).any(|(file, start)| (file.as_str(), start) == name_at)))
-}
-
-enum Verdict {
-    Another,
-    Ask,
-    Hidden(Missing),
-}
-
-/// Where the absence of a place from gopls's answer proves something: in files that it searched, and where no
-/// error, there or in what is imported, leaves a type unknown.
-struct Clean<'a> {
-    symbol: &'a Symbol,
-    layout: &'a Layout,
-    checked: HashMap<String, Outcome<Checked>>,
-    meanings: HashMap<String, BTreeSet<String>>,
-}
-
-impl<'a> Clean<'a> {
-    async fn find(inquiry: &Inquiry<'a>, layout: &'a Layout, symbol: &'a Symbol, doubtful: &[Doubt]) -> Clean<'a> {
-        let mut clean = Clean { symbol, layout, checked: HashMap::new(), meanings: HashMap::new() };
-        let mut to_check = BTreeSet::new();
-        for doubt in doubtful {
-            let path: &str = &doubt.file.path;
-            to_check.insert(path.to_owned());
-            if layout.is_searched_from(&symbol.name_at.file, path) {
-                let meaning = clean.meanings.entry(parent(path).to_owned());
-                to_check.extend(meaning.or_insert_with(|| layout.meaning_of(inquiry.files, path)).iter().cloned());
-            }
-        }
-        to_check.retain(|file| inquiry.is_active(file));
-        clean.checked = inquiry.check_all(to_check.into_iter().collect()).await;
-        clean
-    }
-
-    fn verdict(&self, doubt: &Doubt) -> Verdict {
-        let path: &str = &doubt.file.path;
-        match self.checked.get(path) {
-            None => {
-                let detail = format!("{path} is left out by its build constraints");
-                return Verdict::Hidden(Missing::new(MissingCode::CfgOff, path, detail));
-            }
-            Some(Ok(Checked::Unknown(message))) => {
-                let detail = format!("{path} is in no package that gopls knows: {message}");
-                return Verdict::Hidden(Missing::new(MissingCode::NotInAPackage, path, detail));
-            }
-            Some(Err(failure)) => return Verdict::Hidden(failure.clone().missing()),
-            Some(Ok(Checked::Known(_))) => {}
-        }
-        if !self.layout.is_searched_from(&self.symbol.name_at.file, path) {
-            return Verdict::Ask;
-        }
-        let meaning = self.meanings.get(parent(path));
-        let clean = |file: &String| match self.checked.get(file) {
-            // Left out of the build, and so without a say in what names mean.
-            None => true,
-            Some(checked) => checked.as_ref().is_ok_and(Checked::is_clean),
-        };
-        if meaning.is_some_and(|files| files.iter().all(clean)) { Verdict::Another } else { Verdict::Ask }
-    }
-}
-
-pub fn usage(files: &Files, file: &File, span: Span, role: Role) -> Usage {
+pub fn usage(inquiry: &Inquiry<'_>, file: &File, span: Span, role: Role) -> Usage {
     let place = file.lines().place(&file.path, span);
     Usage {
         text: file.lines().line_text(&file.text, place.line).to_owned(),
-        symbol: names::symbol_around(files, &file.path, span.start),
+        symbol: inquiry.layout.symbol_around(&file.path, span.start),
         role,
-        test: names::is_test_file(&file.path),
+        test: is_test_file(&file.path),
         place,
     }
 }

@@ -1,6 +1,6 @@
 //! The Go part of one revision of a workspace: every question is answered for that revision, or [`Stop::Stale`].
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use tokio::sync::OwnedRwLockReadGuard;
@@ -22,7 +22,6 @@ pub struct View {
     pub(super) session: Arc<Session>,
     pub(super) files: Arc<Files>,
     pub(super) generation: Option<u64>,
-    layout: Arc<OnceLock<Layout>>,
 }
 
 impl View {
@@ -32,11 +31,7 @@ impl View {
             // Files that were never fed, or are not the newest any more, are nothing that gopls can speak of.
             book.is_current(&files).then(|| book.generation())
         };
-        View { session, files, generation, layout: Arc::default() }
-    }
-
-    fn layout(&self) -> &Layout {
-        self.layout.get_or_init(|| Layout::of(&self.files))
+        View { session, files, generation }
     }
 
     /// The symbols of a file as a tree, from its text alone.
@@ -91,7 +86,7 @@ impl View {
     pub async fn usages(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Usages>> {
         let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Usages::default(), busy())) };
         let effort = usages::Effort::Thorough;
-        let answer = usages::of(&turn.inquiry(deadline), self.layout(), symbol, effort).await?;
+        let answer = usages::of(&turn.inquiry(deadline), symbol, effort).await?;
         turn.end(answer)
     }
 
@@ -112,10 +107,10 @@ impl View {
     pub async fn overview(&self, file: &str, deadline: Instant) -> Result<Answer<Overview>> {
         let file = self.file(file)?;
         let Some(turn) = self.turn(deadline).await? else {
-            let overview = relations::of_text(&self.files, self.layout(), &file);
+            let overview = relations::of_text(&self.session.layout(&self.files), &file);
             return Ok(Answer::lacking(overview, busy()));
         };
-        let answer = relations::of(&turn.inquiry(deadline), self.layout(), &file).await?;
+        let answer = relations::of(&turn.inquiry(deadline), &file).await?;
         turn.end(answer)
     }
 
@@ -127,8 +122,8 @@ impl View {
         let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
         let inquiry = turn.inquiry(deadline);
         let answer = if files.is_empty() {
-            let built = self.layout().built().filter(|file| inquiry.is_active(file));
-            diagnostics::of(&inquiry, &built.map(str::to_owned).collect::<Vec<_>>()).await
+            let built: Vec<String> = inquiry.layout.built().map(str::to_owned).collect();
+            diagnostics::of(&inquiry, &built).await
         } else {
             diagnostics::of(&inquiry, files).await
         };
@@ -145,11 +140,8 @@ impl View {
     async fn turn(&self, deadline: Instant) -> Result<Option<Turn<'_>>> {
         let Some(generation) = self.generation else { return Err(Stop::Stale) };
         let gate = self.session.gate.clone().read_owned();
-        let gate = match tokio::time::timeout_at(deadline.into(), gate).await {
-            Ok(gate) => gate,
-            Err(_) => return Ok(None),
-        };
-        let turn = Turn { view: self, generation, _gate: gate };
+        let Ok(gate) = tokio::time::timeout_at(deadline.into(), gate).await else { return Ok(None) };
+        let turn = Turn { view: self, layout: self.session.layout(&self.files), generation, _gate: gate };
         turn.check()?;
         Ok(Some(turn))
     }
@@ -158,14 +150,14 @@ impl View {
 /// The time in which a question is answered: no dry run comes between, and a change is noticed.
 struct Turn<'a> {
     view: &'a View,
+    layout: Arc<Layout>,
     generation: u64,
     _gate: OwnedRwLockReadGuard<()>,
 }
 
 impl Turn<'_> {
     fn inquiry(&self, deadline: Instant) -> Inquiry<'_> {
-        let View { session, files, .. } = self.view;
-        Inquiry { session, files, deadline, generation: Some(self.generation) }
+        Inquiry::new(&self.view.session, &self.layout, deadline, Some(self.generation))
     }
 
     fn check(&self) -> Result<()> {

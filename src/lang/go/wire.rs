@@ -64,6 +64,8 @@ pub struct Root {
     directory: PathBuf,
     /// The name that gopls knows it by.
     alias: PathBuf,
+    /// The name without links, which the go command may answer with.
+    real: Option<PathBuf>,
 }
 
 impl Root {
@@ -74,7 +76,8 @@ impl Root {
         let name = directory.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let hash = || blake3::hash(directory.as_os_str().as_encoded_bytes()).to_hex();
         let alias = if is_hidden(name) { links.join(format!("root-{}", &hash()[..16])) } else { directory.clone() };
-        Root { directory, alias }
+        let real = directory.canonicalize().ok();
+        Root { directory, alias, real }
     }
 
     /// Makes the link, where one is needed.
@@ -115,7 +118,8 @@ impl Root {
     /// Relative with `/` inside the workspace, else absolute.
     pub fn file(&self, uri: &Uri) -> Option<String> {
         let path = path(uri)?;
-        let inside = path.strip_prefix(&self.alias).or_else(|_| path.strip_prefix(&self.directory));
+        let names = [Some(&self.alias), Some(&self.directory), self.real.as_ref()];
+        let inside = names.into_iter().flatten().find_map(|it| path.strip_prefix(it).ok());
         inside.unwrap_or(&path).to_str().map(str::to_owned)
     }
 }

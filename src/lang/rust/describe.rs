@@ -153,7 +153,7 @@ impl<'db> Context<'db> {
             let visible = definition.visibility(db) == Some(ra_ap_hir::Visibility::Public);
             let at_home = definition.module(db) == Some(module)
                 || matches!(definition, Definition::Module(it) if it.parent(db) == Some(module));
-            let reexported = !at_home && module.is_exported(db, item);
+            let reexported = !at_home && module.exports(db, item);
             if visible && (at_home || reexported) {
                 symbols.extend(self.symbol_of(definition));
             }
@@ -164,13 +164,13 @@ impl<'db> Context<'db> {
     }
 }
 
-trait Exported {
-    fn is_exported(self, db: &ra_ap_ide::RootDatabase, item: ModuleDef) -> bool;
+trait Exports {
+    fn exports(self, db: &ra_ap_ide::RootDatabase, item: ModuleDef) -> bool;
 }
 
-impl Exported for Module {
+impl Exports for Module {
     /// Seen from the outside: what a dependant could name through this module.
-    fn is_exported(self, db: &ra_ap_ide::RootDatabase, item: ModuleDef) -> bool {
+    fn exports(self, db: &ra_ap_ide::RootDatabase, item: ModuleDef) -> bool {
         let outside = self.krate(db).reverse_dependencies(db).into_iter().next().map(|it| it.root_module(db));
         let Some(outside) = outside else { return false };
         self.scope(db, Some(outside)).into_iter().any(|(_, it)| matches!(it, ScopeDef::ModuleDef(it) if it == item))

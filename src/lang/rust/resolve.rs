@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use ra_ap_hir::{Adt, Crate, Impl, Module, ScopeDef, Type};
+use either::Either;
+use ra_ap_hir::{Adt, Crate, Impl, Module, ScopeDef, Type, import_map};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 
@@ -76,6 +77,9 @@ impl<'db> Context<'db> {
         if found.is_empty() {
             self.by_end(path).into_iter().for_each(|it| add(&mut found, it));
         }
+        if found.is_empty() {
+            self.in_dependencies(path).into_iter().for_each(|it| add(&mut found, it));
+        }
         let mut found: Vec<_> = found.into_values().collect();
         if let Some(package) = &query.package {
             let package = package.replace('-', "_");
@@ -128,6 +132,10 @@ impl<'db> Context<'db> {
             .collect();
         crates.sort_by_key(|krate| !krate.origin(self.db).is_local());
         let mut found: Vec<Definition<'db>> = Vec::new();
+        if crates.is_empty() && !rest.is_empty() && first.starts_with(char::is_lowercase) && first != "core" {
+            // A primitive type is in scope everywhere; this is where it has a place.
+            return self.walk(&format!("core::primitive::{path}"));
+        }
         for krate in crates {
             for definition in self.walk_members(Definition::Module(krate.root_module(self.db)), &rest) {
                 if !found.contains(&definition) {
@@ -196,7 +204,14 @@ impl<'db> Context<'db> {
                 self.type_members(adt.ty(db), &mut found);
             }
             Definition::TypeAlias(alias) => self.type_members(alias.ty(db), &mut found),
-            Definition::BuiltinType(builtin) => self.type_members(builtin.ty(db), &mut found),
+            Definition::BuiltinType(builtin) => {
+                self.type_members(builtin.ty(db), &mut found);
+                // Crates above `core` add to the primitive types too.
+                let lang = Crate::all(db).into_iter().filter(|krate| krate.origin(db).is_lang());
+                let own = lang.flat_map(|krate| Impl::all_in_crate(db, krate));
+                let own = own.filter(|it| it.trait_(db).is_none() && it.self_ty(db).as_builtin() == Some(builtin));
+                found.extend(own.flat_map(|it| it.items(db)).map(assoc_definition));
+            }
             Definition::Trait(it) => found.extend(it.items(db).into_iter().map(assoc_definition)),
             Definition::EnumVariant(it) => found.extend(it.fields(db).into_iter().map(Definition::Field)),
             _ => {}
@@ -248,6 +263,31 @@ impl<'db> Context<'db> {
                     }
                 }
             });
+        }
+        found
+    }
+
+    /// A short path into a dependency: its first segment is something that the workspace could import.
+    fn in_dependencies(&self, path: &str) -> Vec<Definition<'db>> {
+        let mut segments = path.split("::");
+        let Some(first) = segments.next().filter(|it| !it.is_empty() && !it.starts_with('<')) else {
+            return Vec::new();
+        };
+        let rest: Vec<&str> = segments.collect();
+        let mut found: Vec<Definition<'db>> = Vec::new();
+        for krate in Crate::all(self.db).into_iter().filter(|krate| krate.origin(self.db).is_local()) {
+            let query = import_map::Query::new(first.to_owned()).exact().case_sensitive();
+            for (item, _) in krate.query_external_importables(self.db, query) {
+                let definition = match item {
+                    Either::Left(item) => module_definition(item),
+                    Either::Right(item) => Definition::Macro(item),
+                };
+                for member in self.walk_members(definition, &rest) {
+                    if !found.contains(&member) {
+                        found.push(member);
+                    }
+                }
+            }
         }
         found
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ra_ap_hir::{Adt, Crate, HasVisibility as _, Module, ModuleSource, Visibility};
+use ra_ap_hir::{Adt, Crate, HasVisibility as _, InFile, Module, ModuleSource, Visibility};
 use ra_ap_ide::{FileId, FileRange, TryToNav as _};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_ide_db::defs::{Definition, NameClass};
@@ -33,21 +33,6 @@ impl<'db> Context<'db> {
             return Some(definition);
         }
         self.sema.descend_into_macros_exact(token).into_iter().find_map(define)
-    }
-
-    /// The definition of a symbol that an earlier question answered with.
-    pub(super) fn definition_of(&self, symbol: &Symbol) -> Option<Definition<'db>> {
-        let by_place = || {
-            let file = self.find_file(&symbol.name_at.file)?;
-            if symbol.name_at.start == symbol.name_at.end {
-                return self.sema.file_to_module_def(file).map(Definition::Module);
-            }
-            self.definition_at(file, symbol.name_at.start)
-        };
-        by_place().filter(|it| self.path_of(*it).as_deref() == Some(symbol.path.as_str())).or_else(|| {
-            let walked = self.walk(super::resolve::bare(&symbol.path));
-            walked.into_iter().find(|it| self.path_of(*it).as_deref() == Some(symbol.path.as_str()))
-        })
     }
 
     /// A file of the workspace by its name, or one outside of it by its absolute path.
@@ -133,10 +118,11 @@ impl<'db> Context<'db> {
         let file = self.file(file_id)?;
         let declared = module.declaration_source(db).and_then(|it| {
             let name = ast::HasName::name(&it.value)?;
-            let at = self.sema.original_range_opt(name.syntax())?;
-            let whole = self.sema.original_range_opt(it.value.syntax())?;
-            let range = |it: ra_ap_hir::FileRange| FileRange { file_id: it.file_id.file_id(db), range: it.range };
-            Some((self.place(range(whole))?, self.place(range(at))?))
+            let place = |node| {
+                let range = InFile::new(it.file_id, node).original_file_range_with_macro_call_input(db);
+                self.place(FileRange { file_id: range.file_id.file_id(db), range: range.range })
+            };
+            Some((place(it.value.syntax())?, place(name.syntax())?))
         });
         let own_file = matches!(source.value, ModuleSource::SourceFile(_));
         let name = match module.name(db) {

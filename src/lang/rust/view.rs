@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use ra_ap_hir::{EditionedFileId, Module, Name, Semantics, attach_db};
+use ra_ap_hir::{Module, Name, Semantics, attach_db};
 use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase, TextRange, TextSize};
 use ra_ap_ide_db::base_db::SourceDatabase;
 use ra_ap_ide_db::base_db::salsa::Cancelled;
@@ -81,10 +81,6 @@ impl<'db> Context<'db> {
 
     pub(super) fn file_id(&self, file: &str) -> Option<FileId> {
         self.ids.get(file).copied()
-    }
-
-    pub(super) fn editioned(&self, file: FileId) -> EditionedFileId {
-        self.sema.attach_first_edition(file)
     }
 
     /// A file's name in answers: relative to the root, or absolute outside of it.

@@ -107,6 +107,7 @@ fn white_space_that_means_something_may_not_differ() {
     strict("// see\nf( );", "// see f();");
     strict("f( ); // see\ng();", "f(); // see g();");
     strict("fab( c )", "b(c)");
+    strict("/// a  b", "// a b");
     // A raw string of many lines: the search text alone cannot know that it begins inside one.
     strict("let s = r#\"\n  a  b\n\"#;", "a b");
     assert_eq!(found(&search("f( \"a  b\");", "f(\"a  b\");")).0, Whitespace);
@@ -220,6 +221,24 @@ fn the_extent_of_what_is_alike_is_never_guessed() {
         ..search("let total_of_all = base + offset;\n", "let total_of_all = base + ofset")
     });
     assert!(nearest.is_some() && reason.contains("extent is doubtful"), "{reason}");
+}
+
+#[test]
+fn a_bracket_that_was_mistyped_inside_is_no_doubt() {
+    let context = RUST.lines().skip(1).take(6).collect::<Vec<&str>>().join("\n").replace("(path)?", "(path?");
+    assert_eq!(found(&search(RUST, &context)).0, Fuzzy);
+}
+
+#[test]
+fn a_near_copy_of_what_is_meant_is_not_taken() {
+    let block = |name: &str, line: &str| {
+        format!(
+            "fn {name}() {{\n    let value = compute(1, 2, 3);\n{line}    check(value, 17, \"a long text\");\n    again(value, 18, \"a long text\");\n}}\n"
+        )
+    };
+    let text = block("with_git", "") + &block("with_jj", "    let second_value = compute(1, 2, 4);\n");
+    let (_, reason) = missed(&search(&text, &block("with_jj", "")));
+    assert!(reason.contains("it lacks `with_jj`, which the file has elsewhere"), "{reason}");
 }
 
 #[test]

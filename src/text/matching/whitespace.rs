@@ -126,10 +126,11 @@ impl Pair<'_> {
     fn differing_gaps(&self, start: usize, gaps_left: &mut usize) -> Option<usize> {
         let squeezed = &self.there.text;
         let end = start + self.asked.text.len();
-        if joins_word(squeezed, start) && self.there.start(start) == self.there.end(start) {
-            return None;
-        }
-        if end < squeezed.len() && joins_word(squeezed, end) && self.there.start(end) == self.there.end(end) {
+        // What touches the place may not be a part of its first or last word or sign.
+        let touches = |at: usize| {
+            0 < at && at < squeezed.len() && self.there.start(at) == self.there.end(at) && joined(squeezed, at)
+        };
+        if touches(start) || touches(end) {
             return None;
         }
         let mut asked = self.asked.gaps(0, self.asked.text.len()).peekable();
@@ -172,11 +173,7 @@ impl Pair<'_> {
         if !mine.is_empty() && !theirs.is_empty() {
             return true;
         }
-        let squeezed = &self.there.text;
-        match (squeezed[..at].chars().next_back(), squeezed[at..].chars().next()) {
-            (Some(before), Some(after)) => !glues(before, after),
-            _ => true,
-        }
+        !joined(&self.there.text, at)
     }
 }
 
@@ -190,11 +187,12 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// Whether a word goes on over this offset, if there is no gap.
-fn joins_word(squeezed: &str, at: usize) -> bool {
-    let before = squeezed[..at].chars().next_back();
-    let after = squeezed[at..].chars().next();
-    before.is_some_and(is_word) && after.is_some_and(is_word)
+/// Whether what stands before and after this offset is one thing, if there is no gap.
+fn joined(squeezed: &str, at: usize) -> bool {
+    match (squeezed[..at].chars().next_back(), squeezed[at..].chars().next()) {
+        (Some(before), Some(after)) => glues(before, after),
+        _ => false,
+    }
 }
 
 /// Whether two characters mean another thing side by side than with white space between them.

@@ -512,7 +512,7 @@ fn a_cookie_that_does_not_come_asks_for_a_rescan() {
     // Holds the watching thread up in its first call, as a starved machine would, until told to go on.
     let (go_on, gate) = sync_channel::<()>(0);
     let gate = std::sync::Mutex::new(gate);
-    let wake = move || drop(gate.lock().unwrap().recv_timeout(DEADLINE));
+    let wake = move || _ = gate.lock().unwrap().recv_timeout(DEADLINE);
     let (mut watcher, _) = Watcher::start(std::slice::from_ref(&root), &home.path().join("state"), wake).unwrap();
     write(&root.join("a"), "changed");
     let patience = Duration::from_millis(50);

@@ -15,37 +15,28 @@ pub struct Comments<'t> {
 }
 
 impl<'t> Comments<'t> {
-    pub fn of(text: &'t str, root: Node) -> Comments<'t> {
+    pub fn of<'tree>(text: &'t str, roots: impl Iterator<Item = Node<'tree>>) -> Comments<'t> {
         let mut spans = Vec::new();
-        let mut cursor = root.walk();
-        loop {
-            let node = cursor.node();
-            if node.kind() == "comment" && super::slice(text, node) != ELIDED {
-                spans.push(Span::new(node.start_byte(), node.end_byte()));
-            }
-            if node.kind() != "block" && cursor.goto_first_child() {
-                continue;
-            }
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return Comments { text, lines: LineIndex::new(text), spans };
-                }
-            }
+        for root in roots {
+            collect(text, root, &mut spans);
         }
+        Comments { text, lines: LineIndex::new(text), spans }
     }
 
-    /// The comment group that ends on the line right above `offset`, each comment of it first on its line.
+    /// The comment group that ends on the line right above `offset`, with nothing between, each comment of it first
+    /// on its line.
     pub fn above(&self, offset: usize) -> Option<Span> {
         let mut next = self.spans.partition_point(|span| span.start < offset);
-        let mut line = self.lines.line(offset);
+        let mut below = offset;
         let mut group: Option<Span> = None;
         while let Some(&span) = next.checked_sub(1).and_then(|at| self.spans.get(at)) {
-            let last = self.lines.line(span.end.saturating_sub(1).max(span.start));
-            if last + 1 < line || !self.first_on_its_line(span) {
+            let between = self.text.get(span.end..below).unwrap_or("?");
+            let adjacent = memchr::memchr_iter(b'\n', between.as_bytes()).count() < 2 && between.trim().is_empty();
+            if !adjacent || !self.first_on_its_line(span) {
                 break;
             }
             group = Some(Span::new(span.start, group.map_or(span.end, |it| it.end)));
-            line = self.lines.line(span.start);
+            below = span.start;
             next -= 1;
         }
         group
@@ -71,6 +62,24 @@ impl<'t> Comments<'t> {
     fn first_on_its_line(&self, span: Span) -> bool {
         let start = self.lines.line_span(self.lines.line(span.start)).map_or(0, |it| it.start);
         self.text.get(start..span.start).is_some_and(|it| it.trim_matches([' ', '\t', '\u{feff}']).is_empty())
+    }
+}
+
+fn collect(text: &str, root: Node, spans: &mut Vec<Span>) {
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        if node.kind() == "comment" && super::slice(text, node) != ELIDED {
+            spans.push(super::span(node));
+        }
+        if node.kind() != "block" && cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+        }
     }
 }
 

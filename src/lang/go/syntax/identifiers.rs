@@ -8,7 +8,7 @@ use tree_sitter::Node;
 use super::comments::Comments;
 use super::declarations::Reader;
 use super::lexer::{Kind, is_keyword, tokens};
-use super::parse;
+use super::parse::Syntax;
 use super::roles::{Step, role};
 use crate::model::{Outline, Role, Span};
 
@@ -55,18 +55,17 @@ pub fn comment_occurrences(text: &str, name: &str) -> Vec<Occurrence> {
     if spans.is_empty() {
         return Vec::new();
     }
-    let scopes = parse(text).map(|tree| Scopes::of(text, tree.root_node())).unwrap_or_default();
+    let scopes = Scopes::of(text, &Syntax::parse(text));
     let occurrence =
         |span: Span| Occurrence { span, role: Role::Doc, declares: false, enclosing: scopes.around(span.start) };
     spans.into_iter().map(occurrence).collect()
 }
 
 fn identifiers(text: &str, name: Option<&str>) -> Vec<Occurrence> {
-    let Some(tree) = parse(text) else { return Vec::new() };
-    let root = tree.root_node();
+    let syntax = Syntax::parse(text);
     let wanted = |span: Span| name.is_none_or(|name| text.get(span.start..span.end) == Some(name));
-    let mut found = leaves(root, &wanted);
-    if root.has_error() {
+    let mut found: Vec<_> = syntax.roots().flat_map(|root| leaves(root, &wanted)).collect();
+    if syntax.has_error() {
         // The parser may have skipped some; the lexer has them all.
         let known: HashMap<usize, (Role, bool)> =
             found.iter().map(|&(span, role, declares)| (span.start, (role, declares))).collect();
@@ -82,7 +81,7 @@ fn identifiers(text: &str, name: Option<&str>) -> Vec<Occurrence> {
     if found.is_empty() {
         return Vec::new();
     }
-    let scopes = Scopes::of(text, root);
+    let scopes = Scopes::of(text, &syntax);
     let occurrence = |(span, role, declares): (Span, Role, bool)| Occurrence {
         span,
         role,
@@ -98,7 +97,8 @@ fn leaves(root: Node, wanted: &dyn Fn(Span) -> bool) -> Vec<(Span, Role, bool)> 
     let mut path = vec![Step { node: root, field: None }];
     loop {
         let node = cursor.node();
-        if matches!(node.kind(), "identifier" | "type_identifier" | "field_identifier" | "package_identifier") {
+        let leaf = node.is_named() && node.child_count() == 0;
+        if leaf && matches!(node.kind(), "identifier" | "type_identifier" | "field_identifier" | "package_identifier") {
             let span = super::span(node);
             if span.start < span.end && wanted(span) {
                 let (role, declares) = role(&path);
@@ -106,13 +106,13 @@ fn leaves(root: Node, wanted: &dyn Fn(Span) -> bool) -> Vec<(Span, Role, bool)> 
             }
         }
         if cursor.goto_first_child() {
-            path.push(Step { node: cursor.node(), field: cursor.field_name() });
+            path.push(Step { node: cursor.node(), field: cursor.field_id() });
             continue;
         }
         loop {
             path.pop();
             if cursor.goto_next_sibling() {
-                path.push(Step { node: cursor.node(), field: cursor.field_name() });
+                path.push(Step { node: cursor.node(), field: cursor.field_id() });
                 break;
             }
             if !cursor.goto_parent() {
@@ -123,16 +123,18 @@ fn leaves(root: Node, wanted: &dyn Fn(Span) -> bool) -> Vec<(Span, Role, bool)> 
 }
 
 /// The top-level declarations of a file by their spans.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Scopes {
     scopes: Vec<(Span, Arc<[String]>)>,
 }
 
 impl Scopes {
-    fn of(text: &str, root: Node) -> Scopes {
-        let reader = Reader { text, comments: Comments::of(text, root), elisions: Vec::new() };
+    fn of(text: &str, syntax: &Syntax) -> Scopes {
+        let reader = Reader { text, comments: Comments::of(text, syntax.roots()), elisions: Vec::new() };
         let mut outline = Outline::default();
-        reader.read(root, &mut outline);
+        for root in syntax.roots() {
+            reader.read(root, &mut outline);
+        }
         let path = |it: &crate::model::OutlineItem| it.container.iter().chain([&it.name]).cloned().collect();
         let mut scopes: Vec<(Span, Arc<[String]>)> = outline.items.iter().map(|it| (it.span, path(it))).collect();
         // Of several names in one spec the first one stands for all.

@@ -122,6 +122,13 @@ pub fn closing_brace(text: &str) -> Option<usize> {
     None
 }
 
+/// Whether a file imports the pseudo-package of cgo.
+pub fn imports_c(text: &str) -> bool {
+    let pieces = tokens(text).map(|it| (it.kind, &text[it.span.start..it.span.end]));
+    let mut head = pieces.take_while(|(_, piece)| !matches!(*piece, "func" | "type" | "const" | "var"));
+    head.any(|(kind, piece)| kind == Kind::Text && matches!(piece, "\"C\"" | "`C`"))
+}
+
 /// A piece of source on one line: comments dropped, white space collapsed, what was left out shown as `…`.
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());

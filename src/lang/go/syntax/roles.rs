@@ -1,5 +1,7 @@
 //! What an identifier does where it stands, as far as the tree alone can tell.
 
+use std::num::NonZeroU16;
+
 use tree_sitter::Node;
 
 use crate::model::Role;
@@ -8,14 +10,22 @@ use crate::model::Role;
 #[derive(Debug, Clone, Copy)]
 pub struct Step<'tree> {
     pub node: Node<'tree>,
-    pub field: Option<&'tree str>,
+    /// Looked up by name only where a role is asked for.
+    pub field: Option<NonZeroU16>,
+}
+
+impl Step<'_> {
+    fn fills(&self, field: &str) -> bool {
+        self.field.is_some()
+            && self.node.language().field_name_for_id(self.field.map_or(0, NonZeroU16::get)) == Some(field)
+    }
 }
 
 /// The role of a leaf, and whether it declares something rather than refers to it. `path` leads from the root to
 /// the leaf, both included.
 pub fn role(path: &[Step]) -> (Role, bool) {
     let [.., parent, leaf] = path else { return (Role::Other, false) };
-    let is_name = leaf.field == Some("name");
+    let is_name = leaf.fills("name");
     match (parent.node.kind(), leaf.node.kind()) {
         ("import_spec", _) => (Role::Import, true),
         ("package_clause", _) => (Role::Other, true),
@@ -42,12 +52,13 @@ fn of_expression(path: &[Step]) -> (Role, bool) {
     let mut at = path.len() - 1;
     while let Some(parent) = at.checked_sub(1).and_then(|it| path.get(it)) {
         let step = &path[at];
-        match (parent.node.kind(), step.field) {
-            ("selector_expression", Some("field")) | ("parenthesized_expression", _) => at -= 1,
-            ("call_expression", Some("function")) => return (Role::Call, false),
-            ("inc_statement" | "dec_statement", _) => return (Role::Write, false),
-            ("expression_list", _) => return of_list(path, at - 1),
-            ("literal_element", _) => return of_element(path, at - 1),
+        match parent.node.kind() {
+            "parenthesized_expression" => at -= 1,
+            "selector_expression" if step.fills("field") => at -= 1,
+            "call_expression" if step.fills("function") => return (Role::Call, false),
+            "inc_statement" | "dec_statement" => return (Role::Write, false),
+            "expression_list" => return of_list(path, at - 1),
+            "literal_element" => return of_element(path, at - 1),
             _ => return (Role::Read, false),
         }
     }
@@ -58,10 +69,11 @@ fn of_expression(path: &[Step]) -> (Role, bool) {
 fn of_list(path: &[Step], at: usize) -> (Role, bool) {
     let list = &path[at];
     let Some(statement) = at.checked_sub(1).and_then(|it| path.get(it)) else { return (Role::Read, false) };
-    match (statement.node.kind(), list.field) {
-        ("short_var_declaration", Some("left")) | ("type_switch_statement", Some("alias")) => (Role::Write, true),
-        ("assignment_statement", Some("left")) => (Role::Write, false),
-        ("range_clause" | "receive_statement", Some("left")) => {
+    match statement.node.kind() {
+        "short_var_declaration" if list.fills("left") => (Role::Write, true),
+        "type_switch_statement" if list.fills("alias") => (Role::Write, true),
+        "assignment_statement" if list.fills("left") => (Role::Write, false),
+        "range_clause" | "receive_statement" if list.fills("left") => {
             let mut cursor = statement.node.walk();
             (Role::Write, statement.node.children(&mut cursor).any(|it| it.kind() == ":="))
         }
@@ -72,7 +84,7 @@ fn of_list(path: &[Step], at: usize) -> (Role, bool) {
 /// The key of a composite literal writes a field, unless the literal is of a map, slice or array.
 fn of_element(path: &[Step], at: usize) -> (Role, bool) {
     let [.., literal, keyed] = &path[..at] else { return (Role::Read, false) };
-    let is_key = keyed.node.kind() == "keyed_element" && path[at].field == Some("key");
+    let is_key = keyed.node.kind() == "keyed_element" && path[at].fills("key");
     if is_key && literal.node.kind() == "literal_value" && !is_collection(&path[..at - 1]) {
         (Role::Write, false)
     } else {

@@ -1,3 +1,5 @@
+//! Outlines, skeletons and identifiers of Go, on small files and on a real module.
+
 use super::*;
 use crate::model::{OutlineItem, Role, SymbolKind};
 
@@ -143,6 +145,35 @@ fn calls_that_the_grammar_does_not_know() {
     assert_eq!(outline("").errors, []);
 }
 
+/// What is broken in one declaration costs at most that one.
+#[test]
+fn an_error_stays_where_it_was_made() {
+    let before = "package p\n\ntype T struct{ A int }\n\n";
+    let after = "\n// F does.\nfunc F() {\n\ta()\n}\n\nvar s = `\nfunc G() {\n`\n";
+    for (broken, name, error) in [
+        ("func (t *T) M() {\n\tif x {\n\ta()\n}\n", Some("M"), "missing `}`"),
+        ("func M() {\n\ta(\n}\n", Some("M"), "unexpected `(`"),
+        ("func M(a int,\n", Some("M"), "missing `)`"),
+        ("func M() {\n", Some("M"), "unexpected `{`"),
+        ("type M struct {\n\tA int\n", None, "unexpected `type M struct {`"),
+        ("var M = \n", None, "unexpected `var M =`"),
+        ("<<<<<<< HEAD\n", None, "unexpected `<<<<<<<`"),
+    ] {
+        let text = format!("{before}{broken}{after}");
+        let outline = outline(&text);
+        let names: Vec<&str> = outline.items.iter().map(|it| it.name.as_str()).collect();
+        let expected: Vec<&str> = ["T"].into_iter().chain(name).chain(["F", "s"]).collect();
+        assert_eq!(names, expected, "{broken}");
+        let first = outline.errors.first().map(|it| (it.message.as_str(), it.span));
+        assert!(first.is_some_and(|(message, _)| message == error), "{broken} {first:?}");
+        let broken_at = Span::new(before.len(), before.len() + broken.len());
+        assert!(outline.errors.iter().all(|it| broken_at.encloses(it.span)), "{broken} {:?}", outline.errors);
+        assert!(outline.skeleton.contains("// F does.\nfunc F() { /* 1 line */ }"), "{}", outline.skeleton);
+        let docs = outline.items.iter().find(|it| it.name == "F").and_then(|it| it.docs.as_deref());
+        assert_eq!(docs, Some("F does."));
+    }
+}
+
 #[test]
 fn roles_of_identifiers() {
     let text = "package p\n\nimport x \"a/x\"\n\nfunc (c *T) F(x int) {\n\tx.x(x)\n\tx = T{x: x}\n\tx++\n\tm := map[K]int{x: 1}\n\tvar y x.x = x\n\tfor x := range x {\n\t}\n\tx.x[0] = *x\n}\n";
@@ -213,4 +244,54 @@ fn any_text_has_an_outline() {
     let sum = format!("package p\n\nvar x = 1{}\n", " + 1".repeat(20_000));
     assert_eq!(outline(&sum).skeleton, "package p\n\nvar x = 1 /* … */\n");
     assert_eq!(outline(&sum).items[0].kind, SymbolKind::Variable);
+}
+
+fn go(arguments: &[&str]) -> String {
+    let output = std::process::Command::new("go").args(arguments).output().expect("go is needed for these tests");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+fn go_files(directory: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+    let mut entries: Vec<_> = std::fs::read_dir(directory).unwrap().map(|it| it.unwrap().path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() && path.file_name().is_some_and(|it| it != "testdata") {
+            go_files(&path, found);
+        } else if path.extension().is_some_and(|it| it == "go") {
+            found.push(path);
+        }
+    }
+}
+
+/// The skeleton of every file of a real module is Go to gofmt and holds every signature.
+#[test]
+fn skeletons_of_a_real_module() {
+    let module = "golang.org/x/tools/gopls@v0.23.0";
+    let root = std::path::Path::new(&go(&["env", "GOMODCACHE"])).join(module);
+    if !root.is_dir() {
+        go(&["mod", "download", module]);
+    }
+    let mut paths = Vec::new();
+    go_files(&root, &mut paths);
+    let skeletons = tempfile::tempdir().unwrap();
+    for (at, path) in paths.iter().take(400).enumerate() {
+        let text = std::fs::read_to_string(path).unwrap();
+        let outline = outline(&text);
+        assert_eq!(outline.errors, [], "{}", path.display());
+        let again = super::outline(&outline.skeleton);
+        assert_eq!(again.errors, [], "{}", path.display());
+        assert_eq!(listed(&text), listed(&outline.skeleton), "{}", path.display());
+        assert_eq!(again.skeleton, outline.skeleton, "{}", path.display());
+        let source: Vec<&str> = text.lines().collect();
+        assert_eq!(outline.skeleton_lines.len(), outline.skeleton.lines().count());
+        for (line, number) in outline.skeleton.lines().zip(&outline.skeleton_lines) {
+            let head = line.split(['{', '(', '`', '"']).next().unwrap_or_default();
+            assert!(source[number - 1].starts_with(head), "{}:{number}: {line}", path.display());
+        }
+        std::fs::write(skeletons.path().join(format!("{at}.go")), outline.skeleton).unwrap();
+    }
+    let gofmt = std::path::Path::new(&go(&["env", "GOROOT"])).join("bin/gofmt");
+    let output = std::process::Command::new(gofmt).args(["-l", "-e"]).arg(skeletons.path()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

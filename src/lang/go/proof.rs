@@ -1,0 +1,153 @@
+//! Proof that what `references` leaves out means another thing.
+//!
+//! gopls says nothing of a name that it could not resolve: in code with errors, in files that this build leaves
+//! out, in modules that it does not search together. So its silence proves something only where nothing of that
+//! kind is in the way; elsewhere gopls is asked what the name means, and if it does not know, the place is possible.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use futures::stream::{self, StreamExt as _};
+
+use super::cache::Checked;
+use super::diagnostics::outside_the_build;
+use super::inquiry::{AT_ONCE, Inquiry};
+use super::modules::parent;
+use super::session::Failure;
+use super::usages::{Effort, usage};
+use crate::lang::files::File;
+use crate::model::{Coverage, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage, Usages};
+
+type Outcome<T> = Result<T, Failure>;
+
+/// Doubtful places that gopls is asked about one by one; more stay doubtful.
+const PROBES: usize = 200;
+
+/// An occurrence of the name that `references` does not list.
+pub struct Doubt {
+    pub file: Arc<File>,
+    pub span: Span,
+    pub role: Role,
+}
+
+impl Doubt {
+    pub fn usage(&self, inquiry: &Inquiry<'_>) -> Usage {
+        usage(inquiry, &self.file, self.span, self.role)
+    }
+}
+
+/// Shows of each doubtful place that it means another thing or this one, as far as it can be shown.
+pub async fn settle(
+    inquiry: &Inquiry<'_>,
+    symbol: &Symbol,
+    effort: Effort,
+    doubts: Vec<Doubt>,
+    usages: &mut Usages,
+    coverage: &mut Coverage,
+) {
+    let mut verdicts: HashMap<Arc<str>, Verdict> = HashMap::new();
+    let mut probed = Vec::new();
+    for doubt in doubts {
+        let path = &doubt.file.path;
+        if !verdicts.contains_key(path) {
+            verdicts.insert(path.clone(), verdict(inquiry, symbol, path).await);
+        }
+        match verdicts.get(path) {
+            Some(Verdict::Another) => {}
+            Some(Verdict::Hidden(missing)) => {
+                coverage.lacks(missing.clone());
+                usages.possible.push(doubt.usage(inquiry));
+            }
+            Some(Verdict::Ask) | None => probed.push(doubt),
+        }
+    }
+    let probes = if effort == Effort::Thorough && symbol.kind != SymbolKind::Package { PROBES } else { 0 };
+    let rest = probed.split_off(probed.len().min(probes));
+    for doubt in rest {
+        let detail = format!("what `{}` means in {} is not known: code there has errors", symbol.name, doubt.file.path);
+        coverage.lacks(Missing::new(MissingCode::WorkspaceBroken, doubt.file.path.to_string(), detail));
+        usages.possible.push(doubt.usage(inquiry));
+    }
+    let probes = probed.into_iter().map(|doubt| async move {
+        let meaning = meaning(inquiry, symbol, &doubt.file, doubt.span).await;
+        (doubt, meaning)
+    });
+    let probed: Vec<_> = stream::iter(probes).buffer_unordered(AT_ONCE).collect().await;
+    for (doubt, meaning) in probed {
+        let found = || doubt.usage(inquiry);
+        match meaning {
+            Ok(Some(true)) => usages.items.push(found()),
+            Ok(Some(false)) => {}
+            Ok(None) => {
+                let detail = format!("`{}` in {} cannot be resolved", symbol.name, doubt.file.path);
+                coverage.lacks(Missing::new(MissingCode::WorkspaceBroken, doubt.file.path.to_string(), detail));
+                usages.possible.push(found());
+            }
+            Err(failure) => {
+                failure.note(coverage);
+                usages.possible.push(found());
+            }
+        }
+    }
+}
+
+/// Whether the name there means this symbol; none if gopls does not know what it means.
+async fn meaning(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &File, span: Span) -> Outcome<Option<bool>> {
+    let definitions = match inquiry.definition(file, span.start).await {
+        Ok(definitions) => definitions,
+        Err(Failure::Refused(_)) => return Ok(None),
+        Err(lacking) => return Err(lacking),
+    };
+    if definitions.is_empty() {
+        return Ok(None);
+    }
+    let name_at = (symbol.name_at.file.as_str(), symbol.name_at.start);
+    let meant = definitions.iter().filter_map(|it| inquiry.place(it));
+    Ok(Some(meant.map(|it| (it.file, it.start)).any(|(file, start)| (file.as_str(), start) == name_at)))
+}
+
+enum Verdict {
+    Another,
+    Ask,
+    Hidden(Missing),
+}
+
+/// What gopls's silence on a place says. It proves something in files that it searched, and where no error, there
+/// or in what is imported, leaves a type unknown.
+async fn verdict(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &str) -> Verdict {
+    if !inquiry.layout.is_active(file) {
+        let detail = format!("{file} is left out by its build constraints");
+        return Verdict::Hidden(Missing::new(MissingCode::CfgOff, file, detail));
+    }
+    match inquiry.check(file).await {
+        Ok(Checked::Known(_)) => {}
+        Ok(Checked::Unknown(message)) => return Verdict::Hidden(outside_the_build(inquiry, file, &message)),
+        Err(failure) => return Verdict::Hidden(failure.missing()),
+    }
+    if !inquiry.layout.is_searched_from(&symbol.name_at.file, file) {
+        return Verdict::Ask;
+    }
+    match is_clean(inquiry, file).await {
+        Ok(true) => Verdict::Another,
+        Ok(false) => Verdict::Ask,
+        Err(failure) => Verdict::Hidden(failure.missing()),
+    }
+}
+
+/// Whether everything that gives a file's names their meaning is free of errors.
+async fn is_clean(inquiry: &Inquiry<'_>, file: &str) -> Outcome<bool> {
+    let cache = &inquiry.session.cache;
+    let directory = parent(file);
+    if let Some(clean) = inquiry.generation.and_then(|generation| cache.clean(generation, directory)) {
+        return Ok(clean);
+    }
+    let meaning = inquiry.layout.meaning_of(file);
+    let mut clean = true;
+    for (_, checked) in inquiry.check_all(meaning.iter().cloned().collect()).await {
+        clean &= checked?.is_clean();
+    }
+    if let Some(generation) = inquiry.generation {
+        cache.keep_clean(generation, directory, clean);
+    }
+    Ok(clean)
+}

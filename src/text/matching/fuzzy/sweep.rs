@@ -1,0 +1,118 @@
+//! Where a place may begin at all: one pass over the file that bounds for each line how alike a place from there on
+//! can be.
+
+use super::flat::{Asked, Flat};
+use super::rivals_down_to;
+
+/// Places that are looked at however bad their bound is, so that a miss can tell the nearest.
+pub(super) const TRIES: usize = 12;
+
+/// A line where a place may begin.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Start {
+    /// A bound of the distance.
+    pub lacking: usize,
+    pub line: usize,
+    /// The line after the last.
+    pub end_line: usize,
+}
+
+/// Where places may begin that are alike enough to matter, the most promising first. Linear but for sorting those.
+pub(super) fn starts(asked: &Asked, flat: &Flat, autofix: f64) -> Vec<Start> {
+    let mut starts = bounded(asked, flat);
+    let least = if autofix > 0.0 { rivals_down_to(autofix) } else { 100.0 };
+    let order = |start: &Start| (start.lacking, start.line);
+    let promising = starts.iter().filter(|start| asked.at_most(start.lacking) >= least).count();
+    let count = promising.max(TRIES);
+    if count < starts.len() {
+        starts.select_nth_unstable_by_key(count, order);
+        starts.truncate(count);
+    }
+    starts.sort_unstable_by_key(order);
+    starts
+}
+
+/// Every line, with the least distance of what begins there.
+fn bounded(asked: &Asked, flat: &Flat) -> Vec<Start> {
+    let lines = &flat.lines;
+    let first_line = asked.lines.first().map_or(0, String::len);
+    let rest = asked.text.len().saturating_sub(first_line);
+    let groups: Vec<u16> = groups(&flat.text).collect();
+    let mut lacking = Lacking::new(&asked.text);
+    let mut starts = Vec::with_capacity(lines.len());
+    let (mut end, mut added) = (0, 0);
+    for (at, line) in lines.iter().enumerate() {
+        // Enough lines to hold the search text, also where it begins in the midst of the first one.
+        let holds = |end: usize| {
+            let reach = lines[end - 1].end;
+            reach - line.start >= asked.text.len() && reach.saturating_sub(line.end) >= rest
+        };
+        while end < lines.len() && (end <= at || !holds(end)) {
+            end += 1;
+        }
+        let reach = lines[end - 1].last_group.max(added);
+        groups[added..reach].iter().for_each(|&group| lacking.add(group));
+        added = reach;
+        starts.push(Start { lacking: lacking.count.div_ceil(GROUP), line: at, end_line: end });
+        let next = lines.get(at + 1).map_or(added, |line| line.first_group.min(added));
+        groups[line.first_group.min(added)..next].iter().for_each(|&group| lacking.remove(group));
+    }
+    starts
+}
+
+/// Characters in a group. An edit changes this many of them at most.
+pub(super) const GROUP: usize = 3;
+
+/// A text's groups of neighbouring characters, folded to 16 bits, which can only make two of them equal.
+fn groups(text: &str) -> impl Iterator<Item = u16> {
+    let mut characters = text.chars().map(u32::from);
+    let mut last = (characters.next().unwrap_or_default(), characters.next().unwrap_or_default());
+    characters.map(move |character| {
+        let mixed =
+            last.0.wrapping_mul(0x9E37_79B1) ^ last.1.wrapping_mul(0x85EB_CA6B) ^ character.wrapping_mul(0xC2B2_AE35);
+        last = (last.1, character);
+        (mixed >> 16) as u16
+    })
+}
+
+/// The groups that the search text has more often than some lines.
+struct Lacking {
+    more: Vec<i32>,
+    count: usize,
+}
+
+impl Lacking {
+    fn new(asked: &str) -> Lacking {
+        let mut lacking = Lacking { more: vec![0; 1 << 16], count: 0 };
+        for group in groups(asked) {
+            lacking.more[usize::from(group)] += 1;
+            lacking.count += 1;
+        }
+        lacking
+    }
+
+    fn add(&mut self, group: u16) {
+        let more = &mut self.more[usize::from(group)];
+        self.count -= usize::from(*more > 0);
+        *more -= 1;
+    }
+
+    fn remove(&mut self, group: u16) {
+        let more = &mut self.more[usize::from(group)];
+        *more += 1;
+        self.count += usize::from(*more > 0);
+    }
+}
+
+/// The characters that the search text has more often than some lines: each of them costs an edit at least.
+pub(super) fn lacking_characters(asked: &str, lines: &str) -> usize {
+    // By character, folded to a byte, which can only make two of them equal.
+    let fold = |character: char| {
+        let code = character as usize;
+        (code ^ (code >> 8) ^ (code >> 16)) & 255
+    };
+    let mut more = [0i32; 256];
+    asked.chars().for_each(|character| more[fold(character)] += 1);
+    lines.chars().for_each(|character| more[fold(character)] -= 1);
+    more.iter().map(|&more| usize::try_from(more).unwrap_or(0)).sum()
+}

@@ -1,0 +1,43 @@
+//! What a directory is, whatever its name: inotify watches inodes, and not on every file system.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use super::walk::{look, present};
+
+/// Device and inode.
+pub(super) type Identity = (u64, u64);
+
+/// Which directory stands at a path, if one does.
+pub(super) fn identity_of(path: &Path) -> io::Result<Option<Identity>> {
+    Ok(look(path)?.filter(|found| found.is_dir()).map(|found| (found.dev(), found.ino())))
+}
+
+/// Whether a directory really stands at this path, and is not reached through a link.
+pub(super) fn stands_at(identity: Identity, path: &Path) -> io::Result<bool> {
+    let canonical = present(fs::canonicalize(path))?;
+    Ok(canonical.is_some_and(|canonical| canonical == path) && identity_of(path)? == Some(identity))
+}
+
+/// Whether a directory can change without this machine's kernel knowing.
+pub(super) fn is_remote(directory: &Path) -> io::Result<bool> {
+    // The `f_type` of statfs(2): 9p, AFS, Ceph, CIFS, Coda, FUSE, NCP, NFS, SMB, SMB2, VirtualBox's shared folders.
+    const REMOTE: [u32; 11] = [
+        0x0102_1997,
+        0x5346_414f,
+        0x00c3_6400,
+        0xff53_4d42,
+        0x7375_7245,
+        0x6573_5546,
+        0x564c,
+        0x6969,
+        0x517b,
+        0xfe53_4d42,
+        0x786f_4256,
+    ];
+    let found = present(rustix::fs::statfs(directory).map_err(io::Error::from))?;
+    // The type's width differs between machines; the numbers have 32 bits.
+    Ok(found.is_some_and(|found| REMOTE.contains(&(found.f_type as u32))))
+}

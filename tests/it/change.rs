@@ -1,0 +1,156 @@
+//! The changing verbs: what lands, what is refused, what is told.
+
+use serde_json::{Value, json};
+
+use crate::read::GO;
+use crate::support::{RUST, Server, breaking_edit};
+
+fn broken(reply: &Value) -> Vec<String> {
+    let place = |it: &Value| format!("{}:{}", it["file"].as_str().unwrap(), it["line"]);
+    reply["impact"]["broken"].as_array().unwrap_or_else(|| panic!("no impact: {reply}")).iter().map(place).collect()
+}
+
+#[test]
+fn a_rust_edit_tells_what_it_breaks() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let before = server.home.read("src/lib.rs");
+    let (_, revision) = server.get("/v1/diagnostics");
+
+    let (status, dry) = server.post("/v1/edit", &breaking_edit(true));
+    assert_eq!((status, &dry["applied"]), (200, &json!(false)), "{dry}");
+    assert_eq!(broken(&dry), ["src/lib.rs:12", "src/shout.rs:5"]);
+    assert_eq!(dry["impact"]["broken"][1]["code"], "E0061");
+    assert_eq!(dry["impact"]["broken"][1]["cause"], "greeter::greet");
+    assert_eq!(dry["impact"]["changed"][0]["kind"], "signature");
+    assert!(!dry["impact"]["unchecked"].as_array().unwrap().is_empty());
+    // Nobody ever sees it: neither the file, nor the revision, nor an answer.
+    assert_eq!(server.home.read("src/lib.rs"), before);
+    let (_, after) = server.get("/v1/diagnostics");
+    assert_eq!((&after["items"], &after["meta"]["revision"]), (&revision["items"], &revision["meta"]["revision"]));
+
+    let mut rejecting = breaking_edit(false);
+    rejecting["on_break"] = json!("reject");
+    let (status, rejected) = server.post("/v1/edit", &rejecting);
+    assert_eq!((status, &rejected["code"]), (422, &json!("would_break")), "{rejected}");
+    assert_eq!(broken(&rejected).len(), 2);
+    assert_eq!(server.home.read("src/lib.rs"), before);
+
+    let (status, applied) = server.post("/v1/edit", &breaking_edit(false));
+    assert_eq!((status, &applied["applied"], broken(&applied).len()), (200, &json!(true), 2), "{applied}");
+    let text = server.home.read("src/lib.rs");
+    assert!(text.contains("times: usize"));
+    assert_eq!(applied["files"][0]["hash"], blake3::hash(text.as_bytes()).to_hex().as_str());
+    let (_, diagnostics) = server.get("/v1/diagnostics?severity=error");
+    assert_eq!(diagnostics["total"], 2, "{diagnostics}");
+
+    let back = json!({"file": "src/lib.rs", "search_context": ", times: usize) -> String {\n    format!(\"Hello, {name}!\").repeat(times)", "replacement": ") -> String {\n    format!(\"Hello, {name}!\")"});
+    let (_, repaired) = server.post("/v1/edit", &back);
+    assert_eq!(server.home.read("src/lib.rs"), before, "{repaired}");
+    assert_eq!(repaired["diagnostics"]["fixed"].as_array().unwrap().len(), 2, "{repaired}");
+}
+
+#[test]
+fn a_go_edit_tells_what_it_breaks() {
+    let server = Server::on(GO);
+    server.wait_ready();
+    let before = server.home.read("greet.go");
+    let mut edit = json!({
+        "file": "greet.go",
+        "search_context": "func (g *Greeter) Greet(name string) string {",
+        "replacement": "func (g *Greeter) Greet(name string, loud bool) string {",
+        "dry_run": true,
+    });
+    let (status, dry) = server.post("/v1/edit", &edit);
+    assert_eq!((status, &dry["applied"]), (200, &json!(false)), "{dry}");
+    assert_eq!(broken(&dry), ["cmd/hello/main.go:11", "greet.go:18", "greet_test.go:7"]);
+    assert_eq!(server.home.read("greet.go"), before);
+    let (_, diagnostics) = server.get("/v1/diagnostics?severity=error");
+    assert_eq!((&diagnostics["total"], &diagnostics["meta"]["complete"]), (&json!(0), &json!(true)), "{diagnostics}");
+
+    edit["dry_run"] = json!(false);
+    let (_, applied) = server.post("/v1/edit", &edit);
+    assert_eq!(applied["applied"], true, "{applied}");
+    let (_, diagnostics) = server.get("/v1/diagnostics?severity=error");
+    assert_eq!(diagnostics["total"], 3, "{diagnostics}");
+}
+
+#[test]
+fn an_edit_lands_in_one_place_or_nowhere() {
+    let server = Server::on(RUST);
+    let edit = |body: Value| server.post("/v1/edit", &body);
+    let before = server.home.read("src/lib.rs");
+
+    let (status, reply) = edit(json!({"file": "src/lib.rs", "search_context": "name", "replacement": "x"}));
+    assert_eq!((status, &reply["code"]), (409, &json!("ambiguous")), "{reply}");
+    assert!(reply["candidates"].as_array().unwrap().len() > 2);
+    let missing =
+        json!({"file": "src/lib.rs", "search_context": "pub fn greet(nam: &String) -> Str {", "replacement": "x"});
+    let (status, reply) = edit(missing);
+    assert_eq!((status, &reply["code"], &reply["nearest"]["line"]), (409, &json!("no_match"), &json!(6)), "{reply}");
+    let stale =
+        json!({"file": "src/lib.rs", "search_context": "//! Greetings.", "replacement": "x", "expected_hash": "00"});
+    let (status, reply) = edit(stale);
+    assert_eq!((status, &reply["code"]), (409, &json!("hash_mismatch")), "{reply}");
+    assert_eq!(reply["actual_hash"], blake3::hash(before.as_bytes()).to_hex().as_str());
+    for (file, status, code) in [
+        ("../secret", 400, "outside_workspace"),
+        ("/etc/passwd", 400, "outside_workspace"),
+        (".git/config", 400, "outside_workspace"),
+        ("src/nothing.rs", 404, "unknown_file"),
+    ] {
+        let (got, reply) = edit(json!({"file": file, "search_context": "a", "replacement": "b"}));
+        assert_eq!((got, &reply["code"]), (status, &json!(code)), "{file}: {reply}");
+    }
+    assert_eq!(server.home.read("src/lib.rs"), before);
+
+    // White space is forgiven, and brought to the file's own.
+    let loose = json!({"file": "src/lib.rs", "search_context": "pub fn greet(name: &str) -> String {\n  format!(\"Hello, {name}!\")\n}",
+        "replacement": "pub fn greet(name: &str) -> String {\n  format!(\"Hi, {name}!\")\n}", "autofix": 0});
+    let (status, reply) = edit(loose);
+    assert_eq!((status, &reply["edits"][0]["score"]), (200, &json!(100.0)), "{reply}");
+    assert_eq!(server.home.read("src/lib.rs"), before.replace("Hello", "Hi"));
+
+    // Several at once, all or none; places speak of the text after the change.
+    let both = |second: &str| {
+        json!({"edits": [
+            {"file": "src/shout.rs", "search_context": "/// Greets loudly.", "replacement": "/// Greets\n/// loudly."},
+            {"file": "src/lib.rs", "search_context": second, "replacement": "/// Greets all."},
+        ]})
+    };
+    let (status, reply) = edit(both("/// not there at all, nothing like it"));
+    assert_eq!((status, &reply["edit"]), (409, &json!(1)), "{reply}");
+    assert!(server.home.read("src/shout.rs").contains("/// Greets loudly."));
+    let (status, reply) = edit(both("/// Greets everyone."));
+    assert_eq!((status, reply["files"].as_array().unwrap().len()), (200, 2), "{reply}");
+    assert_eq!((&reply["edits"][0]["line"], &reply["edits"][0]["end_line"]), (&json!(3), &json!(4)));
+
+    // By symbol, docs and attributes included.
+    let (_, reply) = edit(json!({"symbol": "greeter::greet_all", "at": "delete"}));
+    assert_eq!(reply["edits"][0]["strategy"], "symbol", "{reply}");
+    assert!(!server.home.read("src/lib.rs").contains("Greets all"));
+    let (_, reply) = edit(json!({"symbol": "greeter::greet", "at": "body", "replacement": "name.to_owned()"}));
+    assert_eq!(reply["applied"], true, "{reply}");
+    assert!(server.home.read("src/lib.rs").contains("-> String {\n    name.to_owned()\n}"));
+}
+
+#[test]
+fn files_are_written() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let write = |body: Value| server.post("/v1/write", &body);
+    let (status, reply) = write(json!({"name": "src/deep/new.rs", "content": "pub fn new() {}\n", "mode": "create"}));
+    assert_eq!((status, &reply["files"][0]["created"]), (200, &json!(true)), "{reply}");
+    assert_eq!(server.home.read("src/deep/new.rs"), "pub fn new() {}\n");
+    let (status, reply) = write(json!({"name": "src/deep/new.rs", "content": "", "mode": "create"}));
+    assert_eq!((status, &reply["code"]), (409, &json!("already_exists")), "{reply}");
+    let (_, reply) = write(json!({"name": "src/lib.rs", "content": "pub fn extra() {\n    missing::thing();\n}"}));
+    assert_eq!(reply["applied"], true, "{reply}");
+    assert!(server.home.read("src/lib.rs").ends_with("}\n\npub fn extra() {\n    missing::thing();\n}\n"));
+    let (_, reply) =
+        write(json!({"name": "src/shout.rs", "content": "pub fn (", "mode": "overwrite", "dry_run": true}));
+    assert_eq!(reply["validation"][0]["kind"], "syntax", "{reply}");
+    assert!(server.home.read("src/shout.rs").starts_with("use crate::greet;"));
+    let (_, found) = server.get("/v1/symbols?query=extra");
+    assert_eq!(found["symbols"][0]["path"], "greeter::extra", "{found}");
+}

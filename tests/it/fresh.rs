@@ -1,0 +1,183 @@
+//! Always the disk's truth: what anyone changed before a request is in its answer. And engines that die.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::read::GO;
+use crate::support::{RUST, Server};
+
+const DEADLINE: Duration = Duration::from_secs(120);
+
+fn total(server: &Server, symbol: &str) -> u64 {
+    let (status, reply) = server.get(&format!("/v1/usages?symbol={symbol}"));
+    assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+    reply["total"].as_u64().unwrap()
+}
+
+#[test]
+fn every_change_from_outside_is_seen_at_once() {
+    let all: Vec<(&str, &str)> = RUST.iter().chain(GO).copied().collect();
+    let server = Server::on(&all);
+    server.wait_ready();
+    let root = server.home.root();
+    let (rust, go) = ("greeter::greet", "example.com/greeter.Greeter.Greet");
+    assert_eq!((total(&server, rust), total(&server, go)), (3, 3));
+    let more = |times: usize| {
+        let calls = "    let _ = greet(\"\");\n".repeat(times);
+        (format!("use crate::greet;\n\npub fn more() {{\n{calls}}}\n"), {
+            let calls = "\tg.Greet(\"\")\n".repeat(times);
+            format!("package greeter\n\nfunc More(g *Greeter) {{\n{calls}}}\n")
+        })
+    };
+    // A new file that a crate includes, in a new directory; then in place, then renamed over.
+    fs::write(root.join("src/lib.rs"), format!("{}\npub mod deep;\n", server.home.read("src/lib.rs"))).unwrap();
+    for times in 1..12 {
+        let (rust_text, go_text) = more(times);
+        server.home.write("src/deep/mod.rs", "pub mod more;\n");
+        if times % 2 == 0 {
+            server.home.write("src/deep/more.rs", &rust_text);
+            server.home.write("more.go", &go_text);
+        } else {
+            for (name, text) in [("src/deep/more.rs", &rust_text), ("more.go", &go_text)] {
+                server.home.write("other/tmp", text);
+                fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+                fs::rename(root.join("other/tmp"), root.join(name)).unwrap();
+            }
+        }
+        assert_eq!(total(&server, rust), 4 + times as u64, "Rust, {times}");
+        assert_eq!(total(&server, go), 3 + times as u64, "Go, {times}");
+    }
+    // Gone again, as a directory.
+    fs::remove_dir_all(root.join("src/deep")).unwrap();
+    fs::remove_file(root.join("more.go")).unwrap();
+    assert_eq!((total(&server, rust), total(&server, go)), (3, 3));
+    let (status, reply) = server.post("/v1/open", &json!({"file": "src/deep/more.rs"}));
+    assert_eq!((status, &reply["code"]), (404, &json!("unknown_file")));
+    // Touching is no change.
+    let (_, before) = server.get("/v1/diagnostics?file=src/lib.rs");
+    fs::File::open(root.join("src/lib.rs")).unwrap().set_modified(std::time::SystemTime::now()).unwrap();
+    let (_, after) = server.get("/v1/diagnostics?file=src/lib.rs");
+    assert_eq!(before["meta"]["revision"], after["meta"]["revision"]);
+}
+
+#[test]
+fn a_checkout_is_seen_at_once() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let root = server.home.root();
+    let git = |arguments: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+        let done = Command::new("git").current_dir(&root).args(identity).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "one"]);
+    git(&["checkout", "-qb", "other"]);
+    server.home.write("src/shout.rs", "pub fn shout() {}\n");
+    fs::rename(root.join("src/shout.rs"), root.join("src/loud.rs")).unwrap();
+    let lib = server.home.read("src/lib.rs").replace("mod shout", "mod loud");
+    server.home.write("src/lib.rs", &lib);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "two"]);
+    for _ in 0..5 {
+        git(&["checkout", "-q", "main"]);
+        assert_eq!(total(&server, "greeter::greet"), 3);
+        git(&["checkout", "-q", "other"]);
+        assert_eq!(total(&server, "greeter::greet"), 1);
+    }
+}
+
+#[test]
+fn a_manifest_is_read_again() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    server.home.write("helper/Cargo.toml", "[package]\nname = \"helper\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+    server.home.write("helper/src/lib.rs", "pub fn help() {}\n");
+    let manifest = server.home.read("Cargo.toml");
+    server.home.write("Cargo.toml", &format!("{manifest}\n[dependencies]\nhelper = {{ path = \"helper\" }}\n"));
+    let lib = server.home.read("src/lib.rs");
+    server.home.write("src/lib.rs", &format!("{lib}\npub fn helped() {{\n    helper::help();\n}}\n"));
+    assert_eq!(total(&server, "helper::help"), 1);
+    // A broken manifest loses nothing, and is told.
+    server.home.write("Cargo.toml", "[package\n");
+    let (_, reply) = server.get("/v1/usages?symbol=greeter::greet");
+    assert_eq!(reply["total"], 3, "{reply}");
+    assert!(reply["meta"]["missing"].to_string().contains("workspace_broken"), "{reply}");
+}
+
+fn gopls(server: &Server) -> Option<u32> {
+    let (_, status) = server.get("/v1/status");
+    let engines = status["workspaces"][0]["engines"].as_array().unwrap().clone();
+    let pid = engines.iter().find(|it| it["name"] == "gopls")?["pid"].as_u64()?;
+    u32::try_from(pid).ok()
+}
+
+fn kill(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
+
+/// Whether a process is there and not merely waiting to be buried.
+fn lives(pid: u32) -> bool {
+    let status = fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("status")).unwrap_or_default();
+    status.lines().any(|it| it.starts_with("State:") && !it.contains("Z (zombie)"))
+}
+
+#[test]
+fn gopls_comes_back() {
+    let server = Server::on(GO);
+    server.wait_ready();
+    for _ in 0..3 {
+        kill(gopls(&server).expect("gopls runs"));
+        let (status, reply) = server.get("/v1/usages?symbol=Greeter.Greet&wait_ms=60000");
+        let whole = reply["meta"]["complete"] == true;
+        assert_eq!(status, 200, "{reply}");
+        assert!(reply["total"] == 3 || !whole, "an empty success: {reply}");
+        server.wait_ready();
+        assert_eq!(total(&server, "Greeter.Greet"), 3);
+    }
+}
+
+#[test]
+fn no_gopls_outlives_semdex() {
+    let mut server = Server::on(GO);
+    server.wait_ready();
+    let gopls = gopls(&server).expect("gopls runs");
+    assert!(lives(gopls));
+    server.signal(rustix::process::Signal::KILL);
+    server.wait();
+    let deadline = Instant::now() + DEADLINE;
+    while lives(gopls) {
+        assert!(Instant::now() < deadline, "gopls {gopls} is still there");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn without_go_rust_works_on() {
+    let all: Vec<(&str, &str)> = RUST.iter().chain(GO).copied().collect();
+    let home = crate::support::Home::with(&all);
+    // Everything of the path but Go, and a cache without gopls.
+    let tools = home.path().join("tools");
+    fs::create_dir(&tools).unwrap();
+    for tool in ["cargo", "rustc", "rustup", "cc", "ld", "git"] {
+        let found = Command::new("sh").args(["-c", &format!("command -v {tool}")]).output().unwrap().stdout;
+        let found = String::from_utf8(found).unwrap();
+        if !found.trim().is_empty() {
+            std::os::unix::fs::symlink(found.trim(), tools.join(tool)).unwrap();
+        }
+    }
+    let cache = home.path().join("cache");
+    let server = home.serve_with(&["--trust"], &[("PATH", &tools), ("XDG_CACHE_HOME", &cache)]);
+    let (_, rust) = server.get("/v1/usages?symbol=greeter::greet&wait_ms=60000");
+    assert_eq!((&rust["total"], &rust["meta"]["complete"]), (&json!(3), &json!(true)), "{rust}");
+    let (_, go) = server.get("/v1/usages?symbol=Greeter.Greet&wait_ms=2000");
+    assert_eq!(go["meta"]["complete"], false, "{go}");
+    let missing = |reply: &Value| reply["meta"]["missing"].to_string();
+    assert!(missing(&go).contains("engine_down"), "{go}");
+}
