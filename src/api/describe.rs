@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::Service;
 use super::ask::request;
+use super::examples;
 use super::extract::Posted;
 use super::face::Face;
 use super::problem::{PostedAboutSymbol, Refusal};
@@ -84,6 +85,7 @@ pub enum OfFile {
 
 /// All that is known of one symbol.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(examples(examples::described))]
 pub struct DescribedSymbol {
     #[schema(inline)]
     pub kind: OfSymbol,

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::Service;
 use super::ask::request;
+use super::examples;
 use super::extract::Asked;
 use super::face::Face;
 use super::problem::{AboutFile, Refusal};
@@ -32,6 +33,7 @@ request! { query
 
 /// The diagnostics, the gravest first.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(examples(examples::diagnostics))]
 pub struct DiagnosticsReply {
     pub items: Vec<Diagnostic>,
     pub counts: Counts,

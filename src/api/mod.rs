@@ -7,6 +7,7 @@ mod diagnostics;
 mod document;
 mod door;
 mod edit;
+mod examples;
 mod extract;
 mod face;
 mod idle;

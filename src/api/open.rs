@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::Service;
 use super::ask::request;
+use super::examples;
 use super::extract::Posted;
 use super::face::Face;
 use super::problem::{PostedAboutFile, Refusal};
@@ -26,6 +27,7 @@ request! { body
 
 /// A file: its skeleton, its symbols, what it uses and who uses it.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(examples(examples::opened))]
 pub struct Opened {
     pub file: String,
     /// Absent for a file of a language that nobody analyses.

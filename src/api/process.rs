@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Service;
+use super::examples;
 use super::extract::Asked;
 use super::face::Face;
 use super::problem::{Plain, Refusal, Unguarded};
@@ -28,6 +29,7 @@ pub struct StatusQuery {
 
 /// The process and its workspaces.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(examples(examples::status))]
 pub struct StatusReply {
     #[schema(examples("0.1.0"))]
     pub version: &'static str,

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::Service;
 use super::ask::request;
+use super::examples;
 use super::extract::Asked;
 use super::face::Face;
 use super::problem::{AboutSymbol, Refusal};
@@ -56,6 +57,7 @@ impl UsageList {
 
 /// Who uses a symbol.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(examples(examples::usages))]
 pub struct UsagesReply {
     pub symbol: Symbol,
     #[serde(flatten)]

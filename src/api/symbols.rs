@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use super::Service;
 use super::ask::request;
+use super::examples;
 use super::extract::Asked;
 use super::face::Face;
 use super::problem::{AboutFile, Refusal};
@@ -30,6 +31,7 @@ request! { query
 
 /// The symbols found.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(examples(examples::symbols))]
 pub struct SymbolsReply {
     /// A list for `query`, a tree for `file`.
     pub symbols: Vec<Symbol>,

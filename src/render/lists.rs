@@ -2,7 +2,7 @@
 
 use super::code::fenced;
 use super::{counted, line, lines};
-use crate::model::{Language, Symbol, SymbolAt, Usage};
+use crate::model::{Language, Symbol, SymbolAt, SymbolKind, Usage};
 use crate::ops::Listing;
 use crate::ops::diagnostics::DiagnosticList;
 use crate::ops::usages::{ImplementationsOf, UsagesOf};
@@ -21,6 +21,8 @@ pub fn symbol_rows(text: &mut String, symbols: &[Symbol], depth: usize) {
         let named = if depth == 0 { &symbol.path } else { &symbol.name };
         let file = if depth == 0 { format!("{}:", symbol.place.file) } else { "line ".to_owned() };
         let usages = match symbol.usages {
+            // Nobody calls a test.
+            Some(usages) if usages.total == 0 && symbol.test => String::new(),
             Some(usages) if usages.total == 0 => " [no usages]".to_owned(),
             Some(usages) => format!(" [{} in {}]", counted(usages.total, "usage"), counted(usages.files, "file")),
             None => String::new(),
@@ -28,7 +30,12 @@ pub fn symbol_rows(text: &mut String, symbols: &[Symbol], depth: usize) {
         let indent = "  ".repeat(depth);
         let place = lines(&symbol.place);
         line(text, format_args!("{indent}- {} `{named}` {file}{place}{usages}", symbol.kind.name()));
-        symbol_rows(text, &symbol.children, depth + 1);
+        if symbol.test && symbol.kind == SymbolKind::Module {
+            // As in the skeleton, what tests are made of is left to whoever asks for it.
+            line(text, format_args!("{indent}  - {} in it", counted(symbol.children.len(), "symbol")));
+        } else {
+            symbol_rows(text, &symbol.children, depth + 1);
+        }
     }
 }
 
@@ -45,16 +52,29 @@ pub fn usages(found: &UsagesOf) -> String {
             counted(usages.files, "file")
         ),
     );
-    for group in usages.items.chunk_by(same_place) {
-        heading(&mut text, group);
-        for usage in group {
-            let role = usage.role.name();
-            line(&mut text, format_args!("  - {} ({role}): `{}`", usage.place.line, inline(usage.text.trim())));
-        }
+    for group in usages.items.chunk_by(|a, b| a.place.file == b.place.file) {
+        rows(&mut text, group);
     }
     possible(&mut text, &usages.possible);
     more(&mut text, usages.next_cursor.as_deref());
     text
+}
+
+/// The usages in one file, each with its line's text; the symbol around it where it is another than before.
+fn rows(text: &mut String, group: &[Usage]) {
+    let Some(first) = group.first() else { return };
+    line(text, format_args!("- {} [{}]", first.place.file, counted(group.len(), "usage")));
+    let mut around = None;
+    for usage in group {
+        let within = match &usage.symbol {
+            Some(symbol) if around != Some(symbol) => format!(" in `{symbol}`"),
+            _ => String::new(),
+        };
+        around = usage.symbol.as_ref();
+        let (role, test) = (usage.role.name(), if usage.test { ", test" } else { "" });
+        let row = inline(usage.text.trim());
+        line(text, format_args!("  - {}{within} ({role}{test}): `{row}`", usage.place.line));
+    }
 }
 
 /// One line for each enclosing symbol: `file:12,15 [2 usages in path]`.

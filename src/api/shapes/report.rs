@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::{ChangeKind, FindingKind, Meta, Place, Severity, Strategy, list};
+use crate::api::examples;
 use crate::model;
 use crate::ops::report;
 
@@ -34,6 +35,7 @@ impl From<model::Diagnostic> for Diagnostic {
 
 /// What a change did, or would do.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(examples(examples::change))]
 pub struct ChangeReport {
     /// The token that takes the change back; null in a dry run and where nothing changed.
     #[schema(required)]

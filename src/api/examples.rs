@@ -1,0 +1,142 @@
+//! Replies as examples for the document, shortened from real ones. The linter holds them against the schemas.
+
+use serde_json::{Value, json};
+
+const FILE: &str = "crates/searcher/src/lines.rs";
+const HASH: &str = "f4b1dd7d56bc096550bac26e1872f658b89b8febc49eba3d918e44a1902fc7ec";
+
+fn meta(elapsed_ms: f64) -> Value {
+    json!({
+        "workspace": "ripgrep", "revision": 17, "state": "ready", "complete": true, "missing": [],
+        "elapsed_ms": elapsed_ms
+    })
+}
+
+fn line_iter(with_children: bool) -> Value {
+    let mut symbol = json!({
+        "path": "grep_searcher::lines::LineIter", "kind": "struct", "name": "LineIter",
+        "signature": "pub struct LineIter<'b> { … }", "package": "grep_searcher",
+        "file": FILE, "start": 165, "end": 493, "line": 10, "end_line": 20, "column": 1,
+        "name_at": {"start": 435, "end": 443, "line": 17},
+        "docs": "An iterator over lines in a particular slice of bytes.",
+        "external": false, "public": true, "test": false, "usages": {"total": 13, "files": 4}
+    });
+    if with_children {
+        symbol["children"] = json!([{
+            "path": "grep_searcher::lines::LineIter::bytes", "kind": "field", "name": "bytes",
+            "signature": "bytes: &'b [u8]", "package": "grep_searcher",
+            "file": FILE, "start": 454, "end": 469, "line": 18, "end_line": 18, "column": 5,
+            "name_at": {"start": 454, "end": 459, "line": 18},
+            "external": false, "public": false, "test": false, "usages": {"total": 2, "files": 1}
+        }]);
+    }
+    symbol
+}
+
+fn usage() -> Value {
+    json!({
+        "file": "crates/printer/src/util.rs", "start": 7873, "end": 7881, "line": 248, "end_line": 248, "column": 40,
+        "text": "    pub(crate) fn lines(&self, line_term: u8) -> LineIter<'_> {",
+        "symbol": "grep_printer::util::Sunk::lines", "role": "type", "test": false
+    })
+}
+
+pub fn opened() -> Value {
+    json!({
+        "file": FILE, "language": "rust", "package": "grep_searcher", "lines": 466, "hash": HASH,
+        "docs": "A collection of routines for performing operations on lines.",
+        "skeleton": "impl<'b> LineIter<'b> {\n    pub fn new(line_term: u8, bytes: &'b [u8]) -> LineIter<'b> { /* 2 lines */ }\n}\n",
+        "imports": [{"path": "bstr::ByteSlice", "line": 6}],
+        "symbols": [line_iter(true)],
+        "upstream": [{
+            "package": "grep_matcher", "external": false, "files": ["crates/matcher/src/lib.rs"],
+            "symbols": ["grep_matcher::LineTerminator"]
+        }],
+        "downstream": [{
+            "file": "crates/printer/src/util.rs", "package": "grep_printer",
+            "symbols": ["grep_searcher::lines::LineIter"], "count": 4
+        }],
+        "meta": meta(2.1)
+    })
+}
+
+pub fn described() -> Value {
+    json!({
+        "kind": "symbol", "symbol": line_iter(false),
+        "source": "#[derive(Debug)]\npub struct LineIter<'b> {\n    bytes: &'b [u8],\n    stepper: LineStep,\n}",
+        "docs": "An iterator over lines in a particular slice of bytes.",
+        "examples": [{
+            "origin": "test", "file": FILE, "line": 311, "title": "line_iter",
+            "code": "assert_eq!(lines(\"a\\nb\"), vec![\"a\\n\", \"b\"]);"
+        }],
+        "usages": {"total": 13, "files": 4, "items": [usage()], "possible": []},
+        "implementations": [], "next_cursor": "1", "meta": meta(8.4)
+    })
+}
+
+pub fn usages() -> Value {
+    json!({
+        "symbol": line_iter(false), "total": 13, "files": 4, "items": [usage()], "possible": [], "next_cursor": "1",
+        "meta": meta(3.3)
+    })
+}
+
+pub fn symbols() -> Value {
+    json!({"symbols": [line_iter(false)], "total": 1, "next_cursor": null, "meta": meta(1.9)})
+}
+
+pub fn diagnostics() -> Value {
+    json!({
+        "items": [{
+            "file": "crates/printer/src/util.rs", "start": 7900, "end": 7915, "line": 249, "end_line": 249, "column": 9,
+            "severity": "error", "code": "E0107", "message": "expected 3 arguments, found 2",
+            "source": "rust-analyzer", "symbol": "grep_printer::util::Sunk::lines"
+        }],
+        "counts": {"error": 1, "warning": 0, "info": 0, "hint": 0}, "total": 1, "meta": meta(41.0)
+    })
+}
+
+pub fn change() -> Value {
+    json!({
+        "change": "01JD8M2Q6Z5V9K3T7W1X4Y0ABC", "applied": true,
+        "files": [{
+            "file": FILE, "hash": "9c1185a5c5e9fc54612808977ee8f548b2258d31aa2f3c1f3c0f0b3f5f0f3a4e", "old_hash": HASH,
+            "created": false,
+            "diff": "--- a/crates/searcher/src/lines.rs\n+++ b/crates/searcher/src/lines.rs\n@@ -25,1 +25,1 @@\n-    pub fn new(line_term: u8, bytes: &'b [u8])\n+    pub fn new(line_term: u8, bytes: &'b [u8], limit: usize)\n"
+        }],
+        "edits": [{
+            "strategy": "exact", "score": 100.0, "file": FILE, "start": 655, "end": 711, "line": 25, "end_line": 25,
+            "column": 5
+        }],
+        "validation": [], "diagnostics": {"new": [], "fixed": []},
+        "impact": {
+            "changed": [{
+                "symbol": "grep_searcher::lines::LineIter::new", "kind": "signature",
+                "before": "pub fn new(line_term: u8, bytes: &'b [u8]) -> LineIter<'b>",
+                "after": "pub fn new(line_term: u8, bytes: &'b [u8], limit: usize) -> LineIter<'b>"
+            }],
+            "broken": [{
+                "file": "crates/printer/src/util.rs", "start": 7900, "end": 7915, "line": 249, "end_line": 249,
+                "column": 9, "text": "        LineIter::new(line_term, self.bytes)", "code": "E0107",
+                "reason": "expected 3 arguments, found 2", "symbol": "grep_printer::util::Sunk::lines",
+                "cause": "grep_searcher::lines::LineIter::new", "test": false
+            }],
+            "affected": [], "tests": [],
+            "unchecked": [{"code": "borrow_checker", "detail": "the borrow checker does not run: `cargo check` does"}]
+        },
+        "meta": meta(152.0)
+    })
+}
+
+pub fn status() -> Value {
+    json!({
+        "version": "0.1.0", "pid": 4711, "memory_bytes": 902_000_000,
+        "workspaces": [{
+            "id": "ripgrep", "root": "/src/ripgrep", "languages": ["rust"], "state": "indexing", "revision": 17,
+            "progress": {"stage": "indexing", "done": 12, "total": 40},
+            "engines": [{"name": "rust-analyzer", "version": "0.0.348", "state": "indexing", "restarts": 0}],
+            "trusted": true, "missing": []
+        }],
+        "meta": meta(0.2)
+    })
+}
