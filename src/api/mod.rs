@@ -124,3 +124,37 @@ async fn wrong_method(method: Method, uri: Uri) -> Refusal {
     let detail = format!("`{}` takes no {method}: the header `Allow` says what it takes", uri.path());
     Error::new(Code::MethodNotAllowed, detail).into()
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use axum::http::{StatusCode, header};
+    use tower::ServiceExt;
+
+    use super::*;
+
+    async fn reply(router: Router) -> (StatusCode, String, Option<String>) {
+        let response = router.layer(from_fn(face::speak)).oneshot(Request::new(Body::empty())).await.unwrap();
+        let retry = response.headers().get(header::RETRY_AFTER).map(|it| it.to_str().unwrap().to_owned());
+        let status = response.status();
+        let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap(), retry)
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_answered_without_what_it_said() {
+        let panics = routing::get(async || -> &str { panic!("the secret of {}", std::process::id()) });
+        let (status, body, _) =
+            reply(Router::new().route("/", panics).layer(CatchPanicLayer::custom(face::panicked))).await;
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert!(body.contains("\"code\":\"internal\"") && !body.contains("secret"), "{body}");
+    }
+
+    #[tokio::test]
+    async fn one_too_many_is_told_to_come_again() {
+        let full = from_fn_with_state(Arc::new(Semaphore::new(0)), one_of_many);
+        let (status, body, retry) = reply(Router::new().route("/", routing::get(async || "fine")).layer(full)).await;
+        assert_eq!((status, retry.as_deref()), (StatusCode::TOO_MANY_REQUESTS, Some("1")));
+        assert!(body.contains("\"code\":\"busy\""), "{body}");
+    }
+}

@@ -1,5 +1,6 @@
 //! How the program starts and ends.
 
+use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use rustix::process::Signal;
@@ -22,6 +23,27 @@ fn it_says_where_it_listens_and_ends_on_a_signal() {
         assert!(!file.exists());
         assert!(TcpStream::connect(server.address()).is_err());
     }
+}
+
+#[test]
+fn what_is_in_flight_holds_the_end_up_and_a_second_signal_does_not_wait() {
+    let mut server = Server::on(RUST);
+    let mut slow = TcpStream::connect(server.address()).unwrap();
+    let head = format!(
+        "POST /v1/open HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+         Expect: 100-continue\r\nContent-Length: 9\r\n\r\n",
+        server.home.token()
+    );
+    slow.write_all(head.as_bytes()).unwrap();
+    // Now the body is being waited for.
+    let mut go_on = [0; 12];
+    slow.read_exact(&mut go_on).unwrap();
+    assert_eq!(&go_on, b"HTTP/1.1 100");
+
+    server.signal(Signal::TERM);
+    server.wait_for_log("stopping");
+    server.signal(Signal::TERM);
+    assert_eq!(server.wait().code(), Some(130));
 }
 
 #[test]

@@ -241,6 +241,15 @@ impl Server {
         wait(&mut self.child)
     }
 
+    /// Returns when the server has logged this.
+    pub fn wait_for_log(&self, wanted: &str) {
+        let deadline = Instant::now() + END_DEADLINE;
+        while !self.log().contains(wanted) {
+            assert!(Instant::now() < deadline, "{wanted:?} was not logged in time");
+            thread::park_timeout(Duration::from_millis(20));
+        }
+    }
+
     pub fn log(&self) -> String {
         fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
     }
