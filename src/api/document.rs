@@ -1,10 +1,8 @@
 //! The OpenAPI document around the calls: what they have in common, and how it is served.
 
-use axum::response::Response;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
-use super::face;
 use super::problem::Problem;
 
 #[derive(OpenApi)]
@@ -49,8 +47,4 @@ pub fn yaml(document: &utoipa::openapi::OpenApi) -> String {
         String::new()
     });
     format!("# Generated from src/api: change it there, then run `UPDATE_OPENAPI=1 cargo test openapi`.\n{text}")
-}
-
-pub async fn serve(yaml: String) -> Response {
-    face::with_type("application/yaml", yaml)
 }

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
@@ -58,7 +59,7 @@ fn own_host(headers: &HeaderMap, uri: &Uri, reached: Option<IpAddr>) -> Result<(
         _ => return Err(forbidden_host("a request names its host exactly once")),
     };
     // A target in absolute form would take precedence over Host, so it has to agree.
-    let names = std::iter::once(host).chain(uri.authority().map(|it| it.as_str()));
+    let names = std::iter::once(host).chain(uri.authority().map(Authority::as_str));
     for name in names {
         if !is_own_name(name, reached) {
             let detail = format!("this server is reached as `localhost` or `127.0.0.1`, not as `{name}`");

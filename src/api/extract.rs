@@ -31,6 +31,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Posted<T> {
             return Err(Error::new(Code::InvalidRequest, detail).into());
         }
         let bytes = read(&parts.headers, body).await?;
+        is_object(&bytes)?;
         let mut reader = serde_json::Deserializer::from_slice(&bytes);
         let value = serde_path_to_error::deserialize(&mut reader).map_err(refused_body)?;
         reader.end().map_err(|error| not_json(&error))?;
@@ -85,7 +86,20 @@ async fn read(headers: &HeaderMap, body: Body) -> Result<bytes::Bytes, Error> {
 }
 
 fn is_length_limit(error: &axum::Error) -> bool {
-    std::error::Error::source(error).is_some_and(|it| it.is::<http_body_util::LengthLimitError>())
+    std::error::Error::source(error).is_some_and(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>)
+}
+
+/// serde would take a list for the fields in their order.
+fn is_object(bytes: &[u8]) -> Result<(), Error> {
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        return Ok(());
+    }
+    match serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
+        Ok(_) => {
+            Err(Error::new(Code::InvalidRequest, "the body is JSON, but not an object: send `{…}` with the fields"))
+        }
+        Err(error) => Err(not_json(&error)),
+    }
 }
 
 fn refused_body(error: serde_path_to_error::Error<serde_json::Error>) -> Error {
@@ -120,6 +134,11 @@ fn refused(path: &str, message: &str) -> Error {
         let detail = format!("{at}unknown {word} `{name}`: {hint} Known: {}", known.join(", "));
         return Error::new(Code::InvalidRequest, detail).suggesting(nearest.map(str::to_owned).into_iter().collect());
     }
+    // The name of a type of ours tells nobody anything.
+    let message = match message.split_once(", expected struct ") {
+        Some((found, _)) => format!("{found}, expected an object"),
+        None => message.to_owned(),
+    };
     Error::new(Code::InvalidRequest, format!("{at}{message}"))
 }
 
@@ -201,7 +220,8 @@ mod tests {
         check(&body(r#"{"file":null}"#).await, Code::InvalidRequest, &["`file`", "null"]);
         check(&body(r#"{"autofix":1}"#).await, Code::InvalidRequest, &["missing field `file`"]);
         check(&body(r#"{"file":"a","file":"b"}"#).await, Code::InvalidRequest, &["duplicate field `file`"]);
-        check(&body("[]").await, Code::InvalidRequest, &["missing"]);
+        check(&body(r#"["a"]"#).await, Code::InvalidRequest, &["not an object"]);
+        check(&body(r#"{"file":"a","edits":[3]}"#).await, Code::InvalidRequest, &["`edits[0]`", "expected an object"]);
         check(&query("file=a&autofix=x").await, Code::InvalidRequest, &["`autofix`", "invalid digit"]);
         check(&query("file=a&file=b").await, Code::InvalidRequest, &["duplicate field `file`"]);
         check(&query("file=a&mode=crate").await, Code::InvalidRequest, &["`mode`", "`create`"]);

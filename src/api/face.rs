@@ -136,7 +136,7 @@ fn internal() -> Error {
     )
 }
 
-/// The status of a reply that has no body of ours, for what is not part of the contract's forms.
+/// A reply that comes in one form only.
 pub fn with_type(content_type: &'static str, body: impl Into<axum::body::Body>) -> Response {
     (StatusCode::OK, [(header::CONTENT_TYPE, content_type)], body.into()).into_response()
 }

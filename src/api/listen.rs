@@ -6,6 +6,7 @@ use std::net::TcpListener as StdTcpListener;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::time::Duration;
 
 use axum::Router;
@@ -130,14 +131,15 @@ where
     let mut builder = hyper::server::conn::http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_DEADLINE);
     let mut connection = builder.serve_connection(TokioIo::new(stream), service);
-    let mut stopping = false;
-    let outcome = loop {
-        tokio::select! {
-            outcome = &mut connection => break outcome,
-            () = stop.cancelled(), if !stopping => {
-                stopping = true;
-                Pin::new(&mut connection).graceful_shutdown();
-            }
+    let ended = tokio::select! {
+        outcome = &mut connection => Some(outcome),
+        () = stop.cancelled() => None,
+    };
+    let outcome = match ended {
+        Some(outcome) => outcome,
+        None => {
+            Pin::new(&mut connection).graceful_shutdown();
+            (&mut connection).await
         }
     };
     match outcome {

@@ -68,8 +68,8 @@ pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Rout
     // Layers wrap those above them: the last is the outermost.
     router
         .with_state(service)
-        .route("/openapi.yaml", routing::get(move || document::serve(yaml)))
-        .fallback(move |uri: Uri| unknown_route(uri, calls))
+        .route("/openapi.yaml", routing::get(async move || face::with_type("application/yaml", yaml)))
+        .fallback(async move |uri: Uri| unknown_route(&uri, &calls))
         .method_not_allowed_fallback(wrong_method)
         .layer(CatchPanicLayer::custom(face::panicked))
         .layer(from_fn_with_state(Arc::new(Semaphore::new(IN_FLIGHT)), one_of_many))
@@ -109,8 +109,8 @@ async fn one_of_many(State(places): State<Arc<Semaphore>>, request: Request, nex
     Ok(next.run(request).await)
 }
 
-async fn unknown_route(uri: Uri, calls: Arc<[String]>) -> Refusal {
-    let nearest = extract::nearest(uri.path(), &calls);
+fn unknown_route(uri: &Uri, calls: &[String]) -> Refusal {
+    let nearest = extract::nearest(uri.path(), calls);
     let hint = match nearest {
         Some(call) => format!("did you mean `{call}`?"),
         None => "`/openapi.yaml` lists the calls that there are".to_owned(),

@@ -14,7 +14,7 @@ use super::problem::{Plain, Refusal, Unguarded};
 use super::shapes::{Language, Meta, Missing, State as Stage, list, milliseconds};
 use crate::lang::{EngineStatus, Progress as Steps};
 use crate::render;
-use crate::workspace;
+use crate::workspace::{self, Workspace};
 
 /// Which workspaces to tell of.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -151,7 +151,7 @@ pub async fn status(
         Some(workspace) => vec![service.pick(Some(workspace))?],
         None => service.workspaces.list(),
     };
-    let statuses: Vec<_> = told.iter().map(|it| it.status()).collect();
+    let statuses: Vec<_> = told.iter().map(Workspace::status).collect();
     let text = render::workspaces(&statuses);
     let meta = process_meta(&statuses, face.elapsed());
     let reply = StatusReply {

@@ -15,6 +15,7 @@ use super::process::{WorkspaceStatus, process_meta};
 use super::shapes::Meta;
 use crate::model::{Code, Error, Result};
 use crate::render;
+use crate::workspace::Workspace;
 
 /// The workspaces that are open.
 #[derive(Debug, Serialize, ToSchema)]
@@ -43,7 +44,7 @@ pub async fn list_workspaces(
     face: Face,
     Asked(Nothing {}): Asked<Nothing>,
 ) -> Result<Response, Refusal> {
-    let statuses: Vec<_> = service.workspaces.list().iter().map(|it| it.status()).collect();
+    let statuses: Vec<_> = service.workspaces.list().iter().map(Workspace::status).collect();
     let text = render::workspaces(&statuses);
     let meta = process_meta(&statuses, face.elapsed());
     let workspaces = statuses.into_iter().map(WorkspaceStatus::from).collect();

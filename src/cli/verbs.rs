@@ -172,7 +172,7 @@ pub struct Common {
 macro_rules! words {
     ($($name:ident { $($word:ident),* })*) => { $(
         #[derive(Debug, Clone, Copy, ValueEnum)]
-        enum $name { $($word),* }
+        pub enum $name { $($word),* }
 
         impl $name {
             /// As the server knows it.

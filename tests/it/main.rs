@@ -14,3 +14,4 @@ mod process;
 mod read;
 mod support;
 mod tidy;
+mod verbs;
