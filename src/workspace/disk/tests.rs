@@ -1,3 +1,5 @@
+//! Names, links, modes and failures, on a real file system.
+
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 

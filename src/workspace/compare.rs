@@ -1,0 +1,142 @@
+//! How the writer learns what others did: the barrier, and comparing the texts with what stands on the disk.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::change::Cause;
+use super::disk;
+use super::watch::{Seen, Watcher, is_listed, walk};
+use super::writer::Writer;
+use crate::model::{Code, Error, FileEdit, Missing, MissingCode, Result};
+
+/// How long the file system may take to tell what has happened.
+const BARRIER: Duration = Duration::from_secs(2);
+
+impl Writer {
+    /// The barrier: whatever anyone finished on the disk before this call is in the texts after it.
+    pub(super) fn catch_up(&mut self) -> Result<()> {
+        let seen = match &mut self.watcher {
+            Some(watcher) => watcher.barrier(BARRIER).unwrap_or(Seen::Rescan),
+            None => Seen::Rescan,
+        };
+        self.take(seen)
+    }
+
+    /// What the watcher has heard, before anybody asks.
+    pub(super) fn take_news(&mut self) {
+        if let Some(watcher) = &mut self.watcher {
+            let seen = watcher.drain();
+            if let Err(error) = self.take(seen) {
+                tracing::error!(%error, "the next request tries again");
+            }
+        }
+    }
+
+    fn take(&mut self, seen: Seen) -> Result<()> {
+        let edits = match seen {
+            Seen::Paths(paths) if paths.is_empty() => return Ok(()),
+            Seen::Paths(paths) => self.compare(&paths),
+            Seen::Rescan => self.compare_all()?,
+        };
+        if !edits.is_empty() {
+            self.apply(&edits, Cause::Outside);
+        }
+        Ok(())
+    }
+
+    /// Reads what stands at these paths now. A path that is no file stands for everything known below it.
+    fn compare(&self, paths: &BTreeSet<PathBuf>) -> Vec<FileEdit> {
+        let mut edits = Vec::new();
+        let mut seen = BTreeSet::new();
+        for path in paths {
+            let root = self.root_of(path);
+            let now = if is_listed(root, path) { self.read(path) } else { None };
+            if let Some((name, text)) = now {
+                self.differs(name, Some(text), &mut seen, &mut edits);
+            } else {
+                self.differs(self.name_of(path), None, &mut seen, &mut edits);
+            }
+            // It may have been a directory, or be one that was moved here.
+            let name = self.name_of(path);
+            let below: Vec<String> = self.files.below(&name).map(|it| it.path.to_string()).collect();
+            for name in below {
+                let path = self.absolute(&name);
+                let text = if is_listed(root, &path) { self.read(&path).map(|it| it.1) } else { None };
+                self.differs(name, text, &mut seen, &mut edits);
+            }
+        }
+        edits
+    }
+
+    fn compare_all(&mut self) -> Result<Vec<FileEdit>> {
+        let listed = match &mut self.watcher {
+            Some(watcher) => watcher.rescan(),
+            None => walk(&self.root),
+        };
+        self.note_watching();
+        let listed = listed.map_err(|error| {
+            tracing::error!(%error, "the workspace could not be read again");
+            Error::new(
+                Code::NotReady,
+                "the workspace's files cannot be read at the moment, so no answer could be true: ask again",
+            )
+        })?;
+        let mut edits = Vec::new();
+        let mut seen = BTreeSet::new();
+        for path in &listed {
+            if let Some((name, text)) = self.read(path) {
+                self.differs(name, Some(text), &mut seen, &mut edits);
+            }
+        }
+        let gone: Vec<String> =
+            self.files.iter().filter(|it| !seen.contains(&*it.path)).map(|it| it.path.to_string()).collect();
+        for name in gone {
+            self.differs(name, None, &mut seen, &mut edits);
+        }
+        Ok(edits)
+    }
+
+    /// Whether changes are heard of, or have to be looked for, is part of the status.
+    pub(super) fn note_watching(&mut self) {
+        self.missing.retain(|it| it.scope.as_deref() != Some("watcher"));
+        if let Some(lack) = self.watcher.as_ref().and_then(Watcher::lacks) {
+            let detail = format!("{lack}; so every request compares the whole workspace with the disk");
+            self.missing.push(Missing::new(MissingCode::TooMany, "watcher", detail));
+        }
+    }
+
+    fn differs(&self, name: String, text: Option<Arc<str>>, seen: &mut BTreeSet<String>, edits: &mut Vec<FileEdit>) {
+        if !seen.insert(name.clone()) {
+            return;
+        }
+        let old = self.files.get(&name).map(|it| it.text.clone());
+        if old != text {
+            edits.push(FileEdit { file: name, old, new: text });
+        }
+    }
+
+    /// A file's name and text; `None` for what is no text, too large or gone.
+    pub(super) fn read(&self, path: &Path) -> Option<(String, Arc<str>)> {
+        let size = std::fs::metadata(path).ok()?.len();
+        if size > self.settings.max_file_bytes {
+            return None;
+        }
+        let bytes = std::fs::read(path).ok()?;
+        let text: Arc<str> = Arc::from(disk::text_of(&bytes)?);
+        Some((self.name_of(path), text))
+    }
+
+    fn name_of(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
+    }
+
+    fn absolute(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    fn root_of(&self, path: &Path) -> &Path {
+        self.outside_roots.iter().find(|it| path.starts_with(it)).unwrap_or(&self.root)
+    }
+}
