@@ -75,7 +75,7 @@ class Field:
                 return file, line, FUNCTION.sub(rf"\1_semdex_probe_{self.serial}\2", line)
             if kind == "new line":
                 return file, line, f"{line}\n// semdex probe {self.serial}"
-            if kind == "line less" and at + 1 < len(lines):
+            if kind == "line less" and at + 2 < len(lines):
                 return file, f"{line}\n{lines[at + 1]}", line
             return file, line, f"{line} // semdex probe {self.serial}"
 

@@ -101,7 +101,7 @@ where
         if plan.edits.is_empty() {
             let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
             let meta = workspace.meta(None, snapshot.revision, Coverage::default());
-            return Ok(Reply { value: report(&plan, None, !mode.dry_run, Judgement::default()), meta });
+            return Ok(Reply { value: report(&plan, None, false, Judgement::default()), meta });
         }
         let change = Change {
             cause: mode.cause,

@@ -2,10 +2,10 @@
 //! of places before and after a change.
 
 use std::borrow::Cow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashMap;
-use similar::TextDiff;
+use similar::{Algorithm, DiffOp, TextDiff};
 
 use crate::model::Span;
 
@@ -31,6 +31,11 @@ pub fn unified(old: Option<&str>, new: Option<&str>, file: &str) -> String {
 pub fn between(old_name: &str, old: &str, new_name: &str, new: &str) -> String {
     let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
     diff.unified_diff().context_radius(3).header(old_name, new_name).to_string()
+}
+
+/// Which lines of two texts correspond.
+pub(super) fn of_lines(old: &[String], new: &[String]) -> Vec<DiffOp> {
+    similar::capture_diff_slices_deadline(Algorithm::Myers, old, new, Some(Instant::now() + PATIENCE))
 }
 
 /// A name that would break a header's line is quoted as git does it.

@@ -3,8 +3,8 @@
 //!
 //! A sweep over the file bounds for every line how alike a place that begins there can be at most: by the groups of
 //! three characters that the search text has and the lines do not. The most promising places are then aligned, the
-//! best bound first, until no further one could be the answer or a rival to it. Where a place begins and ends is taken from the
-//! alignment only if words there agree; a place whose extent is doubtful is told as the nearest, not taken.
+//! best bound first, until no further one could be the answer or a rival to it. A place whose extent is doubtful is
+//! told as the nearest, but not taken.
 
 mod extent;
 mod flat;
@@ -23,6 +23,9 @@ use sweep::{Start, TRIES, lacking_characters};
 const LONGEST: usize = 20_000;
 /// Columns times blocks of the alignments: some milliseconds.
 const BUDGET: usize = 1_000_000;
+
+/// More places than this are not told apart.
+const MOST_ALIKE: usize = 100;
 
 /// A second place is a rival unless it is worse than the best by at least two points, and by half of what the best
 /// itself lacks.
@@ -106,7 +109,8 @@ impl<'a> Finder<'a> {
     fn places(&self) -> (Vec<Place>, bool) {
         let mut aligner = Aligner::new(self.asked);
         let starts = sweep::starts(self.asked, self.flat, self.autofix);
-        let mut places: Vec<Place> = starts.iter().filter_map(|start| self.nearly_equal(start)).collect();
+        let nearly_equal = starts.iter().filter_map(|start| self.nearly_equal(start));
+        let mut places: Vec<Place> = nearly_equal.take(MOST_ALIKE).collect();
         // Of those that leave no doubt.
         let mut best = places.iter().map(|place| place.score).fold(0.0, f64::max);
         for (tried, start) in starts.iter().enumerate() {
@@ -115,13 +119,18 @@ impl<'a> Finder<'a> {
             if hopeless(self.asked.at_most(start.lacking)) {
                 break;
             }
+            if places.len() >= MOST_ALIKE {
+                return (places, true);
+            }
             let part = self.part(start);
-            let known = places.iter().filter(|place| place.doubt.is_none());
-            if known.clone().any(|place| place.start == part.start || !self.may_be_shifted(place, start, needed))
-                || hopeless(
-                    self.asked.at_most(lacking_characters(&self.asked.text, &self.flat.text[part.start..part.end])),
-                )
-            {
+            let mut known = places.iter().filter(|place| place.doubt.is_none());
+            if known.any(|place| place.start == part.start || !self.may_be_shifted(place, start, needed)) {
+                continue;
+            }
+            let Some(lacking) = aligner.lacking(self.asked, &self.flat.text[part.start..part.end]) else {
+                return (places, true);
+            };
+            if hopeless(self.asked.at_most(lacking)) {
                 continue;
             }
             let Some(aligned) = self.align(&mut aligner, start, part, hopeless) else { return (places, true) };
@@ -236,6 +245,12 @@ impl Aligner {
         let forwards = Pattern::new(&asked.text);
         let budget = BUDGET.max(5 * asked.length * forwards.blocks());
         Aligner { forwards, backwards: Pattern::reversed(&asked.text), budget }
+    }
+
+    /// A bound of the distance that costs little.
+    fn lacking(&mut self, asked: &Asked, text: &str) -> Option<usize> {
+        self.budget = self.budget.checked_sub(text.len() / 8)?;
+        Some(lacking_characters(&asked.text, text))
     }
 
     /// The least distance to a part of the text, and where that part ends.

@@ -1,6 +1,6 @@
 //! What to say when nothing fits: the nearest text, what differs from it, and whether the change is there already.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
 use super::{Hit, Search, exact, reindent, whitespace, without_bom};
 use crate::model::{Nearest, Span};
@@ -75,7 +75,7 @@ fn differences(search: &Search, span: Span, lines: &LineIndex) -> Vec<String> {
     let (asked_numbers, asked) = numbered(without_bom(search.context), 1);
     let (numbers, there) = numbered(&search.text[span.start..span.end], lines.line(span.start));
     let mut differences = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &asked, &there) {
+    for op in diff::of_lines(&asked, &there) {
         let (old, new) = match op {
             DiffOp::Equal { .. } => continue,
             _ => (op.old_range(), op.new_range()),

@@ -4,11 +4,12 @@
 //! indentation the file has for it; depths that only the replacement has are counted on from the nearest one, in the
 //! file's own unit. Where both agree, and for an exact match, the replacement is taken as it is.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
 use super::literals::Literals;
 use super::{Hit, without_bom};
 use crate::model::{Code, Error, Help, Result, Span, Strategy};
+use crate::text::diff;
 
 /// One replacement: exactly this range of the old text becomes this text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -259,7 +260,7 @@ pub(super) fn indentations<'a>(text: &'a str, span: Span, context: &'a str) -> V
         |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line.split_whitespace().collect()).collect() };
     let begins_line = indentation_before(text, span.start).is_some();
     let mut pairs = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &squeezed(&asked), &squeezed(&there)) {
+    for op in diff::of_lines(&squeezed(&asked), &squeezed(&there)) {
         let (old_index, new_index, len) = match op {
             DiffOp::Equal { old_index, new_index, len } => (old_index, new_index, len),
             DiffOp::Replace { old_index, old_len, new_index, new_len } if old_len == new_len => {

@@ -1,5 +1,3 @@
-//! Matching as a whole: what lands, what is ambiguous, what is missed, and what a replacement makes of it.
-
 use super::*;
 use crate::text::testing::Dice;
 

@@ -33,8 +33,9 @@ pub(super) fn find(text: &str, context: &str) -> Loose {
     let (asked_literals, literals) = (Literals::scan(asked.original), Literals::scan(text));
     let pair = Pair { asked: &asked, asked_literals, there: &there, literals };
     let mut loose = Loose::default();
-    // What overlaps is looked at more than once, but never more than this in all.
-    let mut gaps_left = 8 * (asked.runs.len() + there.runs.len()) + 1024;
+    // There is a gap after each byte at most; what overlaps is looked at more than once, but only so often.
+    let mut gaps_left = 4 * (asked.text.len() + there.text.len()) + 1024;
+    let mut scorer = Scorer { budget: 4_000_000 };
     for start in starts {
         let span = there.span(start, start + asked.text.len());
         let differing = pair.differing_gaps(start, &mut gaps_left);
@@ -47,7 +48,7 @@ pub(super) fn find(text: &str, context: &str) -> Loose {
         let Some(differing) = differing else { continue };
         let place = &text[span.start..span.end];
         let strategy = if same_lines(asked.original, place) { Strategy::Indent } else { Strategy::Whitespace };
-        let hit = super::Hit { span, score: score_of(asked.original, place, differing), strategy };
+        let hit = super::Hit { span, score: scorer.score(asked.original, place, differing), strategy };
         if indentation_differs_in_meaning(text, span, context) {
             loose.refused = Some(Refused {
                 hit,
@@ -216,20 +217,30 @@ fn glues(before: char, after: char) -> bool {
     OPERATORS.iter().any(|operator| operator.chars().eq([before, after]))
 }
 
-/// The contract's score of a place whose squeezed text is the same. `differing` gaps cost one each at most, which
-/// bounds the work; for huge texts with very many of them that bound is the answer.
-fn score_of(asked: &str, place: &str, differing: usize) -> f64 {
-    if differing == 0 {
-        return 100.0;
+/// Scores places whose squeezed text is the same.
+struct Scorer {
+    /// Characters times words of 64 of them: what may be spent on all places together.
+    budget: usize,
+}
+
+impl Scorer {
+    /// The contract's score. `differing` gaps cost one edit each at most, and less only in texts that repeat
+    /// themselves; where the budget is spent, that bound is the answer.
+    fn score(&mut self, asked: &str, place: &str, differing: usize) -> f64 {
+        if differing == 0 {
+            return 100.0;
+        }
+        let (asked, place) = (collapse(asked), collapse(place));
+        let longest = asked.chars().count().max(place.chars().count());
+        let cost = longest * longest.div_ceil(64);
+        let distance = if cost <= self.budget {
+            self.budget -= cost;
+            score::distance_within(&asked, &place, differing).unwrap_or(differing)
+        } else {
+            differing
+        };
+        score::from_distance(distance, longest)
     }
-    let (asked, place) = (collapse(asked), collapse(place));
-    let longest = asked.chars().count().max(place.chars().count());
-    let distance = if longest <= 20_000 {
-        score::distance_within(&asked, &place, differing).unwrap_or(differing)
-    } else {
-        differing
-    };
-    score::from_distance(distance, longest)
 }
 
 /// Whether only indentation and blanks at line ends differ.
