@@ -171,7 +171,7 @@ fn what_is_no_text_file_is_told() {
 #[test]
 fn sizes_are_limited() {
     let fixture = Fixture::new(&[("big", "")]);
-    fs::File::create(fixture.path("big")).unwrap().set_len(MOST_BYTES as u64 + 1).unwrap();
+    File::create(fixture.path("big")).unwrap().set_len(MOST_BYTES as u64 + 1).unwrap();
     let located = fixture.disk.locate("big").unwrap();
     assert_eq!(fixture.disk.read(&located).unwrap_err().code, Code::TooLarge);
     let error = fixture.written(&[("new", None, Some(&"x".repeat(MOST_BYTES + 1)))]).unwrap_err();
