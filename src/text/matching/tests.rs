@@ -1,3 +1,5 @@
+//! Matching as a whole: what lands, what is ambiguous, what is missed, and what a replacement makes of it.
+
 use super::*;
 use crate::text::testing::Dice;
 
