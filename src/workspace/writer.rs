@@ -199,7 +199,7 @@ impl Writer {
             match Rust::new(config, &self.files) {
                 Some(engine) => {
                     self.rust = Some(engine);
-                    self.reload_rust(&[]);
+                    self.reload_rust();
                 }
                 None => {
                     let detail = "the path of the workspace is not UTF-8, which rust-analyzer needs: move it";
@@ -218,11 +218,11 @@ impl Writer {
         }
     }
 
-    fn reload_rust(&mut self, changed: &[&str]) {
+    fn reload_rust(&mut self) {
         let inbox = self.inbox.clone();
         if let Some(rust) = &mut self.rust {
             // The loader may wait for its turn: it is no request that could be told to come back.
-            rust.reload(&self.files, changed, move |step| drop(inbox.send(Event::RustLoaded(Box::new(step)))));
+            rust.reload(&self.files, move |step| drop(inbox.send(Event::RustLoaded(Box::new(step)))));
         }
     }
 
@@ -412,21 +412,20 @@ impl Writer {
         self.files = change::with_edits(&self.files, edits);
         self.revision.0 += 1;
         self.has_garbage = true;
-        let mut reload: Vec<&str> = Vec::new();
+        let mut reload = false;
         if let Some(rust) = &mut self.rust {
             rust.apply(&texts(edits));
-            let moves = |it: &&FileEdit| rust::engine::is_reload(&it.file, it.old.is_some() != it.new.is_some());
-            reload.extend(edits.iter().filter(moves).map(|it| it.file.as_str()));
+            reload = edits.iter().any(|it| rust::engine::is_reload(&it.file, it.old.is_some() != it.new.is_some()));
         }
         if let Some(go) = &self.go {
             let changes: Vec<FileChange> = edits.iter().map(go_change).collect();
             go.feed(self.files.clone(), &changes);
         }
         self.start_engines();
-        if !reload.is_empty() {
-            self.reload_rust(&reload);
+        if reload {
+            self.reload_rust();
         }
-        tracing::debug!(revision = self.revision.0, ?cause, files = edits.len(), reload = reload.len(), "changed");
+        tracing::debug!(revision = self.revision.0, ?cause, files = edits.len(), reload, "changed");
         self.publish();
     }
 

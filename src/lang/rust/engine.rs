@@ -70,10 +70,6 @@ pub struct Rust {
     ids: Arc<FileIds>,
     workspaces: Arc<Vec<ProjectWorkspace>>,
     known: Arc<HashSet<AbsPathBuf>>,
-    /// What has changed of the manifests and their like since the last finished load.
-    changed: Vec<AbsPathBuf>,
-    /// Some load came to its end.
-    was_settled: bool,
     environment: Arc<Environment>,
     ticket: u64,
     superseded: Arc<AtomicBool>,
@@ -112,8 +108,6 @@ impl Rust {
             ids: Arc::default(),
             workspaces: Arc::default(),
             known: Arc::default(),
-            changed: Vec::new(),
-            was_settled: false,
             environment: Arc::default(),
             ticket: 0,
             superseded: Arc::default(),
@@ -168,8 +162,7 @@ impl Rust {
 
     /// Starts reading manifests anew, in a thread of its own. Old answers go on, marked as incomplete, until the
     /// steps that `deliver` hands to the writer are adopted.
-    pub fn reload(&mut self, files: &Files, changed: &[&str], deliver: impl Fn(Step) + Send + 'static) {
-        self.changed.extend(changed.iter().map(|name| self.root.join(name)));
+    pub fn reload(&mut self, files: &Files, deliver: impl Fn(Step) + Send + 'static) {
         self.superseded.store(true, Ordering::Relaxed);
         self.superseded = Arc::default();
         self.ticket += 1;
@@ -201,8 +194,6 @@ impl Rust {
             proc_macros: self.config.proc_macros,
             known: self.known.clone(),
             before: self.workspaces.clone(),
-            changed: self.was_settled.then(|| self.changed.clone()),
-            told: self.environment.missing.clone(),
             superseded: self.superseded.clone(),
         };
         self.set_environment(|it| it.settled = false);
@@ -245,10 +236,6 @@ impl Rust {
         self.flush(Some(change));
         self.workspaces = workspaces;
         self.primed = false;
-        if last {
-            self.was_settled = true;
-            self.changed.clear();
-        }
         self.set_environment(|it| {
             it.loaded = true;
             it.settled = last;

@@ -43,12 +43,8 @@ pub struct LoadRequest {
     pub proc_macros: bool,
     /// Library sources that an earlier load read; they do not change.
     pub known: Arc<HashSet<AbsPathBuf>>,
-    /// What the load before had found: kept for manifests that do not load now, and where nothing has changed.
+    /// What the load before had found, for the manifests that do not load now.
     pub before: Arc<Vec<ProjectWorkspace>>,
-    /// What has changed since that load; `None` where it did not come to its end, so that nothing of it can be kept.
-    pub changed: Option<Vec<AbsPathBuf>>,
-    /// What was missing after that load.
-    pub told: Vec<Missing>,
     /// Set when a newer load supersedes this one.
     pub superseded: Arc<AtomicBool>,
 }
@@ -110,7 +106,6 @@ pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync
     let mut missing = Vec::new();
     let config = cargo_config(request, &mut missing);
     let mut workspaces = load_workspaces(request, &config, progress, &mut missing);
-    let is_kept = |workspace: &ProjectWorkspace| request.kept(workspace.manifest_or_root()).is_some();
     if superseded() {
         return;
     }
@@ -135,18 +130,12 @@ pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync
         }
     };
     progress("reading sources", 0, 0);
-    if !runs_code {
-        return deliver(step(&workspaces, MacroTable::default(), &missing, true));
-    }
-    // Later loads leave the old answers, which know what was generated, until the new ones are as good.
-    if request.before.is_empty() {
-        deliver(step(&workspaces, MacroTable::default(), &missing, false));
-    }
-    if superseded() {
+    deliver(step(&workspaces, MacroTable::default(), &missing, !runs_code));
+    if !runs_code || superseded() {
         return;
     }
     if request.build_scripts {
-        run_build_scripts(&mut workspaces, &is_kept, &config, progress, &mut missing);
+        run_build_scripts(&mut workspaces, &config, progress, &mut missing);
     }
     if superseded() {
         return;
@@ -283,19 +272,20 @@ fn load_workspaces(
         }
         progress("reading manifests", done, total);
         let scope = relative(&request.root, &manifest);
-        if let Some(kept) = request.kept(&manifest) {
-            covered.extend(members(kept));
-            let its_own = Some(kept.manifest_or_root().to_string());
-            missing.extend(request.told.iter().filter(|it| it.scope == its_own).cloned());
-            workspaces.push(kept.clone());
-            continue;
-        }
         let Ok(path) = ManifestPath::try_from(manifest.clone()) else { continue };
         match ProjectWorkspace::load(ProjectManifest::CargoToml(path), config, &|_| ()) {
             Ok(workspace) => {
-                covered.extend(members(&workspace));
-                if let ProjectWorkspaceKind::Cargo { error: Some(error), .. } = &workspace.kind {
-                    missing.push(broken(&scope, &format!("its dependencies are unknown: {error:#}")));
+                if let ProjectWorkspaceKind::Cargo { cargo, error, .. } = &workspace.kind {
+                    covered.extend(
+                        cargo
+                            .packages()
+                            .filter(|&package| cargo[package].is_member)
+                            .map(|package| AbsPathBuf::from(cargo[package].manifest.clone())),
+                    );
+                    covered.insert(AbsPathBuf::from(cargo.manifest_path().clone()));
+                    if let Some(error) = error {
+                        missing.push(broken(&scope, &format!("its dependencies are unknown: {error:#}")));
+                    }
                 }
                 covered.insert(manifest);
                 workspaces.push(workspace);
@@ -308,28 +298,6 @@ fn load_workspaces(
         }
     }
     workspaces
-}
-
-impl LoadRequest {
-    /// The workspace of this manifest as it was loaded before, if nothing that it is made of has changed since.
-    fn kept(&self, manifest: &AbsPath) -> Option<&ProjectWorkspace> {
-        let changed = self.changed.as_ref()?;
-        let workspace = self.before.iter().find(|it| it.manifest_or_root() == manifest)?;
-        let ProjectWorkspaceKind::Cargo { cargo, error: None, .. } = &workspace.kind else { return None };
-        let local = cargo.packages().filter(|&package| cargo[package].is_local);
-        let mut roots: Vec<&AbsPath> = local.map(|package| cargo[package].manifest.parent()).collect();
-        roots.push(cargo.workspace_root());
-        let is_touched = changed.iter().any(|changed| roots.iter().any(|root| changed.starts_with(root)));
-        (!is_touched).then_some(workspace)
-    }
-}
-
-/// The manifests that a loaded workspace speaks for.
-fn members(workspace: &ProjectWorkspace) -> Vec<AbsPathBuf> {
-    let ProjectWorkspaceKind::Cargo { cargo, .. } = &workspace.kind else { return Vec::new() };
-    let members = cargo.packages().filter(|&package| cargo[package].is_member);
-    let manifests = members.map(|package| AbsPathBuf::from(cargo[package].manifest.clone()));
-    manifests.chain([AbsPathBuf::from(cargo.manifest_path().clone())]).collect()
 }
 
 fn broken(scope: &str, error: &str) -> Missing {
@@ -359,7 +327,6 @@ fn runs_code_at_build(workspace: &ProjectWorkspace) -> bool {
 
 fn run_build_scripts(
     workspaces: &mut [ProjectWorkspace],
-    is_kept: &dyn Fn(&ProjectWorkspace) -> bool,
     config: &CargoConfig,
     progress: &(dyn Fn(&str, usize, usize) + Sync),
     missing: &mut Vec<Missing>,
@@ -367,7 +334,7 @@ fn run_build_scripts(
     let total = workspaces.len();
     for (done, workspace) in workspaces.iter_mut().enumerate() {
         progress("running build scripts", done, total);
-        if !runs_code_at_build(workspace) || is_kept(workspace) {
+        if !runs_code_at_build(workspace) {
             continue;
         }
         let scope = workspace.manifest_or_root().to_string();

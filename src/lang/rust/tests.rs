@@ -55,7 +55,7 @@ fn load(root: &Path, trusted: bool) -> Loaded {
     };
     let mut rust = Rust::new(config, &files).expect("the path is UTF-8");
     let (sender, receiver) = mpsc::channel();
-    rust.reload(&files, &[], move |step| drop(sender.send(step)));
+    rust.reload(&files, move |step| drop(sender.send(step)));
     while !rust.is_settled() {
         let step = receiver.recv_timeout(DEADLINE).expect("a step of the load in time");
         rust.adopt(step).expect("no other load");
