@@ -4,7 +4,6 @@
 //! change stops with [`Stop::Stale`], and whoever asked takes a fresh view; an engine that is down or still
 //! loading answers as far as it can and says in the answer's coverage what is lacking.
 
-pub mod delta;
 pub mod files;
 pub mod go;
 pub mod rank;

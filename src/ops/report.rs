@@ -55,14 +55,12 @@ pub struct Report {
     pub change: Option<String>,
     pub applied: bool,
     pub files: Vec<ChangedFile>,
-    pub edits: Vec<LandedIn>,
+    pub edits: Vec<Landed>,
     pub validation: Vec<Finding>,
     pub new: Vec<Diagnostic>,
     pub fixed: Vec<Diagnostic>,
     pub impact: Impact,
 }
-
-pub type LandedIn = Landed;
 
 /// What a request makes of the texts as they are now.
 pub(super) struct Plan {

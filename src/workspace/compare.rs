@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::change::Cause;
+use super::change::{Cause, with_edits};
 use super::disk;
 use super::watch::{Seen, Watcher, is_listed, walk};
 use super::writer::Writer;
@@ -41,7 +41,7 @@ impl Writer {
             Seen::Rescan => self.compare_all()?,
         };
         if !edits.is_empty() {
-            self.apply(&edits, Cause::Outside);
+            self.apply(&edits, with_edits(&self.files, &edits), Cause::Outside);
         }
         Ok(())
     }

@@ -33,7 +33,7 @@ struct Inner {
     root: PathBuf,
     trusted: bool,
     inbox: Inbox,
-    disk: Disk,
+    disk: Arc<Disk>,
     published: channel::Receiver<Published>,
 }
 

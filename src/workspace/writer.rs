@@ -1,6 +1,7 @@
 //! The writer: the one thread that owns all mutable state of a workspace. It handles one event after the other, and
 //! before it hands out a view it has seen every change on the disk that was made before.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,9 +18,7 @@ use crate::lang::files::{File, Files};
 use crate::lang::go::{FileChange, FileChangeKind, Go, GoConfig};
 use crate::lang::rust::engine::{Rust, RustConfig, Step};
 use crate::lang::rust::{self};
-use crate::model::{
-    Code, Coverage, Error, FileEdit, Help, Judgement, Language, Missing, MissingCode, Result, Revision,
-};
+use crate::model::{Code, Error, FileEdit, Help, Judgement, Language, Missing, MissingCode, Result, Revision};
 
 /// Requests that may wait for the writer at once.
 const INBOX: usize = 1024;
@@ -69,7 +68,7 @@ pub(super) struct Writer {
     pub(super) settings: Settings,
     runtime: tokio::runtime::Handle,
     inbox: Sender<Event>,
-    disk: Disk,
+    disk: Arc<Disk>,
     pub(super) watcher: Option<Watcher>,
     pub(super) files: Arc<Files>,
     /// Sources of path dependencies outside the root, by their absolute names.
@@ -94,9 +93,9 @@ pub(super) fn start(
     let settings = config.settings(&root, trusted).map_err(|error| {
         Error::new(Code::InvalidRequest, format!("the configuration of {}: {error}", root.display()))
     })?;
-    let open_disk =
-        || Disk::new(&root).map_err(|error| Error::new(Code::UnknownWorkspace, format!("{}: {error}", root.display())));
-    let (disk, own_disk) = (open_disk()?, open_disk()?);
+    let disk =
+        Disk::new(&root).map_err(|error| Error::new(Code::UnknownWorkspace, format!("{}: {error}", root.display())))?;
+    let disk = Arc::new(disk);
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
     let first = Published {
         revision: Revision(0),
@@ -114,7 +113,7 @@ pub(super) fn start(
         settings,
         runtime,
         inbox: sender.clone(),
-        disk,
+        disk: disk.clone(),
         watcher: None,
         files: Arc::default(),
         outside_roots: Vec::new(),
@@ -134,9 +133,7 @@ pub(super) fn start(
             writer.run(&receiver);
         })
         .map_err(|error| Error::new(Code::Internal, format!("no thread for the workspace: {error}")))?;
-    Ok(Workspace {
-        inner: Arc::new(Inner { id, root, trusted, inbox: Inbox(sender), disk: own_disk, published: subscription }),
-    })
+    Ok(Workspace { inner: Arc::new(Inner { id, root, trusted, inbox: Inbox(sender), disk, published: subscription }) })
 }
 
 impl Writer {
@@ -230,13 +227,11 @@ impl Writer {
         let mut last = Instant::now();
         loop {
             match events.recv_timeout(IDLE) {
-                Ok(Event::Close { reply }) => {
-                    let _ = reply.send(());
-                    return;
-                }
                 Ok(event) => {
                     last = Instant::now();
-                    self.handle(event, events);
+                    if self.handle(event, events).is_break() {
+                        return;
+                    }
                 }
                 Err(RecvTimeoutError::Timeout) => self.idle(last.elapsed()),
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -244,7 +239,8 @@ impl Writer {
         }
     }
 
-    fn handle(&mut self, event: Event, events: &Receiver<Event>) {
+    /// Breaks when the workspace was closed.
+    fn handle(&mut self, event: Event, events: &Receiver<Event>) -> ControlFlow<()> {
         match event {
             Event::Snapshot { language, reply } => {
                 // Those that came before the barrier are served by it together.
@@ -265,10 +261,7 @@ impl Writer {
                     let _ = reply.send(caught_up.clone().map(|()| self.snapshot(language)));
                 }
                 if let Some(event) = later {
-                    match event {
-                        Event::Close { reply } => drop(self.inbox.try_send(Event::Close { reply })),
-                        other => self.handle(other, events),
-                    }
+                    return self.handle(event, events);
                 }
             }
             Event::Change { change, reply } => {
@@ -283,8 +276,12 @@ impl Writer {
                     rust.set_primed();
                 }
             }
-            Event::Close { .. } => {}
+            Event::Close { reply } => {
+                let _ = reply.send(());
+                return ControlFlow::Break(());
+            }
         }
+        ControlFlow::Continue(())
     }
 
     fn idle(&mut self, quiet: Duration) {
@@ -345,34 +342,18 @@ impl Writer {
             return Err(Error::new(Code::Conflict, detail).with_help(help));
         }
         let after = change::with_edits(&self.files, &edits);
-        let decide = |judgement: &Judgement| {
-            let breaks = !judgement.impact.broken.is_empty();
-            (!(dry_run || reject_if_broken && breaks), reject_if_broken && breaks)
-        };
+        let mut judgement = judged.unwrap_or_default();
+        let is_broken = |it: &Judgement| !it.impact.broken.is_empty();
+        let mut rejected = reject_if_broken && is_broken(&judgement);
         let touches_rust = edits.iter().any(|it| Language::of(&it.file) == Some(Language::Rust));
-        let (mut judgement, mut verdict) = (Judgement::default(), (!dry_run, false));
-        match &mut self.rust {
-            Some(rust) if touches_rust => {
-                let before = self.files.clone();
-                judgement = rust.judge(&before, &after, &edits, &mut |own| {
-                    let mut all = judged.clone().unwrap_or_default();
-                    join(&mut all, own.clone());
-                    verdict = decide(&all);
-                    verdict.0
-                });
-                if let Some(other) = judged {
-                    join(&mut judgement, other);
-                }
-            }
-            _ => {
-                if let Some(other) = judged {
-                    verdict = decide(&other);
-                    judgement = other;
-                }
-            }
+        if let Some(rust) = self.rust.as_mut().filter(|_| touches_rust) {
+            let own = rust.judge(&self.files, &after, &edits, &mut |own| {
+                rejected |= reject_if_broken && is_broken(own);
+                !(dry_run || rejected)
+            });
+            join(&mut judgement, own);
         }
-        let (keep, rejected) = verdict;
-        if !keep {
+        if dry_run || rejected {
             return Ok(Outcome { applied: false, rejected, revision: self.revision, judgement });
         }
         if let Err(error) = self.write(&edits) {
@@ -386,7 +367,7 @@ impl Writer {
             }
             return Err(error);
         }
-        self.apply(&edits, cause);
+        self.apply(&edits, after, cause);
         Ok(Outcome { applied: true, rejected: false, revision: self.revision, judgement })
     }
 
@@ -408,8 +389,9 @@ impl Writer {
     }
 
     /// Brings new contents into the texts and every engine: the one place where a revision is made.
-    pub(super) fn apply(&mut self, edits: &[FileEdit], cause: Cause) {
-        self.files = change::with_edits(&self.files, edits);
+    /// `after` are the texts with the edits made.
+    pub(super) fn apply(&mut self, edits: &[FileEdit], after: Arc<Files>, cause: Cause) {
+        self.files = after;
         self.revision.0 += 1;
         self.has_garbage = true;
         let mut reload = false;
@@ -466,8 +448,5 @@ fn join(all: &mut Judgement, other: Judgement) {
             all.impact.unchecked.push(unchecked);
         }
     }
-    let mut coverage = Coverage::default();
-    std::mem::swap(&mut coverage, &mut all.coverage);
-    coverage.absorb(other.coverage);
-    all.coverage = coverage;
+    all.coverage.absorb(other.coverage);
 }

@@ -140,6 +140,14 @@ impl<'db> Context<'db> {
         module.path_to_root(self.db).contains(&ancestor)
     }
 
+    /// Seen from the outside: whether a dependant could name it through this module.
+    fn exports(&self, module: Module, item: ModuleDef) -> bool {
+        let mut dependants = module.krate(self.db).reverse_dependencies(self.db).into_iter();
+        let Some(outside) = dependants.next().map(|it| it.root_module(self.db)) else { return false };
+        let named = module.scope(self.db, Some(outside));
+        named.into_iter().any(|(_, it)| matches!(it, ScopeDef::ModuleDef(it) if it == item))
+    }
+
     /// What the module offers to others, re-exports included.
     fn exported(&self, module: Module) -> Vec<Symbol> {
         let db = self.db;
@@ -153,7 +161,7 @@ impl<'db> Context<'db> {
             let visible = definition.visibility(db) == Some(ra_ap_hir::Visibility::Public);
             let at_home = definition.module(db) == Some(module)
                 || matches!(definition, Definition::Module(it) if it.parent(db) == Some(module));
-            let reexported = !at_home && module.exports(db, item);
+            let reexported = !at_home && self.exports(module, item);
             if visible && (at_home || reexported) {
                 symbols.extend(self.symbol_of(definition));
             }
@@ -161,19 +169,6 @@ impl<'db> Context<'db> {
         symbols.sort_by(|a, b| a.place.cmp(&b.place));
         symbols.dedup_by(|a, b| a.path == b.path && a.kind == b.kind);
         symbols
-    }
-}
-
-trait Exports {
-    fn exports(self, db: &ra_ap_ide::RootDatabase, item: ModuleDef) -> bool;
-}
-
-impl Exports for Module {
-    /// Seen from the outside: what a dependant could name through this module.
-    fn exports(self, db: &ra_ap_ide::RootDatabase, item: ModuleDef) -> bool {
-        let outside = self.krate(db).reverse_dependencies(db).into_iter().next().map(|it| it.root_module(db));
-        let Some(outside) = outside else { return false };
-        self.scope(db, Some(outside)).into_iter().any(|(_, it)| matches!(it, ScopeDef::ModuleDef(it) if it == item))
     }
 }
 

@@ -176,7 +176,7 @@ impl Rust {
             // Nothing can be loaded; the text alone answers.
             self.set_environment(|it| it.settled = true);
             self.primed = true;
-            self.publish(None);
+            self.publish();
             return;
         }
         let request = LoadRequest {
@@ -197,7 +197,7 @@ impl Rust {
             superseded: self.superseded.clone(),
         };
         self.set_environment(|it| it.settled = false);
-        self.publish(None);
+        self.publish();
         let status = self.status.clone();
         let run = move || {
             let progress = |stage: &str, done: usize, total: usize| {
@@ -242,7 +242,7 @@ impl Rust {
             it.missing = missing;
         });
         tracing::info!(elapsed = ?self.started.elapsed(), last, "Cargo workspaces loaded");
-        self.publish(None);
+        self.publish();
         Some(local_roots)
     }
 
@@ -280,7 +280,7 @@ impl Rust {
     pub fn set_primed(&mut self) {
         self.primed = true;
         self.collect_garbage();
-        self.publish(None);
+        self.publish();
     }
 
     /// Frees what no answer needs any more. Cancels readers, so for idle times.
@@ -304,7 +304,7 @@ impl Rust {
         change(Arc::make_mut(&mut self.environment));
     }
 
-    fn publish(&self, progress: Option<Progress>) {
+    fn publish(&self) {
         let environment = &self.environment;
         let state = match (environment.loaded, environment.settled, self.primed) {
             (false, ..) => State::Syntax,
@@ -314,8 +314,8 @@ impl Rust {
         self.status.send_modify(|status| {
             status.state = state;
             status.missing.clone_from(&environment.missing);
-            if state == State::Ready || progress.is_some() {
-                status.progress = progress;
+            if state == State::Ready {
+                status.progress = None;
             }
         });
     }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use ra_ap_hir::HasVisibility as _;
 use ra_ap_ide_db::defs::Definition;
 
+use super::delta::{Delta, deltas};
 use super::engine::Rust;
 use super::usages::Occurrence;
 use super::view::Context;
 use crate::lang::Result;
-use crate::lang::delta::{Delta, deltas};
 use crate::lang::files::{File, Files};
 use crate::model::{
     Affected, Broken, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, Impact, Judgement, Language, Missing,

@@ -63,11 +63,9 @@ pub struct Loaded {
     pub last: bool,
 }
 
-/// Loaded proc macros, by the path of their library.
+/// Loaded proc macros, by the path of their library. Each keeps the server that runs it alive.
 #[derive(Clone, Default)]
 pub struct MacroTable {
-    /// The servers live as long as their macros are in use.
-    _clients: Vec<Arc<ProcMacroClient>>,
     libraries: HashMap<AbsPathBuf, ProcMacroLoadResult>,
     enabled: bool,
 }
@@ -218,7 +216,7 @@ fn find_sysroot(request: &LoadRequest) -> Option<AbsPathBuf> {
 
 /// The sysroot's own, else `RUST_SRC_PATH`, else what Debian installs. Sources of another version serve too.
 fn find_std_sources(sysroot: &AbsPath) -> Option<AbsPathBuf> {
-    let has_core = |path: &AbsPathBuf| path.join("core/src/lib.rs").as_path().is_file_on_disk();
+    let has_core = |path: &AbsPathBuf| Path::new(path.join("core/src/lib.rs").as_str()).is_file();
     let from_env = std::env::var("RUST_SRC_PATH").ok().and_then(|it| AbsPathBuf::try_from(Utf8PathBuf::from(it)).ok());
     let mut from_debian: Vec<_> = std::fs::read_dir("/usr/src")
         .into_iter()
@@ -232,17 +230,6 @@ fn find_std_sources(sysroot: &AbsPath) -> Option<AbsPathBuf> {
         .chain(from_env)
         .chain(from_debian.into_iter().rev())
         .find(has_core)
-}
-
-trait OnDisk {
-    fn is_file_on_disk(&self) -> bool;
-}
-
-impl OnDisk for AbsPath {
-    fn is_file_on_disk(&self) -> bool {
-        let path: &Path = self.as_ref();
-        path.is_file()
-    }
 }
 
 /// Loads the workspaces of all manifests: the outermost first, then those that no loaded one has as a member.
@@ -386,7 +373,6 @@ fn load_macros(workspaces: &[ProjectWorkspace], config: &CargoConfig, missing: &
                     }
                     table.libraries.insert(path, macros);
                 }
-                table._clients.push(Arc::new(client));
             }
             Err(error) => {
                 let detail = format!("the proc-macro server could not be started: {error}");

@@ -1,5 +1,6 @@
 //! Rust, analysed in the process: the only place that names rust-analyzer's crates.
 
+mod delta;
 pub mod describe;
 pub mod diagnostics;
 pub mod engine;

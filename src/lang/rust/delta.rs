@@ -1,5 +1,5 @@
-//! What an edit changes in the declarations of a file, told by their outlines before and after. Both engines start
-//! from it.
+//! What an edit changes in the declarations of a file, told by their outlines before and after. Go compares whole
+//! packages instead, in a module of its own, since a declaration may move between the files of one.
 
 use std::collections::BTreeMap;
 
