@@ -191,6 +191,21 @@ pub struct Usage {
     pub test: bool,
 }
 
+/// One end of the calls of a symbol: who calls it, or what it calls; and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Calls {
+    pub symbol: Symbol,
+    pub calls: Vec<CallSite>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallSite {
+    pub place: Place,
+    /// The whole line.
+    pub text: String,
+    pub test: bool,
+}
+
 /// Every occurrence of a symbol's name is either in `items` (resolved to it), resolved to another thing (not
 /// listed), or in `possible` (nobody could resolve it).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
