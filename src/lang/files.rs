@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::model::{Language, Outline};
 use crate::text::lines::LineIndex;
+use crate::text::words::WordTable;
 
 /// One file's content. Immutable; a change makes a new one.
 #[derive(Debug)]
@@ -17,17 +18,23 @@ pub struct File {
     pub hash: blake3::Hash,
     lines: OnceLock<LineIndex>,
     outline: OnceLock<Arc<Outline>>,
+    words: OnceLock<WordTable>,
 }
 
 impl File {
     pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> File {
         let text: Arc<str> = text.into();
         let hash = blake3::hash(text.as_bytes());
-        File { path: path.into(), text, hash, lines: OnceLock::new(), outline: OnceLock::new() }
+        File { path: path.into(), text, hash, lines: OnceLock::new(), outline: OnceLock::new(), words: OnceLock::new() }
     }
 
     pub fn lines(&self) -> &LineIndex {
         self.lines.get_or_init(|| LineIndex::new(&self.text))
+    }
+
+    /// Where each word of the text stands.
+    pub fn words(&self) -> &WordTable {
+        self.words.get_or_init(|| WordTable::new(&self.text))
     }
 
     /// What the parser of its language says; empty for a file of no known language.

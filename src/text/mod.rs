@@ -6,3 +6,4 @@ pub mod matching;
 pub mod score;
 #[cfg(test)]
 mod testing;
+pub mod words;

@@ -24,6 +24,8 @@ use crate::model::{Code, Error, FileEdit, Help, Judgement, Language, Missing, Mi
 const INBOX: usize = 1024;
 
 const IDLE: Duration = Duration::from_millis(300);
+/// After a change the index of usages is brought up to date; a burst of changes is waited for.
+const INDEX_AFTER: Duration = Duration::from_millis(30);
 /// After so long without an event what no answer needs any more is freed.
 const GARBAGE_AFTER: Duration = Duration::from_secs(30);
 
@@ -41,6 +43,7 @@ pub(super) enum Event {
     Wake,
     RustLoaded(Box<Step>),
     RustPrimed(bool),
+    RustIndexed(bool),
     Close {
         reply: oneshot::Sender<()>,
     },
@@ -78,6 +81,8 @@ pub(super) struct Writer {
     go: Option<Go>,
     published: channel::Sender<Published>,
     is_priming: bool,
+    is_indexing: bool,
+    changed: Instant,
     has_garbage: bool,
     pub(super) missing: Vec<Missing>,
 }
@@ -122,6 +127,8 @@ pub(super) fn start(
         go: None,
         published,
         is_priming: false,
+        is_indexing: false,
+        changed: Instant::now(),
         has_garbage: false,
         missing: Vec::new(),
     };
@@ -226,15 +233,21 @@ impl Writer {
     fn run(&mut self, events: &Receiver<Event>) {
         let mut last = Instant::now();
         loop {
-            match events.recv_timeout(IDLE) {
+            let wait = if self.needs_indexing() { INDEX_AFTER } else { IDLE };
+            match events.recv_timeout(wait) {
                 Ok(event) => {
                     last = Instant::now();
                     if self.handle(event, events).is_break() {
                         return;
                     }
                 }
+                Err(RecvTimeoutError::Timeout) if last.elapsed() < IDLE => {}
                 Err(RecvTimeoutError::Timeout) => self.idle(last.elapsed()),
                 Err(RecvTimeoutError::Disconnected) => return,
+            }
+            // Also under a steady stream of questions.
+            if self.needs_indexing() && self.changed.elapsed() >= INDEX_AFTER {
+                self.index();
             }
         }
     }
@@ -276,6 +289,12 @@ impl Writer {
                     rust.set_primed();
                 }
             }
+            Event::RustIndexed(finished) => {
+                self.is_indexing = false;
+                if let Some(rust) = self.rust.as_mut().filter(|_| !finished) {
+                    rust.set_unindexed();
+                }
+            }
             Event::Close { reply } => {
                 let _ = reply.send(());
                 return ControlFlow::Break(());
@@ -294,6 +313,18 @@ impl Writer {
             self.has_garbage = false;
             rust.collect_garbage();
         }
+    }
+
+    fn needs_indexing(&self) -> bool {
+        !self.is_indexing && !self.is_priming && self.rust.as_ref().is_some_and(Rust::needs_indexing)
+    }
+
+    fn index(&mut self) {
+        let Some(rust) = &mut self.rust else { return };
+        self.is_indexing = true;
+        self.has_garbage = true;
+        let inbox = self.inbox.clone();
+        rust.index(self.files.clone(), move |finished| drop(inbox.send(Event::RustIndexed(finished))));
     }
 
     fn adopt(&mut self, step: Step) {
@@ -393,6 +424,7 @@ impl Writer {
     pub(super) fn apply(&mut self, edits: &[FileEdit], after: Arc<Files>, cause: Cause) {
         self.files = after;
         self.revision.0 += 1;
+        self.changed = Instant::now();
         self.has_garbage = true;
         let mut reload = false;
         if let Some(rust) = &mut self.rust {

@@ -18,6 +18,7 @@ use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
+use super::index::{self, Index, Memory};
 use super::load::{self, LoadRequest, Loaded, crate_graph};
 use super::view::View;
 use crate::lang::files::Files;
@@ -71,9 +72,11 @@ pub struct Rust {
     workspaces: Arc<Vec<ProjectWorkspace>>,
     known: Arc<HashSet<AbsPathBuf>>,
     environment: Arc<Environment>,
+    index: Arc<Index>,
     ticket: u64,
     superseded: Arc<AtomicBool>,
     primed: bool,
+    is_indexed: bool,
     started: Instant,
     status: watch::Sender<EngineStatus>,
 }
@@ -109,9 +112,11 @@ impl Rust {
             workspaces: Arc::default(),
             known: Arc::default(),
             environment: Arc::default(),
+            index: Arc::default(),
             ticket: 0,
             superseded: Arc::default(),
             primed: false,
+            is_indexed: false,
             started: Instant::now(),
             status,
         };
@@ -137,12 +142,14 @@ impl Rust {
             self.ids.clone(),
             self.root.clone(),
             self.environment.clone(),
+            self.index.clone(),
         )
     }
 
     /// Brings new contents in; `None` is a file that is gone. Names are relative to the root, or absolute for the
     /// sources of path dependencies.
     pub fn apply(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
+        let seen_before = self.seen_outside(changes);
         for (name, text) in changes {
             let is_rust = Language::of(name) == Some(Language::Rust);
             if !is_rust && text.as_ref().is_some_and(|it| it.len() > MAX_INCLUDED_BYTES) {
@@ -158,6 +165,24 @@ impl Rust {
             }
         }
         self.flush(None);
+        self.is_indexed = false;
+        match seen_before.filter(|before| self.seen_outside(changes).as_ref() == Some(before)) {
+            Some(seen) => seen.iter().for_each(|(file, _)| self.index.forget(*file)),
+            None => self.index.forget_all(),
+        }
+    }
+
+    /// What other files can see of these; `None` where that cannot be told, or nobody has looked yet.
+    fn seen_outside(&self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Vec<(FileId, u64)>> {
+        if !self.primed {
+            return None;
+        }
+        let seen = |(name, text): &(Arc<str>, Option<Arc<str>>)| {
+            let is_rust = Language::of(name) == Some(Language::Rust) && text.is_some();
+            let file = *self.ids.get(name).filter(|_| is_rust)?;
+            Some((file, index::outside(self.host.raw_database(), file)))
+        };
+        changes.iter().map(seen).collect()
     }
 
     /// Starts reading manifests anew, in a thread of its own. Old answers go on, marked as incomplete, until the
@@ -236,6 +261,8 @@ impl Rust {
         self.flush(Some(change));
         self.workspaces = workspaces;
         self.primed = false;
+        self.is_indexed = false;
+        self.index.forget_all();
         self.set_environment(|it| {
             it.loaded = true;
             it.settled = last;
@@ -281,6 +308,41 @@ impl Rust {
         self.primed = true;
         self.collect_garbage();
         self.publish();
+    }
+
+    pub fn needs_indexing(&self) -> bool {
+        self.environment.settled && self.primed && !self.is_indexed
+    }
+
+    /// Brings the index of usages up to date in the background. `done` is told whether it came to its end; a change
+    /// stops it.
+    pub fn index(&mut self, files: Arc<Files>, done: impl FnOnce(bool) + Send + 'static) {
+        self.is_indexed = true;
+        let view = self.view(files);
+        let run = move || done(view.fill().is_ok());
+        let thread = std::thread::Builder::new().name("rust-index".to_owned()).stack_size(super::STACK_BYTES);
+        if let Err(error) = thread.spawn(run) {
+            tracing::error!(%error, "no thread for the index of usages");
+        }
+    }
+
+    /// Indexing was stopped by a change.
+    pub fn set_unindexed(&mut self) {
+        self.is_indexed = false;
+    }
+
+    #[cfg(test)]
+    pub(super) fn forget_index(&self) {
+        self.index.forget_all();
+    }
+
+    pub(super) fn memory(&self) -> Memory {
+        self.index.memory()
+    }
+
+    /// The texts are again what they were when this was known.
+    pub(super) fn restore(&mut self, memory: Memory) {
+        self.index.restore(memory);
     }
 
     /// Frees what no answer needs any more. Cancels readers, so for idle times.

@@ -39,6 +39,7 @@ impl Rust {
         edits: &[FileEdit],
         keep: &mut dyn FnMut(&Judgement) -> bool,
     ) -> Judgement {
+        let memory = self.memory();
         let judged = self.try_judge(before, after, edits);
         // On this thread nothing can come between; a question that stops all the same was not answered.
         let judgement = judged.unwrap_or_else(|_| Judgement {
@@ -55,6 +56,7 @@ impl Rust {
         });
         if !keep(&judgement) {
             self.apply_texts(edits, |it| it.old.clone());
+            self.restore(memory);
         }
         judgement
     }

@@ -6,6 +6,8 @@ pub mod diagnostics;
 pub mod engine;
 pub mod judge;
 pub mod load;
+mod index;
+mod names;
 pub mod paths;
 pub mod questions;
 pub mod resolve;

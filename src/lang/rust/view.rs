@@ -13,6 +13,7 @@ use ra_ap_ide_db::base_db::salsa::Cancelled;
 use ra_ap_paths::AbsPathBuf;
 
 use super::engine::{Environment, FileIds};
+use super::index::Index;
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{Coverage, Missing, MissingCode, Place, Span};
@@ -29,6 +30,7 @@ pub struct View {
     ids: Arc<FileIds>,
     root: AbsPathBuf,
     environment: Arc<Environment>,
+    index: Arc<Index>,
 }
 
 impl View {
@@ -38,8 +40,9 @@ impl View {
         ids: Arc<FileIds>,
         root: AbsPathBuf,
         environment: Arc<Environment>,
+        index: Arc<Index>,
     ) -> View {
-        View { db, files, ids, root, environment }
+        View { db, files, ids, root, environment, index }
     }
 
     /// Asks, on a thread that may block and has a deep stack. Ends the view.
@@ -53,6 +56,7 @@ impl View {
                     ids: &self.ids,
                     root: &self.root,
                     environment: &self.environment,
+                    index: &self.index,
                     shared_names: RefCell::default(),
                 };
                 question(&context)
@@ -69,6 +73,7 @@ pub struct Context<'db> {
     pub(super) ids: &'db FileIds,
     pub(super) root: &'db AbsPathBuf,
     pub(super) environment: &'db Environment,
+    pub(super) index: &'db Index,
     /// Names that a module declares more than once, worked out at the first need.
     pub(super) shared_names: RefCell<HashMap<Module, HashSet<Name>>>,
 }

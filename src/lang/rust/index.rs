@@ -1,0 +1,258 @@
+//! The index of usages: what each file of the workspace names, resolved once and kept.
+//!
+//! A file's names are one salsa query, so that what they depend on is known precisely: after a change the query of an
+//! untouched file is verified, not computed again, unless something that it rests on differs. Verifying takes time all
+//! the same, and a question may not wait for it. So beside the query stands for each file whether its names are known
+//! to be right *now*: they are until the file itself changes, or until a change of another file could be seen outside
+//! of that file's bodies. A question reads what is right, resolves for itself the few words that it needs in the other
+//! files, and a thread in the background brings these up to date.
+
+use std::hash::{Hash as _, Hasher as _};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Instant;
+
+use ra_ap_hir::db::HirDatabase;
+use ra_ap_hir::{Semantics, attach_db};
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::base_db::salsa::Database as _;
+use ra_ap_ide_db::base_db::{EditionedFileId, FileText, SourceDatabase as _};
+use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxNode, WalkEvent, ast};
+use rustc_hash::{FxHashMap, FxHasher};
+
+use super::names::{Meaning, Reader, Verdict, Why};
+use super::view::View;
+use crate::lang::Result;
+use crate::model::{Language, Role};
+
+/// What one occurrence of a name means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Sense {
+    Means(Meaning),
+    Unresolved(Why),
+}
+
+/// What one file names, in the order of its text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Names {
+    senses: Vec<Sense>,
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    at: u32,
+    sense: u32,
+    role: Role,
+}
+
+impl Names {
+    /// What the name at an offset means: nothing where it is no symbol's, several things where it stands in a macro's
+    /// input or is shorthand.
+    pub(super) fn at(&self, offset: usize) -> impl Iterator<Item = (Sense, Role)> + '_ {
+        let first = self.entries.partition_point(|it| (it.at as usize) < offset);
+        let same = self.entries[first..].iter().take_while(move |it| it.at as usize == offset);
+        same.map(|it| (self.senses[it.sense as usize], it.role))
+    }
+
+    /// All names between two offsets.
+    pub(super) fn within(&self, start: usize, end: usize) -> impl Iterator<Item = (usize, Sense, Role)> + '_ {
+        let first = self.entries.partition_point(|it| (it.at as usize) < start);
+        let inside = self.entries[first..].iter().take_while(move |it| (it.at as usize) < end);
+        inside.map(|it| (it.at as usize, self.senses[it.sense as usize], it.role))
+    }
+
+    fn bytes(&self) -> usize {
+        self.senses.capacity() * size_of::<Sense>() + self.entries.capacity() * size_of::<Entry>()
+    }
+}
+
+/// Gathers the names of a file, each meaning kept once.
+pub(super) struct Collector<'a> {
+    db: &'a RootDatabase,
+    names: Names,
+    known: FxHashMap<Sense, u32>,
+}
+
+impl<'a> Collector<'a> {
+    pub(super) fn new(db: &'a RootDatabase) -> Collector<'a> {
+        Collector { db, names: Names::default(), known: FxHashMap::default() }
+    }
+
+    /// Names come in the order of the text.
+    pub(super) fn add(&mut self, at: usize, verdict: Verdict<'_>) {
+        match verdict {
+            Verdict::Other => {}
+            Verdict::Declares(definition) => self.means(at, Meaning::new(definition, true, self.db), Role::Impl),
+            Verdict::Names(named) => {
+                for (definition, role) in named {
+                    self.means(at, Meaning::new(definition, false, self.db), role);
+                }
+            }
+            Verdict::Unresolved(why) => self.push(at, Sense::Unresolved(why), Role::Other),
+        }
+    }
+
+    fn means(&mut self, at: usize, meaning: Option<Meaning>, role: Role) {
+        if let Some(meaning) = meaning {
+            self.push(at, Sense::Means(meaning), role);
+        }
+    }
+
+    fn push(&mut self, at: usize, sense: Sense, role: Role) {
+        let Ok(at) = u32::try_from(at) else { return };
+        let next = self.names.senses.len() as u32;
+        let index = *self.known.entry(sense).or_insert(next);
+        if index == next {
+            self.names.senses.push(sense);
+        }
+        let is_known = self.names.entries.iter().rev().take_while(|it| it.at == at).any(|it| it.sense == index);
+        if !is_known {
+            self.names.entries.push(Entry { at, sense: index, role });
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Names {
+        self.names.entries.shrink_to_fit();
+        self.names.senses.shrink_to_fit();
+        self.names
+    }
+}
+
+/// rust-analyzer's database as the queries below need it: they ask its `Semantics`, which wants the database itself.
+#[salsa::db]
+trait IndexDatabase: HirDatabase {
+    fn root(&self) -> &RootDatabase;
+}
+
+#[salsa::db]
+impl IndexDatabase for RootDatabase {
+    fn root(&self) -> &RootDatabase {
+        self
+    }
+}
+
+/// All names of a file.
+#[salsa::tracked(returns(clone), no_eq)]
+fn names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Names> {
+    let root = db.root();
+    attach_db(root, || {
+        let sema = Semantics::new(root);
+        let mut collector = Collector::new(root);
+        Reader::new(&sema, *text.file_id(root)).read_all(|at, verdict| collector.add(at, verdict));
+        Arc::new(collector.finish())
+    })
+}
+
+/// A hash of all that other files can see of a file: everything but the bodies of its functions, white space and
+/// comments. The body of a function stays in where something of it can be seen outside: it is evaluated (`const`), its
+/// type is what the function returns (`impl`), or it declares a macro.
+#[salsa::tracked(returns(copy))]
+fn outside_of(db: &dyn IndexDatabase, text: FileText) -> u64 {
+    let root = db.root();
+    let file = attach_db(root, || Semantics::new(root).attach_first_edition(*text.file_id(root)));
+    let mut hasher = FxHasher::default();
+    let tree = EditionedFileId::parse(file, root).tree();
+    let mut walk = tree.syntax().preorder_with_tokens();
+    while let Some(event) = walk.next() {
+        match event {
+            WalkEvent::Enter(NodeOrToken::Node(node)) => {
+                if is_hidden_body(&node) {
+                    walk.skip_subtree();
+                } else {
+                    (node.kind() as u16).hash(&mut hasher);
+                }
+            }
+            WalkEvent::Enter(NodeOrToken::Token(token)) if !token.kind().is_trivia() => token.text().hash(&mut hasher),
+            WalkEvent::Enter(_) => {}
+            WalkEvent::Leave(_) => 0u8.hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}
+
+fn is_hidden_body(node: &SyntaxNode) -> bool {
+    if !ast::BlockExpr::can_cast(node.kind()) {
+        return false;
+    }
+    let Some(function) = node.parent().and_then(ast::Fn::cast) else { return false };
+    let returns_impl = || {
+        let returned = function.ret_type()?.ty()?;
+        returned.syntax().descendants().find_map(ast::ImplTraitType::cast)
+    };
+    let declares_macro = || node.descendants().any(|it| ast::Macro::can_cast(it.kind()));
+    function.const_token().is_none() && returns_impl().is_none() && !declares_macro()
+}
+
+/// What is known to be right at the moment, by file. Shared by the engine, which forgets, and by those who hold a view
+/// of it, who learn: as no view outlives a change, nobody learns what was just forgotten.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    names: RwLock<FxHashMap<FileId, Arc<Names>>>,
+}
+
+/// What was known, to be taken up again when a change is taken back.
+pub(super) struct Memory(FxHashMap<FileId, Arc<Names>>);
+
+impl Index {
+    pub(super) fn names(&self, file: FileId) -> Option<Arc<Names>> {
+        self.read().get(&file).cloned()
+    }
+
+    fn learn(&self, file: FileId, names: Arc<Names>) {
+        self.write().insert(file, names);
+    }
+
+    pub(super) fn forget(&self, file: FileId) {
+        self.write().remove(&file);
+    }
+
+    pub(super) fn forget_all(&self) {
+        self.write().clear();
+    }
+
+    pub(super) fn memory(&self) -> Memory {
+        Memory(self.read().clone())
+    }
+
+    pub(super) fn restore(&self, memory: Memory) {
+        *self.write() = memory.0;
+    }
+
+    fn bytes(&self) -> usize {
+        self.read().values().map(|it| it.bytes()).sum()
+    }
+
+    // Nothing that is done under the lock can leave the map half changed.
+    fn read(&self) -> RwLockReadGuard<'_, FxHashMap<FileId, Arc<Names>>> {
+        self.names.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, FxHashMap<FileId, Arc<Names>>> {
+        self.names.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What other files can see of a file, as a hash.
+pub(super) fn outside(db: &RootDatabase, file: FileId) -> u64 {
+    outside_of(db, db.file_text(file))
+}
+
+impl View {
+    /// Brings the index up to date; a change stops it, and nothing is lost.
+    pub(super) fn fill(self) -> Result<()> {
+        self.ask(|it| {
+            let started = Instant::now();
+            let mut read = 0;
+            for file in it.files.of(Language::Rust) {
+                it.db.unwind_if_revision_cancelled();
+                let Some(id) = it.file_id(&file.path).filter(|id| it.index.names(*id).is_none()) else { continue };
+                it.index.learn(id, names_of(it.db, it.db.file_text(id)));
+                // Answers need these too, and their first makers would wait.
+                let _ = (file.words(), file.outline());
+                read += 1;
+            }
+            tracing::info!(files = read, bytes = it.index.bytes(), elapsed = ?started.elapsed(), "usages indexed");
+            Ok(())
+        })
+    }
+}

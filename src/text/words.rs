@@ -1,0 +1,68 @@
+//! Where each word of a text stands: identifiers, keywords and numbers, those in strings and comments too. Whoever
+//! looks for the occurrences of a name reads a few entries here in place of the whole text.
+
+/// The words of a text, with their offsets.
+pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let start = from + text[from..].find(is_part)?;
+        let tail = &text[start..];
+        let length = tail.find(|it| !is_part(it)).unwrap_or(tail.len());
+        from = start + length;
+        Some((start, &tail[..length]))
+    })
+}
+
+fn is_part(character: char) -> bool {
+    character == '_' || character.is_ascii_alphanumeric() || (!character.is_ascii() && character.is_alphanumeric())
+}
+
+/// The words of one text by their hash; the text itself tells two of one hash apart.
+#[derive(Debug)]
+pub struct WordTable {
+    /// Sorted: the hash of the word, its offset.
+    entries: Box<[(u32, u32)]>,
+}
+
+impl WordTable {
+    pub fn new(text: &str) -> WordTable {
+        let entry = |(at, word): (usize, &str)| Some((hash(word), u32::try_from(at).ok()?));
+        let mut entries: Vec<(u32, u32)> = words(text).filter_map(entry).collect();
+        entries.sort_unstable();
+        WordTable { entries: entries.into_boxed_slice() }
+    }
+
+    /// Where a word stands in the text that the table was made of, in order.
+    pub fn offsets<'a>(&'a self, text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let hash = hash(word);
+        let first = self.entries.partition_point(|it| it.0 < hash);
+        let same = self.entries[first..].iter().take_while(move |it| it.0 == hash);
+        same.map(|it| it.1 as usize).filter(move |&at| {
+            let rest = &text[at..];
+            rest.starts_with(word) && !rest[word.len()..].starts_with(is_part)
+        })
+    }
+}
+
+fn hash(word: &str) -> u32 {
+    use std::hash::{BuildHasher as _, BuildHasherDefault};
+    let hash = BuildHasherDefault::<rustc_hash::FxHasher>::default().hash_one(word);
+    (hash ^ (hash >> 32)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WordTable, words};
+
+    #[test]
+    fn every_word_is_found_where_it_stands() {
+        let text = "fn näme(a1: u8) { a1 + \"a1 {a1}\" } // a1_ näme\n";
+        let table = WordTable::new(text);
+        for word in ["fn", "näme", "a1", "a1_", "u8", "me", "a"] {
+            let expected: Vec<usize> = words(text).filter(|it| it.1 == word).map(|it| it.0).collect();
+            assert_eq!(table.offsets(text, word).collect::<Vec<_>>(), expected, "{word}");
+        }
+        assert_eq!(table.offsets(text, "a1").count(), 4);
+        assert_eq!(table.offsets(text, "me").count(), 0);
+    }
+}
