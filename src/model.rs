@@ -191,6 +191,32 @@ pub struct Usage {
     pub test: bool,
 }
 
+/// Which stretch of a ranked list is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    pub from: usize,
+    pub limit: usize,
+}
+
+impl Window {
+    pub const ALL: Window = Window { from: 0, limit: usize::MAX };
+
+    /// The wanted stretch of a list.
+    pub fn of<T>(self, items: &[T]) -> &[T] {
+        let from = self.from.min(items.len());
+        &items[from..from.saturating_add(self.limit).min(items.len())]
+    }
+}
+
+/// A stretch of the usages of a symbol, counted in full. Those that are only possible come after all others.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UsagePage {
+    pub count: UsageCount,
+    pub possible_count: usize,
+    pub items: Vec<Usage>,
+    pub possible: Vec<Usage>,
+}
+
 /// One end of the calls of a symbol: who calls it, or what it calls; and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Calls {

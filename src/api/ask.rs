@@ -69,10 +69,12 @@ macro_rules! request {
             /// answers, 10000 for what needs the index.
             #[$helper(maximum = 120_000, $($not_null)*)]
             pub wait_ms: Option<u64>,
-            /// About how many tokens the reply may have; what does not fit is left to `next_cursor`.
+            /// How many tokens the body of the reply may have, a token counted as four bytes. What does not fit is
+            /// counted in `missing` and left to `next_cursor`; something is always given.
             #[$helper($($not_null)*)]
             pub max_tokens: Option<usize>,
-            /// The `next_cursor` of the reply that this one continues.
+            /// The `next_cursor` of the reply that this one continues. It outlives a change of revision: the list then
+            /// goes on at the same position of what there is by then.
             #[$helper($($not_null)*)]
             pub cursor: Option<String>,
             /// How many items of a list to answer with at most.

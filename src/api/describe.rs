@@ -14,7 +14,7 @@ use super::problem::{PostedAboutSymbol, Refusal};
 use super::relations::UsageList;
 use super::shapes::{ExampleOrigin, Language, Meta, Symbol, list};
 use crate::model;
-use crate::ops::{describe, usages};
+use crate::ops::describe;
 use crate::render;
 
 request! { body
@@ -52,15 +52,19 @@ pub enum Described {
 impl Described {
     fn new(described: describe::Described, meta: Meta) -> Described {
         match described {
-            describe::Described::Symbol { description, usages } => {
-                Described::Symbol(Box::new(DescribedSymbol::new(*description, usages, meta)))
-            }
-            describe::Described::Package(package) => {
-                Described::Package(DescribedPackage { kind: OfPackage::Package, package: package.into(), meta })
-            }
-            describe::Described::File(file) => {
-                Described::File(DescribedFile { kind: OfFile::File, file: file.into(), meta })
-            }
+            describe::Described::Symbol(symbol) => Described::Symbol(Box::new(DescribedSymbol::new(*symbol, meta))),
+            describe::Described::Package(it) => Described::Package(DescribedPackage {
+                kind: OfPackage::Package,
+                next_cursor: it.next_cursor(),
+                package: it.package.into(),
+                meta,
+            }),
+            describe::Described::File(file) => Described::File(DescribedFile {
+                kind: OfFile::File,
+                next_cursor: file.next_cursor(),
+                file: file.into(),
+                meta,
+            }),
         }
     }
 }
@@ -100,24 +104,23 @@ pub struct DescribedSymbol {
     pub examples: Vec<Example>,
     pub usages: UsageList,
     pub implementations: Vec<Symbol>,
-    /// Continues the usages.
+    /// Continues the source, the examples, the usages and the implementations.
     #[schema(required)]
     pub next_cursor: Option<String>,
     pub meta: Meta,
 }
 
 impl DescribedSymbol {
-    fn new(description: model::Description, usages: usages::UsageList, meta: Meta) -> DescribedSymbol {
-        let model::Description { symbol, source, docs, examples, implementations } = description;
-        let (usages, next_cursor) = UsageList::new(usages);
+    fn new(described: describe::DescribedSymbol, meta: Meta) -> DescribedSymbol {
+        let next_cursor = described.next_cursor();
         DescribedSymbol {
             kind: OfSymbol::Symbol,
-            symbol: symbol.into(),
-            source,
-            docs,
-            examples: list(examples),
-            usages,
-            implementations: list(implementations),
+            symbol: described.symbol.into(),
+            source: described.source,
+            docs: described.docs,
+            examples: list(described.examples.items),
+            usages: described.usages.into(),
+            implementations: list(described.implementations.items),
             next_cursor,
             meta,
         }
@@ -147,6 +150,9 @@ pub struct DescribedPackage {
     #[schema(inline)]
     pub kind: OfPackage,
     pub package: Package,
+    /// Continues the docs, the files and the symbols.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
     pub meta: Meta,
 }
 
@@ -181,6 +187,9 @@ pub struct DescribedFile {
     #[schema(inline)]
     pub kind: OfFile,
     pub file: FileText,
+    /// Continues the content.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
     pub meta: Meta,
 }
 
@@ -199,7 +208,7 @@ pub struct FileText {
 
 impl From<describe::FileText> for FileText {
     fn from(file: describe::FileText) -> FileText {
-        let describe::FileText { file, language, content, hash, lines } = file;
+        let describe::FileText { file, language, content, hash, lines, .. } = file;
         FileText { file, language: language.map(Language::from), content, hash, lines }
     }
 }
@@ -226,5 +235,5 @@ pub async fn describe(
     let ask = common.ask()?;
     let query = describe::DescribeQuery { symbol: request.symbol, package: request.package, file: request.file };
     let reply = describe::describe(&workspace, &query, &ask).await?;
-    Ok(face.answer(reply, Described::new, render::described))
+    Ok(face.fitted(&reply, ask.max_tokens, Described::new, render::described))
 }

@@ -56,6 +56,7 @@ pub fn opened() -> Value {
             "file": "crates/printer/src/util.rs", "package": "grep_printer",
             "symbols": ["grep_searcher::lines::LineIter"], "count": 4
         }],
+        "next_cursor": null,
         "meta": meta(2.1)
     })
 }
@@ -70,13 +71,13 @@ pub fn described() -> Value {
             "code": "assert_eq!(lines(\"a\\nb\"), vec![\"a\\n\", \"b\"]);"
         }],
         "usages": {"total": 13, "files": 4, "items": [usage()], "possible": []},
-        "implementations": [], "next_cursor": "1", "meta": meta(8.4)
+        "implementations": [], "next_cursor": "c4-11.0.1.0", "meta": meta(8.4)
     })
 }
 
 pub fn usages() -> Value {
     json!({
-        "symbol": line_iter(false), "total": 13, "files": 4, "items": [usage()], "possible": [], "next_cursor": "1",
+        "symbol": line_iter(false), "total": 13, "files": 4, "items": [usage()], "possible": [], "next_cursor": "c1-1",
         "meta": meta(3.3)
     })
 }
@@ -138,5 +139,16 @@ pub fn status() -> Value {
             "trusted": true, "missing": []
         }],
         "meta": meta(0.2)
+    })
+}
+
+pub fn calls() -> Value {
+    let mut call = usage();
+    for absent in ["symbol", "role"] {
+        call.as_object_mut().map(|it| it.remove(absent));
+    }
+    json!({
+        "symbol": line_iter(false), "total": 1, "items": [{"symbol": line_iter(false), "calls": [call]}],
+        "next_cursor": null, "meta": meta(1.2)
     })
 }

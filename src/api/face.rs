@@ -12,13 +12,17 @@ use serde::Serialize;
 
 use super::problem::{Problem, Refusal};
 use super::shapes::Meta;
-use crate::model::{Code, Error};
+use crate::model::{Code, Error, Missing, MissingCode};
 use crate::ops::Reply;
+use crate::ops::fit::{BYTES_PER_TOKEN, Budget, Fit};
 use crate::render;
 
 const JSON: &str = "application/json";
 const PROBLEM: &str = "application/problem+json";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
+
+/// So often an answer is written anew to come nearer to its budget.
+const FITTINGS: usize = 5;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
@@ -50,6 +54,68 @@ impl Face {
                 let Reply { value, meta } = reply;
                 let meta = Meta::new(meta, self.elapsed());
                 self.json(&wire(value, meta))
+            }
+        }
+    }
+
+    /// As `answer`, but no longer than so many tokens, if the answer can be that short.
+    pub fn fitted<T: Fit, W: Serialize>(
+        self,
+        reply: &Reply<T>,
+        max_tokens: Option<usize>,
+        wire: impl Fn(T, Meta) -> W,
+        markdown: impl Fn(&T) -> String,
+    ) -> Response {
+        let Some(most) = max_tokens.map(|it| it.saturating_mul(BYTES_PER_TOKEN)) else {
+            return self.answer(reply.clone(), wire, markdown);
+        };
+        // What an answer takes is known when it is written: the budget is set by what came of the one before.
+        let mut budget = most;
+        let mut best: Option<(bool, usize, Vec<u8>)> = None;
+        for _ in 0..FITTINGS {
+            let mut reply = reply.clone();
+            let left_out = reply.value.fit(Budget::new(budget));
+            let is_whole = left_out.is_empty();
+            if !is_whole {
+                let detail = format!("{}: go on with `next_cursor`", left_out.join(", "));
+                reply.meta.coverage.note(Missing::new(MissingCode::Budget, "max_tokens", detail));
+            }
+            let body = self.body(reply, &wire, &markdown);
+            let (fits, length) = (body.len() <= most, body.len());
+            let is_better = best.as_ref().is_none_or(|(best_fits, best_length, _)| match (fits, best_fits) {
+                (true, true) => length > *best_length,
+                (false, false) => length < *best_length,
+                (fits, _) => fits,
+            });
+            if is_better {
+                best = Some((fits, length, body));
+            }
+            let is_near = fits && (is_whole || length * 20 >= most * 19);
+            let next = if fits { budget * most / length.max(1) } else { (budget * most / length).min(budget - 1) };
+            if is_near || next == budget || budget <= 1 {
+                break;
+            }
+            budget = next * 98 / 100;
+        }
+        let content_type = if self.format == Some(Format::Markdown) { MARKDOWN } else { JSON };
+        let body = best.map(|it| it.2).unwrap_or_default();
+        ([(header::CONTENT_TYPE, content_type)], body).into_response()
+    }
+
+    fn body<T, W: Serialize>(
+        self,
+        reply: Reply<T>,
+        wire: impl Fn(T, Meta) -> W,
+        markdown: impl Fn(&T) -> String,
+    ) -> Vec<u8> {
+        match self.format {
+            Some(Format::Markdown) => {
+                (markdown(&reply.value) + &render::footer(&reply.meta, self.elapsed())).into_bytes()
+            }
+            _ => {
+                let Reply { value, meta } = reply;
+                let meta = Meta::new(meta, self.elapsed());
+                serde_json::to_vec(&wire(value, meta)).unwrap_or_default()
             }
         }
     }

@@ -92,6 +92,8 @@ fn contract() -> OpenApiRouter<Service> {
         .routes(routes!(symbols::symbols))
         .routes(routes!(symbols::symbol_at))
         .routes(routes!(relations::usages))
+        .routes(routes!(relations::callers))
+        .routes(routes!(relations::callees))
         .routes(routes!(relations::implementations))
         .routes(routes!(diagnostics::diagnostics))
         .routes(routes!(edit::edit))

@@ -51,11 +51,15 @@ pub struct Opened {
     pub symbols: Vec<Symbol>,
     pub upstream: Vec<Upstream>,
     pub downstream: Vec<Downstream>,
+    /// Continues the skeleton and the lists.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
     pub meta: Meta,
 }
 
 impl Opened {
     fn new(opened: open::Opened, meta: Meta) -> Opened {
+        let next_cursor = opened.next_cursor();
         Opened {
             file: opened.file,
             language: opened.language.map(Language::from),
@@ -64,10 +68,11 @@ impl Opened {
             hash: opened.hash,
             docs: opened.docs,
             skeleton: opened.skeleton,
-            imports: list(opened.imports),
-            symbols: opened.symbols.into_iter().map(Symbol::tree).collect(),
-            upstream: list(opened.upstream),
-            downstream: list(opened.downstream),
+            imports: list(opened.imports.items),
+            symbols: opened.symbols.shown().iter().cloned().map(Symbol::tree).collect(),
+            upstream: list(opened.upstream.items),
+            downstream: list(opened.downstream.items),
+            next_cursor,
             meta,
         }
     }
@@ -142,6 +147,7 @@ pub async fn open(
 ) -> Result<Response, Refusal> {
     let common = request.common();
     let workspace = service.pick(common.workspace)?;
-    let reply = open::open(&workspace, &request.file, &common.ask()?).await?;
-    Ok(face.answer(reply, Opened::new, render::opened))
+    let ask = common.ask()?;
+    let reply = open::open(&workspace, &request.file, &ask).await?;
+    Ok(face.fitted(&reply, ask.max_tokens, Opened::new, render::opened))
 }

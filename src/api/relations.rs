@@ -1,4 +1,4 @@
-//! `GET /v1/usages` and `GET /v1/implementations`: what stands in relation to one symbol.
+//! `GET /v1/usages`, `callers`, `callees` and `implementations`: what stands in relation to one symbol.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -11,8 +11,8 @@ use super::examples;
 use super::extract::Asked;
 use super::face::Face;
 use super::problem::{AboutSymbol, Refusal};
-use super::shapes::{Meta, Symbol, Usage, list};
-use crate::model::SymbolQuery;
+use super::shapes::{Meta, Place, Symbol, Usage, list};
+use crate::model::{self, SymbolQuery};
 use crate::ops::usages;
 use crate::render;
 
@@ -47,11 +47,10 @@ pub struct UsageList {
     pub possible: Vec<Usage>,
 }
 
-impl UsageList {
-    /// The list, and the cursor that continues it.
-    pub fn new(usages: usages::UsageList) -> (UsageList, Option<String>) {
-        let usages::UsageList { total, files, items, possible, next_cursor } = usages;
-        (UsageList { total, files, items: list(items), possible: list(possible) }, next_cursor)
+impl From<usages::UsageList> for UsageList {
+    fn from(usages: usages::UsageList) -> UsageList {
+        let usages::UsageList { total, files, items, possible, .. } = usages;
+        UsageList { total, files, items: list(items), possible: list(possible) }
     }
 }
 
@@ -69,8 +68,8 @@ pub struct UsagesReply {
 
 impl UsagesReply {
     fn new(found: usages::UsagesOf, meta: Meta) -> UsagesReply {
-        let (usages, next_cursor) = UsageList::new(found.usages);
-        UsagesReply { symbol: found.symbol.into(), usages, next_cursor, meta }
+        let next_cursor = found.next_cursor();
+        UsagesReply { symbol: found.symbol.into(), usages: found.usages.into(), next_cursor, meta }
     }
 }
 
@@ -93,8 +92,9 @@ pub async fn usages(
 ) -> Result<Response, Refusal> {
     let common = query.common();
     let workspace = service.pick(common.workspace)?;
-    let reply = usages::usages(&workspace, &query.symbol(), &common.ask()?).await?;
-    Ok(face.answer(reply, UsagesReply::new, render::usages))
+    let ask = common.ask()?;
+    let reply = usages::usages(&workspace, &query.symbol(), &ask).await?;
+    Ok(face.fitted(&reply, ask.max_tokens, UsagesReply::new, render::usages))
 }
 
 /// What implements a trait or an interface, or overrides a method.
@@ -110,13 +110,8 @@ pub struct ImplementationsReply {
 
 impl ImplementationsReply {
     fn new(found: usages::ImplementationsOf, meta: Meta) -> ImplementationsReply {
-        ImplementationsReply {
-            symbol: found.symbol.into(),
-            total: found.list.total,
-            items: list(found.list.items),
-            next_cursor: found.list.next_cursor,
-            meta,
-        }
+        let (total, next_cursor) = (found.list.total(), found.list.next_cursor());
+        ImplementationsReply { symbol: found.symbol.into(), total, items: list(found.list.items), next_cursor, meta }
     }
 }
 
@@ -138,6 +133,100 @@ pub async fn implementations(
 ) -> Result<Response, Refusal> {
     let common = query.common();
     let workspace = service.pick(common.workspace)?;
-    let reply = usages::implementations(&workspace, &query.symbol(), &common.ask()?).await?;
-    Ok(face.answer(reply, ImplementationsReply::new, render::implementations))
+    let ask = common.ask()?;
+    let reply = usages::implementations(&workspace, &query.symbol(), &ask).await?;
+    Ok(face.fitted(&reply, ask.max_tokens, ImplementationsReply::new, render::implementations))
+}
+
+/// Who calls a symbol, or what it calls.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(examples(examples::calls))]
+pub struct CallsReply {
+    pub symbol: Symbol,
+    pub total: usize,
+    pub items: Vec<Calls>,
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+    pub meta: Meta,
+}
+
+/// The caller or the callee, and where it calls or is called.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Calls {
+    pub symbol: Symbol,
+    pub calls: Vec<CallSite>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CallSite {
+    #[serde(flatten)]
+    pub place: Place,
+    /// The whole line.
+    pub text: String,
+    pub test: bool,
+}
+
+impl From<model::Calls> for Calls {
+    fn from(calls: model::Calls) -> Calls {
+        Calls { symbol: calls.symbol.into(), calls: list(calls.calls) }
+    }
+}
+
+impl From<model::CallSite> for CallSite {
+    fn from(site: model::CallSite) -> CallSite {
+        CallSite { place: site.place.into(), text: site.text, test: site.test }
+    }
+}
+
+impl CallsReply {
+    fn new(found: usages::CallsOf, meta: Meta) -> CallsReply {
+        let (total, next_cursor) = (found.list.total(), found.list.next_cursor());
+        CallsReply { symbol: found.symbol.into(), total, items: list(found.list.items), next_cursor, meta }
+    }
+}
+
+/// Who calls a symbol
+///
+/// The symbols whose code calls it, or takes it as a value that may be called, each with its calls; tests last.
+#[utoipa::path(
+    get, path = "/v1/callers", operation_id = "callers", tag = "read", params(AboutSymbolQuery),
+    responses(
+        (status = 200, description = "The callers.",
+            content((CallsReply = "application/json"), (String = "text/markdown"))),
+        AboutSymbol
+    )
+)]
+pub async fn callers(
+    State(service): State<Service>,
+    face: Face,
+    Asked(query): Asked<AboutSymbolQuery>,
+) -> Result<Response, Refusal> {
+    let common = query.common();
+    let workspace = service.pick(common.workspace)?;
+    let ask = common.ask()?;
+    let reply = usages::callers(&workspace, &query.symbol(), &ask).await?;
+    Ok(face.fitted(&reply, ask.max_tokens, CallsReply::new, render::callers))
+}
+
+/// What a symbol calls
+///
+/// The functions, methods and constructors that its text calls, in the order of their first calls.
+#[utoipa::path(
+    get, path = "/v1/callees", operation_id = "callees", tag = "read", params(AboutSymbolQuery),
+    responses(
+        (status = 200, description = "The callees.",
+            content((CallsReply = "application/json"), (String = "text/markdown"))),
+        AboutSymbol
+    )
+)]
+pub async fn callees(
+    State(service): State<Service>,
+    face: Face,
+    Asked(query): Asked<AboutSymbolQuery>,
+) -> Result<Response, Refusal> {
+    let common = query.common();
+    let workspace = service.pick(common.workspace)?;
+    let ask = common.ask()?;
+    let reply = usages::callees(&workspace, &query.symbol(), &ask).await?;
+    Ok(face.fitted(&reply, ask.max_tokens, CallsReply::new, render::callees))
 }

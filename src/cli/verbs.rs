@@ -41,25 +41,13 @@ pub enum Verb {
         common: Common,
     },
     /// Lists who uses a symbol.
-    Usages {
-        symbol: String,
-        #[arg(long)]
-        file: Option<PathBuf>,
-        #[arg(long)]
-        package: Option<String>,
-        #[command(flatten)]
-        common: Common,
-    },
+    Usages(About),
+    /// Lists who calls a symbol.
+    Callers(About),
+    /// Lists what a symbol calls.
+    Callees(About),
     /// Lists what implements a symbol.
-    Implementations {
-        symbol: String,
-        #[arg(long)]
-        file: Option<PathBuf>,
-        #[arg(long)]
-        package: Option<String>,
-        #[command(flatten)]
-        common: Common,
-    },
+    Implementations(About),
     /// Tells what is wrong with a file or the whole workspace.
     Diagnostics {
         file: Option<PathBuf>,
@@ -77,6 +65,18 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
+}
+
+/// One symbol, by its path or by a shorter name that a file or package narrows.
+#[derive(Debug, Args)]
+pub struct About {
+    symbol: String,
+    #[arg(long)]
+    file: Option<PathBuf>,
+    #[arg(long)]
+    package: Option<String>,
+    #[command(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Args)]
@@ -258,8 +258,10 @@ impl Verb {
             Verb::Edit(EditText { file, .. })
             | Verb::Describe { file, .. }
             | Verb::Symbols { file, .. }
-            | Verb::Usages { file, .. }
-            | Verb::Implementations { file, .. }
+            | Verb::Usages(About { file, .. })
+            | Verb::Callers(About { file, .. })
+            | Verb::Callees(About { file, .. })
+            | Verb::Implementations(About { file, .. })
             | Verb::Diagnostics { file, .. } => file.as_deref(),
             Verb::Status { .. } => None,
         }
@@ -279,12 +281,10 @@ impl Verb {
                 let file = here.maybe(file.as_ref())?;
                 (Call::get("/v1/symbols").with("query", query).with("file", file), common)
             }
-            Verb::Usages { symbol, file, package, common } => {
-                (about(Call::get("/v1/usages"), symbol, here.maybe(file.as_ref())?, package), common)
-            }
-            Verb::Implementations { symbol, file, package, common } => {
-                (about(Call::get("/v1/implementations"), symbol, here.maybe(file.as_ref())?, package), common)
-            }
+            Verb::Usages(about) => about.call("/v1/usages", here)?,
+            Verb::Callers(about) => about.call("/v1/callers", here)?,
+            Verb::Callees(about) => about.call("/v1/callees", here)?,
+            Verb::Implementations(about) => about.call("/v1/implementations", here)?,
             Verb::Diagnostics { file, severity, max, common } => {
                 let call = Call::get("/v1/diagnostics").with("file", here.maybe(file.as_ref())?);
                 (call.with("severity", severity.map(Severity::word)).with("max", max), common)
@@ -296,8 +296,12 @@ impl Verb {
     }
 }
 
-fn about(call: Call, symbol: String, file: Option<String>, package: Option<String>) -> Call {
-    call.with("symbol", Some(symbol)).with("file", file).with("package", package)
+impl About {
+    fn call(self, path: &'static str, here: &Here) -> io::Result<(Call, Common)> {
+        let file = here.maybe(self.file.as_ref())?;
+        let call = Call::get(path).with("symbol", Some(self.symbol)).with("file", file).with("package", self.package);
+        Ok((call, self.common))
+    }
 }
 
 impl Common {

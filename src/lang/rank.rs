@@ -1,5 +1,50 @@
-//! How well a name fits what somebody typed: exact, then prefix, then the humps of camel or snake case, then letters in
-//! their order.
+//! What comes first: of symbols the one whose name fits best what somebody typed, of usages those that tell most.
+
+use crate::model::Window;
+
+/// A list that is told whole needs no choice of its first part.
+const SHORT_LIST: usize = 100;
+/// So many of each file come before the rest of any.
+const FIRST_OF_FILE: usize = 3;
+
+/// A usage as far as its rank goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UsageRank {
+    /// Usages of one file share this; it rises with the file's name.
+    pub file: usize,
+    pub at: usize,
+    pub test: bool,
+    /// In the file of the definition.
+    pub own: bool,
+}
+
+/// In which order usages are told, as positions in the given list: other files before the definition's own, tests last,
+/// the usages of a file together. Of a long list a few of each file come first, so that its beginning shows as many
+/// kinds of use as it can.
+pub fn usage_order(usages: &[UsageRank]) -> Vec<usize> {
+    let class = |it: &UsageRank| if it.test { 2 } else { u8::from(it.own) };
+    let mut order: Vec<usize> = (0..usages.len()).collect();
+    order.sort_unstable_by_key(|&it| (class(&usages[it]), usages[it].file, usages[it].at));
+    if usages.len() <= SHORT_LIST {
+        return order;
+    }
+    let mut seen = (0, None);
+    let mut first = Vec::new();
+    let mut rest = Vec::new();
+    for position in order {
+        let group = Some((class(&usages[position]), usages[position].file));
+        seen = if seen.1 == group { (seen.0 + 1, group) } else { (1, group) };
+        if seen.0 <= FIRST_OF_FILE { first.push(position) } else { rest.push(position) }
+    }
+    first.append(&mut rest);
+    first
+}
+
+/// The stretch of a list that follows another: both seen as one.
+pub fn rest(window: Window, first: usize) -> Window {
+    let taken = first.saturating_sub(window.from).min(window.limit);
+    Window { from: window.from.saturating_sub(first), limit: window.limit - taken }
+}
 
 /// How well a symbol fits: its name, and then public before private, tests last.
 pub fn fit(query: &str, name: &str, public: bool, test: bool) -> Option<f64> {
@@ -75,7 +120,31 @@ fn is_subsequence(query: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::rank;
+    use super::{UsageRank, rank, rest, usage_order};
+    use crate::model::Window;
+
+    #[test]
+    fn a_long_list_begins_with_a_few_of_each_file() {
+        let usage = |file, at, test, own| UsageRank { file, at, test, own };
+        let mut usages: Vec<UsageRank> = (0..200).map(|at| usage(at / 50, at, false, at < 50)).collect();
+        usages.push(usage(9, 0, true, false));
+        let order = usage_order(&usages);
+        assert_eq!(order[..13], [50, 51, 52, 100, 101, 102, 150, 151, 152, 0, 1, 2, 200]);
+        assert_eq!(order.len(), usages.len());
+        usages.truncate(60);
+        let short = usage_order(&usages);
+        assert_eq!((short[0], short[9], short[10], short[59]), (50, 59, 0, 49));
+    }
+
+    #[test]
+    fn a_window_goes_on_in_the_next_list() {
+        let window = |from, limit| Window { from, limit };
+        assert_eq!(rest(window(0, 10), 4), window(0, 6));
+        assert_eq!(rest(window(6, 10), 4), window(2, 10));
+        assert_eq!(rest(window(0, 3), 4), window(0, 0));
+        assert_eq!(window(2, 9).of(&[1, 2, 3]), [3]);
+        assert_eq!(window(7, 9).of(&[1, 2, 3]), [0; 0]);
+    }
 
     #[test]
     fn better_fits_rank_higher() {

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::{Result, Stop, go, rank, rust};
 use crate::model::{
-    Answer, Code, Coverage, Description, Diagnostic, Error, Language, Overview, Package, Symbol, SymbolAt, SymbolQuery,
-    Usages,
+    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Language, Overview, Package, Symbol, SymbolAt,
+    SymbolQuery, UsagePage, Usages, Window,
 };
 
 pub enum View {
@@ -22,13 +22,45 @@ impl View {
         }
     }
 
-    pub async fn usages(self, query: SymbolQuery, deadline: Instant) -> Result<Answer<(Symbol, Usages)>> {
+    pub async fn usages(
+        self,
+        query: SymbolQuery,
+        window: Window,
+        deadline: Instant,
+    ) -> Result<Answer<(Symbol, UsagePage)>> {
         match self {
-            View::Rust(view) => blocking(move || view.usages(&query)).await,
+            View::Rust(view) => blocking(move || view.usages(&query, window)).await,
             View::Go(view) => {
                 let symbol = one(view.resolve(&query)?, &query)?;
                 let usages = view.usages(&symbol, deadline).await?;
-                Ok(usages.map(|usages| (symbol, usages)))
+                Ok(usages.map(|usages| {
+                    let page = page(usages, &symbol, window);
+                    (symbol, page)
+                }))
+            }
+        }
+    }
+
+    /// Who calls a symbol, and where.
+    pub async fn callers(self, query: SymbolQuery, deadline: Instant) -> Result<Answer<(Symbol, Vec<Calls>)>> {
+        match self {
+            View::Rust(view) => blocking(move || view.callers(&query)).await,
+            View::Go(view) => {
+                let symbol = one(view.resolve(&query)?, &query)?;
+                let found = view.callers(&symbol, deadline).await?;
+                Ok(found.map(|found| (symbol, found)))
+            }
+        }
+    }
+
+    /// What a symbol calls, and where.
+    pub async fn callees(self, query: SymbolQuery, deadline: Instant) -> Result<Answer<(Symbol, Vec<Calls>)>> {
+        match self {
+            View::Rust(view) => blocking(move || view.callees(&query)).await,
+            View::Go(view) => {
+                let symbol = one(view.resolve(&query)?, &query)?;
+                let found = view.callees(&symbol, deadline).await?;
+                Ok(found.map(|found| (symbol, found)))
             }
         }
     }
@@ -44,16 +76,22 @@ impl View {
         }
     }
 
-    pub async fn describe(self, query: SymbolQuery, deadline: Instant) -> Result<Answer<(Description, Usages)>> {
+    pub async fn describe(
+        self,
+        query: SymbolQuery,
+        window: Window,
+        deadline: Instant,
+    ) -> Result<Answer<(Description, UsagePage)>> {
         match self {
-            View::Rust(view) => blocking(move || view.describe(&query)).await,
+            View::Rust(view) => blocking(move || view.describe(&query, window)).await,
             View::Go(view) => {
                 let symbol = one(view.resolve(&query)?, &query)?;
                 let described = view.describe(&symbol, deadline).await?;
                 let usages = view.usages(&symbol, deadline).await?;
                 let mut coverage = described.coverage;
                 coverage.absorb(usages.coverage);
-                Ok(Answer { value: (described.value, usages.value), coverage })
+                let usages = page(usages.value, &symbol, window);
+                Ok(Answer { value: (described.value, usages), coverage })
             }
         }
     }
@@ -127,6 +165,24 @@ async fn blocking<T: Send + 'static>(question: impl FnOnce() -> Result<T> + Send
             Err(Stop::Failed(Error::new(Code::Internal, "the analysis failed on this question; the server goes on")))
         }
         Err(_) => Err(Stop::Failed(Error::new(Code::Internal, "the server is stopping"))),
+    }
+}
+
+/// A stretch of usages that are known in full.
+fn page(usages: Usages, symbol: &Symbol, window: Window) -> UsagePage {
+    let mut file = 0;
+    let mut ranks: Vec<rank::UsageRank> = Vec::with_capacity(usages.items.len());
+    for (position, it) in usages.items.iter().enumerate() {
+        file += usize::from(position > 0 && usages.items[position - 1].place.file != it.place.file);
+        let own = it.place.file == symbol.place.file;
+        ranks.push(rank::UsageRank { file, at: it.place.start, test: it.test, own });
+    }
+    let order = rank::usage_order(&ranks);
+    UsagePage {
+        count: usages.count(),
+        possible_count: usages.possible.len(),
+        items: window.of(&order).iter().map(|it| usages.items[*it].clone()).collect(),
+        possible: rank::rest(window, order.len()).of(&usages.possible).to_vec(),
     }
 }
 

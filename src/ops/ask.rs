@@ -4,10 +4,13 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::fit::{Budget, Fit, Part, left_out, next_cursor, positions, symbol_cost};
 use crate::lang::files::Files;
 use crate::lang::view::View;
 use crate::lang::{self, Stop};
-use crate::model::{Answer, Code, Coverage, Error, Language, Meta, Missing, MissingCode, Result, SymbolQuery};
+use crate::model::{
+    Answer, Code, Coverage, Error, Language, Meta, Missing, MissingCode, Result, Symbol, SymbolQuery, Window,
+};
 use crate::workspace::{Needs, Workspace};
 
 /// How long what needs the index may wait for it, if the request does not say.
@@ -35,12 +38,48 @@ pub struct Reply<T> {
     pub meta: Meta,
 }
 
+impl<T> Reply<T> {
+    pub(super) fn map<U>(self, f: impl FnOnce(T) -> U) -> Reply<U> {
+        Reply { value: f(self.value), meta: self.meta }
+    }
+}
+
 /// A stretch of a long list: counted in full, continued by the cursor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listing<T> {
-    pub total: usize,
+    pub part: Part,
     pub items: Vec<T>,
-    pub next_cursor: Option<String>,
+}
+
+impl<T> Listing<T> {
+    /// All from a position on.
+    pub(super) fn after(from: usize, mut items: Vec<T>) -> Listing<T> {
+        let part = Part::after(from, items.len());
+        items.drain(..part.from);
+        Listing { part, items }
+    }
+
+    pub fn total(&self) -> usize {
+        self.part.total
+    }
+
+    pub fn next_cursor(&self) -> Option<String> {
+        next_cursor(&[self.part])
+    }
+
+    /// Shortens it to what the budget allows.
+    pub(super) fn cut(&mut self, budget: &mut Budget, cost: impl Fn(&T) -> usize) {
+        let costs = self.items.iter().map(cost).collect();
+        budget.share(&mut [(&mut self.part, costs, 100)]);
+        self.items.truncate(self.part.count);
+    }
+}
+
+impl Fit for Listing<Symbol> {
+    fn fit(&mut self, mut budget: Budget) -> Vec<String> {
+        self.cut(&mut budget, symbol_cost);
+        left_out(&[("symbols", self.part)])
+    }
 }
 
 impl Ask {
@@ -50,50 +89,19 @@ impl Ask {
         Needs { language, index, min_revision: self.min_revision, deadline }
     }
 
-    /// The stretch of a list that was asked for. `cost` is what an item takes of the token budget.
-    pub(super) fn page<T>(
-        &self,
-        items: Vec<T>,
-        default_limit: usize,
-        cost: impl Fn(&T) -> usize,
-    ) -> Result<Listing<T>> {
-        let total = items.len();
-        let from = match self.cursor.as_deref() {
-            Some(cursor) => position(cursor)?,
-            None => 0,
-        };
-        let limit = self.limit.unwrap_or(default_limit);
-        let mut left = self.max_tokens.unwrap_or(usize::MAX);
-        let mut page = Vec::new();
-        for item in items.into_iter().skip(from).take(limit) {
-            let tokens = cost(&item);
-            // One item is always given, or a small budget would never come to an end.
-            if tokens > left && !page.is_empty() {
-                break;
-            }
-            left = left.saturating_sub(tokens);
-            page.push(item);
-        }
-        let next = from + page.len();
-        let next_cursor = (next < total && !page.is_empty()).then(|| format!("{CURSOR}{next}"));
-        Ok(Listing { total, items: page, next_cursor })
+    /// The stretch of a list that was asked for.
+    pub(super) fn page<T>(&self, items: Vec<T>, default_limit: usize) -> Result<Listing<T>> {
+        let window = self.window(default_limit)?;
+        let mut list = Listing::after(window.from, items);
+        list.items.truncate(window.limit);
+        list.part.count = list.items.len();
+        Ok(list)
     }
-}
 
-/// A cursor counts what was given already, so it outlives a change of revision: the list then goes on at the same
-/// place of the new order.
-const CURSOR: &str = "c1-";
-
-fn position(cursor: &str) -> Result<usize> {
-    cursor.strip_prefix(CURSOR).and_then(|it| it.parse().ok()).ok_or_else(|| {
-        let detail = format!("`cursor` is `{cursor}`, which no reply gave: take `next_cursor` of the reply before");
-        Error::new(Code::InvalidRequest, detail)
-    })
-}
-
-/// Tokens of a text, by the rule of thumb that four characters make one.
-pub(super) fn tokens(texts: &[&str]) -> usize {
-    texts.iter().map(|it| it.len()).sum::<usize>().div_ceil(4)
+    pub(super) fn window(&self, default_limit: usize) -> Result<Window> {
+        let [from] = positions(self.cursor.as_deref())?;
+        Ok(Window { from, limit: self.limit.unwrap_or(default_limit) })
+    }
 }
 
 /// One revision with the engine's view of it, if an engine was asked for and is there.

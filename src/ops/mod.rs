@@ -4,6 +4,7 @@ mod ask;
 pub mod describe;
 pub mod diagnostics;
 pub mod edit;
+pub mod fit;
 pub mod open;
 pub mod report;
 pub mod symbols;

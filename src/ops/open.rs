@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use super::ask::{Ask, Reply, ask, not_indexed};
+use super::ask::{Ask, Listing, Reply, ask, not_indexed};
+use super::fit::{Budget, Fit, Part, left_out, next_cursor, positions, text_cost};
+use super::symbols::Tree;
 use crate::lang::files::File;
-use crate::model::{Answer, Code, Downstream, Error, Import, Language, Overview, Result, State, Symbol, Upstream};
+use crate::model::{Answer, Code, Downstream, Error, Import, Language, Overview, Result, State, Upstream};
 use crate::workspace::Workspace;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -18,13 +20,71 @@ pub struct Opened {
     pub skeleton: String,
     /// For each line of the skeleton, its line in the file.
     pub skeleton_lines: Vec<usize>,
-    pub imports: Vec<Import>,
-    pub symbols: Vec<Symbol>,
-    pub upstream: Vec<Upstream>,
-    pub downstream: Vec<Downstream>,
+    pub imports: Listing<Import>,
+    pub symbols: Tree,
+    pub upstream: Listing<Upstream>,
+    pub downstream: Listing<Downstream>,
+    /// The lines of the whole skeleton, and which of them are given.
+    skeleton_part: Part,
+}
+
+impl Opened {
+    pub fn next_cursor(&self) -> Option<String> {
+        next_cursor(&self.parts())
+    }
+
+    fn parts(&self) -> [Part; 5] {
+        let lists = [self.imports.part, self.upstream.part, self.downstream.part];
+        [self.skeleton_part, self.symbols.part, lists[0], lists[1], lists[2]]
+    }
+}
+
+impl Fit for Opened {
+    fn fit(&mut self, mut budget: Budget) -> Vec<String> {
+        if budget.is_limited() {
+            // The skeleton holds them.
+            self.docs = None;
+            self.symbols.without_docs();
+        }
+        budget.spend(300);
+        let skeleton = self.skeleton.split_inclusive('\n').map(|it| text_cost(it) + 2).collect();
+        let symbols = self.symbols.costs();
+        let imports = self.imports.items.iter().map(|it| text_cost(&it.path) + 30).collect();
+        let names = |it: &[String]| it.iter().map(|it| text_cost(it) + 4).sum::<usize>() + 80;
+        let upstream = self.upstream.items.iter().map(|it| names(&it.files) + names(&it.symbols)).collect();
+        let downstream = self.downstream.items.iter().map(|it| names(&it.symbols) + it.file.len()).collect();
+        budget.share(&mut [
+            (&mut self.skeleton_part, skeleton, 60),
+            (&mut self.symbols.part, symbols, 60),
+            (&mut self.downstream.part, downstream, 50),
+            (&mut self.upstream.part, upstream, 50),
+            (&mut self.imports.part, imports, 50),
+        ]);
+        self.cut();
+        let [skeleton, symbols, imports, upstream, downstream] = self.parts();
+        left_out(&[
+            ("lines of the skeleton", skeleton),
+            ("symbols", symbols),
+            ("imports", imports),
+            ("packages in `upstream`", upstream),
+            ("files in `downstream`", downstream),
+        ])
+    }
+}
+
+impl Opened {
+    fn cut(&mut self) {
+        let lines = self.skeleton_part.count;
+        self.skeleton = self.skeleton.split_inclusive('\n').take(lines).collect();
+        self.skeleton_lines.truncate(lines);
+        self.imports.items.truncate(self.imports.part.count);
+        self.upstream.items.truncate(self.upstream.part.count);
+        self.downstream.items.truncate(self.downstream.part.count);
+    }
 }
 
 pub async fn open(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Reply<Opened>> {
+    let from = positions(asked.cursor.as_deref())?;
     let name = workspace.locate(file)?;
     let language = Language::of(&name);
     // Without a wait only a warm index is worth asking: the text alone answers at once.
@@ -48,18 +108,20 @@ pub async fn open(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Repl
                 }
                 _ => Answer::default(),
             };
-            Ok(overview.map(|overview| opened(&file, language, overview)))
+            Ok(overview.map(|overview| opened(&file, language, overview, from)))
         }
     })
     .await
 }
 
-fn opened(file: &Arc<File>, language: Option<Language>, overview: Overview) -> Opened {
+fn opened(file: &Arc<File>, language: Option<Language>, overview: Overview, from: [usize; 5]) -> Opened {
     let outline = file.outline();
     let (skeleton, skeleton_lines) = match language {
         Some(_) => (outline.skeleton.clone(), outline.skeleton_lines.clone()),
         None => (file.text.to_string(), (1..=file.lines().line_count()).collect()),
     };
+    let [from_line, from_symbol, from_import, from_upstream, from_downstream] = from;
+    let skeleton_part = Part::after(from_line, skeleton_lines.len());
     Opened {
         file: file.path.to_string(),
         language,
@@ -67,12 +129,13 @@ fn opened(file: &Arc<File>, language: Option<Language>, overview: Overview) -> O
         lines: file.lines().line_count(),
         hash: file.hash.to_hex().to_string(),
         docs: overview.docs.or_else(|| outline.docs.clone()),
-        skeleton,
-        skeleton_lines,
-        imports: outline.imports.clone(),
-        symbols: overview.symbols,
-        upstream: overview.upstream,
-        downstream: overview.downstream,
+        skeleton: skeleton_part.lines(&skeleton),
+        skeleton_lines: skeleton_part.of(&skeleton_lines).to_vec(),
+        skeleton_part,
+        imports: Listing::after(from_import, outline.imports.clone()),
+        symbols: Tree::after(from_symbol, overview.symbols),
+        upstream: Listing::after(from_upstream, overview.upstream),
+        downstream: Listing::after(from_downstream, overview.downstream),
     }
 }
 

@@ -1,6 +1,10 @@
 //! `symbols`: search by name, the tree of a file, and what stands at a place.
 
-use super::ask::{Ask, Listing, Reply, ask, not_indexed, tokens};
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::ask::{Ask, Listing, Reply, ask, not_indexed};
+use super::fit::{Budget, Fit, Part, left_out, next_cursor, positions, symbol_cost};
 use super::open::text_of;
 use crate::model::{Answer, Code, Error, Language, Result, Symbol, SymbolAt};
 use crate::workspace::Workspace;
@@ -36,12 +40,80 @@ pub async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<R
     }
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.path.cmp(&b.0.path)));
     let symbols = found.into_iter().map(|it| it.0).collect();
-    let cost = |it: &Symbol| tokens(&[&it.path, &it.signature, &it.place.file]) + 40;
-    Ok(Reply { value: asked.page(symbols, PAGE, cost)?, meta })
+    Ok(Reply { value: asked.page(symbols, PAGE)?, meta })
 }
 
-/// The symbols of one file as a tree; `total` counts all of them.
-pub async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Reply<Listing<Symbol>>> {
+/// The symbols of a file as a tree, and the stretch of it that is given: each symbol counts as one, parents before
+/// their children.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tree {
+    pub part: Part,
+    symbols: Vec<Symbol>,
+}
+
+impl Tree {
+    pub(super) fn after(from: usize, symbols: Vec<Symbol>) -> Tree {
+        Tree { part: Part::after(from, symbols.iter().map(size).sum()), symbols }
+    }
+
+    pub fn next_cursor(&self) -> Option<String> {
+        next_cursor(&[self.part])
+    }
+
+    /// The symbols that are given. Parents stand above those of their children that are, though they came before.
+    pub fn shown(&self) -> Cow<'_, [Symbol]> {
+        if self.part.count == self.part.total {
+            return Cow::Borrowed(&self.symbols);
+        }
+        let wanted = self.part.from..self.part.from + self.part.count;
+        let mut position = 0;
+        Cow::Owned(self.symbols.iter().filter_map(|it| shown(it, &wanted, &mut position)).collect())
+    }
+
+    /// What each symbol from the first given on takes.
+    pub(super) fn costs(&self) -> Vec<usize> {
+        fn walk(symbol: &Symbol, costs: &mut Vec<usize>) {
+            costs.push(symbol_cost(symbol));
+            symbol.children.iter().for_each(|it| walk(it, costs));
+        }
+        let mut costs = Vec::new();
+        self.symbols.iter().for_each(|it| walk(it, &mut costs));
+        costs.split_off(self.part.from)
+    }
+
+    /// Without what the text of the file says too.
+    pub(super) fn without_docs(&mut self) {
+        fn walk(symbol: &mut Symbol) {
+            symbol.docs = None;
+            symbol.children.iter_mut().for_each(walk);
+        }
+        self.symbols.iter_mut().for_each(walk);
+    }
+}
+
+fn size(symbol: &Symbol) -> usize {
+    1 + symbol.children.iter().map(size).sum::<usize>()
+}
+
+fn shown(symbol: &Symbol, wanted: &Range<usize>, position: &mut usize) -> Option<Symbol> {
+    let is_wanted = wanted.contains(position);
+    *position += 1;
+    let children: Vec<Symbol> = symbol.children.iter().filter_map(|it| shown(it, wanted, position)).collect();
+    let docs = symbol.docs.clone().filter(|_| is_wanted);
+    (is_wanted || !children.is_empty()).then(|| Symbol { children, docs, ..symbol.clone() })
+}
+
+impl Fit for Tree {
+    fn fit(&mut self, mut budget: Budget) -> Vec<String> {
+        let costs = self.costs();
+        budget.share(&mut [(&mut self.part, costs, 100)]);
+        left_out(&[("symbols", self.part)])
+    }
+}
+
+/// The symbols of one file as a tree.
+pub async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Reply<Tree>> {
+    let [from] = positions(asked.cursor.as_deref())?;
     let name = workspace.locate(file)?;
     let language = Language::of(&name);
     let needs = asked.needs(language, asked.wait.is_some_and(|it| !it.is_zero()));
@@ -59,12 +131,7 @@ pub async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Resul
         }
     })
     .await?;
-    let total = reply.value.iter().map(size).sum();
-    Ok(Reply { value: Listing { total, items: reply.value, next_cursor: None }, meta: reply.meta })
-}
-
-fn size(symbol: &Symbol) -> usize {
-    1 + symbol.children.iter().map(size).sum::<usize>()
+    Ok(reply.map(|symbols| Tree::after(from, symbols)))
 }
 
 pub async fn symbol_at(workspace: &Workspace, file: &str, at: Position, asked: &Ask) -> Result<Reply<SymbolAt>> {

@@ -1,18 +1,39 @@
-//! `usages` and `implementations`: who names a symbol, and who stands in for it.
+//! `usages`, `callers`, `callees` and `implementations`: what stands in relation to a symbol.
 
-use super::ask::{Ask, Listing, Reply, ask_by_name, tokens};
-use crate::model::{Result, Symbol, SymbolQuery, Usage, Usages};
+use super::ask::{Ask, Listing, Reply, ask_by_name};
+use super::fit::{Budget, Fit, Part, left_out, next_cursor, symbol_cost, text_cost, usage_cost};
+use crate::model::{Calls, Result, Symbol, SymbolQuery, Usage, UsageCount, UsagePage, Window};
 use crate::workspace::Workspace;
 
-const PAGE: usize = 100;
+pub(super) const PAGE: usize = 100;
 
+/// A stretch of the usages of a symbol; those that are only possible come after all others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsageList {
     pub total: usize,
     pub files: usize,
     pub items: Vec<Usage>,
     pub possible: Vec<Usage>,
-    pub next_cursor: Option<String>,
+    pub part: Part,
+}
+
+impl UsageList {
+    pub(super) fn new(page: UsagePage, window: Window) -> UsageList {
+        let UsagePage { count: UsageCount { total, files }, possible_count, items, possible } = page;
+        let mut part = Part::after(window.from, total + possible_count);
+        part.count = items.len() + possible.len();
+        UsageList { total, files, items, possible, part }
+    }
+
+    pub(super) fn costs(&self) -> Vec<usize> {
+        self.items.iter().chain(&self.possible).map(usage_cost).collect()
+    }
+
+    /// Drops what the part does not hold any more.
+    pub(super) fn truncate(&mut self) {
+        self.possible.truncate(self.part.count.saturating_sub(self.items.len()));
+        self.items.truncate(self.part.count);
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -21,17 +42,65 @@ pub struct UsagesOf {
     pub usages: UsageList,
 }
 
+impl UsagesOf {
+    pub fn next_cursor(&self) -> Option<String> {
+        next_cursor(&[self.usages.part])
+    }
+}
+
+impl Fit for UsagesOf {
+    fn fit(&mut self, mut budget: Budget) -> Vec<String> {
+        spend_on(&mut self.symbol, &mut budget);
+        let costs = self.usages.costs();
+        budget.share(&mut [(&mut self.usages.part, costs, 100)]);
+        self.usages.truncate();
+        left_out(&[("usages", self.usages.part)])
+    }
+}
+
+/// A list of what stands in some relation to a symbol.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ImplementationsOf {
+pub struct RelatedTo<T> {
     pub symbol: Symbol,
-    pub list: Listing<Symbol>,
+    pub list: Listing<T>,
+}
+
+pub type ImplementationsOf = RelatedTo<Symbol>;
+pub type CallsOf = RelatedTo<Calls>;
+
+impl Fit for ImplementationsOf {
+    fn fit(&mut self, mut budget: Budget) -> Vec<String> {
+        spend_on(&mut self.symbol, &mut budget);
+        self.list.cut(&mut budget, symbol_cost);
+        left_out(&[("implementations", self.list.part)])
+    }
+}
+
+impl Fit for CallsOf {
+    fn fit(&mut self, mut budget: Budget) -> Vec<String> {
+        spend_on(&mut self.symbol, &mut budget);
+        let site = |it: &crate::model::CallSite| text_cost(&it.text) + it.place.file.len() + 100;
+        self.list.cut(&mut budget, |it| symbol_cost(&it.symbol) + it.calls.iter().map(site).sum::<usize>());
+        left_out(&[("symbols", self.list.part)])
+    }
+}
+
+/// The symbol that an answer is about. Who counts tokens has its docs elsewhere.
+pub(super) fn spend_on(symbol: &mut Symbol, budget: &mut Budget) {
+    if budget.is_limited() {
+        symbol.docs = None;
+    }
+    budget.spend(symbol_cost(symbol));
 }
 
 pub async fn usages(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> Result<Reply<UsagesOf>> {
-    let found = ask_by_name(workspace, asked, query, |view, query, deadline| view.usages(query, deadline)).await?;
-    let (symbol, usages) = found.value;
-    let symbol = Symbol { usages: Some(usages.count()), ..symbol };
-    Ok(Reply { value: UsagesOf { symbol, usages: list(usages, asked)? }, meta: found.meta })
+    let window = asked.window(PAGE)?;
+    let found =
+        ask_by_name(workspace, asked, query, |view, query, deadline| view.usages(query, window, deadline)).await?;
+    Ok(found.map(|(symbol, page)| {
+        let symbol = Symbol { usages: Some(page.count), ..symbol };
+        UsagesOf { symbol, usages: UsageList::new(page, window) }
+    }))
 }
 
 pub async fn implementations(
@@ -41,23 +110,20 @@ pub async fn implementations(
 ) -> Result<Reply<ImplementationsOf>> {
     let found =
         ask_by_name(workspace, asked, query, |view, query, deadline| view.implementations(query, deadline)).await?;
-    let (symbol, implementations) = found.value;
-    let cost = |it: &Symbol| tokens(&[&it.path, &it.signature, &it.place.file]) + 40;
-    let list = asked.page(implementations, PAGE, cost)?;
-    Ok(Reply { value: ImplementationsOf { symbol, list }, meta: found.meta })
+    related(found, asked)
 }
 
-/// The asked stretch of all usages: those outside tests first, each file's together.
-pub(super) fn list(mut usages: Usages, asked: &Ask) -> Result<UsageList> {
-    usages.items.sort_by(|a, b| (a.test, &a.place).cmp(&(b.test, &b.place)));
-    let count = usages.count();
-    let cost = |it: &Usage| tokens(&[&it.text, &it.place.file, it.symbol.as_deref().unwrap_or("")]) + 30;
-    let page = asked.page(usages.items, PAGE, cost)?;
-    Ok(UsageList {
-        total: count.total,
-        files: count.files,
-        items: page.items,
-        possible: usages.possible,
-        next_cursor: page.next_cursor,
-    })
+pub async fn callers(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> Result<Reply<CallsOf>> {
+    let found = ask_by_name(workspace, asked, query, |view, query, deadline| view.callers(query, deadline)).await?;
+    related(found, asked)
+}
+
+pub async fn callees(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> Result<Reply<CallsOf>> {
+    let found = ask_by_name(workspace, asked, query, |view, query, deadline| view.callees(query, deadline)).await?;
+    related(found, asked)
+}
+
+fn related<T>(found: Reply<(Symbol, Vec<T>)>, asked: &Ask) -> Result<Reply<RelatedTo<T>>> {
+    let (symbol, items) = found.value;
+    Ok(Reply { value: RelatedTo { symbol, list: asked.page(items, PAGE)? }, meta: found.meta })
 }

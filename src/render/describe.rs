@@ -1,12 +1,11 @@
 //! One file, one symbol, one package: what `open` and `describe` answer.
 
 use super::code::{fenced, numbered};
-use super::lists::{grouped, possible, symbol_rows};
+use super::lists::{grouped, more, possible, symbol_rows};
 use super::{counted, line, lines, names};
-use crate::model::{Description, Downstream, Language, Package, Upstream};
-use crate::ops::describe::{Described, FileText};
+use crate::model::{Downstream, Language, Upstream};
+use crate::ops::describe::{Described, DescribedPackage, DescribedSymbol, FileText};
 use crate::ops::open::Opened;
-use crate::ops::usages::UsageList;
 
 /// A file: the skeleton with the file's line numbers, then what its symbols are to others.
 pub fn opened(opened: &Opened) -> String {
@@ -15,12 +14,14 @@ pub fn opened(opened: &Opened) -> String {
     line(&mut text, format_args!("# {}{package}\n", opened.file));
     line(&mut text, format_args!("{}, hash `{}`\n", counted(opened.lines, "line"), opened.hash));
     text += &numbered(opened.language, &opened.skeleton, opened.skeleton_lines.iter().copied());
-    if !opened.symbols.is_empty() {
+    let symbols = opened.symbols.shown();
+    if !symbols.is_empty() {
         text += "\n## Symbols\n\n";
-        symbol_rows(&mut text, &opened.symbols, 0);
+        symbol_rows(&mut text, &symbols, 0);
     }
-    upstream(&mut text, &opened.upstream);
-    downstream(&mut text, &opened.downstream);
+    upstream(&mut text, &opened.upstream.items);
+    downstream(&mut text, &opened.downstream.items);
+    more(&mut text, opened.next_cursor().as_deref());
     text
 }
 
@@ -51,30 +52,30 @@ fn downstream(text: &mut String, downstream: &[Downstream]) {
 
 pub fn described(described: &Described) -> String {
     match described {
-        Described::Symbol { description, usages } => symbol(description, usages),
+        Described::Symbol(it) => symbol(it),
         Described::Package(it) => package(it),
         Described::File(it) => file(it),
     }
 }
 
-fn symbol(description: &Description, usages: &UsageList) -> String {
-    let Description { symbol, source, docs, examples, implementations } = description;
+fn symbol(described: &DescribedSymbol) -> String {
+    let DescribedSymbol { symbol, source, docs, line: first_line, examples, usages, implementations, .. } = described;
     let language = Language::of(&symbol.place.file);
     let mut text = String::new();
     line(&mut text, format_args!("# {} `{}`\n", symbol.kind.name(), symbol.path));
     let origin = if symbol.external { " (external)" } else { "" };
     line(&mut text, format_args!("{}:{} of `{}`{origin}\n", symbol.place.file, lines(&symbol.place), symbol.package));
     match source {
-        Some(source) => text += &numbered(language, source, symbol.place.line..),
+        Some(source) => text += &numbered(language, source, *first_line..),
         None => text += &fenced(language.map(Language::name).unwrap_or_default(), &symbol.signature),
     }
     // Where the source is shown, it shows the docs.
     if let (None, Some(docs)) = (source, docs) {
         line(&mut text, format_args!("\n## Docs\n\n{docs}"));
     }
-    if !examples.is_empty() {
+    if !examples.items.is_empty() {
         text += "\n## Examples\n";
-        for example in examples {
+        for example in &examples.items {
             line(&mut text, format_args!("\n{} ({}:{})\n", example.title, example.file, example.line));
             text += &fenced(Language::of(&example.file).map(Language::name).unwrap_or_default(), &example.code);
         }
@@ -82,15 +83,16 @@ fn symbol(description: &Description, usages: &UsageList) -> String {
     line(&mut text, format_args!("\n## Usages: {} in {}\n", usages.total, counted(usages.files, "file")));
     grouped(&mut text, &usages.items);
     possible(&mut text, &usages.possible);
-    super::lists::more(&mut text, usages.next_cursor.as_deref());
-    if !implementations.is_empty() {
+    if !implementations.items.is_empty() {
         text += "\n## Implementations\n\n";
-        symbol_rows(&mut text, implementations, 0);
+        symbol_rows(&mut text, &implementations.items, 0);
     }
+    more(&mut text, described.next_cursor().as_deref());
     text
 }
 
-fn package(package: &Package) -> String {
+fn package(described: &DescribedPackage) -> String {
+    let package = &described.package;
     let mut text = String::new();
     let version = package.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
     let external = if package.external { " (external)" } else { "" };
@@ -105,12 +107,14 @@ fn package(package: &Package) -> String {
         text += "\n## Symbols\n\n";
         symbol_rows(&mut text, &package.symbols, 0);
     }
+    more(&mut text, described.next_cursor().as_deref());
     text
 }
 
 fn file(file: &FileText) -> String {
     let mut text = String::new();
     line(&mut text, format_args!("# {}\n\n{}, hash `{}`\n", file.file, counted(file.lines, "line"), file.hash));
-    text += &numbered(file.language, &file.content, 1..);
+    text += &numbered(file.language, &file.content, file.part.from + 1..);
+    more(&mut text, file.next_cursor().as_deref());
     text
 }

@@ -2,15 +2,23 @@
 
 use super::code::fenced;
 use super::{counted, line, lines};
-use crate::model::{Language, Symbol, SymbolAt, SymbolKind, Usage};
+use crate::model::{Calls, Language, Symbol, SymbolAt, SymbolKind, Usage};
 use crate::ops::Listing;
 use crate::ops::diagnostics::DiagnosticList;
-use crate::ops::usages::{ImplementationsOf, UsagesOf};
+use crate::ops::symbols::Tree;
+use crate::ops::usages::{CallsOf, ImplementationsOf, UsagesOf};
 
 pub fn symbols(listing: &Listing<Symbol>) -> String {
-    let mut text = format!("# {}\n\n", counted(listing.total, "symbol"));
+    let mut text = format!("# {}\n\n", counted(listing.total(), "symbol"));
     symbol_rows(&mut text, &listing.items, 0);
-    more(&mut text, listing.next_cursor.as_deref());
+    more(&mut text, listing.next_cursor().as_deref());
+    text
+}
+
+pub fn symbol_tree(tree: &Tree) -> String {
+    let mut text = format!("# {}\n\n", counted(tree.part.total, "symbol"));
+    symbol_rows(&mut text, &tree.shown(), 0);
+    more(&mut text, tree.next_cursor().as_deref());
     text
 }
 
@@ -56,7 +64,7 @@ pub fn usages(found: &UsagesOf) -> String {
         rows(&mut text, group);
     }
     possible(&mut text, &usages.possible);
-    more(&mut text, usages.next_cursor.as_deref());
+    more(&mut text, found.next_cursor().as_deref());
     text
 }
 
@@ -115,10 +123,35 @@ pub fn more(text: &mut String, cursor: Option<&str>) {
 pub fn implementations(found: &ImplementationsOf) -> String {
     let ImplementationsOf { symbol, list } = found;
     let mut text = String::new();
-    let count = counted(list.total, "implementation");
+    let count = counted(list.total(), "implementation");
     line(&mut text, format_args!("# {count} of {} `{}`\n", symbol.kind.name(), symbol.path));
     symbol_rows(&mut text, &list.items, 0);
-    more(&mut text, list.next_cursor.as_deref());
+    more(&mut text, list.next_cursor().as_deref());
+    text
+}
+
+pub fn callers(found: &CallsOf) -> String {
+    calls(found, "caller")
+}
+
+pub fn callees(found: &CallsOf) -> String {
+    calls(found, "callee")
+}
+
+/// One line for each caller or callee, and below it the lines of its calls.
+fn calls(found: &CallsOf, what: &str) -> String {
+    let CallsOf { symbol, list } = found;
+    let mut text = String::new();
+    line(&mut text, format_args!("# {} of {} `{}`\n", counted(list.total(), what), symbol.kind.name(), symbol.path));
+    for Calls { symbol, calls } in &list.items {
+        let place = lines(&symbol.place);
+        line(&mut text, format_args!("- {} `{}` {}:{place}", symbol.kind.name(), symbol.path, symbol.place.file));
+        for call in calls {
+            let (test, row) = (if call.test { " (test)" } else { "" }, inline(call.text.trim()));
+            line(&mut text, format_args!("  - {}:{}{test}: `{row}`", call.place.file, call.place.line));
+        }
+    }
+    more(&mut text, list.next_cursor().as_deref());
     text
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use change::{change, problem};
 pub use describe::{described, opened};
-pub use lists::{diagnostics, implementations, symbol_at, symbols, usages};
+pub use lists::{callees, callers, diagnostics, implementations, symbol_at, symbol_tree, symbols, usages};
 pub use status::workspaces;
 
 use crate::model::{Meta, Missing};

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod budget;
 mod change;
 mod cli;
 mod client;

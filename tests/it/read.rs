@@ -57,9 +57,9 @@ fn rust_is_read() {
     assert_eq!(
         places(&usages),
         [
-            "src/lib.rs:12 call greeter::greet_all",
             "src/shout.rs:1 import greeter::shout",
-            "src/shout.rs:5 call greeter::shout::shout"
+            "src/shout.rs:5 call greeter::shout::shout",
+            "src/lib.rs:12 call greeter::greet_all"
         ]
     );
     assert_eq!(usages["meta"]["complete"], true);
@@ -67,6 +67,15 @@ fn rust_is_read() {
     let cursor = first["next_cursor"].as_str().unwrap();
     let (_, rest) = server.get(&format!("/v1/usages?symbol=greet&limit=2&cursor={cursor}"));
     assert_eq!((places(&first).len(), places(&rest).len(), &rest["next_cursor"]), (2, 1, &Value::Null));
+
+    let (_, callers) = server.get("/v1/callers?symbol=greeter::greet");
+    assert_eq!(ends(&callers), ["greeter::greet_all src/lib.rs:12", "greeter::shout::shout src/shout.rs:5"]);
+    assert_eq!((&callers["total"], &callers["meta"]["complete"]), (&json!(2), &json!(true)));
+    let (_, tested) = server.get("/v1/callers?symbol=greeter::shout::shout");
+    assert_eq!(ends(&tested), ["greeter::shout::tests::it_is_loud src/shout.rs:12"]);
+    assert_eq!(tested["items"][0]["calls"][0]["test"], true);
+    let (_, callees) = server.get("/v1/callees?symbol=greeter::shout::shout");
+    assert_eq!(ends(&callees), ["greeter::greet src/shout.rs:5", "str::to_uppercase src/shout.rs:5"]);
 
     let (_, described) = server.post("/v1/describe", &json!({"package": "greeter", "symbol": "shout::shout"}));
     assert_eq!(described["kind"], "symbol");
@@ -102,6 +111,15 @@ fn rust_is_read() {
     );
     let (status, miss) = server.post("/v1/open", &json!({"file": "src/lib.sr"}));
     assert_eq!((status, &miss["code"], &miss["suggestions"][0]), (404, &json!("unknown_file"), &json!("src/lib.rs")));
+}
+
+/// `path file:line` of each end of a call, with the place of its first call.
+fn ends(reply: &Value) -> Vec<String> {
+    let end = |it: &Value| {
+        let call = &it["calls"][0];
+        format!("{} {}:{}", it["symbol"]["path"].as_str().unwrap(), call["file"].as_str().unwrap(), call["line"])
+    };
+    reply["items"].as_array().unwrap_or_else(|| panic!("{reply}")).iter().map(end).collect()
 }
 
 #[test]

@@ -90,6 +90,14 @@ impl View {
         turn.end(answer)
     }
 
+    pub async fn callers(&self, _symbol: &Symbol, _deadline: Instant) -> Result<Answer<Vec<crate::model::Calls>>> {
+        Ok(Answer::lacking(Vec::new(), busy()))
+    }
+
+    pub async fn callees(&self, _symbol: &Symbol, _deadline: Instant) -> Result<Answer<Vec<crate::model::Calls>>> {
+        Ok(Answer::lacking(Vec::new(), busy()))
+    }
+
     pub async fn implementations(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Symbol>>> {
         let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
         let answer = meaning::implementations(&turn.inquiry(deadline), symbol).await;

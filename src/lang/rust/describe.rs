@@ -1,13 +1,16 @@
 //! Everything about one symbol, and about one crate.
 
 use ra_ap_hir::{Crate, Module, ModuleDef, ScopeDef};
+use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 
 use super::paths::module_definition;
+use super::symbols::is_test_at;
+use super::usages::Found;
 use super::view::{Context, View};
 use crate::lang::Result;
 use crate::model::{
-    Answer, Code, Description, Error, Example, ExampleOrigin, Language, Package, Symbol, SymbolQuery, Usages,
+    Answer, Code, Description, Error, Example, ExampleOrigin, Language, Package, Symbol, SymbolQuery, UsagePage, Window,
 };
 
 /// Of the tests that use a symbol the shortest are shown.
@@ -16,12 +19,13 @@ const MAX_TEST_LINES: usize = 60;
 
 impl View {
     /// A symbol with its source, documentation, examples and usages.
-    pub fn describe(self, query: &SymbolQuery) -> Result<Answer<(Description, Usages)>> {
+    pub fn describe(self, query: &SymbolQuery, window: Window) -> Result<Answer<(Description, UsagePage)>> {
         self.ask(|it| {
             let (symbol, definition) = it.resolve(query)?;
-            let usages = it.usages_of(definition);
-            let description = it.description(&symbol, definition, &usages.value);
-            Ok(usages.map(|usages| (description, usages)))
+            let found = it.found_of(definition);
+            let usages = it.page(&found.value, definition, window);
+            let description = it.description(&symbol, definition, &found.value);
+            Ok(Answer { value: (description, usages), coverage: found.coverage })
         })
     }
 
@@ -57,7 +61,7 @@ impl<'db> Context<'db> {
         Error::new(Code::UnknownPackage, detail).suggesting(suggestions)
     }
 
-    fn description(&self, symbol: &Symbol, definition: Definition<'db>, usages: &Usages) -> Description {
+    fn description(&self, symbol: &Symbol, definition: Definition<'db>, found: &Found) -> Description {
         let file = self.find_file(&symbol.place.file).and_then(|id| self.file(id));
         let source = file.and_then(|file| {
             let is_whole_file = symbol.place.start == 0 && symbol.place.end == file.text.len();
@@ -73,9 +77,9 @@ impl<'db> Context<'db> {
             definition.docs(self.db, None, self.display(krate)).map(|it| it.as_str().to_owned())
         });
         let mut examples = docs.as_deref().map(|docs| doctests(symbol, docs)).unwrap_or_default();
-        examples.extend(self.test_examples(usages));
+        examples.extend(self.test_examples(found));
         Description {
-            symbol: Symbol { usages: Some(usages.count()), ..symbol.clone() },
+            symbol: symbol.clone(),
             source,
             docs,
             examples,
@@ -84,29 +88,35 @@ impl<'db> Context<'db> {
     }
 
     /// The shortest tests that use it.
-    fn test_examples(&self, usages: &Usages) -> Vec<Example> {
-        let mut found: Vec<Example> = Vec::new();
-        for usage in usages.items.iter().filter(|it| it.test) {
-            let Some(file) = self.files.get(&usage.place.file) else { continue };
-            let chain = file.outline().enclosing(usage.place.start);
+    fn test_examples(&self, found: &Found) -> Vec<Example> {
+        let mut examples: Vec<(FileId, Example)> = Vec::new();
+        for usage in found.items.iter().filter(|it| is_test_at(&it.file, it.at.start)) {
+            let file = &usage.file;
+            let chain = file.outline().enclosing(usage.at.start);
             let Some(test) = chain.last().filter(|it| it.test && it.children.is_empty()) else { continue };
             let line = file.lines().line(test.span.start);
             let lines = file.lines().line(test.span.end).saturating_sub(line) + 1;
-            let is_known = found.iter().any(|it| it.file == usage.place.file && it.line == line);
+            let is_known = examples.iter().any(|(id, it)| *id == usage.id && it.line == line);
             if lines > MAX_TEST_LINES || is_known {
                 continue;
             }
-            found.push(Example {
+            let example = Example {
                 origin: ExampleOrigin::Test,
-                file: usage.place.file.clone(),
+                file: file.path.to_string(),
                 line,
-                title: usage.symbol.clone().unwrap_or_else(|| test.name.clone()),
+                title: test.name.clone(),
                 code: file.text.get(test.span.start..test.span.end).unwrap_or_default().to_owned(),
-            });
+            };
+            examples.push((usage.id, example));
         }
-        found.sort_by_key(|it| it.code.len());
-        found.truncate(MAX_TEST_EXAMPLES);
-        found
+        examples.sort_by_key(|(_, it)| it.code.len());
+        examples.truncate(MAX_TEST_EXAMPLES);
+        let titled = |(id, example): (FileId, Example)| {
+            let offset = self.file(id).map_or(0, |it| it.lines().offset(&it.text, example.line, 1).unwrap_or(0));
+            let path = self.file(id).and_then(|it| self.enclosing_path(&it, id, offset));
+            Example { title: path.unwrap_or(example.title), ..example }
+        };
+        examples.into_iter().map(titled).collect()
     }
 
     fn package(&self, module: Module) -> Package {

@@ -20,7 +20,7 @@ use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxNode, WalkEvent, ast};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::names::{Meaning, Reader, Verdict, Why};
-use super::view::View;
+use super::view::{Context, View};
 use crate::lang::Result;
 use crate::model::{Language, Role};
 
@@ -230,6 +230,11 @@ impl Index {
     fn write(&self) -> RwLockWriteGuard<'_, FxHashMap<FileId, Arc<Names>>> {
         self.names.write().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// All names of a file, brought up to date if need be.
+pub(super) fn names_now(context: &Context<'_>, file: FileId) -> Arc<Names> {
+    context.index.names(file).unwrap_or_else(|| names_of(context.db, context.db.file_text(file)))
 }
 
 /// What other files can see of a file, as a hash.

@@ -1,12 +1,13 @@
 //! Rust, analysed in the process: the only place that names rust-analyzer's crates.
 
+mod calls;
 mod delta;
 pub mod describe;
 pub mod diagnostics;
 pub mod engine;
+mod index;
 pub mod judge;
 pub mod load;
-mod index;
 mod names;
 pub mod paths;
 pub mod questions;

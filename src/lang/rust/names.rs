@@ -157,8 +157,7 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn new(definition: Definition<'_>, db: &RootDatabase) -> Option<Target> {
-        let mut target =
-            Target { key: Key::of(definition)?, krate: None, is_trait_item: false, associated_type: None };
+        let mut target = Target { key: Key::of(definition)?, krate: None, is_trait_item: false, associated_type: None };
         if let Definition::Module(module) = definition
             && module.is_crate_root(db)
         {
@@ -337,11 +336,11 @@ fn is_name(token: &SyntaxToken) -> bool {
                 let segment = name.parent();
                 let path = segment.as_ref().and_then(SyntaxNode::parent);
                 let is_single = path.as_ref().is_some_and(|it| it.first_child() == segment);
-                let is_expression = path.and_then(|it| it.parent()).is_some_and(|it| it.kind() == SyntaxKind::PATH_EXPR);
+                let is_expression =
+                    path.and_then(|it| it.parent()).is_some_and(|it| it.kind() == SyntaxKind::PATH_EXPR);
                 is_single && is_expression
             };
-            name.kind() == SyntaxKind::NAME_REF && !is_alone()
-                || name.kind() == SyntaxKind::TOKEN_TREE
+            name.kind() == SyntaxKind::NAME_REF && !is_alone() || name.kind() == SyntaxKind::TOKEN_TREE
         }),
         SyntaxKind::INT_NUMBER => token.parent().is_some_and(|it| it.kind() == SyntaxKind::NAME_REF),
         kind => kind.is_any_identifier(),

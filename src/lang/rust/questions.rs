@@ -16,8 +16,8 @@ use crate::lang::files::File;
 use crate::lang::rank::fit;
 use crate::lang::{Result, Stop};
 use crate::model::{
-    Answer, Downstream, Language, Missing, MissingCode, Overview, Span, Symbol, SymbolAt, SymbolKind, SymbolQuery,
-    Upstream, UsageCount, Usages,
+    Answer, Calls, Downstream, Language, Missing, MissingCode, Overview, Span, Symbol, SymbolAt, SymbolKind,
+    SymbolQuery, Upstream, UsageCount, UsagePage, Window,
 };
 
 impl View {
@@ -26,10 +26,24 @@ impl View {
         self.ask(|it| Ok(it.resolve(query)?.0))
     }
 
-    pub fn usages(self, query: &SymbolQuery) -> Result<Answer<(Symbol, Usages)>> {
+    pub fn usages(self, query: &SymbolQuery, window: Window) -> Result<Answer<(Symbol, UsagePage)>> {
         self.ask(|it| {
             let (symbol, definition) = it.resolve(query)?;
-            Ok(it.usages_of(definition).map(|usages| (symbol, usages)))
+            Ok(it.usages_of(definition, window).map(|usages| (symbol, usages)))
+        })
+    }
+
+    pub fn callers(self, query: &SymbolQuery) -> Result<Answer<(Symbol, Vec<Calls>)>> {
+        self.ask(|it| {
+            let (symbol, definition) = it.resolve(query)?;
+            Ok(it.callers_of(definition).map(|calls| (symbol, calls)))
+        })
+    }
+
+    pub fn callees(self, query: &SymbolQuery) -> Result<Answer<(Symbol, Vec<Calls>)>> {
+        self.ask(|it| {
+            let (symbol, definition) = it.resolve(query)?;
+            Ok(it.callees_of(&symbol, definition).map(|calls| (symbol, calls)))
         })
     }
 

@@ -344,14 +344,16 @@ fn the_index_never_differs_from_what_is_asked_anew() {
         ("src/text/lines.rs", "pub fn line_count(&self) -> usize {", "pub fn line_count(&self) -> u64 {"),
         ("src/model.rs", "pub struct Span {\n    pub start: usize,", "pub struct Span {\n    pub end: usize,"),
         ("src/model.rs", "pub fn contains(self", "pub fn holds(self"),
-        ("src/lang/rust/view.rs", "pub(super) fn span(range: TextRange) -> Span {", "fn span(range: TextRange) -> usize {"),
+        (
+            "src/lang/rust/view.rs",
+            "pub(super) fn span(range: TextRange) -> Span {",
+            "fn span(range: TextRange) -> usize {",
+        ),
         ("src/model.rs", "impl std::error::Error for Error {}", "impl Error { pub fn span(&self) -> u8 { 0 } }"),
         ("src/lang/rust/view.rs", "pub(super) fn place(", "pub(super) fn line("),
     ];
-    let originals: Vec<(Arc<str>, Option<Arc<str>>)> = files
-        .iter()
-        .map(|file| (Arc::from(*file), Some(it.files.get(file).unwrap().text.clone())))
-        .collect();
+    let originals: Vec<(Arc<str>, Option<Arc<str>>)> =
+        files.iter().map(|file| (Arc::from(*file), Some(it.files.get(file).unwrap().text.clone()))).collect();
     let original_files = it.files.clone();
     let check = |it: &mut Loaded, after: &str| {
         // Right after the change some of it is known and the rest asked; then all is known; then nothing is.

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ra_ap_ide::FileId;
+use ra_ap_ide::{FileId, TryToNav as _};
 use ra_ap_ide_db::base_db::salsa::Database as _;
 use ra_ap_ide_db::defs::Definition;
 
@@ -13,7 +13,8 @@ use super::names::{Reader, Target, Why};
 use super::symbols::is_test_at;
 use super::view::Context;
 use crate::lang::files::File;
-use crate::model::{Answer, Language, Missing, MissingCode, Role, Span, Usage, Usages};
+use crate::lang::rank::{UsageRank, rest, usage_order};
+use crate::model::{Answer, Language, Missing, MissingCode, Role, Span, Usage, UsageCount, UsagePage, Window};
 
 /// A place that names a target, or may do so.
 #[derive(Clone)]
@@ -31,23 +32,53 @@ pub(super) struct Found {
     possible: Vec<(Occurrence, Why)>,
 }
 
+impl Found {
+    /// The positions of the usages in the order in which they are told.
+    fn order(&self, own: Option<FileId>) -> Vec<usize> {
+        let mut file = 0;
+        let mut ranks: Vec<UsageRank> = Vec::with_capacity(self.items.len());
+        for (position, it) in self.items.iter().enumerate() {
+            // A pass goes through the files by their names.
+            file += usize::from(position > 0 && self.items[position - 1].id != it.id);
+            let test = is_test_at(&it.file, it.at.start);
+            ranks.push(UsageRank { file, at: it.at.start, test, own: own == Some(it.id) });
+        }
+        usage_order(&ranks)
+    }
+}
+
 impl<'db> Context<'db> {
-    /// The usages of one symbol, with the proof that there are no others.
-    pub(super) fn usages_of(&self, definition: Definition<'db>) -> Answer<Usages> {
+    /// A stretch of the usages of one symbol, with the proof that there are no others.
+    pub(super) fn usages_of(&self, definition: Definition<'db>, window: Window) -> Answer<UsagePage> {
+        self.found_of(definition).map(|found| self.page(&found, definition, window))
+    }
+
+    pub(super) fn found_of(&self, definition: Definition<'db>) -> Answer<Found> {
         let found = self.find(&[definition]).pop().unwrap_or_default();
         let mut coverage = self.coverage(false);
-        let whys: HashSet<Why> = found.possible.iter().map(|it| it.1).collect();
         for why in [Why::NoCrate, Why::MacroInput, Why::Inactive, Why::UnknownType] {
-            if whys.contains(&why) {
-                let count = found.possible.iter().filter(|it| it.1 == why).count();
+            let count = found.possible.iter().filter(|it| it.1 == why).count();
+            if count > 0 {
                 coverage.lacks(why.missing(count));
             }
         }
+        Answer { value: found, coverage }
+    }
+
+    pub(super) fn page(&self, found: &Found, definition: Definition<'db>, window: Window) -> UsagePage {
+        let own = definition.try_to_nav(&self.sema).map(|it| it.call_site.file_id);
+        let files: HashSet<FileId> = found.items.iter().map(|it| it.id).collect();
+        let order = found.order(own);
         let mut enclosing = HashMap::new();
         let mut usage = |it: &Occurrence| self.usage(it, &mut enclosing);
-        let items = found.items.iter().map(&mut usage).collect();
-        let possible = found.possible.iter().map(|it| usage(&it.0)).collect();
-        Answer { value: Usages { items, possible }, coverage }
+        let items = window.of(&order).iter().map(|it| usage(&found.items[*it])).collect();
+        let possible = rest(window, order.len()).of(&found.possible).iter().map(|it| usage(&it.0)).collect();
+        UsagePage {
+            count: UsageCount { total: found.items.len(), files: files.len() },
+            possible_count: found.possible.len(),
+            items,
+            possible,
+        }
     }
 
     fn usage(&self, it: &Occurrence, enclosing: &mut HashMap<(FileId, usize), Option<String>>) -> Usage {
@@ -86,7 +117,8 @@ impl<'db> Context<'db> {
         }
         let names = self.index.names(id).unwrap_or_else(|| Arc::new(self.read_words(id, &places)));
         for &(at, word) in &places {
-            let occurrence = |role| Occurrence { file: file.clone(), id, at: Span::new(at, at + word.text.len()), role };
+            let occurrence =
+                |role| Occurrence { file: file.clone(), id, at: Span::new(at, at + word.text.len()), role };
             let mut named: Vec<usize> = Vec::new();
             for (sense, role) in names.at(at) {
                 match sense {

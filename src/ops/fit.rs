@@ -1,0 +1,179 @@
+//! How much of an answer is given: from where its cursor says, as far as its token budget goes. What is left out is
+//! counted, and the next cursor goes on there.
+
+use crate::model::{Code, Error, Result, Symbol, Usage};
+
+/// A token is counted as so many bytes of a reply's body.
+pub const BYTES_PER_TOKEN: usize = 4;
+
+/// A stretch of a list or of the lines of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Part {
+    pub from: usize,
+    pub count: usize,
+    pub total: usize,
+}
+
+impl Part {
+    /// All from a position on.
+    pub fn after(from: usize, total: usize) -> Part {
+        let from = from.min(total);
+        Part { from, count: total - from, total }
+    }
+
+    pub fn of<T>(self, items: &[T]) -> &[T] {
+        &items[self.from..self.from + self.count]
+    }
+
+    /// The lines of a text that this speaks of.
+    pub fn lines(self, text: &str) -> String {
+        text.split_inclusive('\n').skip(self.from).take(self.count).collect()
+    }
+
+    fn end(self) -> usize {
+        self.from + self.count
+    }
+}
+
+/// The cursor that continues an answer of these parts, if anything is left. It counts what was given of each, so it
+/// outlives a change of revision: the answer then goes on at the same positions of what there is by then.
+pub fn next_cursor(parts: &[Part]) -> Option<String> {
+    let is_more = parts.iter().any(|it| it.end() < it.total);
+    let positions: Vec<String> = parts.iter().map(|it| it.end().to_string()).collect();
+    is_more.then(|| format!("c{}-{}", parts.len(), positions.join(".")))
+}
+
+/// Where each of an answer's parts goes on.
+pub fn positions<const N: usize>(cursor: Option<&str>) -> Result<[usize; N]> {
+    let Some(cursor) = cursor else { return Ok([0; N]) };
+    let parsed = || {
+        let positions = cursor.strip_prefix(&format!("c{N}-"))?;
+        let positions: Option<Vec<usize>> = positions.split('.').map(|it| it.parse().ok()).collect();
+        <[usize; N]>::try_from(positions?).ok()
+    };
+    parsed().ok_or_else(|| {
+        let detail =
+            format!("`cursor` is `{cursor}`, which no reply of this kind gave: take `next_cursor` of the reply before");
+        Error::new(Code::InvalidRequest, detail)
+    })
+}
+
+/// What an answer may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    bytes: Option<usize>,
+}
+
+impl Budget {
+    pub const UNLIMITED: Budget = Budget { bytes: None };
+
+    pub fn new(bytes: usize) -> Budget {
+        Budget { bytes: Some(bytes) }
+    }
+
+    pub fn is_limited(self) -> bool {
+        self.bytes.is_some()
+    }
+
+    /// What is given whatever it takes.
+    pub fn spend(&mut self, bytes: usize) {
+        self.bytes = self.bytes.map(|it| it.saturating_sub(bytes));
+    }
+
+    /// Shortens each part to what fits: first within its share (in percent of what those before it have left), then with
+    /// what is left at the end. Each comes with the costs of its items. Something is always given, or a small budget
+    /// would never come to an end.
+    pub fn share(&mut self, parts: &mut [(&mut Part, Vec<usize>, usize)]) {
+        let Some(mut left) = self.bytes else { return };
+        let mut counts = vec![0; parts.len()];
+        for round in 0..2 {
+            for (count, (part, costs, percent)) in counts.iter_mut().zip(parts.iter()) {
+                let mut share = if round == 0 { left * percent / 100 } else { left };
+                for cost in costs.iter().skip(*count).take(part.count - *count) {
+                    if *cost > share {
+                        break;
+                    }
+                    share -= cost;
+                    left -= cost;
+                    *count += 1;
+                }
+            }
+        }
+        if counts.iter().all(|it| *it == 0)
+            && let Some((first, (_, costs, _))) = parts.iter().enumerate().find(|(_, it)| it.0.count > 0)
+        {
+            counts[first] = 1;
+            left = left.saturating_sub(costs.first().copied().unwrap_or_default());
+        }
+        for (count, (part, ..)) in counts.into_iter().zip(parts.iter_mut()) {
+            part.count = part.count.min(count);
+        }
+        self.bytes = Some(left);
+    }
+}
+
+/// An answer that can be shortened.
+pub trait Fit: Clone {
+    /// Shortens it to about what the budget allows. Answers with what was left out, in words.
+    fn fit(&mut self, budget: Budget) -> Vec<String>;
+}
+
+/// "40 of 120 lines of the source", for each part that was cut.
+pub(super) fn left_out(parts: &[(&str, Part)]) -> Vec<String> {
+    let is_cut = |it: &&(&str, Part)| it.1.end() < it.1.total;
+    let told = |(name, part): &(&str, Part)| format!("{} of {} {name}", part.end(), part.total);
+    parts.iter().filter(is_cut).map(told).collect()
+}
+
+/// About what a text takes in a reply, escapes and all.
+pub(super) fn text_cost(text: &str) -> usize {
+    text.len() + text.bytes().filter(|it| matches!(it, b'"' | b'\\' | b'\n' | b'\t' | b'\r')).count()
+}
+
+/// What each line of a text takes, from a position on.
+pub(super) fn line_costs(text: &str, part: Part) -> Vec<usize> {
+    text.split_inclusive('\n').skip(part.from).map(|it| text_cost(it) + 2).collect()
+}
+
+pub(super) fn symbol_cost(symbol: &Symbol) -> usize {
+    let texts = [&symbol.path, &symbol.name, &symbol.signature, &symbol.package, &symbol.place.file];
+    let docs = symbol.docs.as_deref().map_or(0, text_cost);
+    texts.iter().map(|it| text_cost(it)).sum::<usize>() + docs + 240
+}
+
+pub(super) fn usage_cost(usage: &Usage) -> usize {
+    text_cost(&usage.text) + usage.place.file.len() + usage.symbol.as_deref().map_or(0, text_cost) + 120
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_part_leaves_goes_to_the_others() {
+        let mut parts = [Part::after(0, 10), Part::after(2, 10), Part::after(0, 0)];
+        let [a, b, c] = &mut parts;
+        Budget::new(100).share(&mut [(a, vec![10; 10], 50), (b, vec![20; 8], 50), (c, Vec::new(), 50)]);
+        assert_eq!([parts[0].count, parts[1].count], [8, 1], "5 by its share, then 3 of what was left");
+        assert_eq!(next_cursor(&parts).as_deref(), Some("c3-8.3.0"));
+        assert_eq!(positions::<3>(Some("c3-8.3.0")).unwrap(), [8, 3, 0]);
+        assert_eq!(left_out(&[("lines", parts[0]), ("none", parts[2])]), ["8 of 10 lines"]);
+    }
+
+    #[test]
+    fn something_is_always_given() {
+        let mut parts = [Part::after(3, 3), Part::after(0, 2)];
+        let [a, b] = &mut parts;
+        Budget::new(1).share(&mut [(a, Vec::new(), 50), (b, vec![10; 2], 50)]);
+        assert_eq!([parts[0].count, parts[1].count], [0, 1]);
+    }
+
+    #[test]
+    fn foreign_cursors_are_refused() {
+        for cursor in ["", "c1-", "c2-1", "c1-1.2", "c1--1", "1", "c1-99999999999999999999999"] {
+            assert!(positions::<1>(Some(cursor)).is_err(), "{cursor}");
+        }
+        // Further than there is anything: an empty end.
+        assert_eq!(Part::after(positions::<1>(Some("c1-7")).unwrap()[0], 3), Part { from: 3, count: 0, total: 3 });
+    }
+}
