@@ -235,5 +235,5 @@ pub async fn describe(
     let ask = common.ask()?;
     let query = describe::DescribeQuery { symbol: request.symbol, package: request.package, file: request.file };
     let reply = describe::describe(&workspace, &query, &ask).await?;
-    Ok(face.fitted(&reply, ask.max_tokens, Described::new, render::described))
+    Ok(face.fitted(reply, ask.max_tokens, Described::new, render::described))
 }

@@ -22,7 +22,7 @@ const PROBLEM: &str = "application/problem+json";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 
 /// So often an answer is written anew to come nearer to its budget.
-const FITTINGS: usize = 5;
+const FITTINGS: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
@@ -61,18 +61,19 @@ impl Face {
     /// As `answer`, but no longer than so many tokens, if the answer can be that short.
     pub fn fitted<T: Fit, W: Serialize>(
         self,
-        reply: &Reply<T>,
+        reply: Reply<T>,
         max_tokens: Option<usize>,
         wire: impl Fn(T, Meta) -> W,
         markdown: impl Fn(&T) -> String,
     ) -> Response {
         let Some(most) = max_tokens.map(|it| it.saturating_mul(BYTES_PER_TOKEN)) else {
-            return self.answer(reply.clone(), wire, markdown);
+            return self.answer(reply, wire, markdown);
         };
         // What an answer takes is known when it is written: the budget is set by what came of the one before.
         let mut budget = most;
         let mut best: Option<(bool, usize, Vec<u8>)> = None;
-        for _ in 0..FITTINGS {
+        let mut was_too_long = false;
+        for round in 0..FITTINGS {
             let mut reply = reply.clone();
             let left_out = reply.value.fit(Budget::new(budget));
             let is_whole = left_out.is_empty();
@@ -81,7 +82,7 @@ impl Face {
                 reply.meta.coverage.note(Missing::new(MissingCode::Budget, "max_tokens", detail));
             }
             let body = self.body(reply, &wire, &markdown);
-            let (fits, length) = (body.len() <= most, body.len());
+            let (fits, length) = (body.len() <= most, body.len().max(1));
             let is_better = best.as_ref().is_none_or(|(best_fits, best_length, _)| match (fits, best_fits) {
                 (true, true) => length > *best_length,
                 (false, false) => length < *best_length,
@@ -90,12 +91,13 @@ impl Face {
             if is_better {
                 best = Some((fits, length, body));
             }
-            let is_near = fits && (is_whole || length * 20 >= most * 19);
-            let next = if fits { budget * most / length.max(1) } else { (budget * most / length).min(budget - 1) };
-            if is_near || next == budget || budget <= 1 {
+            // What is left free is worth another try, unless one was too long already.
+            if fits && (is_whole || was_too_long || length * 20 >= most * 19) || budget <= 1 {
                 break;
             }
-            budget = next * 98 / 100;
+            was_too_long |= !fits;
+            let margin = if fits { 98 } else { 96 - 4 * round };
+            budget = budget.saturating_mul(most) / length * margin / 100;
         }
         let content_type = if self.format == Some(Format::Markdown) { MARKDOWN } else { JSON };
         let body = best.map(|it| it.2).unwrap_or_default();

@@ -69,7 +69,7 @@ impl Opened {
             docs: opened.docs,
             skeleton: opened.skeleton,
             imports: list(opened.imports.items),
-            symbols: opened.symbols.shown().iter().cloned().map(Symbol::tree).collect(),
+            symbols: opened.symbols.into_shown().into_iter().map(Symbol::tree).collect(),
             upstream: list(opened.upstream.items),
             downstream: list(opened.downstream.items),
             next_cursor,
@@ -149,5 +149,5 @@ pub async fn open(
     let workspace = service.pick(common.workspace)?;
     let ask = common.ask()?;
     let reply = open::open(&workspace, &request.file, &ask).await?;
-    Ok(face.fitted(&reply, ask.max_tokens, Opened::new, render::opened))
+    Ok(face.fitted(reply, ask.max_tokens, Opened::new, render::opened))
 }

@@ -94,7 +94,7 @@ pub async fn usages(
     let workspace = service.pick(common.workspace)?;
     let ask = common.ask()?;
     let reply = usages::usages(&workspace, &query.symbol(), &ask).await?;
-    Ok(face.fitted(&reply, ask.max_tokens, UsagesReply::new, render::usages))
+    Ok(face.fitted(reply, ask.max_tokens, UsagesReply::new, render::usages))
 }
 
 /// What implements a trait or an interface, or overrides a method.
@@ -135,7 +135,7 @@ pub async fn implementations(
     let workspace = service.pick(common.workspace)?;
     let ask = common.ask()?;
     let reply = usages::implementations(&workspace, &query.symbol(), &ask).await?;
-    Ok(face.fitted(&reply, ask.max_tokens, ImplementationsReply::new, render::implementations))
+    Ok(face.fitted(reply, ask.max_tokens, ImplementationsReply::new, render::implementations))
 }
 
 /// Who calls a symbol, or what it calls.
@@ -205,7 +205,7 @@ pub async fn callers(
     let workspace = service.pick(common.workspace)?;
     let ask = common.ask()?;
     let reply = usages::callers(&workspace, &query.symbol(), &ask).await?;
-    Ok(face.fitted(&reply, ask.max_tokens, CallsReply::new, render::callers))
+    Ok(face.fitted(reply, ask.max_tokens, CallsReply::new, render::callers))
 }
 
 /// What a symbol calls
@@ -228,5 +228,5 @@ pub async fn callees(
     let workspace = service.pick(common.workspace)?;
     let ask = common.ask()?;
     let reply = usages::callees(&workspace, &query.symbol(), &ask).await?;
-    Ok(face.fitted(&reply, ask.max_tokens, CallsReply::new, render::callees))
+    Ok(face.fitted(reply, ask.max_tokens, CallsReply::new, render::callees))
 }

@@ -49,8 +49,8 @@ impl SymbolsReply {
     }
 
     fn tree(tree: ops::Tree, meta: Meta) -> SymbolsReply {
-        let symbols = tree.shown().iter().cloned().map(Symbol::tree).collect();
-        SymbolsReply { symbols, total: tree.part.total, next_cursor: tree.next_cursor(), meta }
+        let (total, next_cursor) = (tree.part.total, tree.next_cursor());
+        SymbolsReply { symbols: tree.into_shown().into_iter().map(Symbol::tree).collect(), total, next_cursor, meta }
     }
 }
 
@@ -76,11 +76,11 @@ pub async fn symbols(
     match (&query.query, &query.file) {
         (Some(name), None) => {
             let reply = ops::search(&workspace, name, &ask).await?;
-            Ok(face.fitted(&reply, ask.max_tokens, SymbolsReply::found, render::symbols))
+            Ok(face.fitted(reply, ask.max_tokens, SymbolsReply::found, render::symbols))
         }
         (None, Some(file)) => {
             let reply = ops::symbols_of(&workspace, file, &ask).await?;
-            Ok(face.fitted(&reply, ask.max_tokens, SymbolsReply::tree, render::symbol_tree))
+            Ok(face.fitted(reply, ask.max_tokens, SymbolsReply::tree, render::symbol_tree))
         }
         _ => Err(Error::new(Code::InvalidRequest, "say either `query` or `file`").into()),
     }

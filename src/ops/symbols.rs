@@ -70,6 +70,13 @@ impl Tree {
         Cow::Owned(self.symbols.iter().filter_map(|it| shown(it, &wanted, &mut position)).collect())
     }
 
+    pub fn into_shown(self) -> Vec<Symbol> {
+        match self.shown() {
+            Cow::Owned(shown) => shown,
+            Cow::Borrowed(_) => self.symbols,
+        }
+    }
+
     /// What each symbol from the first given on takes.
     pub(super) fn costs(&self) -> Vec<usize> {
         fn walk(symbol: &Symbol, costs: &mut Vec<usize>) {

@@ -146,9 +146,14 @@ impl Rust {
         )
     }
 
-    /// Brings new contents in; `None` is a file that is gone. Names are relative to the root, or absolute for the
-    /// sources of path dependencies.
+    /// Brings new contents in.
     pub fn apply(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
+        drop(self.apply_and_forget(changes));
+    }
+
+    /// Brings new contents in; `None` is a file that is gone. Names are relative to the root, or absolute for the
+    /// sources of path dependencies. Answers with what the index knew and does not any more.
+    pub(super) fn apply_and_forget(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Memory {
         let seen_before = self.seen_outside(changes);
         for (name, text) in changes {
             let is_rust = Language::of(name) == Some(Language::Rust);
@@ -167,7 +172,7 @@ impl Rust {
         self.flush(None);
         self.is_indexed = false;
         match seen_before.filter(|before| self.seen_outside(changes).as_ref() == Some(before)) {
-            Some(seen) => seen.iter().for_each(|(file, _)| self.index.forget(*file)),
+            Some(seen) => self.index.forget(&seen.iter().map(|it| it.0).collect::<Vec<_>>()),
             None => self.index.forget_all(),
         }
     }
@@ -262,7 +267,7 @@ impl Rust {
         self.workspaces = workspaces;
         self.primed = false;
         self.is_indexed = false;
-        self.index.forget_all();
+        drop(self.index.forget_all());
         self.set_environment(|it| {
             it.loaded = true;
             it.settled = last;
@@ -333,11 +338,7 @@ impl Rust {
 
     #[cfg(test)]
     pub(super) fn forget_index(&self) {
-        self.index.forget_all();
-    }
-
-    pub(super) fn memory(&self) -> Memory {
-        self.index.memory()
+        drop(self.index.forget_all());
     }
 
     /// The texts are again what they were when this was known.

@@ -19,10 +19,11 @@ use ra_ap_ide_db::base_db::{EditionedFileId, FileText, SourceDatabase as _};
 use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxNode, WalkEvent, ast};
 use rustc_hash::{FxHashMap, FxHasher};
 
-use super::names::{Meaning, Reader, Verdict, Why};
+use super::names::{Key, Meaning, Reader, Verdict, Why};
 use super::view::{Context, View};
 use crate::lang::Result;
-use crate::model::{Language, Role};
+use crate::lang::files::File;
+use crate::model::{Language, Role, Symbol, SymbolKind};
 
 /// What one occurrence of a name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,6 +60,14 @@ impl Names {
         let first = self.entries.partition_point(|it| (it.at as usize) < start);
         let inside = self.entries[first..].iter().take_while(move |it| (it.at as usize) < end);
         inside.map(|it| (it.at as usize, self.senses[it.sense as usize], it.role))
+    }
+
+    /// What the file names, each thing once.
+    pub(super) fn meanings(&self) -> impl Iterator<Item = Meaning> + '_ {
+        self.senses.iter().filter_map(|it| match it {
+            Sense::Means(meaning) => Some(*meaning),
+            Sense::Unresolved(_) => None,
+        })
     }
 
     fn bytes(&self) -> usize {
@@ -183,52 +192,120 @@ fn is_hidden_body(node: &SyntaxNode) -> bool {
     function.const_token().is_none() && returns_impl().is_none() && !declares_macro()
 }
 
-/// What is known to be right at the moment, by file. Shared by the engine, which forgets, and by those who hold a view
-/// of it, who learn: as no view outlives a change, nobody learns what was just forgotten.
+/// The symbols of a file as a tree, and each of them as a definition with its path.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub(super) symbols: Vec<Symbol>,
+    pub(super) definitions: Vec<Key>,
+    /// Other files that the tree speaks of: those of its modules.
+    elsewhere: Vec<FileId>,
+}
+
+impl Known {
+    /// The path of the innermost symbol around an offset.
+    pub(super) fn enclosing(&self, offset: usize) -> Option<String> {
+        let mut found = None;
+        let mut level = &self.symbols;
+        while let Some(symbol) = level.iter().find(|it| it.declared_at.is_none() && it.place.span().contains(offset)) {
+            if symbol.kind != SymbolKind::Impl {
+                found = Some(symbol);
+            }
+            level = &symbol.children;
+        }
+        found.map(|it| it.path.clone())
+    }
+
+    fn elsewhere(&self, file: &str) -> Vec<&str> {
+        fn walk<'a>(symbol: &'a Symbol, file: &str, found: &mut Vec<&'a str>) {
+            if symbol.place.file != file {
+                found.push(&symbol.place.file);
+            }
+            symbol.children.iter().for_each(|it| walk(it, file, found));
+        }
+        let mut found = Vec::new();
+        self.symbols.iter().for_each(|it| walk(it, file, &mut found));
+        found
+    }
+}
+
+/// What is known to be right at the moment. Shared by the engine, which forgets, and by those who hold a view of it,
+/// who learn: as no view outlives a change, nobody learns what was just forgotten.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    names: RwLock<FxHashMap<FileId, Arc<Names>>>,
+    memory: RwLock<Memory>,
 }
 
 /// What was known, to be taken up again when a change is taken back.
-pub(super) struct Memory(FxHashMap<FileId, Arc<Names>>);
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    names: FxHashMap<FileId, Arc<Names>>,
+    symbols: FxHashMap<FileId, Arc<Known>>,
+    /// With the file of the definition.
+    paths: FxHashMap<Key, (FileId, Arc<str>)>,
+}
 
 impl Index {
     pub(super) fn names(&self, file: FileId) -> Option<Arc<Names>> {
-        self.read().get(&file).cloned()
+        self.read().names.get(&file).cloned()
     }
 
-    fn learn(&self, file: FileId, names: Arc<Names>) {
-        self.write().insert(file, names);
+    pub(super) fn symbols(&self, file: FileId) -> Option<Arc<Known>> {
+        self.read().symbols.get(&file).cloned()
     }
 
-    pub(super) fn forget(&self, file: FileId) {
-        self.write().remove(&file);
+    pub(super) fn path(&self, key: Key) -> Option<Arc<str>> {
+        self.read().paths.get(&key).map(|it| it.1.clone())
     }
 
-    pub(super) fn forget_all(&self) {
-        self.write().clear();
+    fn learn_names(&self, file: FileId, names: Arc<Names>) {
+        self.write().names.insert(file, names);
     }
 
-    pub(super) fn memory(&self) -> Memory {
-        Memory(self.read().clone())
+    pub(super) fn learn_symbols(&self, file: FileId, known: Arc<Known>) {
+        self.write().symbols.insert(file, known);
     }
 
+    pub(super) fn learn_path(&self, key: Key, file: FileId, path: Arc<str>) {
+        self.write().paths.insert(key, (file, path));
+    }
+
+    /// Forgets what the texts of these files say.
+    pub(super) fn forget(&self, files: &[FileId]) -> Memory {
+        let mut all = self.write();
+        let mut forgotten = Memory::default();
+        for file in files {
+            forgotten.names.extend(all.names.remove_entry(file));
+        }
+        let speaks_of =
+            |file: &FileId, it: &Known| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
+        forgotten.symbols.extend(all.symbols.extract_if(|file, it| speaks_of(file, it)));
+        forgotten.paths.extend(all.paths.extract_if(|_, it| files.contains(&it.0)));
+        forgotten
+    }
+
+    pub(super) fn forget_all(&self) -> Memory {
+        std::mem::take(&mut *self.write())
+    }
+
+    /// The texts are again what they were when this was forgotten.
     pub(super) fn restore(&self, memory: Memory) {
-        *self.write() = memory.0;
+        let mut all = self.write();
+        all.names.extend(memory.names);
+        all.symbols.extend(memory.symbols);
+        all.paths.extend(memory.paths);
     }
 
     fn bytes(&self) -> usize {
-        self.read().values().map(|it| it.bytes()).sum()
+        self.read().names.values().map(|it| it.bytes()).sum()
     }
 
-    // Nothing that is done under the lock can leave the map half changed.
-    fn read(&self) -> RwLockReadGuard<'_, FxHashMap<FileId, Arc<Names>>> {
-        self.names.read().unwrap_or_else(PoisonError::into_inner)
+    // Nothing that is done under the lock can leave the maps half changed.
+    fn read(&self) -> RwLockReadGuard<'_, Memory> {
+        self.memory.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, FxHashMap<FileId, Arc<Names>>> {
-        self.names.write().unwrap_or_else(PoisonError::into_inner)
+    fn write(&self) -> RwLockWriteGuard<'_, Memory> {
+        self.memory.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -250,14 +327,47 @@ impl View {
             let mut read = 0;
             for file in it.files.of(Language::Rust) {
                 it.db.unwind_if_revision_cancelled();
-                let Some(id) = it.file_id(&file.path).filter(|id| it.index.names(*id).is_none()) else { continue };
-                it.index.learn(id, names_of(it.db, it.db.file_text(id)));
+                let Some(id) = it.file_id(&file.path) else { continue };
+                if it.index.names(id).is_none() {
+                    it.index.learn_names(id, names_of(it.db, it.db.file_text(id)));
+                    read += 1;
+                }
                 // Answers need these too, and their first makers would wait.
-                let _ = (file.words(), file.outline());
-                read += 1;
+                let _ = file.words();
+                it.known_symbols(file, id);
             }
             tracing::info!(files = read, bytes = it.index.bytes(), elapsed = ?started.elapsed(), "usages indexed");
             Ok(())
         })
+    }
+}
+
+impl<'db> Context<'db> {
+    /// The path of a definition: known, or worked out now.
+    pub(super) fn known_path(&self, key: Key) -> Option<Arc<str>> {
+        if let Some(path) = self.index.path(key) {
+            return Some(path);
+        }
+        let definition = key.definition();
+        let path: Arc<str> = self.path_of(definition)?.into();
+        if let Some(module) = definition.module(self.db) {
+            let file = module.definition_source_file_id(self.db).original_file(self.db).file_id(self.db);
+            self.index.learn_path(key, file, path.clone());
+        }
+        Some(path)
+    }
+
+    /// The symbols of a file of the workspace: known, or worked out now.
+    pub(super) fn known_symbols(&self, file: &Arc<File>, id: FileId) -> Arc<Known> {
+        if let Some(known) = self.index.symbols(id) {
+            return known;
+        }
+        let (symbols, definitions) = self.symbols_in(file);
+        let definitions = definitions.into_iter().filter_map(Key::of).collect();
+        let mut known = Known { symbols, definitions, elsewhere: Vec::new() };
+        known.elsewhere = known.elsewhere(&file.path).into_iter().filter_map(|it| self.file_id(it)).collect();
+        let known = Arc::new(known);
+        self.index.learn_symbols(id, known.clone());
+        known
     }
 }

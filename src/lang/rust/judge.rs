@@ -9,6 +9,7 @@ use ra_ap_ide_db::defs::Definition;
 
 use super::delta::{Delta, deltas};
 use super::engine::Rust;
+use super::index::Memory;
 use super::usages::Occurrence;
 use super::view::Context;
 use crate::lang::Result;
@@ -39,8 +40,8 @@ impl Rust {
         edits: &[FileEdit],
         keep: &mut dyn FnMut(&Judgement) -> bool,
     ) -> Judgement {
-        let memory = self.memory();
-        let judged = self.try_judge(before, after, edits);
+        let mut memory = None;
+        let judged = self.try_judge(before, after, edits, &mut memory);
         // On this thread nothing can come between; a question that stops all the same was not answered.
         let judgement = judged.unwrap_or_else(|_| Judgement {
             coverage: {
@@ -55,13 +56,21 @@ impl Rust {
             ..Judgement::default()
         });
         if !keep(&judgement) {
-            self.apply_texts(edits, |it| it.old.clone());
-            self.restore(memory);
+            drop(self.apply_texts(edits, |it| it.old.clone()));
+            if let Some(memory) = memory {
+                self.restore(memory);
+            }
         }
         judgement
     }
 
-    fn try_judge(&mut self, before: &Arc<Files>, after: &Arc<Files>, edits: &[FileEdit]) -> Result<Judgement> {
+    fn try_judge(
+        &mut self,
+        before: &Arc<Files>,
+        after: &Arc<Files>,
+        edits: &[FileEdit],
+        memory: &mut Option<Memory>,
+    ) -> Result<Judgement> {
         let rust: Vec<&FileEdit> = edits.iter().filter(|it| Language::of(&it.file) == Some(Language::Rust)).collect();
         let olds: Vec<Arc<File>> = rust.iter().map(|it| file_of(before, it)).collect();
         let news: Vec<Arc<File>> = rust.iter().map(|it| file_of(after, it)).collect();
@@ -80,7 +89,7 @@ impl Rust {
             let earlier = it.diagnostics_of_all(&candidates)?;
             Ok((causes, candidates, earlier, is_cut))
         })?;
-        self.apply_texts(edits, |it| it.new.clone());
+        *memory = Some(self.apply_texts(edits, |it| it.new.clone()));
         let maps: BTreeMap<&str, OffsetMap> = rust
             .iter()
             .map(|it| {
@@ -101,9 +110,9 @@ impl Rust {
         Ok(judgement)
     }
 
-    fn apply_texts(&mut self, edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) {
+    fn apply_texts(&mut self, edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) -> Memory {
         let texts: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), text(it))).collect();
-        self.apply(&texts);
+        self.apply_and_forget(&texts)
     }
 }
 

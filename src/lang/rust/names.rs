@@ -173,6 +173,12 @@ impl Target {
         Some(target)
     }
 
+    /// What a name that is a usage of it may mean.
+    pub(super) fn keys(&self) -> impl Iterator<Item = Key> {
+        let other = self.associated_type.filter(|it| *it != self.key);
+        [Some(self.key), self.krate.map(Key::Crate), other].into_iter().flatten()
+    }
+
     pub(super) fn is_meant_by(&self, meaning: &Meaning) -> bool {
         let is_it = meaning.definition == self.key || self.krate.is_some_and(|it| meaning.definition == Key::Crate(it));
         if is_it {

@@ -1,6 +1,6 @@
 //! The questions that every engine answers, for Rust. Each consumes its view; each runs on a blocking thread.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ra_ap_hir::Impl;
@@ -8,6 +8,7 @@ use ra_ap_ide::{FileId, FileRange, HoverConfig, HoverDocFormat, RaFixtureConfig,
 use ra_ap_ide_db::defs::{Definition, IdentClass};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
+use super::index::names_now;
 use super::paths::{as_assoc_item, in_trait};
 use super::symbols::is_test_at;
 use super::syntax::is_test_file_path;
@@ -58,7 +59,8 @@ impl View {
     pub fn symbols(self, file: &str) -> Result<Answer<Vec<Symbol>>> {
         self.ask(|it| {
             let Some(file) = it.files.get(file) else { return Ok(Answer::default()) };
-            Ok(Answer { value: it.symbols_in(file).0, coverage: it.file_coverage(file) })
+            let Some(id) = it.file_id(&file.path) else { return Ok(Answer::default()) };
+            Ok(Answer { value: it.known_symbols(file, id).symbols.clone(), coverage: it.file_coverage(file) })
         })
     }
 
@@ -115,34 +117,40 @@ impl<'db> Context<'db> {
     fn overview(&self, name: &str) -> Result<Answer<Overview>> {
         let Some(file) = self.files.get(name) else { return Ok(Answer::default()) };
         let coverage = self.file_coverage(file);
-        let (mut symbols, definitions) = self.symbols_in(file);
-        let id = self.file_id(name);
-        let package = id.and_then(|id| self.sema.first_crate(id)).map(|it| self.crate_name(it));
+        let Some(id) = self.file_id(name) else { return Ok(Answer::default()) };
+        let known = self.known_symbols(file, id);
+        let mut symbols = known.symbols.clone();
+        let package = self.sema.first_crate(id).map(|it| self.crate_name(it));
+        let definitions: Vec<Definition<'db>> = known.definitions.iter().map(|it| it.definition()).collect();
         let found = self.find(&definitions);
-        let mut counts: BTreeMap<String, UsageCount> = BTreeMap::new();
-        let mut users: BTreeMap<String, (BTreeSet<String>, usize)> = BTreeMap::new();
-        for (definition, found) in definitions.iter().zip(&found) {
-            let Some(path) = self.path_of(*definition) else { continue };
-            let files: BTreeSet<&str> = found.items.iter().map(|it| it.file.path.as_ref()).collect();
-            counts.insert(path.clone(), UsageCount { total: found.items.len(), files: files.len() });
-            for occurrence in found.items.iter().filter(|it| it.file.path.as_ref() != name) {
-                let user = users.entry(occurrence.file.path.to_string()).or_default();
-                user.0.insert(path.clone());
-                user.1 += 1;
+        let mut counts: HashMap<Arc<str>, UsageCount> = HashMap::new();
+        let mut users: BTreeMap<Arc<str>, (BTreeSet<Arc<str>>, usize)> = BTreeMap::new();
+        for (key, found) in known.definitions.iter().zip(&found) {
+            let Some(path) = self.known_path(*key) else { continue };
+            let mut files = 0;
+            // A pass goes through the files one after the other.
+            for group in found.items.chunk_by(|a, b| a.id == b.id) {
+                files += 1;
+                if group[0].id != id {
+                    let user = users.entry(group[0].file.path.clone()).or_default();
+                    user.0.insert(path.clone());
+                    user.1 += group.len();
+                }
             }
+            counts.insert(path, UsageCount { total: found.items.len(), files });
         }
         count(&mut symbols, &counts);
         let mut downstream: Vec<Downstream> = users
             .into_iter()
             .map(|(file, (symbols, count))| Downstream {
                 package: self.package_of(&file),
-                file,
-                symbols: symbols.into_iter().collect(),
+                file: file.to_string(),
+                symbols: symbols.iter().map(|it| it.to_string()).collect(),
                 count,
             })
             .collect();
         downstream.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.file.cmp(&b.file)));
-        let upstream = self.upstream(file);
+        let upstream = self.upstream(id);
         let docs = file.outline().docs.clone();
         Ok(Answer { value: Overview { package, docs, symbols, upstream, downstream }, coverage })
     }
@@ -153,47 +161,39 @@ impl<'db> Context<'db> {
     }
 
     /// What the file names that is defined elsewhere: items, not members.
-    fn upstream(&self, file: &Arc<File>) -> Vec<Upstream> {
-        let Some(id) = self.file_id(&file.path) else { return Vec::new() };
-        let tree = self.sema.parse_guess_edition(id);
-        let mut used: BTreeMap<(String, bool), (BTreeSet<String>, BTreeSet<String>)> = BTreeMap::new();
-        let mut seen: BTreeSet<String> = BTreeSet::new();
-        for path in tree.syntax().descendants().filter_map(ast::NameRef::cast) {
-            let Some(class) = IdentClass::classify_node(&self.sema, path.syntax()) else { continue };
-            for definition in class.definitions_no_ops() {
-                let is_item = matches!(
-                    definition,
-                    Definition::Adt(_)
-                        | Definition::Trait(_)
-                        | Definition::Function(_)
-                        | Definition::Const(_)
-                        | Definition::Static(_)
-                        | Definition::TypeAlias(_)
-                        | Definition::Macro(_)
-                );
-                if !is_item {
-                    continue;
-                }
-                let Some(path) = self.path_of(definition).filter(|it| seen.insert(it.clone())) else { continue };
-                let Some(krate) = definition.krate(self.db) else { continue };
-                let external = !krate.origin(self.db).is_local();
-                let place = definition.try_to_nav(&self.sema).and_then(|it| self.name_of(it.call_site.file_id));
-                if place.as_deref() == Some(&*file.path) {
-                    continue;
-                }
-                let entry = used.entry((self.crate_name(krate), external)).or_default();
-                entry.0.extend(place.filter(|_| !external));
-                entry.1.insert(path);
+    fn upstream(&self, id: FileId) -> Vec<Upstream> {
+        let mut used: BTreeMap<(String, bool), (BTreeSet<String>, BTreeSet<Arc<str>>)> = BTreeMap::new();
+        for meaning in names_now(self, id).meanings().filter(|it| !it.declares) {
+            let definition = meaning.definition.definition();
+            let is_item = matches!(
+                definition,
+                Definition::Adt(_)
+                    | Definition::Trait(_)
+                    | Definition::Function(_)
+                    | Definition::Const(_)
+                    | Definition::Static(_)
+                    | Definition::TypeAlias(_)
+                    | Definition::Macro(_)
+            );
+            let Some(krate) = definition.krate(self.db).filter(|_| is_item) else { continue };
+            let Some(module) = definition.module(self.db) else { continue };
+            let file = module.definition_source_file_id(self.db).original_file(self.db).file_id(self.db);
+            if file == id {
+                continue;
             }
+            let Some(path) = self.known_path(meaning.definition) else { continue };
+            let external = !krate.origin(self.db).is_local();
+            let place = if external { None } else { self.name_of(file) };
+            let entry = used.entry((self.crate_name(krate), external)).or_default();
+            entry.0.extend(place);
+            entry.1.insert(path);
         }
-        used.into_iter()
-            .map(|((package, external), (files, symbols))| Upstream {
-                package,
-                external,
-                files: files.into_iter().collect(),
-                symbols: symbols.into_iter().collect(),
-            })
-            .collect()
+        let upstream =
+            |((package, external), (files, symbols)): ((String, bool), (BTreeSet<String>, BTreeSet<Arc<str>>))| {
+                let symbols = symbols.iter().map(|it| it.to_string()).collect();
+                Upstream { package, external, files: files.into_iter().collect(), symbols }
+            };
+        used.into_iter().map(upstream).collect()
     }
 
     fn symbol_at(&self, name: &str, offset: usize) -> Result<Answer<SymbolAt>> {
@@ -344,10 +344,10 @@ impl<'db> Context<'db> {
     }
 }
 
-fn count(symbols: &mut [Symbol], counts: &BTreeMap<String, UsageCount>) {
+fn count(symbols: &mut [Symbol], counts: &HashMap<Arc<str>, UsageCount>) {
     for symbol in symbols {
         if symbol.kind != SymbolKind::Impl {
-            symbol.usages = counts.get(&symbol.path).copied();
+            symbol.usages = counts.get(symbol.path.as_str()).copied();
         }
         count(&mut symbol.children, counts);
     }

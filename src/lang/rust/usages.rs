@@ -7,9 +7,10 @@ use std::sync::Arc;
 use ra_ap_ide::{FileId, TryToNav as _};
 use ra_ap_ide_db::base_db::salsa::Database as _;
 use ra_ap_ide_db::defs::Definition;
+use rustc_hash::FxHashMap;
 
 use super::index::{Collector, Names, Sense};
-use super::names::{Reader, Target, Why};
+use super::names::{Key, Meaning, Reader, Target, Why};
 use super::symbols::is_test_at;
 use super::view::Context;
 use crate::lang::files::File;
@@ -84,10 +85,11 @@ impl<'db> Context<'db> {
     fn usage(&self, it: &Occurrence, enclosing: &mut HashMap<(FileId, usize), Option<String>>) -> Usage {
         let place = it.file.lines().place(&it.file.path, it.at);
         let innermost = it.file.outline().enclosing(it.at.start).last().map_or(0, |item| item.span.start);
-        let symbol = enclosing
-            .entry((it.id, innermost))
-            .or_insert_with(|| self.enclosing_path(&it.file, it.id, it.at.start))
-            .clone();
+        let around = || match self.index.symbols(it.id) {
+            Some(known) => known.enclosing(it.at.start).or_else(|| self.enclosing_path(&it.file, it.id, it.at.start)),
+            None => self.enclosing_path(&it.file, it.id, it.at.start),
+        };
+        let symbol = enclosing.entry((it.id, innermost)).or_insert_with(around).clone();
         Usage {
             text: self.line(&it.file, &place),
             place,
@@ -123,7 +125,7 @@ impl<'db> Context<'db> {
             for (sense, role) in names.at(at) {
                 match sense {
                     Sense::Means(meaning) => {
-                        for &target in word.targets.iter().filter(|it| search.targets[**it].1.is_meant_by(&meaning)) {
+                        for target in search.meant_by(&meaning) {
                             if !named.contains(&target) {
                                 named.push(target);
                                 found[search.targets[target].0].items.push(occurrence(role));
@@ -159,6 +161,8 @@ impl<'db> Context<'db> {
 struct Search {
     /// With the position in the question.
     targets: Vec<(usize, Target)>,
+    /// Positions in `targets`, by what a name of them may mean.
+    by_key: FxHashMap<Key, Vec<usize>>,
     words: Vec<Word>,
 }
 
@@ -176,7 +180,7 @@ impl Word {
 
 impl Search {
     fn new<'db>(context: &Context<'db>, definitions: &[Definition<'db>]) -> Search {
-        let mut search = Search { targets: Vec::new(), words: Vec::new() };
+        let mut search = Search { targets: Vec::new(), by_key: FxHashMap::default(), words: Vec::new() };
         let mut known: HashMap<String, usize> = HashMap::new();
         for (position, &definition) in definitions.iter().enumerate() {
             let Some(target) = Target::new(definition, context.db) else { continue };
@@ -188,9 +192,20 @@ impl Search {
                 }
                 search.words[word].targets.push(index);
             }
+            for key in target.keys() {
+                search.by_key.entry(key).or_default().push(index);
+            }
             search.targets.push((position, target));
         }
         search
+    }
+
+    /// The targets that a name of this meaning is a usage of.
+    fn meant_by(&self, meaning: &Meaning) -> impl Iterator<Item = usize> {
+        let original = (meaning.original != meaning.definition).then_some(meaning.original);
+        let keys = std::iter::once(meaning.definition).chain(original);
+        let near = keys.filter_map(|it| self.by_key.get(&it)).flatten();
+        near.copied().filter(|it| self.targets[*it].1.is_meant_by(meaning))
     }
 
     /// Where any of the words stand in a file, in order.
