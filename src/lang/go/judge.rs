@@ -14,6 +14,7 @@ use super::modules;
 use super::names::{self, is_test_file};
 use super::outside;
 use super::session::{SCOPE, Session};
+use super::silence::{self, State};
 use super::syntax;
 use super::usages::{self, Effort};
 use crate::lang::files::{File, Files};
@@ -95,6 +96,8 @@ pub async fn run(
             _ => {}
         }
     }
+    let states = [State { layout: &layout, found: &old }, State { layout: &after, found: &new }];
+    silence::discount(states, &mut judgement, |it| scene.writes(it));
     judgement.new.sort();
     judgement.fixed.sort();
     scene.impact(&planned, &reach, &mut judgement);
@@ -272,6 +275,14 @@ impl Scene {
             }
         }
         judgement.fixed.extend(left.into_iter().map(|(old, moved)| moved.unwrap_or_else(|| old.clone())));
+    }
+
+    /// Whether a place of the state after stands on a line that was not there before.
+    fn writes(&self, found: &Diagnostic) -> bool {
+        match self.shifts.get(&found.place.file) {
+            Some(shift) => !shift.stays(found.place.line),
+            None => self.before.get(&found.place.file).is_none(),
+        }
     }
 
     fn impact(&self, after: &Inquiry<'_>, reach: &Reach, judgement: &mut Judgement) {

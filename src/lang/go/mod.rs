@@ -33,6 +33,7 @@ mod relations;
 pub mod resolve;
 pub mod search;
 mod session;
+mod silence;
 pub mod suggest;
 mod supervisor;
 pub mod syntax;

@@ -344,6 +344,33 @@ async fn a_dry_run_names_what_breaks_and_leaves_no_trace() {
 }
 
 #[tokio::test]
+async fn what_is_not_looked_for_is_not_fixed() {
+    let mut fixture = Fixture::new(SHOP);
+    let show = "package cart\n\nimport \"fmt\"\n\nfunc show() { fmt.Printf(\"%d\", \"x\") }\n";
+    let healthy = &*format!("{show}\nfunc other() int {{\n\treturn 1\n}}\n\nvar _, _ = show, other\n");
+    let broken = healthy.replace("return 1", "return true");
+    let unparsable = broken.replace("func other() int {", "func other() int } {");
+    let mended = healthy.replace("%d", "%s");
+    // The words of the findings that come and go when the first text becomes the second.
+    let judge = async |fixture: &Fixture, old: &str, new: &str| {
+        let edit = FileEdit { file: "cart/show.go".into(), old: Some(old.into()), new: Some(new.into()) };
+        let view = fixture.go.view(fixture.files.clone());
+        let judgement = fixture.go.judge(&view, &[edit], deadline()).await.unwrap();
+        let said = |found: Vec<crate::model::Diagnostic>| found.into_iter().map(|it| it.source).collect::<Vec<_>>();
+        (said(judgement.new), said(judgement.fixed))
+    };
+    let sources = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    fixture.change("cart/show.go", Some(healthy));
+    assert_eq!(judge(&fixture, healthy, &mended).await, (sources(&[]), sources(&["printf"])));
+    assert_eq!(judge(&fixture, healthy, &broken).await, (sources(&["compiler"]), sources(&[])));
+    fixture.change("cart/show.go", Some(&broken));
+    assert_eq!(judge(&fixture, &broken, healthy).await, (sources(&[]), sources(&["compiler"])));
+    let (new, fixed) = judge(&fixture, &broken, &unparsable).await;
+    assert!(new.iter().any(|it| it == "syntax"), "{new:?}");
+    assert_eq!(fixed, sources(&[]), "a type error that nobody looks for");
+}
+
+#[tokio::test]
 async fn nothing_is_left_running() {
     let fixture = Fixture::with_trust(SHOP, false);
     fixture.ready().await;
