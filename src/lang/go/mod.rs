@@ -27,10 +27,13 @@ pub mod modules;
 pub mod names;
 mod outside;
 pub mod overview;
+mod predeclared;
 mod process;
 mod proof;
 mod relations;
 pub mod resolve;
+#[cfg(test)]
+mod round_trip;
 pub mod search;
 mod session;
 mod silence;
@@ -42,8 +45,10 @@ mod testbed;
 #[cfg(test)]
 mod tests;
 mod toolchain;
+mod twins;
 mod usages;
 mod view;
+mod viewpoint;
 mod wire;
 
 pub use self::view::View;

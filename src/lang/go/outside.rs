@@ -4,15 +4,17 @@
 use std::path::{Path, PathBuf};
 
 use super::dependencies::{dependency, goroot_dir};
-use super::external::{external_package, external_symbol};
+use super::external::{external_package, external_suggestions, external_symbol};
 use super::gomod::parse_module;
-use super::lookup::import_name;
+use super::lookup::may_be_called;
 use super::modules::below;
 use super::names;
+use super::predeclared;
 use super::resolve;
 use super::session::Session;
+use super::suggest;
 use crate::lang::files::{File, Files};
-use crate::model::{Description, Language, Package, Place, Symbol, SymbolKind, SymbolQuery};
+use crate::model::{Description, Error, Language, Package, Place, Symbol, SymbolKind, SymbolQuery};
 
 /// Where a package lies.
 struct Home {
@@ -22,24 +24,48 @@ struct Home {
 
 /// The symbol outside the workspace that a query names.
 pub fn resolve(session: &Session, files: &Files, query: &SymbolQuery) -> Option<Symbol> {
+    wanted(files, query).into_iter().find_map(|(import_path, bits)| find(session, files, &import_path, &bits))
+}
+
+/// The packages that a query may speak of, each with what follows.
+fn wanted(files: &Files, query: &SymbolQuery) -> Vec<(String, Vec<String>)> {
     let mut wanted: Vec<(String, Vec<String>)> = Vec::new();
     if let Some(package) = &query.package {
         let bits = resolve::Wanted::parse(&query.symbol).bits;
         wanted.extend(imports_called(files, package).into_iter().map(|path| (path, bits.clone())));
     }
-    if let Some(file) = &query.file {
-        wanted.extend(resolve::imported(files, file, &query.symbol));
-    }
     for (package, bits) in resolve::splits(&query.symbol) {
         wanted.extend(imports_called(files, &package).into_iter().map(|path| (path, bits.clone())));
     }
-    wanted.into_iter().find_map(|(import_path, bits)| Some(read(session, files, &import_path, &bits)?.symbol))
+    let bits = resolve::Wanted::parse(&query.symbol).bits;
+    if query.package.is_none() && predeclared::is_declared(&bits.join(".")) {
+        wanted.push((predeclared::PACKAGE.to_owned(), bits));
+    }
+    wanted
+}
+
+/// The symbol of a package outside the workspace.
+pub fn find(session: &Session, files: &Files, import_path: &str, bits: &[String]) -> Option<Symbol> {
+    Some(read(session, files, import_path, bits)?.symbol)
+}
+
+/// With what may have been meant in the packages that a query names.
+pub fn suggesting(session: &Session, files: &Files, query: &SymbolQuery, mut error: Error) -> Error {
+    let mut suggestions = Vec::new();
+    for (import_path, bits) in wanted(files, query) {
+        let Some(home) = home(session, files, &import_path) else { continue };
+        suggestions.extend(external_suggestions(&home.directory, &import_path, &bits).unwrap_or_default());
+    }
+    if !suggestions.is_empty() {
+        suggestions.append(&mut error.help.suggestions);
+        error.help.suggestions = suggest::distinct(suggestions.into_iter());
+    }
+    error
 }
 
 /// All that the sources say of a symbol outside the workspace.
 pub fn describe(session: &Session, files: &Files, symbol: &Symbol) -> Option<Description> {
-    let rest = symbol.path.strip_prefix(&symbol.package)?.strip_prefix('.')?;
-    let bits: Vec<String> = rest.split('.').map(str::to_owned).collect();
+    let bits: Vec<String> = names::inner_path(symbol).split('.').map(str::to_owned).collect();
     read(session, files, &symbol.package, &bits)
 }
 
@@ -62,7 +88,7 @@ fn imports_called(files: &Files, name: &str) -> Vec<String> {
     let mut paths = vec![name.to_owned()];
     if !name.contains('/') {
         let imports = files.of(Language::Go).flat_map(|file| &file.outline().imports);
-        for import in imports.filter(|it| import_name(&it.path) == name || it.alias.as_deref() == Some(name)) {
+        for import in imports.filter(|it| may_be_called(&it.path, name) || it.alias.as_deref() == Some(name)) {
             if !paths.contains(&import.path) {
                 paths.push(import.path.clone());
             }

@@ -36,12 +36,13 @@ impl View {
 
     /// The symbols of a file as a tree, from its text alone.
     pub fn symbols(&self, file: &str) -> Vec<Symbol> {
-        names::symbols(&self.files, file)
+        names::symbols(&self.session.layout(&self.files), file)
     }
 
     /// The symbols that a request means: of the workspace, else of the standard library and the dependencies.
     pub fn resolve(&self, query: &SymbolQuery) -> Result<Vec<Symbol>> {
-        let refused = match resolve::resolve(&self.files, query) {
+        let outside = |path: &str, bits: &[String]| outside::find(&self.session, &self.files, path, bits);
+        let refused = match resolve::resolve(&self.files, query, &outside) {
             Ok(found) if !found.is_empty() => return Ok(found),
             Ok(_) => None,
             Err(error) if error.code == Code::UnknownSymbol || error.code == Code::UnknownPackage => Some(error),
@@ -49,7 +50,7 @@ impl View {
         };
         let found = outside::resolve(&self.session, &self.files, query);
         match (found, refused) {
-            (None, Some(error)) => Err(error.into()),
+            (None, Some(error)) => Err(outside::suggesting(&self.session, &self.files, query, error).into()),
             (found, _) => Ok(found.into_iter().collect()),
         }
     }
