@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::book::{folders, is_left_out};
 use super::constraints::BuildContext;
 use super::modules::{GoPackage, Standing, base_name, module_of, packages, parent, works};
-use super::names::is_test_file;
+use super::names::{is_test_file, symbol};
+use super::outside;
 use super::twins::Twins;
 use super::wire::is_hidden;
 use crate::lang::files::Files;
@@ -87,6 +88,19 @@ impl Layout {
         let item = *file.outline().enclosing(offset).last()?;
         let package = self.package_of(&file.path)?;
         Some(self.twins(package).path(file, package, item))
+    }
+
+    /// The innermost declaration around an offset; the package, where there is none.
+    pub fn declared_around(&self, file: &str, offset: usize) -> Option<Symbol> {
+        let file = self.files.get(file)?;
+        let package = self.package_of(&file.path)?;
+        match file.outline().enclosing(offset).last() {
+            Some(item) => {
+                let symbol = Symbol { children: Vec::new(), ..symbol(file, package, item, false) };
+                Some(self.told_apart(symbol))
+            }
+            None => outside::package_symbol(file, package, false),
+        }
     }
 
     /// A symbol of the workspace, by the path that means just it.

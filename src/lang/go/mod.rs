@@ -7,6 +7,7 @@
 
 mod book;
 mod cache;
+mod calls;
 pub mod constraints;
 mod delta;
 pub mod dependencies;

@@ -13,6 +13,7 @@ use super::predeclared;
 use super::resolve;
 use super::session::Session;
 use super::suggest;
+use super::syntax;
 use crate::lang::files::{File, Files};
 use crate::model::{Description, Error, Language, Package, Place, Symbol, SymbolKind, SymbolQuery};
 
@@ -114,25 +115,22 @@ pub fn declared_at(file: &File, package: &str, place: &Place, external: bool) ->
     });
     match found {
         Some(item) => Some(names::symbol(file, package, item, external)),
-        None => names_package(file, place).then(|| package_symbol(file, package, place, external)),
+        None => package_symbol(file, package, external).filter(|it| it.name_at == *place),
     }
 }
 
-fn names_package(file: &File, place: &Place) -> bool {
-    let name = file.outline().package_name.as_deref();
-    let there = file.text.get(place.start..place.end);
-    name.is_some() && there == name && file.outline().enclosing(place.start).is_empty()
-}
-
-fn package_symbol(file: &File, import_path: &str, place: &Place, external: bool) -> Symbol {
-    let name = file.outline().package_name.clone().unwrap_or_default();
-    Symbol {
+/// A file's package, at the name in its package clause.
+pub fn package_symbol(file: &File, import_path: &str, external: bool) -> Option<Symbol> {
+    let name = file.outline().package_name.clone()?;
+    let clause = syntax::occurrences(&file.text, &name).into_iter().find(|it| is_clause(&file.text, it.span.start))?;
+    let place = file.lines().place(&file.path, clause.span);
+    Some(Symbol {
         signature: format!("package {name}"),
         kind: SymbolKind::Package,
         package: import_path.to_owned(),
         path: import_path.to_owned(),
-        place: place.clone(),
         name_at: place.clone(),
+        place,
         declared_at: None,
         docs: file.outline().docs.clone(),
         external,
@@ -141,7 +139,11 @@ fn package_symbol(file: &File, import_path: &str, place: &Place, external: bool)
         usages: None,
         children: Vec::new(),
         name,
-    }
+    })
+}
+
+fn is_clause(text: &str, name: usize) -> bool {
+    text.get(..name).is_some_and(|before| before.trim_end().ends_with("package"))
 }
 
 fn home(session: &Session, files: &Files, import_path: &str) -> Option<Home> {

@@ -4,7 +4,8 @@ use super::process;
 use super::testbed::{Fixture, deadline};
 use crate::lang::Stop;
 use crate::model::{
-    Answer, ChangeKind, FileEdit, MissingCode, Role, Severity, State, Symbol, SymbolKind, SymbolQuery, Usage, Usages,
+    Answer, Calls, ChangeKind, FileEdit, MissingCode, Role, Severity, State, Symbol, SymbolKind, SymbolQuery, Usage,
+    Usages,
 };
 
 const SHOP: &str = "\
@@ -234,6 +235,97 @@ async fn gopls_comes_back_when_it_is_killed() {
         tokio::time::timeout_at(deadline().into(), again).await.expect("gopls comes back").unwrap();
         assert_eq!(status.borrow().restarts, round);
     }
+}
+
+const CALLS: &str = "\
+-- go.mod
+module example.com/calls
+
+go 1.26
+-- a/a.go
+package a
+
+import \"strings\"
+
+type Runner interface{ Run() string }
+
+type Job struct{}
+
+func (Job) Run() string { return step(1) }
+
+func step(n int) string { return strings.Repeat(\"x\", n) }
+
+func All(runners []Runner) (all string) {
+	each := func(it Runner) string { return it.Run() }
+	for _, it := range runners {
+		all += /* 😀é */ each(it) + step(len(all))
+	}
+	defer func() { _ = step(3) }()
+	return all + string(all) + pick(step)(2)
+}
+
+func pick[T any](it T) T { return it }
+
+var first, second = step(4), func() string { return step(5) }()
+
+// See [step].
+func init() { Job{}.Run() }
+
+func init() { step(6) }
+-- a/a_test.go
+package a
+
+import \"testing\"
+
+func TestStep(t *testing.T) { step(7); step(8) }
+";
+
+fn told(calls: &[Calls]) -> Vec<String> {
+    let told = |it: &Calls| {
+        let sites: Vec<String> = it.calls.iter().map(|it| format!("{}:{}", it.place.line, it.place.column)).collect();
+        format!("{} {}", it.symbol.path.replace("example.com/calls/", ""), sites.join(" "))
+    };
+    calls.iter().map(told).collect()
+}
+
+#[tokio::test]
+async fn calls_go_both_ways() {
+    let mut fixture = Fixture::new(CALLS);
+    let view = fixture.go.view(fixture.files.clone());
+    let answer = view.callers(&fixture.symbol("a.step"), deadline()).await.unwrap();
+    assert!(answer.coverage.complete, "{:?}", answer.coverage);
+    assert_eq!(
+        told(&answer.value),
+        [
+            "a.Job.Run 9:34",
+            "a.All 16:34 18:21 19:34",
+            "a.first 24:21 24:53",
+            "a.go#2@a.init 29:15",
+            "a.TestStep 5:31 5:40",
+        ]
+    );
+    let test = &answer.value[4].calls[0];
+    assert!(test.test && test.text == "func TestStep(t *testing.T) { step(7); step(8) }");
+    assert_eq!(test.place.file, "a/a_test.go");
+    let all = view.callees(&fixture.symbol("a.All"), deadline()).await.unwrap();
+    assert!(all.coverage.complete, "{:?}", all.coverage);
+    assert_eq!(told(&all.value), ["a.Runner.Run 14:45", "a.step 16:34 18:21", "a.pick 19:29"]);
+    let step = view.callees(&fixture.symbol("a.step"), deadline()).await.unwrap().value;
+    assert_eq!(told(&step), ["strings.Repeat 11:42"]);
+    assert!(step[0].symbol.external);
+    let first = view.callees(&fixture.symbol("a.first"), deadline()).await.unwrap().value;
+    assert_eq!(told(&first), ["a.step 24:21 24:53"]);
+    let nobody = view.callers(&fixture.symbol("a.go#1@a.init"), deadline()).await.unwrap();
+    assert_eq!((nobody.value, nobody.coverage.complete), (Vec::new(), true));
+    // A call through the interface may be one of the method's.
+    let run = view.callers(&fixture.symbol("a.Job.Run"), deadline()).await.unwrap().value;
+    assert_eq!(told(&run), ["a.All 14:45", "a.go#1@a.init 27:21"]);
+
+    fixture.change("a/a_test.go", Some("package a\n\nfunc broken() { nowhere(step(1)) }\n"));
+    let view = fixture.go.view(fixture.files.clone());
+    let answer = view.callees(&fixture.symbol("a.broken"), deadline()).await.unwrap();
+    assert_eq!(told(&answer.value), ["a.step 3:25"]);
+    assert!(!answer.coverage.complete);
 }
 
 #[tokio::test]

@@ -9,12 +9,12 @@ use super::inquiry::Inquiry;
 use super::layout::Layout;
 use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
-use super::{diagnostics, meaning, names, outside, overview, relations, resolve, usages};
+use super::{calls, diagnostics, meaning, names, outside, overview, relations, resolve, usages};
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
-    Answer, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Symbol, SymbolAt,
-    SymbolQuery, Usages,
+    Answer, Calls, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Symbol,
+    SymbolAt, SymbolQuery, Usages,
 };
 
 #[derive(Clone)]
@@ -91,17 +91,23 @@ impl View {
         turn.end(answer)
     }
 
-    pub async fn callers(&self, _symbol: &Symbol, _deadline: Instant) -> Result<Answer<Vec<crate::model::Calls>>> {
-        Ok(Answer::lacking(Vec::new(), busy()))
-    }
-
-    pub async fn callees(&self, _symbol: &Symbol, _deadline: Instant) -> Result<Answer<Vec<crate::model::Calls>>> {
-        Ok(Answer::lacking(Vec::new(), busy()))
-    }
-
     pub async fn implementations(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Symbol>>> {
         let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
         let answer = meaning::implementations(&turn.inquiry(deadline), symbol).await;
+        turn.end(answer)
+    }
+
+    /// Who calls a function, and where.
+    pub async fn callers(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Calls>>> {
+        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let answer = calls::callers(&turn.inquiry(deadline), symbol).await?;
+        turn.end(answer)
+    }
+
+    /// What a function, or the initialiser of a variable, calls, and where.
+    pub async fn callees(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Calls>>> {
+        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let answer = calls::callees(&turn.inquiry(deadline), symbol).await;
         turn.end(answer)
     }
 
