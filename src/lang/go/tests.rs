@@ -394,6 +394,19 @@ async fn symbols_outside_are_described() {
     let described = view.describe(&println, deadline()).await.unwrap().value;
     assert!(described.source.unwrap().contains("Fprintln(os.Stdout"));
     assert_eq!(places(&view.usages(&println, deadline()).await.unwrap().value.items), ["main.go:17:6"]);
+    let ask = |symbol: &str, file: &str| {
+        let file = (!file.is_empty()).then(|| file.to_owned());
+        match view.resolve(&SymbolQuery { symbol: symbol.to_owned(), file, package: None }) {
+            Ok(found) => found[0].path.clone(),
+            Err(Stop::Failed(error)) => error.help.suggestions.join(" "),
+            Err(Stop::Stale) => "stale".to_owned(),
+        }
+    };
+    assert_eq!(ask("fmt.Println", "main.go"), "fmt.Println");
+    assert_eq!(ask("fmt.Printn", "main.go").split(' ').next(), Some("fmt.Println"));
+    assert_eq!(ask("net/http.client.Do", "").split(' ').next(), Some("net/http.Client.Do"));
+    assert_eq!(ask("cart.cart.total", "").split(' ').next(), Some("example.com/shop/cart.Cart.Total"));
+    assert_eq!(["error", "make", "any"].map(|it| ask(it, "")), ["builtin.error", "builtin.make", "builtin.any"]);
     let package = view.package("encoding/json").unwrap().value;
     assert!(package.external && package.symbols.iter().any(|it| it.name == "Marshal"));
     let implementations = view.implementations(&fixture.symbol("Totaler"), deadline()).await.unwrap().value;

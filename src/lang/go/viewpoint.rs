@@ -108,3 +108,88 @@ impl<'w> Viewpoint<'w> {
         preferring(found, |it| *it.file.path == *self.file)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::lang::go::fixture::files;
+    use crate::lang::go::resolve::resolve;
+    use crate::model::SymbolQuery;
+
+    const TREE: &str = "
+//- a/go.mod
+module example.com/a
+//- a/cmd/main.go
+package main
+
+import (
+	people \"example.com/a/internal/user\"
+	\"example.com/lib/http-go\"
+	. \"example.com/lib/dotted\"
+	_ \"example.com/lib/blank\"
+)
+//- a/other/o.go
+package other
+//- a/internal/user/user.go
+package user
+
+type User struct{}
+//- b/go.mod
+module example.com/b
+//- b/cmd/main.go
+package main
+
+import \"example.com/a/internal/user\"
+//- b/internal/user/user.go
+package user
+
+type User struct{}
+//- lib/go.mod
+module example.com/lib
+//- lib/http-go/h.go
+package http
+
+type Client struct{}
+//- lib/dotted/d.go
+package dotted
+
+type Described struct{}
+//- lib/blank/b.go
+package blank
+
+type Client struct{}
+//- lib/net/http/h.go
+package http
+
+type Client struct{}
+";
+
+    fn ask(symbol: &str, package: &str, file: &str) -> String {
+        let given = |it: &str| (!it.is_empty()).then(|| it.to_owned());
+        let query = SymbolQuery { symbol: symbol.to_owned(), package: given(package), file: given(file) };
+        match resolve(&files(TREE), &query, &|_, _| None) {
+            Ok(found) => found[0].path.clone(),
+            Err(error) => error.code.name().to_owned(),
+        }
+    }
+
+    #[test]
+    fn packages_go_by_the_names_that_a_file_gives_them() {
+        for (symbol, package, file, expected) in [
+            ("User", "internal/user", "a/cmd/main.go", "example.com/a/internal/user.User"),
+            ("User", "people", "a/cmd/main.go", "example.com/a/internal/user.User"),
+            ("User", "people", "a/other/o.go", "unknown_package"),
+            ("User", "user", "a/other/o.go", "example.com/a/internal/user.User"),
+            ("User", "internal/user", "b/cmd/main.go", "example.com/a/internal/user.User"),
+            ("User", "b/internal/user", "b/cmd/main.go", "example.com/b/internal/user.User"),
+            ("User", "internal/user", "", "ambiguous_symbol"),
+            ("people.User", "", "a/cmd/main.go", "example.com/a/internal/user.User"),
+            ("http.Client", "", "a/cmd/main.go", "example.com/lib/http-go.Client"),
+            ("Client", "http", "a/cmd/main.go", "example.com/lib/http-go.Client"),
+            ("http.Client", "", "", "ambiguous_symbol"),
+            ("Described", "", "a/cmd/main.go", "example.com/lib/dotted.Described"),
+            ("blank.Client", "", "a/cmd/main.go", "example.com/lib/blank.Client"),
+        ] {
+            assert_eq!(ask(symbol, package, file), expected, "{symbol} {package} {file}");
+        }
+    }
+}
