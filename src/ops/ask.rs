@@ -155,9 +155,11 @@ pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<La
     let open = workspace.status().languages;
     let by_file = query.file.as_deref().and_then(Language::of);
     let by_name = |name: &str| {
-        if name.contains("::") || name.contains('<') || name.contains('@') || name.ends_with('!') {
+        // `fn@krate::f`, `a.go#2@import/path.init`: what stands before tells things apart, and is no path.
+        let path = name.split_once('@').map_or(name, |(_, path)| path);
+        if path.contains("::") || path.contains('<') || path.ends_with('!') {
             Some(Language::Rust)
-        } else if name.contains('/') || name.contains('.') {
+        } else if path.contains('/') || path.contains('.') {
             Some(Language::Go)
         } else {
             None

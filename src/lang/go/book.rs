@@ -24,6 +24,7 @@ use super::wire::{Root, is_hidden};
 use super::{FileChange, FileChangeKind};
 use crate::lang::files::Files;
 use crate::lsp::Message;
+use crate::model::Language;
 
 /// Files held open. Each costs the memory of its type-checked package.
 const OPEN_FILES: usize = 32;
@@ -97,6 +98,11 @@ impl Book {
     /// Whether there is anything here for gopls.
     pub fn has_go(&self) -> bool {
         self.files.iter().any(|file| matters(&file.path))
+    }
+
+    /// How much Go text there is.
+    pub fn text_bytes(&self) -> u64 {
+        self.files.of(Language::Go).map(|file| file.text.len() as u64).sum()
     }
 
     /// Whether these files are the current ones as far as Go goes.

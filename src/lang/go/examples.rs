@@ -1,7 +1,7 @@
 //! `Example` functions: which symbol each is for, and its code as documentation shows it.
 
 use super::modules::parent;
-use super::names::is_test_file;
+use super::names::{inner_path, is_test_file};
 use crate::lang::files::{File, Files};
 use crate::model::{Example, ExampleOrigin, Language, OutlineItem, Symbol, SymbolKind};
 
@@ -11,10 +11,9 @@ pub fn examples(files: &Files, symbol: &Symbol) -> Vec<Example> {
     let beside = files
         .below(directory)
         .filter(|it| parent(&it.path) == directory && Language::of(&it.path) == Some(Language::Go));
-    let bits = symbol.path.strip_prefix(&symbol.package).unwrap_or_default().trim_start_matches('.');
     let bits: Vec<&str> = match symbol.kind {
         SymbolKind::Package => Vec::new(),
-        _ => bits.split('.').collect(),
+        _ => inner_path(symbol).split('.').collect(),
     };
     examples_in(beside.map(|it| &**it), &bits)
 }
@@ -67,7 +66,9 @@ fn dedented(body: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::go::constraints::BuildContext;
     use crate::lang::go::fixture::files;
+    use crate::lang::go::layout::Layout;
     use crate::lang::go::names::symbols;
 
     #[test]
@@ -100,7 +101,9 @@ func ExampleFoo() {}
 func Example() {}
 ",
         );
-        let titles: Vec<(String, Vec<String>)> = symbols(&files, "a/a.go")
+        let files = std::sync::Arc::new(files);
+        let layout = Layout::of(files.clone(), &BuildContext::host());
+        let titles: Vec<(String, Vec<String>)> = symbols(&layout, "a/a.go")
             .iter()
             .map(|it| (it.name.clone(), examples(&files, it).into_iter().map(|it| it.title).collect()))
             .collect();
@@ -110,7 +113,7 @@ func Example() {}
             ("F", vec!["ExampleF"]),
         ];
         assert_eq!(titles, expected.map(|(name, it)| (name.to_owned(), it.into_iter().map(str::to_owned).collect())));
-        let method = &examples(&files, &symbols(&files, "a/a.go")[1])[0];
+        let method = &examples(&files, &symbols(&layout, "a/a.go")[1])[0];
         assert_eq!(method.code, "if x {\n\ta.M()\n}\n\n// Output: 1");
         assert_eq!((method.line, method.file.as_str()), (5, "a/example_test.go"));
     }

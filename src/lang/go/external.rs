@@ -10,6 +10,7 @@ use super::lookup::World;
 use super::modules::{GoPackage, Standing};
 use super::names::{Declaration, is_test_file};
 use super::overview::{documented, overview};
+use super::suggest;
 use crate::lang::files::File;
 use crate::model::{Description, Package};
 
@@ -47,6 +48,15 @@ pub fn external_symbol(dir: &Path, import_path: &str, bits: &[&str]) -> io::Resu
         symbol,
         implementations: Vec::new(),
     }))
+}
+
+/// What may have been meant by a symbol that a package does not have.
+pub fn external_suggestions(dir: &Path, import_path: &str, bits: &[String]) -> io::Result<Vec<String>> {
+    let (mut package, _) = read(dir, import_path, &BuildContext::host())?;
+    package.files.retain(|file| !is_test_file(&file.path));
+    let world = World::new(vec![package.named()]);
+    let exported = |path: &String| suggest::is_exported(path, import_path);
+    Ok(suggest::alike(&world, bits, None).into_iter().filter(exported).collect())
 }
 
 fn find<'w>(world: &'w World, bits: &[String]) -> Option<Declaration<'w>> {

@@ -5,11 +5,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures::stream::{self, StreamExt as _};
-use lsp_types::request::{GotoDefinition, GotoImplementation, HoverRequest, References, Request};
+use lsp_types::request::{
+    CallHierarchyOutgoingCalls, CallHierarchyPrepare, GotoDefinition, GotoImplementation, HoverRequest, References,
+    Request,
+};
 use lsp_types::{
-    DiagnosticSeverity, DocumentDiagnosticParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents,
-    HoverParams, Location, MarkedString, PartialResultParams, ReferenceContext, ReferenceParams,
-    TextDocumentIdentifier, TextDocumentPositionParams, WorkDoneProgressParams,
+    CallHierarchyOutgoingCall, CallHierarchyOutgoingCallsParams, CallHierarchyPrepareParams, DiagnosticSeverity,
+    DocumentDiagnosticParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents, HoverParams,
+    Location, MarkedString, PartialResultParams, ReferenceContext, ReferenceParams, TextDocumentIdentifier,
+    TextDocumentPositionParams, WorkDoneProgressParams,
 };
 
 use super::cache::Checked;
@@ -144,6 +148,28 @@ impl<'a> Inquiry<'a> {
         };
         let answer = self.ask::<GotoImplementation>(&file.path, &self.to_open(&file.path), &params).await?;
         Ok(locations(answer))
+    }
+
+    /// What the function that is declared at this offset calls.
+    pub async fn outgoing_calls(&self, file: &File, offset: usize) -> Result<Vec<CallHierarchyOutgoingCall>, Failure> {
+        self.catch_up().await?;
+        let params = CallHierarchyPrepareParams {
+            text_document_position_params: self.at(file, offset)?,
+            work_done_progress_params: WorkDoneProgressParams::default(),
+        };
+        let open = self.to_open(&file.path);
+        let items = self.ask::<CallHierarchyPrepare>(&file.path, &open, &params).await?.unwrap_or_default();
+        let mut calls = Vec::new();
+        for item in items {
+            let params = CallHierarchyOutgoingCallsParams {
+                item,
+                work_done_progress_params: WorkDoneProgressParams::default(),
+                partial_result_params: PartialResultParams::default(),
+            };
+            let answer = self.ask::<CallHierarchyOutgoingCalls>(&file.path, &open, &params).await?;
+            calls.extend(answer.unwrap_or_default());
+        }
+        Ok(calls)
     }
 
     /// Markdown.

@@ -10,10 +10,10 @@ use super::diagnostics;
 use super::inquiry::Inquiry;
 use super::layout::Layout;
 use super::meaning;
-use super::modules;
 use super::names::{self, is_test_file};
 use super::outside;
 use super::session::{SCOPE, Session};
+use super::silence::{self, State};
 use super::syntax;
 use super::usages::{self, Effort};
 use crate::lang::files::{File, Files};
@@ -95,9 +95,11 @@ pub async fn run(
             _ => {}
         }
     }
+    let states = [State { layout: &layout, found: &old }, State { layout: &after, found: &new }];
+    silence::discount(states, &mut judgement, |it| scene.writes(it));
     judgement.new.sort();
     judgement.fixed.sort();
-    scene.impact(&planned, &reach, &mut judgement);
+    scene.impact([&current, &planned], &reach, &mut judgement);
     unchecked(&scene, &after, &edits, &mut judgement.impact);
     Ok(judgement)
 }
@@ -135,7 +137,7 @@ impl Reach {
             judgement.impact.unchecked.push(Unchecked { code: "too_many".to_owned(), detail });
         }
         for (at, altered) in scene.altered.iter().enumerate().take(MAX_ALTERED) {
-            let Some(symbol) = altered.before.as_ref().and_then(|it| declared_symbol(inquiry.files, it)) else {
+            let Some(symbol) = altered.before.as_ref().and_then(|it| declared_symbol(inquiry.layout, it)) else {
                 reach.around(inquiry, altered, judgement).await?;
                 continue;
             };
@@ -162,7 +164,7 @@ impl Reach {
             return Ok(());
         }
         let owner = inquiry.layout.siblings(&declared.file).iter().find_map(|file| {
-            let symbols = names::symbols(inquiry.files, file);
+            let symbols = names::symbols(inquiry.layout, file);
             symbols.into_iter().find(|it| it.name == *parent && is_type(it.kind))
         });
         let Some(owner) = owner else { return Ok(()) };
@@ -216,10 +218,11 @@ fn is_type(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Struct | SymbolKind::Interface | SymbolKind::Type)
 }
 
-fn declared_symbol(files: &Files, declared: &delta::Declared) -> Option<Symbol> {
-    let (package, _) = modules::package_of(files, &declared.file)?;
-    let file = files.get(&declared.file)?;
-    outside::declared_at(file, &package, &file.lines().place(&file.path, declared.name), false)
+fn declared_symbol(layout: &Layout, declared: &delta::Declared) -> Option<Symbol> {
+    let file = layout.files.get(&declared.file)?;
+    let place = file.lines().place(&file.path, declared.name);
+    let found = outside::declared_at(file, layout.package_of(&file.path)?, &place, false)?;
+    Some(layout.told_apart(found))
 }
 
 impl Scene {
@@ -274,9 +277,22 @@ impl Scene {
         judgement.fixed.extend(left.into_iter().map(|(old, moved)| moved.unwrap_or_else(|| old.clone())));
     }
 
-    fn impact(&self, after: &Inquiry<'_>, reach: &Reach, judgement: &mut Judgement) {
+    /// Whether a place of the state after stands on a line that was not there before.
+    fn writes(&self, found: &Diagnostic) -> bool {
+        match self.shifts.get(&found.place.file) {
+            Some(shift) => !shift.stays(found.place.line),
+            None => self.before.get(&found.place.file).is_none(),
+        }
+    }
+
+    fn impact(&self, [before, after]: [&Inquiry<'_>; 2], reach: &Reach, judgement: &mut Judgement) {
         let impact = &mut judgement.impact;
-        impact.changed = self.altered.iter().enumerate().map(|(at, it)| self.changed(reach, at, it)).collect();
+        impact.changed = self
+            .altered
+            .iter()
+            .enumerate()
+            .map(|(at, it)| changed([before.layout, after.layout], reach, at, it))
+            .collect();
         // Where the changed things were named, in the text after the change.
         let mut references: Vec<(usize, Affected)> = Vec::new();
         for (at, usage) in &reach.usages {
@@ -322,19 +338,6 @@ impl Scene {
         impact.tests = tests(references.into_iter().map(|(_, it)| it));
     }
 
-    fn changed(&self, reach: &Reach, at: usize, altered: &Altered) -> Changed {
-        let before = reach.symbols.get(&at).cloned();
-        let before = before.or_else(|| altered.before.as_ref().and_then(|it| declared_symbol(&self.before, it)));
-        let after = altered.after.as_ref().and_then(|it| declared_symbol(&self.after, it));
-        let plain = || altered.declared().map(|it| it.path.join(".")).unwrap_or_default();
-        Changed {
-            symbol: before.or(after).map_or_else(plain, |it| it.path),
-            kind: altered.kind,
-            before: altered.before.as_ref().map(|it| it.signature.clone()),
-            after: altered.after.as_ref().map(|it| it.signature.clone()),
-        }
-    }
-
     /// The changed thing that a message speaks of; the only one, if there is but one.
     fn named_in(&self, found: &Diagnostic, changed: &[Changed]) -> Option<String> {
         let outward: Vec<(&Altered, &Changed)> =
@@ -348,6 +351,19 @@ impl Scene {
         });
         let only = || outward.first().filter(|_| outward.len() == 1);
         named.or_else(only).map(|(_, changed)| changed.symbol.clone())
+    }
+}
+
+fn changed([before, after]: [&Layout; 2], reach: &Reach, at: usize, altered: &Altered) -> Changed {
+    let known = reach.symbols.get(&at).cloned();
+    let old = known.or_else(|| altered.before.as_ref().and_then(|it| declared_symbol(before, it)));
+    let new = altered.after.as_ref().and_then(|it| declared_symbol(after, it));
+    let plain = || altered.declared().map(|it| it.path.join(".")).unwrap_or_default();
+    Changed {
+        symbol: old.or(new).map_or_else(plain, |it| it.path),
+        kind: altered.kind,
+        before: altered.before.as_ref().map(|it| it.signature.clone()),
+        after: altered.after.as_ref().map(|it| it.signature.clone()),
     }
 }
 

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::book::{folders, is_left_out};
 use super::constraints::BuildContext;
-use super::modules::{Standing, base_name, module_of, packages, parent, works};
-use super::names::{is_test_file, path_of};
+use super::modules::{GoPackage, Standing, base_name, module_of, packages, parent, works};
+use super::names::{is_test_file, symbol};
+use super::outside;
+use super::twins::Twins;
 use super::wire::is_hidden;
 use crate::lang::files::Files;
-use crate::model::Language;
+use crate::model::{Language, Symbol};
 
 pub struct Layout {
     pub files: Arc<Files>,
@@ -23,6 +25,9 @@ pub struct Layout {
     /// The directories of the modules that gopls loads by itself.
     loaded: BTreeSet<String>,
     meanings: Mutex<HashMap<String, Arc<BTreeSet<String>>>>,
+    by_path: HashMap<Arc<str>, Vec<GoPackage>>,
+    /// What tells the declarations of a package apart, by its import path.
+    twins: Mutex<HashMap<Arc<str>, Arc<Twins>>>,
 }
 
 struct Directory {
@@ -48,12 +53,14 @@ impl Layout {
         }
         let mut of_files = HashMap::new();
         let mut by_import_path = HashMap::new();
+        let mut by_path: HashMap<Arc<str>, Vec<GoPackage>> = HashMap::new();
         for package in packages(&files) {
             if package.standing == Standing::Member {
                 by_import_path.insert(package.import_path.clone(), package.directory.clone());
             }
-            let path: Arc<str> = package.import_path.into();
+            let path: Arc<str> = package.import_path.as_str().into();
             of_files.extend(package.files.iter().map(|file| (file.path.to_string(), path.clone())));
+            by_path.entry(path).or_default().push(package);
         }
         let work = works(&files).into_iter().find(|it| it.directory.is_empty());
         Layout {
@@ -61,6 +68,8 @@ impl Layout {
             loaded: work.map_or_else(|| folders(&files), |work| work.uses.into_iter().collect()),
             packages: of_files,
             meanings: Mutex::default(),
+            by_path,
+            twins: Mutex::default(),
             files,
             directories,
             by_import_path,
@@ -75,9 +84,40 @@ impl Layout {
 
     /// The path of the innermost declaration around an offset.
     pub fn symbol_around(&self, file: &str, offset: usize) -> Option<String> {
-        let outline = self.files.get(file)?.outline();
-        let item = *outline.enclosing(offset).last()?;
-        Some(path_of(self.package_of(file)?, item))
+        let file = self.files.get(file)?;
+        let item = *file.outline().enclosing(offset).last()?;
+        let package = self.package_of(&file.path)?;
+        Some(self.twins(package).path(file, package, item))
+    }
+
+    /// The innermost declaration around an offset; the package, where there is none.
+    pub fn declared_around(&self, file: &str, offset: usize) -> Option<Symbol> {
+        let file = self.files.get(file)?;
+        let package = self.package_of(&file.path)?;
+        match file.outline().enclosing(offset).last() {
+            Some(item) => {
+                let symbol = Symbol { children: Vec::new(), ..symbol(file, package, item, false) };
+                Some(self.told_apart(symbol))
+            }
+            None => outside::package_symbol(file, package, false),
+        }
+    }
+
+    /// A symbol of the workspace, by the path that means just it.
+    pub fn told_apart(&self, mut symbol: Symbol) -> Symbol {
+        self.twins(&symbol.package).tell_apart(&mut symbol);
+        symbol
+    }
+
+    fn twins(&self, import_path: &str) -> Arc<Twins> {
+        let twins = || self.twins.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = twins().get(import_path) {
+            return known.clone();
+        }
+        let Some((path, packages)) = self.by_path.get_key_value(import_path) else { return Arc::default() };
+        let found = Arc::new(Twins::of(packages));
+        twins().insert(path.clone(), found.clone());
+        found
     }
 
     /// Whether the build takes a file, as far as its own constraints go.

@@ -1,12 +1,14 @@
 //! Declarations by their names in a set of packages, promoted members included.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::modules::{GoPackage, Standing, package_of, packages};
+use super::modules::{GoPackage, Standing, base_name, package_of, packages};
 use super::names::Declaration;
 use super::resolve::rest_of_path;
+use super::twins::{Twins, preferring};
 use crate::lang::files::Files;
-use crate::model::{OutlineItem, SymbolKind};
+use crate::model::{OutlineItem, Symbol, SymbolKind};
 
 /// How many structs deep a promoted member is looked for.
 const MAX_EMBEDDING: usize = 12;
@@ -15,16 +17,22 @@ const MAX_EMBEDDING: usize = 12;
 #[derive(Debug)]
 pub struct World {
     pub packages: Vec<GoPackage>,
+    /// Those that the go command passes over: meant only by their whole path.
+    pub ignored: Vec<GoPackage>,
     by_path: HashMap<String, usize>,
+    /// What tells the declarations of a package apart, by its import path.
+    twins: Mutex<HashMap<String, Arc<Twins>>>,
 }
 
 impl World {
     /// All packages of the workspace; one that the go command passes over only if `file` belongs to it.
     pub fn of(files: &Files, file: Option<&str>) -> World {
         let asked = file.and_then(|it| package_of(files, it)).map(|(path, _)| path);
-        let mut packages = packages(files);
-        packages.retain(|it| it.standing != Standing::Ignored || asked.as_ref() == Some(&it.import_path));
-        World::new(packages)
+        let meant = |it: &GoPackage| it.standing != Standing::Ignored || asked.as_ref() == Some(&it.import_path);
+        let (packages, ignored) = packages(files).into_iter().partition(meant);
+        let mut world = World::new(packages);
+        world.ignored = ignored;
+        world
     }
 
     pub fn new(packages: Vec<GoPackage>) -> World {
@@ -32,7 +40,7 @@ impl World {
         for (at, package) in packages.iter().enumerate() {
             by_path.entry(package.import_path.clone()).or_insert(at);
         }
-        World { packages, by_path }
+        World { packages, ignored: Vec::new(), by_path, twins: Mutex::default() }
     }
 
     pub fn package(&self, import_path: &str) -> Option<&GoPackage> {
@@ -64,6 +72,21 @@ impl World {
         Vec::new()
     }
 
+    /// What a declaration is called so that nothing else is.
+    pub fn symbol(&self, declaration: &Declaration) -> Symbol {
+        let mut symbol = declaration.symbol();
+        if !symbol.external {
+            self.twins(&symbol.package).tell_apart(&mut symbol);
+        }
+        symbol
+    }
+
+    fn twins(&self, import_path: &str) -> Arc<Twins> {
+        let mut twins = self.twins.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = || self.packages.iter().chain(&self.ignored).filter(|it| it.import_path == import_path);
+        twins.entry(import_path.to_owned()).or_insert_with(|| Arc::new(Twins::of(all()))).clone()
+    }
+
     pub fn is_called(&self, package: &GoPackage, name: &str) -> bool {
         package.name == name || package.directory == name || rest_of_path(&package.import_path, name)
     }
@@ -83,9 +106,10 @@ impl World {
                 found.push(declaration);
             }
         }
-        found.retain(Declaration::declares);
-        if let ([member], true) = (rest, found.is_empty()) {
-            found = self.promoted(package, first, member);
+        if let ([member, deeper @ ..], true) = (rest, found.is_empty()) {
+            let below =
+                |it: Declaration<'w>| descend(it.item, deeper).into_iter().map(move |item| Declaration { item, ..it });
+            found = self.promoted(package, first, member).into_iter().flat_map(below).collect();
         }
         found
     }
@@ -96,7 +120,8 @@ impl World {
             let mut path = it.bits().rev();
             !it.item.container.is_empty() && bits.iter().rev().all(|bit| path.next() == Some(bit))
         };
-        package.declarations().filter(|it| it.declares() && ends(it)).collect()
+        let found = package.declarations().filter(|it| it.item.name != "_" && ends(it));
+        preferring(found.collect(), Declaration::declares)
     }
 
     /// The member that Go would select on a type, from the types that it embeds, the shallowest first.
@@ -178,6 +203,13 @@ fn type_name(signature: &str) -> Option<(Option<&str>, &str)> {
         Some((qualifier, name)) => (Some(qualifier), name),
         None => (None, name),
     })
+}
+
+/// Whether an import without an alias may be called so, as far as its path tells: `yaml` for `gopkg.in/yaml.v3`,
+/// `sqlite3` for `github.com/mattn/go-sqlite3`.
+pub fn may_be_called(import_path: &str, name: &str) -> bool {
+    let likely = import_name(import_path);
+    likely == name || base_name(import_path) == name || likely.split(['-', '.']).any(|it| it == name)
 }
 
 /// The name that a package most likely bears, by its import path.

@@ -4,7 +4,6 @@ use lsp_types::Location;
 
 use super::examples;
 use super::inquiry::Inquiry;
-use super::modules;
 use super::names;
 use super::outside;
 use super::session::Failure;
@@ -55,8 +54,8 @@ pub fn symbol_of(inquiry: &Inquiry<'_>, location: &Location) -> Option<Symbol> {
     if file.path.starts_with('/') {
         return outside::symbol_at(inquiry.session, &file, &place);
     }
-    let (package, _) = modules::package_of(inquiry.files, &file.path)?;
-    outside::declared_at(&file, &package, &place, false)
+    let found = outside::declared_at(&file, inquiry.layout.package_of(&file.path)?, &place, false)?;
+    Some(inquiry.layout.told_apart(found))
 }
 
 /// A variable or another thing that lives inside a function.
@@ -64,8 +63,8 @@ fn local(inquiry: &Inquiry<'_>, location: &Location, declaration: &str) -> Optio
     let place = inquiry.place(location)?;
     let file = inquiry.files.get(&place.file)?;
     let name = file.text.get(place.start..place.end)?.to_owned();
-    let around = names::symbol_around(inquiry.files, &place.file, place.start)?;
-    let (package, _) = modules::package_of(inquiry.files, &place.file)?;
+    let around = inquiry.layout.symbol_around(&place.file, place.start)?;
+    let package = inquiry.layout.package_of(&place.file)?.to_owned();
     let kind = match declaration.split_whitespace().next() {
         Some("const") => SymbolKind::Const,
         Some("type") => SymbolKind::Type,

@@ -7,6 +7,7 @@
 
 mod book;
 mod cache;
+mod calls;
 pub mod constraints;
 mod delta;
 pub mod dependencies;
@@ -27,12 +28,16 @@ pub mod modules;
 pub mod names;
 mod outside;
 pub mod overview;
+mod predeclared;
 mod process;
 mod proof;
 mod relations;
 pub mod resolve;
+#[cfg(test)]
+mod round_trip;
 pub mod search;
 mod session;
+mod silence;
 pub mod suggest;
 mod supervisor;
 pub mod syntax;
@@ -41,8 +46,10 @@ mod testbed;
 #[cfg(test)]
 mod tests;
 mod toolchain;
+mod twins;
 mod usages;
 mod view;
+mod viewpoint;
 mod wire;
 
 pub use self::view::View;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::layout::Layout;
 use super::modules::{GoPackage, Standing, package_of};
 use crate::lang::files::{File, Files};
 use crate::model::{Language, OutlineItem, Symbol, SymbolKind};
@@ -59,19 +60,19 @@ impl GoPackage {
 
 /// The symbols of one file as a tree: methods beside their types in the order of the text, fields and the methods
 /// of interfaces below their types. Empty for a file that is not there.
-pub fn symbols(files: &Files, file: &str) -> Vec<Symbol> {
-    let Some(text) = files.get(file).filter(|_| Language::of(file) == Some(Language::Go)) else { return Vec::new() };
-    let Some((package, _)) = package_of(files, file) else { return Vec::new() };
-    text.outline().items.iter().map(|item| symbol(text, &package, item, false)).collect()
+pub fn symbols(layout: &Layout, file: &str) -> Vec<Symbol> {
+    let Some(text) = layout.files.get(file).filter(|_| Language::of(file) == Some(Language::Go)) else {
+        return Vec::new();
+    };
+    let Some(package) = layout.package_of(file) else { return Vec::new() };
+    text.outline().items.iter().map(|item| layout.told_apart(symbol(text, package, item, false))).collect()
 }
 
-/// The path of the innermost declaration around an offset.
-pub fn symbol_around(files: &Files, file: &str, offset: usize) -> Option<String> {
-    let text = files.get(file).filter(|_| Language::of(file) == Some(Language::Go))?;
-    let chain = text.outline().enclosing(offset);
-    let item = chain.last()?;
-    let (package, _) = package_of(files, file)?;
-    Some(path_of(&package, item))
+/// What a symbol's path has behind its package: `Type.Method`; nothing for a package.
+pub fn inner_path(symbol: &Symbol) -> &str {
+    let starts = std::iter::once(0).chain(symbol.path.match_indices('@').map(|(at, _)| at + 1));
+    let mut inner = starts.filter_map(|at| symbol.path.get(at..)?.strip_prefix(symbol.package.as_str()));
+    inner.next().unwrap_or_default().trim_start_matches('.')
 }
 
 /// Whether a file takes part in tests only.
@@ -116,11 +117,12 @@ pub fn symbol(file: &File, package: &str, item: &OutlineItem, external: bool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::go::constraints::BuildContext;
     use crate::lang::go::fixture::files;
 
     #[test]
     fn paths_of_one_file() {
-        let files = files(
+        let files = Arc::new(files(
             "
 //- go.mod
 module example.com/m
@@ -147,10 +149,11 @@ package t
 
 func F() {}
 ",
-        );
+        ));
+        let layout = Layout::of(files.clone(), &BuildContext::host());
         let mut listed = Vec::new();
         for file in ["a/a.go", "a/x_test.go", "a/testdata/t.go", "gone.go", "go.mod"] {
-            for symbol in symbols(&files, file) {
+            for symbol in symbols(&layout, file) {
                 let children: Vec<&str> = symbol.children.iter().map(|it| it.path.as_str()).collect();
                 listed.push(format!("{} {} {children:?}", symbol.kind.name(), symbol.path));
             }
@@ -169,7 +172,7 @@ func F() {}
         );
         let around = |needle: &str| {
             let at = files.get("a/a.go").and_then(|it| it.text.find(needle))?;
-            symbol_around(&files, "a/a.go", at)
+            layout.symbol_around("a/a.go", at)
         };
         assert_eq!(around("t.F = 1").as_deref(), Some("example.com/m/a.T.M"));
         assert_eq!(around("G int").as_deref(), Some("example.com/m/a.T.in.G"));

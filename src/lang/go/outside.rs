@@ -4,15 +4,18 @@
 use std::path::{Path, PathBuf};
 
 use super::dependencies::{dependency, goroot_dir};
-use super::external::{external_package, external_symbol};
+use super::external::{external_package, external_suggestions, external_symbol};
 use super::gomod::parse_module;
-use super::lookup::import_name;
+use super::lookup::may_be_called;
 use super::modules::below;
 use super::names;
+use super::predeclared;
 use super::resolve;
 use super::session::Session;
+use super::suggest;
+use super::syntax;
 use crate::lang::files::{File, Files};
-use crate::model::{Description, Language, Package, Place, Symbol, SymbolKind, SymbolQuery};
+use crate::model::{Description, Error, Language, Package, Place, Symbol, SymbolKind, SymbolQuery};
 
 /// Where a package lies.
 struct Home {
@@ -22,24 +25,48 @@ struct Home {
 
 /// The symbol outside the workspace that a query names.
 pub fn resolve(session: &Session, files: &Files, query: &SymbolQuery) -> Option<Symbol> {
+    wanted(files, query).into_iter().find_map(|(import_path, bits)| find(session, files, &import_path, &bits))
+}
+
+/// The packages that a query may speak of, each with what follows.
+fn wanted(files: &Files, query: &SymbolQuery) -> Vec<(String, Vec<String>)> {
     let mut wanted: Vec<(String, Vec<String>)> = Vec::new();
     if let Some(package) = &query.package {
         let bits = resolve::Wanted::parse(&query.symbol).bits;
         wanted.extend(imports_called(files, package).into_iter().map(|path| (path, bits.clone())));
     }
-    if let Some(file) = &query.file {
-        wanted.extend(resolve::imported(files, file, &query.symbol));
-    }
     for (package, bits) in resolve::splits(&query.symbol) {
         wanted.extend(imports_called(files, &package).into_iter().map(|path| (path, bits.clone())));
     }
-    wanted.into_iter().find_map(|(import_path, bits)| Some(read(session, files, &import_path, &bits)?.symbol))
+    let bits = resolve::Wanted::parse(&query.symbol).bits;
+    if query.package.is_none() && predeclared::is_declared(&bits.join(".")) {
+        wanted.push((predeclared::PACKAGE.to_owned(), bits));
+    }
+    wanted
+}
+
+/// The symbol of a package outside the workspace.
+pub fn find(session: &Session, files: &Files, import_path: &str, bits: &[String]) -> Option<Symbol> {
+    Some(read(session, files, import_path, bits)?.symbol)
+}
+
+/// With what may have been meant in the packages that a query names.
+pub fn suggesting(session: &Session, files: &Files, query: &SymbolQuery, mut error: Error) -> Error {
+    let mut suggestions = Vec::new();
+    for (import_path, bits) in wanted(files, query) {
+        let Some(home) = home(session, files, &import_path) else { continue };
+        suggestions.extend(external_suggestions(&home.directory, &import_path, &bits).unwrap_or_default());
+    }
+    if !suggestions.is_empty() {
+        suggestions.append(&mut error.help.suggestions);
+        error.help.suggestions = suggest::distinct(suggestions.into_iter());
+    }
+    error
 }
 
 /// All that the sources say of a symbol outside the workspace.
 pub fn describe(session: &Session, files: &Files, symbol: &Symbol) -> Option<Description> {
-    let rest = symbol.path.strip_prefix(&symbol.package)?.strip_prefix('.')?;
-    let bits: Vec<String> = rest.split('.').map(str::to_owned).collect();
+    let bits: Vec<String> = names::inner_path(symbol).split('.').map(str::to_owned).collect();
     read(session, files, &symbol.package, &bits)
 }
 
@@ -62,7 +89,7 @@ fn imports_called(files: &Files, name: &str) -> Vec<String> {
     let mut paths = vec![name.to_owned()];
     if !name.contains('/') {
         let imports = files.of(Language::Go).flat_map(|file| &file.outline().imports);
-        for import in imports.filter(|it| import_name(&it.path) == name || it.alias.as_deref() == Some(name)) {
+        for import in imports.filter(|it| may_be_called(&it.path, name) || it.alias.as_deref() == Some(name)) {
             if !paths.contains(&import.path) {
                 paths.push(import.path.clone());
             }
@@ -88,25 +115,22 @@ pub fn declared_at(file: &File, package: &str, place: &Place, external: bool) ->
     });
     match found {
         Some(item) => Some(names::symbol(file, package, item, external)),
-        None => names_package(file, place).then(|| package_symbol(file, package, place, external)),
+        None => package_symbol(file, package, external).filter(|it| it.name_at == *place),
     }
 }
 
-fn names_package(file: &File, place: &Place) -> bool {
-    let name = file.outline().package_name.as_deref();
-    let there = file.text.get(place.start..place.end);
-    name.is_some() && there == name && file.outline().enclosing(place.start).is_empty()
-}
-
-fn package_symbol(file: &File, import_path: &str, place: &Place, external: bool) -> Symbol {
-    let name = file.outline().package_name.clone().unwrap_or_default();
-    Symbol {
+/// A file's package, at the name in its package clause.
+pub fn package_symbol(file: &File, import_path: &str, external: bool) -> Option<Symbol> {
+    let name = file.outline().package_name.clone()?;
+    let clause = syntax::occurrences(&file.text, &name).into_iter().find(|it| is_clause(&file.text, it.span.start))?;
+    let place = file.lines().place(&file.path, clause.span);
+    Some(Symbol {
         signature: format!("package {name}"),
         kind: SymbolKind::Package,
         package: import_path.to_owned(),
         path: import_path.to_owned(),
-        place: place.clone(),
         name_at: place.clone(),
+        place,
         declared_at: None,
         docs: file.outline().docs.clone(),
         external,
@@ -115,7 +139,11 @@ fn package_symbol(file: &File, import_path: &str, place: &Place, external: bool)
         usages: None,
         children: Vec::new(),
         name,
-    }
+    })
+}
+
+fn is_clause(text: &str, name: usize) -> bool {
+    text.get(..name).is_some_and(|before| before.trim_end().ends_with("package"))
 }
 
 fn home(session: &Session, files: &Files, import_path: &str) -> Option<Home> {

@@ -13,8 +13,18 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
 
-/// gopls collects garbage harder when it comes near; it is no hard limit.
-const MEMORY_LIMIT: &str = "4GiB";
+/// gopls collects garbage harder when its heap comes near this; it is no hard limit. Without it the garbage of a burst
+/// of edits doubles what it holds, and is given back late: 481 MiB grew to 932 in 1,000 edits of gin, though never
+/// more than 260 of them were alive at rest. With 512 MiB it was flat at 420, but spent 28 % of its time on collecting.
+const LEAST_MEMORY: u64 = 608 << 20;
+const MOST_MEMORY: u64 = 4 << 30;
+/// What each byte of the workspace's Go text adds.
+const MEMORY_PER_BYTE: u64 = 48;
+
+/// In bytes, for a workspace with so much Go text.
+pub fn memory_limit(text: u64) -> u64 {
+    text.saturating_mul(MEMORY_PER_BYTE).saturating_add(LEAST_MEMORY).min(MOST_MEMORY)
+}
 const STDERR_LINES: usize = 200;
 const STDERR_LINE: usize = 4 << 10;
 
@@ -30,7 +40,7 @@ pub struct Process {
 /// brings: no toolchain that `go.mod` names, no cgo, no download.
 pub fn environment(trusted: bool) -> Vec<(&'static str, &'static str)> {
     // Telemetry would start a second process beside gopls.
-    let mut environment = vec![("GOMEMLIMIT", MEMORY_LIMIT), ("GO_TELEMETRY_CHILD", "2")];
+    let mut environment = vec![("GO_TELEMETRY_CHILD", "2")];
     if !trusted {
         environment.extend([("GOTOOLCHAIN", "local"), ("CGO_ENABLED", "0"), ("GOPROXY", "off")]);
         // Not `-mod=readonly`: that is the default, but where a vendor directory is to be used.
@@ -45,11 +55,14 @@ pub struct Pipes {
 }
 
 impl Process {
-    /// Starts gopls in the workspace.
-    pub async fn start(program: &Path, root: &Path, trusted: bool) -> io::Result<(Process, Pipes)> {
+    /// Starts gopls in the workspace. The user's own limit of its memory stands before ours.
+    pub async fn start(program: &Path, root: &Path, trusted: bool, memory: u64) -> io::Result<(Process, Pipes)> {
         let mut command = Command::new(program);
         command.current_dir(root).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.envs(environment(trusted));
+        if std::env::var_os("GOMEMLIMIT").is_none() {
+            command.env("GOMEMLIMIT", memory.to_string());
+        }
         let (mut child, handle, exited) = spawn(command).await?;
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin, child.stdout, child.stderr.take()) else {
             return Err(io::Error::other("a child without its pipes"));

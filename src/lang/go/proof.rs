@@ -135,7 +135,7 @@ async fn verdict(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &str) -> Verdict 
 }
 
 /// Whether everything that gives a file's names their meaning is free of errors.
-async fn is_clean(inquiry: &Inquiry<'_>, file: &str) -> Outcome<bool> {
+pub async fn is_clean(inquiry: &Inquiry<'_>, file: &str) -> Outcome<bool> {
     let cache = &inquiry.session.cache;
     let directory = parent(file);
     if let Some(clean) = inquiry.generation.and_then(|generation| cache.clean(generation, directory)) {

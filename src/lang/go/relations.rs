@@ -19,7 +19,7 @@ pub fn of_text(layout: &Layout, file: &File) -> Overview {
     Overview {
         package: layout.package_of(&file.path).map(str::to_owned),
         docs: file.outline().docs.clone(),
-        symbols: names::symbols(&layout.files, &file.path),
+        symbols: names::symbols(layout, &file.path),
         upstream: upstream(layout, file),
         downstream: Vec::new(),
     }

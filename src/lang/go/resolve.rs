@@ -1,52 +1,52 @@
 //! Which symbol a name means: full paths, shorter ones where they are unique, as a file or a package sees them.
 
-use super::constraints::BuildContext;
-use super::lookup::{World, import_name};
-use super::modules::{GoPackage, Standing, base_name, package_of};
+use super::lookup::World;
+use super::modules::GoPackage;
 use super::names::Declaration;
+use super::predeclared;
 use super::suggest;
+use super::twins::{Mark, favoured};
+use super::viewpoint::Viewpoint;
 use crate::lang::files::Files;
 use crate::model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
 
 /// So many of the symbols that a name may mean are told.
-const MAX_CANDIDATES: usize = 20;
+const MAX_CANDIDATES: usize = 200;
 
-/// The symbols of the workspace that a query names: exactly one, or an error that helps to name it better.
-pub fn resolve(files: &Files, query: &SymbolQuery) -> Result<Vec<Symbol>, Error> {
-    let world = World::of(files, query.file.as_deref());
-    let wanted = Wanted::parse(&query.symbol);
-    let found = match (&query.package, &query.file) {
-        (Some(package), file) => {
-            let scope = world.packages_named(package);
-            if scope.is_empty() {
-                return Err(unknown_package(&world, package));
-            }
-            let found = within(&world, &scope, &wanted);
-            preferring(found, |it| file.as_deref() == Some(&*it.file.path))
-        }
-        (None, Some(file)) => {
-            if files.get(file).is_none() {
-                return Err(Error::new(Code::UnknownFile, format!("there is no file `{file}` in the workspace")));
-            }
-            seen_from(&world, files, file, &wanted)
-        }
-        (None, None) => anywhere(&world, &wanted),
-    };
-    let found: Vec<Declaration> = found.into_iter().filter(|it| wanted.takes(it.item.kind)).collect();
-    settle(&world, found, query, &wanted)
+/// Finds what the workspace names but does not hold, by an import path and what follows.
+pub type Outside<'a> = &'a dyn Fn(&str, &[String]) -> Option<Symbol>;
+
+/// What a name means.
+pub enum Meant<'w> {
+    Here(Vec<Declaration<'w>>),
+    Outside(Symbol),
 }
 
-/// The import path that the qualifier of a name has in a file, and the rest: `json.Decoder.Decode` in a file that
-/// imports `encoding/json`. For packages outside the workspace, which [`resolve`] does not know.
-pub fn imported(files: &Files, file: &str, symbol: &str) -> Option<(String, Vec<String>)> {
-    let wanted = Wanted::parse(symbol);
-    let (qualifier, bits) = wanted.bits.split_first().filter(|(_, bits)| !bits.is_empty())?;
-    let outline = files.get(file)?.outline();
-    let import = outline.imports.iter().find(|it| match &it.alias {
-        Some(alias) => alias == qualifier,
-        None => import_name(&it.path) == *qualifier || base_name(&it.path) == *qualifier,
-    })?;
-    Some((import.path.clone(), bits.to_vec()))
+/// The symbols of the workspace that a query names: exactly one, or an error that helps to name it better.
+pub fn resolve(files: &Files, query: &SymbolQuery, outside: Outside) -> Result<Vec<Symbol>, Error> {
+    resolve_in(&World::of(files, query.file.as_deref()), files, query, outside)
+}
+
+/// The same in a world that is known already.
+pub fn resolve_in(world: &World, files: &Files, query: &SymbolQuery, outside: Outside) -> Result<Vec<Symbol>, Error> {
+    let wanted = Wanted::parse(&query.symbol);
+    let viewpoint = match &query.file {
+        None => None,
+        Some(file) => Some(Viewpoint::of(world, files, file)?),
+    };
+    let meant = match (&query.package, &viewpoint) {
+        (Some(package), Some(viewpoint)) => viewpoint.within(package, &wanted, outside)?,
+        (Some(package), None) => match world.packages_named(package).as_slice() {
+            [] => return Err(unknown_package(world, package)),
+            scope => Meant::Here(within(world, scope, &wanted)),
+        },
+        (None, Some(viewpoint)) => viewpoint.sees(&wanted, outside),
+        (None, None) => anywhere(world, &wanted, outside),
+    };
+    match meant {
+        Meant::Here(found) => settle(world, found, query, &wanted),
+        Meant::Outside(symbol) => Ok(vec![symbol]),
+    }
 }
 
 /// Every way to cut a name into a package's path and what follows, the longest package first:
@@ -70,6 +70,7 @@ pub struct Wanted {
     /// The text at its dots, as if no package stood in it.
     pub bits: Vec<String>,
     kinds: &'static [SymbolKind],
+    mark: Option<Mark>,
 }
 
 impl Wanted {
@@ -78,6 +79,10 @@ impl Wanted {
         let (kinds, symbol) = match symbol.split_once('@').and_then(|(kind, rest)| Some((kinds(kind)?, rest))) {
             Some((kinds, rest)) => (kinds, rest),
             None => (&[][..], symbol),
+        };
+        let (mark, symbol) = match Mark::split(symbol) {
+            Some((mark, symbol)) => (Some(mark), symbol),
+            None => (None, symbol),
         };
         let mut text = String::with_capacity(symbol.len());
         let mut depth = 0_usize;
@@ -91,7 +96,7 @@ impl Wanted {
             }
         }
         let bits = text.split('.').map(str::to_owned).collect();
-        Wanted { text, bits, kinds }
+        Wanted { text, bits, kinds, mark }
     }
 
     fn takes(&self, kind: SymbolKind) -> bool {
@@ -125,7 +130,7 @@ fn kinds(word: &str) -> Option<&'static [SymbolKind]> {
 }
 
 /// In given packages: with or without the package before the name.
-fn within<'w>(world: &'w World, scope: &[&'w GoPackage], wanted: &Wanted) -> Vec<Declaration<'w>> {
+pub fn within<'w>(world: &'w World, scope: &[&'w GoPackage], wanted: &Wanted) -> Vec<Declaration<'w>> {
     let in_scope = |bits: &[String], loose: bool| -> Vec<Declaration<'w>> {
         scope.iter().flat_map(|it| if loose { world.members(it, bits) } else { world.lookup(it, bits) }).collect()
     };
@@ -138,64 +143,41 @@ fn within<'w>(world: &'w World, scope: &[&'w GoPackage], wanted: &Wanted) -> Vec
     if found.is_empty() { in_scope(&wanted.bits, true) } else { found }
 }
 
-/// As a file sees it: its own package, its imports, then everything.
-fn seen_from<'w>(world: &'w World, files: &Files, file: &str, wanted: &Wanted) -> Vec<Declaration<'w>> {
-    let here = |it: &Declaration| &*it.file.path == file;
-    let exact = exactly(world, wanted);
-    if !exact.is_empty() {
-        return preferring(exact, here);
-    }
-    let own = package_of(files, file).and_then(|(path, _)| world.package(&path));
-    let own_found = own.map(|it| world.lookup(it, &wanted.bits)).unwrap_or_default();
-    if !own_found.is_empty() {
-        return preferring(own_found, here);
-    }
-    let imports = files.get(file).map(|it| it.outline().imports.clone()).unwrap_or_default();
-    if let Some((qualifier, bits)) = wanted.bits.split_first() {
-        for import in &imports {
-            let Some(package) = world.package(&import.path) else { continue };
-            let found = match import.alias.as_deref() {
-                Some(".") => world.lookup(package, &wanted.bits),
-                Some(alias) if alias == qualifier => world.lookup(package, bits),
-                None if package.name == *qualifier => world.lookup(package, bits),
-                _ => Vec::new(),
-            };
+/// By a package's whole import path, or its directory.
+pub fn exactly<'w>(world: &'w World, wanted: &Wanted) -> Vec<Declaration<'w>> {
+    let ways: [fn(&GoPackage, &str) -> bool; 2] = [|it, name| it.import_path == name, |it, name| it.directory == name];
+    let all = || world.packages.iter().chain(&world.ignored);
+    for (package, bits) in wanted.splits() {
+        for way in ways {
+            let found: Vec<Declaration> =
+                all().filter(|it| way(it, &package)).flat_map(|it| world.lookup(it, &bits)).collect();
             if !found.is_empty() {
                 return found;
             }
         }
     }
-    let members = own.map(|it| world.members(it, &wanted.bits)).unwrap_or_default();
-    if members.is_empty() { anywhere(world, wanted) } else { preferring(members, here) }
-}
-
-/// By a package's whole import path or directory.
-fn exactly<'w>(world: &'w World, wanted: &Wanted) -> Vec<Declaration<'w>> {
-    for (package, bits) in wanted.splits() {
-        let exact = |it: &&GoPackage| it.import_path == package || it.directory == package;
-        let found: Vec<Declaration> =
-            world.packages.iter().filter(exact).flat_map(|it| world.lookup(it, &bits)).collect();
-        if !found.is_empty() {
-            return found;
-        }
-    }
     Vec::new()
 }
 
-fn anywhere<'w>(world: &'w World, wanted: &Wanted) -> Vec<Declaration<'w>> {
+pub fn anywhere<'w>(world: &'w World, wanted: &Wanted, outside: Outside) -> Meant<'w> {
     let exact = exactly(world, wanted);
     if !exact.is_empty() {
-        return exact;
+        return Meant::Here(exact);
     }
     let mut found: Vec<Declaration> = world.packages.iter().flat_map(|it| world.lookup(it, &wanted.bits)).collect();
     for (package, bits) in wanted.splits() {
         let called = |it: &&GoPackage| it.name == package || rest_of_path(&it.import_path, &package);
         found.extend(world.packages.iter().filter(called).flat_map(|it| world.lookup(it, &bits)));
     }
-    if found.is_empty() {
-        found = world.packages.iter().flat_map(|it| world.members(it, &wanted.bits)).collect();
+    if !found.is_empty() {
+        return Meant::Here(found);
     }
-    found
+    // A field may well be called like a function of the language, but hardly like a type.
+    let universal = predeclared::is_type(&wanted.text).then(|| outside(predeclared::PACKAGE, &wanted.bits)).flatten();
+    match universal {
+        Some(symbol) => Meant::Outside(symbol),
+        None => Meant::Here(world.packages.iter().flat_map(|it| world.members(it, &wanted.bits)).collect()),
+    }
 }
 
 /// Whether a path ends with another, at a slash.
@@ -203,23 +185,26 @@ pub fn rest_of_path(path: &str, end: &str) -> bool {
     !end.is_empty() && path.strip_suffix(end).is_some_and(|it| it.is_empty() || it.ends_with('/'))
 }
 
-/// Those that fit, if any do; else all.
-fn preferring<'w>(found: Vec<Declaration<'w>>, fits: impl Fn(&Declaration<'w>) -> bool) -> Vec<Declaration<'w>> {
-    let (better, worse): (Vec<_>, Vec<_>) = found.into_iter().partition(|it| fits(it));
-    if better.is_empty() { worse } else { better }
-}
-
-/// One is the answer; of several, those that a build of this machine takes, outside of tests and `vendor`.
-fn settle(world: &World, found: Vec<Declaration>, query: &SymbolQuery, wanted: &Wanted) -> Result<Vec<Symbol>, Error> {
-    let context = BuildContext::host();
-    let mut found = preferring(found, |it| it.package.standing == Standing::Member);
-    found = preferring(found, |it| !it.is_test());
-    found = preferring(found, |it| context.takes(&it.file.path, &it.file.text));
+/// One is the answer; of several those that are meant where nothing else is said.
+fn settle(
+    world: &World,
+    mut found: Vec<Declaration>,
+    query: &SymbolQuery,
+    wanted: &Wanted,
+) -> Result<Vec<Symbol>, Error> {
+    found.retain(|it| wanted.takes(it.item.kind));
     found.sort_by(|a, b| (&a.file.path, a.item.name_span.start).cmp(&(&b.file.path, b.item.name_span.start)));
     found.dedup_by(|a, b| a.file.path == b.file.path && a.item.name_span == b.item.name_span);
+    let found = match &wanted.mark {
+        Some(mark) => mark.pick(found),
+        None => favoured(found),
+    };
     match found.as_slice() {
-        [one] => Ok(vec![one.symbol()]),
+        [one] => Ok(vec![world.symbol(one)]),
         [] => {
+            if predeclared::is_keyword(&query.symbol) {
+                return Err(Error::new(Code::UnknownSymbol, predeclared::keyword(&query.symbol)));
+            }
             let scope = query.package.as_ref().map(|it| format!(" in package `{it}`")).unwrap_or_default();
             let suggestions = suggest::symbols(world, wanted, query.package.as_deref());
             let hint = if suggestions.is_empty() { "" } else { "; see `suggestions`" };
@@ -232,7 +217,7 @@ fn settle(world: &World, found: Vec<Declaration>, query: &SymbolQuery, wanted: &
                 several.len(),
                 query.symbol
             );
-            let symbols = several.iter().take(MAX_CANDIDATES).map(Declaration::symbol).collect();
+            let symbols = several.iter().take(MAX_CANDIDATES).map(|it| world.symbol(it)).collect();
             Err(Error::new(Code::AmbiguousSymbol, detail).with_help(Help { symbols, ..Help::default() }))
         }
     }
@@ -241,7 +226,10 @@ fn settle(world: &World, found: Vec<Declaration>, query: &SymbolQuery, wanted: &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::files::File;
     use crate::lang::go::fixture::files;
+    use crate::lang::go::modules::Standing;
+    use std::sync::Arc;
 
     const TREE: &str = "
 //- go.mod
@@ -321,6 +309,17 @@ type Render struct{}
 func (Render) JSON() {}
 
 func Render2() {}
+//- binding/json/json.go
+package json
+
+import (
+	. \"encoding/json\"
+	j \"encoding/json\"
+)
+
+type Decoder struct{ error }
+
+func (Decoder) close() {}
 //- v3.d/y.go
 package yaml
 
@@ -336,11 +335,31 @@ func Vendored() {}
 func New() {}
 ";
 
+    /// Packages outside of the workspace.
+    fn elsewhere(import_path: &str, bits: &[String]) -> Option<Symbol> {
+        let (name, text) = match import_path {
+            "encoding/json" => ("json", "type Decoder int\nfunc (Decoder) Decode() {}\nfunc Marshal() {}\n"),
+            "builtin" => ("builtin", "type error interface{ Error() string }\nfunc close() {}\n"),
+            _ => return None,
+        };
+        let file = File::new(format!("/{name}.go"), format!("package {name}\n{text}"));
+        let world = World::new(vec![GoPackage {
+            import_path: import_path.to_owned(),
+            name: name.to_owned(),
+            directory: "/".to_owned(),
+            files: vec![Arc::new(file)],
+            standing: Standing::Member,
+            external: true,
+        }]);
+        let found = world.packages.iter().flat_map(|it| world.lookup(it, bits)).next()?;
+        Some(found.symbol())
+    }
+
     /// The path that a query finds, or the code of its error with what helps.
     fn ask(symbol: &str, package: &str, file: &str) -> String {
         let given = |it: &str| (!it.is_empty()).then(|| it.to_owned());
         let query = SymbolQuery { symbol: symbol.to_owned(), package: given(package), file: given(file) };
-        match resolve(&files(TREE), &query) {
+        match resolve(&files(TREE), &query, &elsewhere) {
             Ok(found) => found.iter().map(|it| format!("{} {}", it.path, it.place.file)).collect::<Vec<_>>().join(", "),
             Err(error) => {
                 let symbols: Vec<String> = error.help.symbols.into_iter().map(|it| it.path).collect();
@@ -396,12 +415,12 @@ func New() {}
             ("JSON", "render", "", "example.com/gin/render.Render.JSON render/render.go"),
             ("Unmarshal", "./v3.d", "", "example.com/gin/v3.d.Unmarshal v3.d/y.go"),
             ("New", "", "gin.go", "example.com/gin.New gin.go"),
-            ("New", "", "gin_test.go", "example.com/gin.New gin_test.go"),
+            ("New", "", "gin_test.go", "gin_test.go@example.com/gin.New gin_test.go"),
             ("b.New", "", "gin.go", "example.com/gin/binding.New binding/binding.go"),
             ("b.Binder.Bind", "", "gin.go", "example.com/gin/binding.Binder.Bind binding/binding.go"),
             ("gin.Context", "", "x_test.go", "example.com/gin.Context gin.go"),
             ("TestNew", "", "x_test.go", "example.com/gin_test.TestNew x_test.go"),
-            ("terminal", "", "os_windows.go", "example.com/gin.terminal os_windows.go"),
+            ("terminal", "", "os_windows.go", "os_windows.go@example.com/gin.terminal os_windows.go"),
             ("Hidden", "", "binding/testdata/t.go", "example.com/gin/binding/testdata.Hidden binding/testdata/t.go"),
             ("Render2", "", "binding/binding.go", "example.com/gin/render.Render2 render/render.go"),
         ] {
@@ -414,7 +433,12 @@ func New() {}
         for (symbol, package, file, expected) in [
             ("New", "", "", "ambiguous_symbol example.com/gin/binding.New example.com/gin.New"),
             ("JSON", "", "", "ambiguous_symbol example.com/gin.Context.JSON example.com/gin/render.Render.JSON"),
-            ("terminal", "", "", "ambiguous_symbol example.com/gin.terminal example.com/gin.terminal"),
+            (
+                "terminal",
+                "",
+                "",
+                "ambiguous_symbol os_plan9.go@example.com/gin.terminal os_windows.go@example.com/gin.terminal",
+            ),
             ("Context.Json", "", "", "unknown_symbol example.com/gin.Context.JSON example.com/gin/render.Render.JSON"),
             ("Contxt", "", "", "unknown_symbol example.com/gin.Context"),
             ("Context", "binding", "", "unknown_symbol example.com/gin.Context"),
@@ -431,10 +455,22 @@ func New() {}
 
     #[test]
     fn names_of_packages_elsewhere() {
-        let files = files(TREE);
-        let found = imported(&files, "render/render.go", "json.Decoder.Decode");
-        assert_eq!(found, Some(("encoding/json".to_owned(), vec!["Decoder".to_owned(), "Decode".to_owned()])));
-        assert_eq!(imported(&files, "gin.go", "json.Decoder"), None);
+        for (symbol, package, file, expected) in [
+            ("json.Decoder.Decode", "", "render/render.go", "encoding/json.Decoder.Decode /json.go"),
+            ("Decoder", "json", "render/render.go", "encoding/json.Decoder /json.go"),
+            ("j.Decoder", "", "binding/json/json.go", "encoding/json.Decoder /json.go"),
+            ("Marshal", "", "binding/json/json.go", "encoding/json.Marshal /json.go"),
+            ("Decoder", "", "binding/json/json.go", "example.com/gin/binding/json.Decoder binding/json/json.go"),
+            ("json.Decoder", "", "", "example.com/gin/binding/json.Decoder binding/json/json.go"),
+            ("json.Decoder", "", "gin.go", "example.com/gin/binding/json.Decoder binding/json/json.go"),
+            ("error", "", "gin.go", "builtin.error /builtin.go"),
+            ("error", "", "", "builtin.error /builtin.go"),
+            ("close", "", "gin.go", "builtin.close /builtin.go"),
+            ("close", "", "", "example.com/gin/binding/json.Decoder.close binding/json/json.go"),
+            ("for", "", "", "unknown_symbol "),
+        ] {
+            assert_eq!(ask(symbol, package, file), expected, "{symbol} {package} {file}");
+        }
         let splits: Vec<String> = splits("gopkg.in/yaml.v3.Node.Kind").into_iter().map(|(it, _)| it).collect();
         assert_eq!(splits, ["gopkg.in/yaml.v3.Node", "gopkg.in/yaml.v3", "gopkg.in/yaml"]);
     }

@@ -55,7 +55,7 @@ pub fn search(files: &Files, query: &str, limit: usize) -> Hits {
         found.truncate(limit);
     }
     found.sort_by(order);
-    Hits { total, items: found.into_iter().map(|(score, it)| (it.symbol(), score)).collect() }
+    Hits { total, items: found.into_iter().map(|(score, it)| (world.symbol(&it), score)).collect() }
 }
 
 struct Query<'q> {

@@ -4,15 +4,28 @@ use std::collections::HashSet;
 
 use super::lookup::World;
 use super::names::Declaration;
+use super::predeclared;
 use super::resolve::Wanted;
 
 const MAX_SUGGESTIONS: usize = 5;
+const MAX_LOOKED_AT: usize = 50;
 /// Names that are less alike help nobody.
 const LEAST_LIKENESS: f64 = 0.6;
 
 /// Full paths: the right name elsewhere, then another case, then what is spelled much alike.
 pub fn symbols(world: &World, wanted: &Wanted, package: Option<&str>) -> Vec<String> {
-    let Some((name, qualifiers)) = wanted.bits.split_last() else { return Vec::new() };
+    distinct(alike(world, &wanted.bits, package).into_iter())
+}
+
+/// Whether nothing of what a path has behind its package is kept from other packages.
+pub fn is_exported(path: &str, import_path: &str) -> bool {
+    let inner = path.strip_prefix(import_path).unwrap_or(path).trim_start_matches('.');
+    inner.split('.').all(|it| it.starts_with(char::is_uppercase)) || import_path == predeclared::PACKAGE
+}
+
+/// What is spelled alike, the likeliest first.
+pub fn alike(world: &World, bits: &[String], package: Option<&str>) -> Vec<String> {
+    let Some((name, qualifiers)) = bits.split_last() else { return Vec::new() };
     let scope: Vec<String> = package.into_iter().map(str::to_owned).chain(qualifiers.iter().cloned()).collect();
     let mut ranked: Vec<(f64, Declaration)> = Vec::new();
     for declaration in world.packages.iter().flat_map(|it| it.declarations()).filter(Declaration::declares) {
@@ -29,7 +42,7 @@ pub fn symbols(world: &World, wanted: &Wanted, package: Option<&str>) -> Vec<Str
         ranked.push((2.0 * by_name + by_scope + tie, declaration));
     }
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.path().cmp(&b.1.path())));
-    distinct(ranked.into_iter().map(|(_, it)| it.path()))
+    ranked.iter().take(MAX_LOOKED_AT).map(|(_, it)| world.symbol(it).path).collect()
 }
 
 /// Import paths.
@@ -49,7 +62,7 @@ pub fn packages(world: &World, package: &str) -> Vec<String> {
     distinct(ranked.into_iter().map(|(_, path)| path.to_owned()))
 }
 
-fn distinct(paths: impl Iterator<Item = String>) -> Vec<String> {
+pub fn distinct(paths: impl Iterator<Item = String>) -> Vec<String> {
     let mut seen = HashSet::new();
     paths.filter(|it| seen.insert(it.clone())).take(MAX_SUGGESTIONS).collect()
 }

@@ -163,7 +163,9 @@ async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &C
     }
     let born = Instant::now();
     *life += 1;
-    let (process, pipes) = match Process::start(&installed.program, session.root.alias(), session.trusted).await {
+    let memory = process::memory_limit(session.book().text_bytes());
+    let started = Process::start(&installed.program, session.root.alias(), session.trusted, memory);
+    let (process, pipes) = match started.await {
         Ok(started) => started,
         Err(error) => {
             let reason = format!("{} cannot be started: {error}", installed.program.display());

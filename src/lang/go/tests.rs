@@ -4,7 +4,8 @@ use super::process;
 use super::testbed::{Fixture, deadline};
 use crate::lang::Stop;
 use crate::model::{
-    Answer, ChangeKind, FileEdit, MissingCode, Role, Severity, State, Symbol, SymbolKind, SymbolQuery, Usage, Usages,
+    Answer, Calls, ChangeKind, FileEdit, MissingCode, Role, Severity, State, Symbol, SymbolKind, SymbolQuery, Usage,
+    Usages,
 };
 
 const SHOP: &str = "\
@@ -236,6 +237,97 @@ async fn gopls_comes_back_when_it_is_killed() {
     }
 }
 
+const CALLS: &str = "\
+-- go.mod
+module example.com/calls
+
+go 1.26
+-- a/a.go
+package a
+
+import \"strings\"
+
+type Runner interface{ Run() string }
+
+type Job struct{}
+
+func (Job) Run() string { return step(1) }
+
+func step(n int) string { return strings.Repeat(\"x\", n) }
+
+func All(runners []Runner) (all string) {
+	each := func(it Runner) string { return it.Run() }
+	for _, it := range runners {
+		all += /* 😀é */ each(it) + step(len(all))
+	}
+	defer func() { _ = step(3) }()
+	return all + string(all) + pick(step)(2)
+}
+
+func pick[T any](it T) T { return it }
+
+var first, second = step(4), func() string { return step(5) }()
+
+// See [step].
+func init() { Job{}.Run() }
+
+func init() { step(6) }
+-- a/a_test.go
+package a
+
+import \"testing\"
+
+func TestStep(t *testing.T) { step(7); step(8) }
+";
+
+fn told(calls: &[Calls]) -> Vec<String> {
+    let told = |it: &Calls| {
+        let sites: Vec<String> = it.calls.iter().map(|it| format!("{}:{}", it.place.line, it.place.column)).collect();
+        format!("{} {}", it.symbol.path.replace("example.com/calls/", ""), sites.join(" "))
+    };
+    calls.iter().map(told).collect()
+}
+
+#[tokio::test]
+async fn calls_go_both_ways() {
+    let mut fixture = Fixture::new(CALLS);
+    let view = fixture.go.view(fixture.files.clone());
+    let answer = view.callers(&fixture.symbol("a.step"), deadline()).await.unwrap();
+    assert!(answer.coverage.complete, "{:?}", answer.coverage);
+    assert_eq!(
+        told(&answer.value),
+        [
+            "a.Job.Run 9:34",
+            "a.All 16:34 18:21 19:34",
+            "a.first 24:21 24:53",
+            "a.go#2@a.init 29:15",
+            "a.TestStep 5:31 5:40",
+        ]
+    );
+    let test = &answer.value[4].calls[0];
+    assert!(test.test && test.text == "func TestStep(t *testing.T) { step(7); step(8) }");
+    assert_eq!(test.place.file, "a/a_test.go");
+    let all = view.callees(&fixture.symbol("a.All"), deadline()).await.unwrap();
+    assert!(all.coverage.complete, "{:?}", all.coverage);
+    assert_eq!(told(&all.value), ["a.Runner.Run 14:45", "a.step 16:34 18:21", "a.pick 19:29"]);
+    let step = view.callees(&fixture.symbol("a.step"), deadline()).await.unwrap().value;
+    assert_eq!(told(&step), ["strings.Repeat 11:42"]);
+    assert!(step[0].symbol.external);
+    let first = view.callees(&fixture.symbol("a.first"), deadline()).await.unwrap().value;
+    assert_eq!(told(&first), ["a.step 24:21 24:53"]);
+    let nobody = view.callers(&fixture.symbol("a.go#1@a.init"), deadline()).await.unwrap();
+    assert_eq!((nobody.value, nobody.coverage.complete), (Vec::new(), true));
+    // A call through the interface may be one of the method's.
+    let run = view.callers(&fixture.symbol("a.Job.Run"), deadline()).await.unwrap().value;
+    assert_eq!(told(&run), ["a.All 14:45", "a.go#1@a.init 27:21"]);
+
+    fixture.change("a/a_test.go", Some("package a\n\nfunc broken() { nowhere(step(1)) }\n"));
+    let view = fixture.go.view(fixture.files.clone());
+    let answer = view.callees(&fixture.symbol("a.broken"), deadline()).await.unwrap();
+    assert_eq!(told(&answer.value), ["a.step 3:25"]);
+    assert!(!answer.coverage.complete);
+}
+
 #[tokio::test]
 async fn without_time_the_answer_says_so() {
     let fixture = Fixture::new(SHOP);
@@ -302,6 +394,19 @@ async fn symbols_outside_are_described() {
     let described = view.describe(&println, deadline()).await.unwrap().value;
     assert!(described.source.unwrap().contains("Fprintln(os.Stdout"));
     assert_eq!(places(&view.usages(&println, deadline()).await.unwrap().value.items), ["main.go:17:6"]);
+    let ask = |symbol: &str, file: &str| {
+        let file = (!file.is_empty()).then(|| file.to_owned());
+        match view.resolve(&SymbolQuery { symbol: symbol.to_owned(), file, package: None }) {
+            Ok(found) => found[0].path.clone(),
+            Err(Stop::Failed(error)) => error.help.suggestions.join(" "),
+            Err(Stop::Stale) => "stale".to_owned(),
+        }
+    };
+    assert_eq!(ask("fmt.Println", "main.go"), "fmt.Println");
+    assert_eq!(ask("fmt.Printn", "main.go").split(' ').next(), Some("fmt.Println"));
+    assert_eq!(ask("net/http.client.Do", "").split(' ').next(), Some("net/http.Client.Do"));
+    assert_eq!(ask("cart.cart.total", "").split(' ').next(), Some("example.com/shop/cart.Cart.Total"));
+    assert_eq!(["error", "make", "any"].map(|it| ask(it, "")), ["builtin.error", "builtin.make", "builtin.any"]);
     let package = view.package("encoding/json").unwrap().value;
     assert!(package.external && package.symbols.iter().any(|it| it.name == "Marshal"));
     let implementations = view.implementations(&fixture.symbol("Totaler"), deadline()).await.unwrap().value;
@@ -341,6 +446,33 @@ async fn a_dry_run_names_what_breaks_and_leaves_no_trace() {
     assert_eq!(fixture.errors(&["cart/cart.go", "main.go", "cart/cart_test.go"]).await, [""; 0]);
     assert_eq!(fixture.usages("Cart.Add").await.value.items.len(), 3);
     assert_eq!(fixture.go.status().borrow().restarts, 0);
+}
+
+#[tokio::test]
+async fn what_is_not_looked_for_is_not_fixed() {
+    let mut fixture = Fixture::new(SHOP);
+    let show = "package cart\n\nimport \"fmt\"\n\nfunc show() { fmt.Printf(\"%d\", \"x\") }\n";
+    let healthy = &*format!("{show}\nfunc other() int {{\n\treturn 1\n}}\n\nvar _, _ = show, other\n");
+    let broken = healthy.replace("return 1", "return true");
+    let unparsable = broken.replace("func other() int {", "func other() int } {");
+    let mended = healthy.replace("%d", "%s");
+    // The words of the findings that come and go when the first text becomes the second.
+    let judge = async |fixture: &Fixture, old: &str, new: &str| {
+        let edit = FileEdit { file: "cart/show.go".into(), old: Some(old.into()), new: Some(new.into()) };
+        let view = fixture.go.view(fixture.files.clone());
+        let judgement = fixture.go.judge(&view, &[edit], deadline()).await.unwrap();
+        let said = |found: Vec<crate::model::Diagnostic>| found.into_iter().map(|it| it.source).collect::<Vec<_>>();
+        (said(judgement.new), said(judgement.fixed))
+    };
+    let sources = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    fixture.change("cart/show.go", Some(healthy));
+    assert_eq!(judge(&fixture, healthy, &mended).await, (sources(&[]), sources(&["printf"])));
+    assert_eq!(judge(&fixture, healthy, &broken).await, (sources(&["compiler"]), sources(&[])));
+    fixture.change("cart/show.go", Some(&broken));
+    assert_eq!(judge(&fixture, &broken, healthy).await, (sources(&[]), sources(&["compiler"])));
+    let (new, fixed) = judge(&fixture, &broken, &unparsable).await;
+    assert!(new.iter().any(|it| it == "syntax"), "{new:?}");
+    assert_eq!(fixed, sources(&[]), "a type error that nobody looks for");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use super::diagnostics::outside_the_build;
 use super::identifiers::{Named, Written, written};
 use super::inquiry::Inquiry;
 use super::modules::parent;
-use super::names::is_test_file;
+use super::names::{inner_path, is_test_file};
 use super::proof::{self, Doubt};
 use super::session::{Failure, SCOPE};
 use super::wire;
@@ -112,7 +112,7 @@ impl Bearing {
         let exported = symbol.name.chars().next().is_some_and(char::is_uppercase);
         let same_package =
             parent(&file.path) == parent(&origin.path) && file.outline().package_name == origin.outline().package_name;
-        let top_level = || symbol.path.strip_prefix(&symbol.package) == Some(&format!(".{}", symbol.name));
+        let top_level = || inner_path(symbol) == symbol.name;
         match symbol.kind {
             SymbolKind::Package => Bearing::Always,
             _ if !exported && !same_package => Bearing::Never,

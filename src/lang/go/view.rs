@@ -9,12 +9,12 @@ use super::inquiry::Inquiry;
 use super::layout::Layout;
 use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
-use super::{diagnostics, meaning, names, outside, overview, relations, resolve, usages};
+use super::{calls, diagnostics, meaning, names, outside, overview, relations, resolve, usages};
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
-    Answer, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Symbol, SymbolAt,
-    SymbolQuery, Usages,
+    Answer, Calls, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Symbol,
+    SymbolAt, SymbolQuery, Usages,
 };
 
 #[derive(Clone)]
@@ -36,12 +36,13 @@ impl View {
 
     /// The symbols of a file as a tree, from its text alone.
     pub fn symbols(&self, file: &str) -> Vec<Symbol> {
-        names::symbols(&self.files, file)
+        names::symbols(&self.session.layout(&self.files), file)
     }
 
     /// The symbols that a request means: of the workspace, else of the standard library and the dependencies.
     pub fn resolve(&self, query: &SymbolQuery) -> Result<Vec<Symbol>> {
-        let refused = match resolve::resolve(&self.files, query) {
+        let outside = |path: &str, bits: &[String]| outside::find(&self.session, &self.files, path, bits);
+        let refused = match resolve::resolve(&self.files, query, &outside) {
             Ok(found) if !found.is_empty() => return Ok(found),
             Ok(_) => None,
             Err(error) if error.code == Code::UnknownSymbol || error.code == Code::UnknownPackage => Some(error),
@@ -49,7 +50,7 @@ impl View {
         };
         let found = outside::resolve(&self.session, &self.files, query);
         match (found, refused) {
-            (None, Some(error)) => Err(error.into()),
+            (None, Some(error)) => Err(outside::suggesting(&self.session, &self.files, query, error).into()),
             (found, _) => Ok(found.into_iter().collect()),
         }
     }
@@ -90,17 +91,23 @@ impl View {
         turn.end(answer)
     }
 
-    pub async fn callers(&self, _symbol: &Symbol, _deadline: Instant) -> Result<Answer<Vec<crate::model::Calls>>> {
-        Ok(Answer::lacking(Vec::new(), busy()))
-    }
-
-    pub async fn callees(&self, _symbol: &Symbol, _deadline: Instant) -> Result<Answer<Vec<crate::model::Calls>>> {
-        Ok(Answer::lacking(Vec::new(), busy()))
-    }
-
     pub async fn implementations(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Symbol>>> {
         let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
         let answer = meaning::implementations(&turn.inquiry(deadline), symbol).await;
+        turn.end(answer)
+    }
+
+    /// Who calls a function, and where.
+    pub async fn callers(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Calls>>> {
+        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let answer = calls::callers(&turn.inquiry(deadline), symbol).await?;
+        turn.end(answer)
+    }
+
+    /// What a function, or the initialiser of a variable, calls, and where.
+    pub async fn callees(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Calls>>> {
+        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let answer = calls::callees(&turn.inquiry(deadline), symbol).await;
         turn.end(answer)
     }
 

@@ -1,0 +1,122 @@
+//! Who calls a function, and what it calls.
+//!
+//! Callers are taken from the usages, which are proved: like gopls, every place in code that names the function
+//! counts, be it called there or passed on. Callees are what gopls finds in the body; where it has no answer, as for
+//! a variable's initialiser, each call in the text is looked up.
+
+use std::collections::BTreeMap;
+
+use super::diagnostics::outside_the_build;
+use super::inquiry::Inquiry;
+use super::meaning;
+use super::names::is_test_file;
+use super::proof;
+use super::session::Failure;
+use super::syntax;
+use super::usages::{self, Effort};
+use super::wire;
+use crate::lang::Result;
+use crate::lang::files::File;
+use crate::model::{
+    Answer, CallSite, Calls, Coverage, Language, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage,
+};
+
+/// By the place of the other end.
+type Found = BTreeMap<(String, usize), Calls>;
+
+/// The declarations that name a function, and where.
+pub async fn callers(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Result<Answer<Vec<Calls>>> {
+    let usages = usages::of(inquiry, symbol, Effort::Thorough).await?;
+    let mut found = Found::new();
+    for usage in usages.value.items {
+        if matches!(usage.role, Role::Doc | Role::Import) {
+            continue;
+        }
+        let Some(caller) = inquiry.layout.declared_around(&usage.place.file, usage.place.start) else { continue };
+        let Usage { place, text, test, .. } = usage;
+        note(&mut found, caller, CallSite { place, text, test });
+    }
+    Ok(Answer { value: found.into_values().collect(), coverage: usages.coverage })
+}
+
+/// The functions that a function, or the initialiser of a variable, calls, and where.
+pub async fn callees(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Vec<Calls>> {
+    let mut coverage = Coverage::default();
+    let mut found = Found::new();
+    let Some(file) = inquiry.load(&symbol.name_at.file) else { return Answer::whole(Vec::new()) };
+    match symbol.kind {
+        SymbolKind::Function | SymbolKind::Method => {
+            of_function(inquiry, &file, symbol, &mut found, &mut coverage).await;
+        }
+        SymbolKind::Variable | SymbolKind::Const => {
+            of_initialiser(inquiry, &file, symbol, &mut found, &mut coverage).await;
+        }
+        _ => {}
+    }
+    // What could not be resolved is not listed; nothing of the kind is known of code outside.
+    if !symbol.external && coverage.complete {
+        match proof::is_clean(inquiry, &file.path).await {
+            Ok(true) => {}
+            Ok(false) => {
+                let detail = format!("code in or around {} has errors: calls in it may be missing", file.path);
+                coverage.lacks(Missing::new(MissingCode::WorkspaceBroken, file.path.to_string(), detail));
+            }
+            Err(failure) => failure.note(&mut coverage),
+        }
+    }
+    Answer { value: found.into_values().collect(), coverage }
+}
+
+async fn of_function(inquiry: &Inquiry<'_>, file: &File, symbol: &Symbol, found: &mut Found, coverage: &mut Coverage) {
+    let calls = match inquiry.outgoing_calls(file, symbol.name_at.start).await {
+        Ok(calls) => calls,
+        Err(Failure::Refused(message)) => return coverage.lacks(outside_the_build(inquiry, &file.path, &message)),
+        Err(failure) => return failure.note(coverage),
+    };
+    for call in calls {
+        let location = lsp_types::Location { uri: call.to.uri, range: call.to.selection_range };
+        let Some(callee) = meaning::symbol_of(inquiry, &location) else {
+            let detail = format!("where `{}` is declared cannot be read", call.to.name);
+            coverage.lacks(Missing::new(MissingCode::Unsupported, file.path.to_string(), detail));
+            continue;
+        };
+        for range in call.from_ranges {
+            note(found, callee.clone(), site(file, wire::span(file, range)));
+        }
+    }
+}
+
+async fn of_initialiser(
+    inquiry: &Inquiry<'_>,
+    file: &File,
+    symbol: &Symbol,
+    found: &mut Found,
+    coverage: &mut Coverage,
+) {
+    let within = symbol.place.span();
+    let names = syntax::all_identifiers(&file.text);
+    for name in names.into_iter().filter(|it| it.role == Role::Call && within.encloses(it.span)) {
+        let locations = match inquiry.definition(file, name.span.start).await {
+            Ok(locations) => locations,
+            // A conversion to a type that Go declares, say.
+            Err(Failure::Refused(_)) => continue,
+            Err(failure) => return failure.note(coverage),
+        };
+        let callee = locations.first().and_then(|it| meaning::symbol_of(inquiry, it));
+        let is_function = |it: &Symbol| matches!(it.kind, SymbolKind::Function | SymbolKind::Method);
+        if let Some(callee) = callee.filter(is_function) {
+            note(found, callee, site(file, name.span));
+        }
+    }
+}
+
+fn site(file: &File, span: Span) -> CallSite {
+    let place = file.lines().place(&file.path, span);
+    let text = file.lines().line_text(&file.text, place.line).to_owned();
+    CallSite { test: Language::of(&file.path) == Some(Language::Go) && is_test_file(&file.path), text, place }
+}
+
+fn note(found: &mut Found, symbol: Symbol, site: CallSite) {
+    let key = (symbol.name_at.file.clone(), symbol.name_at.start);
+    found.entry(key).or_insert_with(|| Calls { symbol, calls: Vec::new() }).calls.push(site);
+}
