@@ -111,9 +111,15 @@ pub(super) struct Asked {
     pub(super) deadline: Instant,
 }
 
-/// Asks until no change comes between.
-pub(super) async fn ask<T, F>(workspace: &Workspace, needs: Needs, question: impl Fn(Asked) -> F) -> Result<Reply<T>>
+/// Asks until no change comes between. `memo` names the question, where an answer may be kept for the next time.
+pub(super) async fn ask<T, F>(
+    workspace: &Workspace,
+    needs: Needs,
+    memo: Option<String>,
+    question: impl Fn(Asked) -> F,
+) -> Result<Reply<T>>
 where
+    T: Clone + Send + Sync + 'static,
     F: Future<Output = lang::Result<Answer<T>>>,
 {
     let deadline = needs.deadline.max(Instant::now()) + GRACE;
@@ -121,6 +127,11 @@ where
     for _ in 0..ATTEMPTS {
         let snapshot = workspace.snapshot(needs).await?;
         let revision = snapshot.revision;
+        let memo = memo.as_ref().filter(|_| snapshot.settled);
+        if let Some(answer) = memo.and_then(|it| workspace.memo().answer(it, revision)) {
+            coverage.absorb(answer.coverage);
+            return Ok(Reply { value: answer.value, meta: workspace.meta(needs.language, revision, coverage) });
+        }
         let view = match (snapshot.rust, snapshot.go) {
             (Some(view), _) => Some(View::Rust(view)),
             (None, Some(view)) => Some(View::Go(view)),
@@ -137,6 +148,9 @@ where
         };
         match tokio::time::timeout_at(deadline.into(), question(asked)).await.map_err(late).map_err(failed)? {
             Ok(answer) => {
+                if let Some(memo) = memo {
+                    workspace.memo().keep(memo.clone(), revision, &answer);
+                }
                 coverage.absorb(answer.coverage);
                 let meta = workspace.meta(needs.language, revision, coverage);
                 return Ok(Reply { value: answer.value, meta });
@@ -177,18 +191,26 @@ pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<La
 pub(super) async fn ask_by_name<T, F>(
     workspace: &Workspace,
     ask: &Ask,
+    verb: &str,
     query: &SymbolQuery,
     question: impl Fn(View, SymbolQuery, Instant) -> F,
 ) -> Result<Reply<T>>
 where
+    T: Clone + Send + Sync + 'static,
     F: Future<Output = lang::Result<Answer<T>>>,
 {
     let mut first_miss: Option<Error> = None;
     let mut found: Vec<Reply<T>> = Vec::new();
-    // Engines start once the workspace's files were read.
-    workspace.snapshot(ask.needs(None, false)).await?;
-    for language in languages_of(workspace, query) {
-        let answer = self::ask(workspace, ask.needs(Some(language), true), |asked| {
+    if workspace.status().languages.is_empty() {
+        // Engines start once the workspace's files were read.
+        workspace.snapshot(ask.needs(None, false)).await?;
+    }
+    let mut languages = languages_of(workspace, query);
+    let mut next = 0;
+    while let Some(&language) = languages.get(next) {
+        next += 1;
+        let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name(), ask.cursor, ask.limit));
+        let answer = self::ask(workspace, ask.needs(Some(language), true), memo, |asked| {
             let question = asked.view.map(|view| question(view, query.clone(), asked.deadline));
             async move {
                 match question {
@@ -209,6 +231,11 @@ where
                 None => first_miss = Some(error),
             },
             Err(error) => return Err(error),
+        }
+        // The first file of a language may have come with the question.
+        if next == languages.len() && found.is_empty() {
+            let now = languages_of(workspace, query);
+            languages.extend(now.into_iter().filter(|it| !languages.contains(it)).collect::<Vec<_>>());
         }
     }
     match (found.len(), first_miss) {

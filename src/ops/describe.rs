@@ -224,8 +224,10 @@ async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, asked: &Ask)
         Err(error) => return Err(error),
     };
     let window = Window { from: from[2], limit: asked.limit.unwrap_or(PAGE) };
-    let found =
-        ask_by_name(workspace, asked, &query, |view, query, deadline| view.describe(query, window, deadline)).await;
+    let found = ask_by_name(workspace, asked, "describe", &query, |view, query, deadline| {
+        view.describe(query, window, deadline)
+    })
+    .await;
     match found {
         Ok(found) => Ok(found.map(|(description, usages)| {
             Described::Symbol(Box::new(DescribedSymbol::new(description, usages, window, from)))
@@ -241,7 +243,7 @@ async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, asked: &Ask)
 async fn describe_package(workspace: &Workspace, package: &str, asked: &Ask) -> Result<Reply<Described>> {
     let from = positions(asked.cursor.as_deref())?;
     let query = SymbolQuery { symbol: String::new(), package: Some(package.to_owned()), file: None };
-    let found = ask_by_name(workspace, asked, &query, |view, query, _| async move {
+    let found = ask_by_name(workspace, asked, "package", &query, |view, query, _| async move {
         view.package(query.package.unwrap_or_default()).await
     })
     .await?;
@@ -251,7 +253,7 @@ async fn describe_package(workspace: &Workspace, package: &str, asked: &Ask) -> 
 async fn describe_file(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Reply<Described>> {
     let [from] = positions(asked.cursor.as_deref())?;
     let name = workspace.locate(file)?;
-    ask(workspace, asked.needs(None, false), |it| {
+    ask(workspace, asked.needs(None, false), None, |it| {
         let name = name.clone();
         async move {
             let file = text_of(&it.files, &name)?;

@@ -47,7 +47,7 @@ pub async fn diagnostics(
         meta.coverage.lacks(Missing::new(MissingCode::Unsupported, name, detail));
     }
     for language in languages {
-        let reply = ask(workspace, asked.needs(Some(language), true), |it| {
+        let reply = ask(workspace, asked.needs(Some(language), true), None, |it| {
             let file = file.clone();
             async move {
                 if let Some(file) = &file {

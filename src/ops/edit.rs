@@ -176,7 +176,7 @@ pub(super) fn check_hash(file: &File, expected: Option<&str>) -> Result<()> {
 async fn find_symbol(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> Result<(Symbol, Arc<File>)> {
     let mut miss = None;
     for language in languages_of(workspace, query) {
-        let found = ask(workspace, asked.needs(Some(language), true), |it| {
+        let found = ask(workspace, asked.needs(Some(language), true), None, |it| {
             let query = query.clone();
             async move {
                 let view =

@@ -92,7 +92,8 @@ pub async fn open(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Repl
         || workspace.status().engines.iter().all(|it| Some(it.language) != language || it.state == State::Ready);
     let index = asked.wait.is_some_and(|it| !it.is_zero());
     let needs = asked.needs(language, index);
-    ask(workspace, needs, |it| {
+    let memo = format!("open {name} {from:?} {}", index || is_warm());
+    ask(workspace, needs, Some(memo), |it| {
         let (name, warm) = (name.clone(), index || is_warm());
         async move {
             let file = text_of(&it.files, &name)?;

@@ -27,7 +27,8 @@ pub async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<R
     let mut meta = workspace.meta(None, first.revision, Default::default());
     let mut found: Vec<(Symbol, f64)> = Vec::new();
     for language in workspace.status().languages {
-        let reply = ask(workspace, asked.needs(Some(language), true), |it| async move {
+        let memo = Some(format!("search {} {query}", language.name()));
+        let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
             match it.view {
                 Some(view) => view.search(query.trim().to_owned(), MOST).await,
                 None => Ok(Answer::default()),
@@ -124,7 +125,7 @@ pub async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Resul
     let name = workspace.locate(file)?;
     let language = Language::of(&name);
     let needs = asked.needs(language, asked.wait.is_some_and(|it| !it.is_zero()));
-    let reply = ask(workspace, needs, |it| {
+    let reply = ask(workspace, needs, None, |it| {
         let name = name.clone();
         async move {
             text_of(&it.files, &name)?;
@@ -147,7 +148,7 @@ pub async fn symbol_at(workspace: &Workspace, file: &str, at: Position, asked: &
         let detail = format!("`{name}` is of no language that is analysed: only `.rs` and `.go` files have symbols");
         return Err(Error::new(Code::InvalidRequest, detail));
     };
-    ask(workspace, asked.needs(Some(language), true), |it| {
+    ask(workspace, asked.needs(Some(language), true), Some(format!("at {name} {at:?}")), |it| {
         let name = name.clone();
         async move {
             let file = text_of(&it.files, &name)?;

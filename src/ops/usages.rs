@@ -96,7 +96,8 @@ pub(super) fn spend_on(symbol: &mut Symbol, budget: &mut Budget) {
 pub async fn usages(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> Result<Reply<UsagesOf>> {
     let window = asked.window(PAGE)?;
     let found =
-        ask_by_name(workspace, asked, query, |view, query, deadline| view.usages(query, window, deadline)).await?;
+        ask_by_name(workspace, asked, "usages", query, |view, query, deadline| view.usages(query, window, deadline))
+            .await?;
     Ok(found.map(|(symbol, page)| {
         let symbol = Symbol { usages: Some(page.count), ..symbol };
         UsagesOf { symbol, usages: UsageList::new(page, window) }
@@ -108,18 +109,22 @@ pub async fn implementations(
     query: &SymbolQuery,
     asked: &Ask,
 ) -> Result<Reply<ImplementationsOf>> {
-    let found =
-        ask_by_name(workspace, asked, query, |view, query, deadline| view.implementations(query, deadline)).await?;
+    let found = ask_by_name(workspace, asked, "implementations", query, |view, query, deadline| {
+        view.implementations(query, deadline)
+    })
+    .await?;
     related(found, asked)
 }
 
 pub async fn callers(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> Result<Reply<CallsOf>> {
-    let found = ask_by_name(workspace, asked, query, |view, query, deadline| view.callers(query, deadline)).await?;
+    let found =
+        ask_by_name(workspace, asked, "callers", query, |view, query, deadline| view.callers(query, deadline)).await?;
     related(found, asked)
 }
 
 pub async fn callees(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> Result<Reply<CallsOf>> {
-    let found = ask_by_name(workspace, asked, query, |view, query, deadline| view.callees(query, deadline)).await?;
+    let found =
+        ask_by_name(workspace, asked, "callees", query, |view, query, deadline| view.callees(query, deadline)).await?;
     related(found, asked)
 }
 

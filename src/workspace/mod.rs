@@ -3,6 +3,7 @@
 pub mod change;
 mod compare;
 pub mod disk;
+mod memo;
 pub mod registry;
 pub mod watch;
 mod writer;
@@ -19,6 +20,7 @@ use crate::model::{Code, Coverage, Error, Language, Meta, Missing, Result, Revis
 
 pub use change::{Cause, Change, Outcome};
 use disk::Disk;
+use memo::Memo;
 pub use registry::Workspaces;
 use writer::{Event, Inbox};
 
@@ -35,6 +37,7 @@ struct Inner {
     inbox: Inbox,
     disk: Arc<Disk>,
     published: channel::Receiver<Published>,
+    memo: Memo,
 }
 
 /// What the writer tells without being asked.
@@ -177,6 +180,10 @@ impl Workspace {
             let mut status = go.status();
             let _ = status.wait_for(|it| matches!(it.state, State::Ready)).await;
         }
+    }
+
+    pub fn memo(&self) -> &Memo {
+        &self.inner.memo
     }
 
     /// A file's name as the workspace has it: confined to the root, links followed, `unknown` ones welcome.

@@ -11,6 +11,7 @@ use tokio::sync::{oneshot, watch as channel};
 
 use super::change::{self, Cause, Change, Outcome};
 use super::disk::{Disk, Write};
+use super::memo::Memo;
 use super::watch::{Watcher, walk};
 use super::{Inner, Published, Snapshot, Workspace, Workspaces};
 use crate::config::{Config, Features, Settings};
@@ -140,7 +141,17 @@ pub(super) fn start(
             writer.run(&receiver);
         })
         .map_err(|error| Error::new(Code::Internal, format!("no thread for the workspace: {error}")))?;
-    Ok(Workspace { inner: Arc::new(Inner { id, root, trusted, inbox: Inbox(sender), disk, published: subscription }) })
+    Ok(Workspace {
+        inner: Arc::new(Inner {
+            id,
+            root,
+            trusted,
+            inbox: Inbox(sender),
+            disk,
+            published: subscription,
+            memo: Memo::new(),
+        }),
+    })
 }
 
 impl Writer {

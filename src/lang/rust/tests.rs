@@ -372,6 +372,16 @@ fn the_index_never_differs_from_what_is_asked_anew() {
         apply(&mut it, file, from, to);
         check(&mut it, to);
     }
+    // A change that was only asked about leaves nothing, and takes nothing along.
+    for (file, from, to) in [
+        ("src/text/lines.rs", "pub fn line_count(&self) -> u64 {", "pub fn line_count(&self) -> u64 { let _ = 2;"),
+        ("src/model.rs", "pub fn holds(self", "pub fn covers(self"),
+    ] {
+        let (after, edits) = it.change(file, from, to);
+        let before = it.files.clone();
+        it.rust.judge(&before, &after, &edits, &mut |_| false);
+        check(&mut it, &format!("asking what {to} would do"));
+    }
     it.rust.apply(&originals);
     it.files = original_files;
     check(&mut it, "taking all back");
