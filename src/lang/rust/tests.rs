@@ -14,7 +14,7 @@ use super::usages::Occurrence;
 use super::view::text_size;
 use crate::lang::Stop;
 use crate::lang::files::{File, Files};
-use crate::model::{ChangeKind, FileEdit, Language, SymbolKind, SymbolQuery};
+use crate::model::{ChangeKind, FileEdit, Language, SymbolKind, SymbolQuery, Window};
 
 const DEADLINE: Duration = Duration::from_secs(600);
 
@@ -92,9 +92,11 @@ impl Loaded {
 
     /// `file:line role` of each usage.
     fn usages(&self, symbol: &str) -> Vec<String> {
-        let found = self.rust.view(self.files.clone()).usages(&query(symbol)).unwrap();
+        let found = self.rust.view(self.files.clone()).usages(&query(symbol), Window::ALL).unwrap();
+        let mut items = found.value.1.items.clone();
+        items.sort_by(|a, b| a.place.cmp(&b.place));
         assert!(found.coverage.complete, "{symbol}: {:?} {:?}", found.coverage, found.value.1.possible);
-        found.value.1.items.iter().map(|it| format!("{}:{} {}", it.place.file, it.place.line, it.role.name())).collect()
+        items.iter().map(|it| format!("{}:{} {}", it.place.file, it.place.line, it.role.name())).collect()
     }
 
     fn path(&self, symbol: &str) -> String {
@@ -288,7 +290,7 @@ fn usages_equal_those_of_rust_analyzer_on_a_real_workspace() {
         let symbol = it.rust.view(it.files.clone()).symbol_at(file, *offset).unwrap().value.symbol;
         let Some(symbol) = symbol else { continue };
         let started = Instant::now();
-        let found = it.rust.view(it.files.clone()).usages(&query(&symbol.path));
+        let found = it.rust.view(it.files.clone()).usages(&query(&symbol.path), Window::ALL);
         own_time += started.elapsed();
         let Ok(found) = found else {
             differing.push(format!("{name} in {file}: {} does not resolve", symbol.path));
