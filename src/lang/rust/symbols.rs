@@ -298,8 +298,8 @@ fn first_within(outline: &Outline, range: Span, kind: SymbolKind) -> Option<&Out
 }
 
 fn name_token(tree: &ast::SourceFile, offset: usize) -> Option<SyntaxToken> {
-    let mut tokens = tree.syntax().token_at_offset(text_size(offset));
-    tokens.clone().find(|it| it.kind() == SyntaxKind::IDENT).or_else(|| tokens.next())
+    let tokens = tree.syntax().token_at_offset(text_size(offset));
+    tokens.clone().find(|it| it.kind() == SyntaxKind::IDENT).or_else(|| tokens.last())
 }
 
 /// A definition's kind, told as the language servers' document symbols tell it.

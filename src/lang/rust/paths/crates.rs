@@ -19,6 +19,8 @@ pub(in crate::lang::rust) const TARGETS: [&str; 6] = ["lib", "bin", "example", "
 pub(super) struct CrateNames {
     printed: HashMap<Crate, String>,
     by_printed: HashMap<String, Crate>,
+    /// By everything that a crate may be called, shared or not.
+    by_form: HashMap<String, Vec<Crate>>,
     /// Without what tells it from others of its name; those of the workspace first.
     by_name: HashMap<String, Vec<Crate>>,
 }
@@ -42,7 +44,7 @@ impl<'db> Context<'db> {
         let names = self.crate_names();
         match names.by_printed.get(name) {
             Some(krate) => vec![*krate],
-            None => names.by_name.get(name).cloned().unwrap_or_default(),
+            None => names.by_form.get(name).or_else(|| names.by_name.get(name)).cloned().unwrap_or_default(),
         }
     }
 
@@ -60,30 +62,35 @@ impl<'db> Context<'db> {
         let all = Crate::all(db);
         let local = all.iter().filter(|it| it.origin(db).is_local());
         let near: HashSet<Crate> = local.flat_map(|it| it.dependencies(db)).map(|it| it.krate).collect();
-        let mut groups: BTreeMap<String, Vec<Called>> = BTreeMap::new();
+        let mut shared: BTreeMap<String, Vec<Crate>> = BTreeMap::new();
         for krate in all {
             let name = krate
                 .display_name(db)
                 .map_or_else(|| "_".to_owned(), |it| plain_name(it.crate_name().symbol().as_str()).to_owned());
-            let called = self.called(krate, &name, near.contains(&krate));
-            groups.entry(name).or_default().push(called);
+            shared.entry(name).or_default().push(krate);
         }
         let mut names = CrateNames::default();
-        for (name, mut group) in groups {
-            group.sort_by(|a, b| a.rank.cmp(&b.rank));
+        for (name, crates) in shared {
             // The kind of a target stands in its name only where that is needed.
-            if group.iter().filter(|it| it.rank.0 <= OTHER_TARGET).count() == 1
-                && let Some(only) = group.first_mut()
-                && !only.forms.first().is_some_and(|it| it.starts_with("build@"))
-            {
-                only.forms.insert(0, name.clone());
+            let is_alone = crates.iter().filter(|it| it.origin(db).is_local()).count() == 1;
+            let is_plain = is_alone && !name.starts_with("build_script_");
+            let mut group: Vec<Called> =
+                crates.into_iter().map(|it| self.called(it, &name, is_plain, near.contains(&it))).collect();
+            group.sort_by(|a, b| a.rank.cmp(&b.rank));
+            for called in &group {
+                for form in &called.forms {
+                    names.by_form.entry(form.clone()).or_default().push(called.krate);
+                }
             }
             for called in &group {
-                let free = |form: &&String| !names.by_printed.contains_key(*form);
-                let printed = called.forms.iter().find(free).cloned().unwrap_or_else(|| {
+                // Of equal targets each has its package before it; of versions the nearest has the plain name.
+                let is_shared =
+                    |form: &str| form.contains('@') && names.by_form.get(form).is_some_and(|it| it.len() > 1);
+                let is_free = |form: &str| !names.by_printed.contains_key(form);
+                let own = called.forms.iter().find(|it| is_free(it) && !is_shared(it)).cloned();
+                let printed = own.unwrap_or_else(|| {
                     let last = called.forms.last().cloned().unwrap_or_default();
-                    let numbered = (2..).map(|nth| with_ordinal(last.clone(), nth));
-                    numbered.into_iter().find(|it| free(&it)).unwrap_or_default()
+                    (1..).map(|nth| with_ordinal(last.clone(), nth)).find(|it| is_free(it)).unwrap_or_default()
                 });
                 names.by_printed.insert(printed.clone(), called.krate);
                 names.printed.insert(called.krate, printed);
@@ -93,10 +100,13 @@ impl<'db> Context<'db> {
         names
     }
 
-    fn called(&self, krate: Crate, name: &str, is_near: bool) -> Called {
+    fn called(&self, krate: Crate, name: &str, is_plain: bool, is_near: bool) -> Called {
         let db = self.db;
         let root = self.name_of(krate.root_file(db)).unwrap_or_default();
         match krate.origin(db) {
+            CrateOrigin::Local { .. } if is_plain => {
+                Called { krate, forms: vec![name.to_owned()], rank: (LIBRARY, root) }
+            }
             CrateOrigin::Local { .. } => {
                 let env = krate.base().env(db);
                 let package = env.get("CARGO_PKG_NAME").unwrap_or_else(|| name.to_owned());
