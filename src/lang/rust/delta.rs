@@ -73,7 +73,9 @@ fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: 
         return delta(kind);
     }
     let text = |item: &OutlineItem, text: &str| item.body.and_then(|it| text.get(it.start..it.end).map(str::to_owned));
-    let is_container = !before.children.is_empty() || !after.children.is_empty();
+    // What changed in the items of a body is told of them too.
+    let has_body = matches!(before.kind, SymbolKind::Function | SymbolKind::Method);
+    let is_container = !has_body && (!before.children.is_empty() || !after.children.is_empty());
     if !is_container && text(before, old) != text(after, new) {
         return delta(ChangeKind::Body);
     }

@@ -1,273 +1,140 @@
 //! The path that names a definition, as the contract has it: crate, modules, and for members the type or trait.
+//!
+//! A path is asked again as it was printed, so no two things may print the same one. Where they would, these tell
+//! them apart, in this order:
+//!
+//! 1. `fn@krate::name`: what kind it is, before the path, as in rustdoc's links; before the one segment where what
+//!    follows lies in the body of a function that shares its name with a type or module (`krate::fn@name::Inner`).
+//! 2. `krate::Type<u8>::f`, `<krate::Type as From<A>>::from`: the arguments, where blocks of one type clash.
+//! 3. `krate::name~2`: the second of that path, counted in the order of the code; what `cfg` switches off comes after
+//!    what is compiled.
+//!
+//! An `impl` block is `impl@krate::Type` or `<krate::Type as krate::Trait>`. What no crate includes has its file in
+//! the crate's place: `src/orphan.rs::name`.
 
-use ra_ap_hir::{
-    Adt, AsAssocItem, AssocItem, AssocItemContainer, Crate, DisplayTarget, HasCrate, HasVisibility as _, HirDisplay,
-    Impl, MacroKind, Module, ModuleDef, Trait, Type, Variant, Visibility,
-};
-use ra_ap_ide_db::base_db::CrateOrigin;
+mod crates;
+mod definitions;
+mod loose;
+mod members;
+mod types;
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ra_ap_hir::{Impl, Module};
 use ra_ap_ide_db::defs::Definition;
 
+pub(super) use crates::TARGETS;
+pub(super) use definitions::{as_assoc_item, assoc_definition, in_trait, module_definition};
+pub(super) use loose::Item;
+
 use super::view::Context;
+use crates::CrateNames;
+use members::Members;
+
+/// Stands before which of several with one path is meant.
+pub(super) const ORDINAL: char = '~';
+
+/// What was worked out of names in one view.
+#[derive(Default)]
+pub(super) struct Names<'db> {
+    crates: OnceCell<CrateNames>,
+    paths: RefCell<HashMap<Definition<'db>, Option<String>>>,
+    members: RefCell<HashMap<Definition<'db>, Rc<Members<'db>>>>,
+    impls: RefCell<HashMap<Impl, String>>,
+    /// Implementations that have one path without arguments.
+    alike: RefCell<HashMap<String, Rc<Vec<Impl>>>>,
+    items: RefCell<HashMap<String, Rc<Vec<Item<'db>>>>>,
+    files: RefCell<HashMap<String, String>>,
+}
+
+/// A definition among those that have its container and name.
+struct Standing {
+    container: String,
+    name: String,
+    /// Something of another kind has the same path.
+    is_shared: bool,
+    /// From 1.
+    ordinal: usize,
+}
 
 impl<'db> Context<'db> {
-    /// `None` for what has no path: locals, generic parameters, labels. Where another thing has the same path, what
-    /// kind it is stands before it, as in rustdoc's links.
+    /// `None` for what has no path: locals, generic parameters, labels.
     pub(super) fn path_of(&self, definition: Definition<'db>) -> Option<String> {
-        let path = self.bare_path_of(definition)?;
-        Some(if self.shares_its_path(definition) { format!("{}@{path}", self.kind_word(definition)) } else { path })
-    }
-
-    /// The path alone.
-    pub(super) fn bare_path_of(&self, definition: Definition<'db>) -> Option<String> {
-        let db = self.db;
-        let name = || definition.name(db).map(|it| it.as_str().to_owned());
-        match definition {
-            Definition::Crate(krate) => Some(self.crate_name(krate)),
-            Definition::Module(module) => Some(self.module_path(module)),
-            Definition::Field(field) => {
-                let parent = match field.parent_def(db) {
-                    Variant::Struct(it) => Definition::Adt(Adt::Struct(it)),
-                    Variant::Union(it) => Definition::Adt(Adt::Union(it)),
-                    Variant::EnumVariant(it) => Definition::EnumVariant(it),
-                };
-                Some(format!("{}::{}", self.bare_path_of(parent)?, name()?))
-            }
-            Definition::EnumVariant(variant) => {
-                let parent = self.bare_path_of(Definition::Adt(Adt::Enum(variant.parent_enum(db))))?;
-                Some(format!("{parent}::{}", name()?))
-            }
-            Definition::Macro(it) => {
-                let is_exported = it.kind(db) == MacroKind::Declarative && it.visibility(db) == Visibility::Public;
-                let module = if is_exported { it.krate(db).root_module(db) } else { it.module(db) };
-                Some(format!("{}::{}", self.module_path(module), name()?))
-            }
-            Definition::BuiltinType(it) => Some(it.name().as_str().to_owned()),
-            Definition::Function(_)
-            | Definition::Const(_)
-            | Definition::TypeAlias(_)
-            | Definition::Static(_)
-            | Definition::Adt(_)
-            | Definition::Trait(_) => {
-                let container = match as_assoc_item(definition, db).map(|it| it.container(db)) {
-                    Some(AssocItemContainer::Trait(it)) => self.bare_path_of(Definition::Trait(it))?,
-                    Some(AssocItemContainer::Impl(it)) => self.impl_path(it),
-                    None => self.module_path(definition.module(db)?),
-                };
-                Some(format!("{container}::{}", name()?))
-            }
-            _ => None,
+        if let Some(known) = self.names.paths.borrow().get(&definition) {
+            return known.clone();
         }
-    }
-
-    fn shares_its_path(&self, definition: Definition<'db>) -> bool {
-        let db = self.db;
-        let Some(name) = definition.name(db) else { return false };
-        match definition {
-            Definition::Field(field) => {
-                let parent = match field.parent_def(db) {
-                    Variant::Struct(it) => Adt::Struct(it),
-                    Variant::Union(it) => Adt::Union(it),
-                    Variant::EnumVariant(_) => return false,
-                };
-                let inherent = |it: &Impl| it.trait_(db).is_none();
-                let impls = Impl::all_for_type(db, parent.ty(db));
-                impls
-                    .into_iter()
-                    .filter(inherent)
-                    .flat_map(|it| it.items(db))
-                    .any(|it| it.name(db).as_ref() == Some(&name))
-            }
-            Definition::EnumVariant(_) | Definition::Module(_) | Definition::Crate(_) | Definition::BuiltinType(_) => {
-                matches!(definition, Definition::Module(module) if module.parent(db).is_some_and(|it| self.is_shared(it, &name)))
-            }
-            _ => match as_assoc_item(definition, db).map(|it| it.container(db)) {
-                Some(AssocItemContainer::Impl(it)) if it.trait_(db).is_none() => {
-                    let fields = match it.self_ty(db).as_adt() {
-                        Some(Adt::Struct(it)) => it.fields(db),
-                        Some(Adt::Union(it)) => it.fields(db),
-                        _ => return false,
-                    };
-                    fields.into_iter().any(|it| it.name(db) == name)
-                }
-                Some(_) => false,
-                None => definition.module(db).is_some_and(|it| self.is_shared(it, &name)),
-            },
-        }
-    }
-
-    /// Whether a module declares several things of one name: a type and a function, a macro and a module.
-    fn is_shared(&self, module: Module, name: &ra_ap_hir::Name) -> bool {
-        let mut shared = self.shared_names.borrow_mut();
-        let names = shared.entry(module).or_insert_with(|| {
-            let mut seen = std::collections::HashSet::new();
-            let macros = module.legacy_macros(self.db).into_iter().map(ModuleDef::Macro);
-            let mut declared = module.declarations(self.db);
-            declared.extend(macros.filter(|it| !declared.contains(it)).collect::<Vec<_>>());
-            declared.into_iter().filter_map(|it| it.name(self.db)).filter(|it| !seen.insert(it.clone())).collect()
-        });
-        names.contains(name)
-    }
-
-    fn kind_word(&self, definition: Definition<'db>) -> &'static str {
-        match definition {
-            Definition::Module(_) | Definition::Crate(_) => "mod",
-            Definition::Adt(Adt::Struct(_)) => "struct",
-            Definition::Adt(Adt::Enum(_)) => "enum",
-            Definition::Adt(Adt::Union(_)) => "union",
-            Definition::Trait(_) => "trait",
-            Definition::TypeAlias(_) => "type",
-            Definition::Function(it) if it.has_self_param(self.db) => "method",
-            Definition::Function(_) => "fn",
-            Definition::Field(_) => "field",
-            Definition::Const(_) => "const",
-            Definition::Static(_) => "static",
-            Definition::Macro(_) => "macro",
-            _ => "variant",
-        }
-    }
-
-    /// A crate's name, with its kind of target before it where several targets share the name.
-    pub(super) fn crate_name(&self, krate: Crate) -> String {
-        let db = self.db;
-        let name =
-            krate.display_name(db).map_or_else(|| "_".to_owned(), |it| it.crate_name().symbol().as_str().to_owned());
-        let CrateOrigin::Local { name: package, .. } = krate.origin(db) else { return name };
-        let root = self.name_of(krate.root_file(db)).unwrap_or_default();
-        if root.ends_with("build.rs") {
-            return format!("build@{}", package.map_or(name, |it| it.as_str().replace('-', "_")));
-        }
-        let is_shared = Crate::all(db).into_iter().any(|other| {
-            other != krate
-                && other.origin(db).is_local()
-                && other.display_name(db).is_some_and(|it| it.crate_name().symbol().as_str() == name)
-        });
-        let kind = match () {
-            () if !is_shared => None,
-            () if root.contains("tests/") => Some("test"),
-            () if root.contains("examples/") => Some("example"),
-            () if root.contains("benches/") => Some("bench"),
-            () if root.ends_with("main.rs") || root.contains("src/bin/") => Some("bin"),
-            () => None,
-        };
-        kind.map_or_else(|| name.clone(), |kind| format!("{kind}@{name}"))
-    }
-
-    pub(super) fn module_path(&self, module: Module) -> String {
-        let mut path = self.crate_name(module.krate(self.db));
-        for part in module.path_to_root(self.db).into_iter().rev() {
-            if let Some(name) = part.name(self.db) {
-                path.push_str("::");
-                path.push_str(name.as_str());
-            }
-        }
+        let path = self.work_out_path_of(definition);
+        self.names.paths.borrow_mut().insert(definition, path.clone());
         path
     }
 
-    /// `krate::m::Type`, or `<krate::m::Type as krate::m::Trait>` for a trait's implementation.
-    pub(super) fn impl_path(&self, it: Impl) -> String {
-        let db = self.db;
-        let self_ty = it.self_ty(db);
-        let ty = self.type_path(&self_ty, it.krate(db));
-        let Some(trait_) = it.trait_(db) else {
-            return ty;
+    fn work_out_path_of(&self, definition: Definition<'db>) -> Option<String> {
+        if let Definition::SelfType(it) = definition {
+            return Some(self.impl_block_path(it));
+        }
+        let Some(Standing { container, name, is_shared, ordinal }) = self.standing_of(definition) else {
+            return self.path_as_container(definition);
         };
-        format!("<{ty} as {}>", self.implemented_trait(it, trait_, &self_ty))
+        let kind = if is_shared { format!("{}@", self.kind_word(definition)) } else { String::new() };
+        Some(with_ordinal(format!("{kind}{container}::{name}"), ordinal))
     }
 
-    /// The trait's path; with its arguments where the type implements it more than once.
-    fn implemented_trait(&self, it: Impl, trait_: Trait, self_ty: &Type<'db>) -> String {
-        let db = self.db;
-        let path = self.bare_path_of(Definition::Trait(trait_)).unwrap_or_default();
-        let arguments = ra_ap_hir::GenericDef::Trait(trait_).type_or_const_params(db);
-        // The first parameter of a trait is `Self`.
-        if arguments.len() < 2 {
-            return path;
-        }
-        let clashes = Impl::all_for_type(db, self_ty.clone())
-            .into_iter()
-            .filter(|other| other.trait_(db) == Some(trait_) && other.self_ty(db).as_adt() == self_ty.as_adt())
-            .count();
-        if clashes < 2 {
-            return path;
-        }
-        let shown = it.trait_ref(db).map(|it| it.display(db, self.display(trait_.module(db).krate(db))).to_string());
-        match shown.as_deref().and_then(|it| it.find('<').map(|at| it[at..].to_owned())) {
-            Some(arguments) => format!("{path}{arguments}"),
-            None => path,
+    /// What stands before `::` in the paths of its members.
+    pub(super) fn path_as_container(&self, definition: Definition<'db>) -> Option<String> {
+        match definition {
+            Definition::Crate(krate) => Some(self.crate_name(krate)),
+            Definition::Module(module) if module.is_crate_root(self.db) => Some(self.crate_name(module.krate(self.db))),
+            Definition::BuiltinType(it) => Some(it.name().as_str().to_owned()),
+            Definition::SelfType(it) => Some(self.impl_path(it)),
+            _ => {
+                let Standing { container, name, is_shared, ordinal } = self.standing_of(definition)?;
+                // A type or a module has the plain name.
+                let has_body =
+                    matches!(definition, Definition::Function(_) | Definition::Const(_) | Definition::Static(_));
+                let kind =
+                    if is_shared && has_body { format!("{}@", self.kind_word(definition)) } else { String::new() };
+                Some(with_ordinal(format!("{container}::{kind}{name}"), ordinal))
+            }
         }
     }
 
-    /// A type without generics and lifetimes.
-    fn type_path(&self, ty: &Type<'db>, krate: Crate) -> String {
-        if let Some(adt) = ty.as_adt() {
-            return self.bare_path_of(Definition::Adt(adt)).unwrap_or_default();
-        }
-        if let Some((inner, mutability)) = ty.as_reference() {
-            let sign = if mutability.is_mut() { "&mut " } else { "&" };
-            return format!("{sign}{}", self.type_path(&inner, krate));
-        }
-        if let Some(it) = ty.as_builtin() {
-            return it.name().as_str().to_owned();
-        }
-        if let Some(it) = ty.as_dyn_trait() {
-            return format!("dyn {}", self.bare_path_of(Definition::Trait(it)).unwrap_or_default());
-        }
-        if let Some(it) = ty.as_type_param(self.db) {
-            return it.name(self.db).as_str().to_owned();
-        }
-        if let Some(it) = ty.as_slice() {
-            return format!("[{}]", self.type_path(&it, krate));
-        }
-        ty.display(self.db, self.display(krate)).to_string()
+    pub(super) fn module_path(&self, module: Module) -> String {
+        self.path_as_container(Definition::Module(module)).unwrap_or_default()
     }
 
-    pub(super) fn display(&self, krate: Crate) -> DisplayTarget {
-        krate.to_display_target(self.db)
+    fn standing_of(&self, definition: Definition<'db>) -> Option<Standing> {
+        let within = self.container_of(definition)?;
+        let name = self.name_in_path(definition)?;
+        let members = self.members_of(within);
+        let peers = members.named(&name);
+        let mut container = self.path_as_container(within)?;
+        if !peers.contains(&definition) {
+            let ordinal = peers.len() + 1 + self.rank_among_loose(definition, &container, &name);
+            return Some(Standing { container, name, is_shared: false, ordinal });
+        }
+        let kind = self.kind_word(definition);
+        let is_shared = peers.iter().any(|it| self.kind_word(*it) != kind);
+        let mut alike: Vec<Definition<'db>> = peers.iter().copied().filter(|it| self.kind_word(*it) == kind).collect();
+        if alike.len() > 1
+            && let Some(own) = self.inherent_impl_of(definition)
+        {
+            container = self.type_with_arguments(own);
+            alike.retain(|it| {
+                self.inherent_impl_of(*it).is_some_and(|other| self.type_with_arguments(other) == container)
+            });
+        }
+        let ordinal = alike.iter().position(|it| *it == definition).unwrap_or_default() + 1;
+        Some(Standing { container, name, is_shared, ordinal })
     }
 }
 
-pub(super) fn as_assoc_item<'db>(definition: Definition<'db>, db: &'db ra_ap_ide::RootDatabase) -> Option<AssocItem> {
-    match definition {
-        Definition::Function(it) => it.as_assoc_item(db),
-        Definition::Const(it) => it.as_assoc_item(db),
-        Definition::TypeAlias(it) => it.as_assoc_item(db),
-        _ => None,
-    }
+pub(super) fn with_ordinal(path: String, ordinal: usize) -> String {
+    if ordinal > 1 { format!("{path}{ORDINAL}{ordinal}") } else { path }
 }
 
-pub(super) fn assoc_definition<'db>(item: AssocItem) -> Definition<'db> {
-    match item {
-        AssocItem::Function(it) => Definition::Function(it),
-        AssocItem::Const(it) => Definition::Const(it),
-        AssocItem::TypeAlias(it) => Definition::TypeAlias(it),
-    }
-}
-
-pub(super) fn module_definition<'db>(item: ModuleDef) -> Definition<'db> {
-    match item {
-        ModuleDef::Module(it) => Definition::Module(it),
-        ModuleDef::Function(it) => Definition::Function(it),
-        ModuleDef::Adt(it) => Definition::Adt(it),
-        ModuleDef::EnumVariant(it) => Definition::EnumVariant(it),
-        ModuleDef::Const(it) => Definition::Const(it),
-        ModuleDef::Static(it) => Definition::Static(it),
-        ModuleDef::Trait(it) => Definition::Trait(it),
-        ModuleDef::TypeAlias(it) => Definition::TypeAlias(it),
-        ModuleDef::BuiltinType(it) => Definition::BuiltinType(it),
-        ModuleDef::Macro(it) => Definition::Macro(it),
-    }
-}
-
-/// The item of the trait that an implementation's item stands for; anything else itself.
-pub(super) fn in_trait<'db>(definition: Definition<'db>, db: &'db ra_ap_ide::RootDatabase) -> Definition<'db> {
-    let found = || {
-        let item = as_assoc_item(definition, db)?;
-        let AssocItemContainer::Impl(container) = item.container(db) else { return None };
-        let name = item.name(db)?;
-        let same = |other: &AssocItem| {
-            other.name(db).as_ref() == Some(&name) && std::mem::discriminant(other) == std::mem::discriminant(&item)
-        };
-        container.trait_(db)?.items(db).into_iter().find(same).map(assoc_definition)
-    };
-    found().unwrap_or(definition)
+/// A name as a path has it: raw identifiers without their mark.
+pub(super) fn plain_name(name: &str) -> &str {
+    name.strip_prefix("r#").unwrap_or(name)
 }

@@ -1,48 +1,64 @@
 //! From a name to what it means: a full path is walked from its crate, a shorter one is looked for among everything
-//! that the workspace defines, and a miss says what was meant.
+//! that the workspace defines, then in what it depends on; a miss says what was meant.
+
+mod miss;
+mod scope;
+mod walk;
+mod written;
 
 use std::collections::BTreeMap;
 
 use either::Either;
-use ra_ap_hir::{Adt, Crate, Impl, Module, ScopeDef, Type, import_map};
-use ra_ap_ide::FileId;
+use ra_ap_hir::{Crate, import_map};
 use ra_ap_ide_db::defs::Definition;
 
-use super::paths::{as_assoc_item, assoc_definition, module_definition};
+use super::paths::{Item, module_definition};
 use super::view::Context;
-use crate::model::{Code, Error, Help, Language, Symbol, SymbolKind, SymbolQuery};
+use crate::model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
+use written::{Written, bare, fits_end, last_name};
 
 const MAX_CANDIDATES: usize = 20;
-const MAX_SUGGESTIONS: usize = 5;
-/// Of many names that are alike, so many are compared by their whole path.
-const MAX_COMPARED: usize = 200;
 
-/// A symbol as a request writes it, taken apart.
-struct Written {
-    /// As in rustdoc's links: `fn@`, `struct@`, `f()`, `name!`.
-    kind: Option<fn(SymbolKind) -> bool>,
-    path: String,
+/// What a name stands for.
+#[derive(Clone)]
+pub(super) struct Meant<'db> {
+    pub(super) symbol: Symbol,
+    /// Absent for what is not compiled: only the text shows it.
+    pub(super) definition: Option<Definition<'db>>,
 }
 
 impl<'db> Context<'db> {
-    /// Exactly one symbol, or an error that says which others were possible or meant.
+    /// Exactly one symbol that is compiled, or an error that says which others were possible or meant.
     pub(super) fn resolve(&self, query: &SymbolQuery) -> Result<(Symbol, Definition<'db>), Error> {
-        let written = Written::parse(&query.symbol);
-        let mut found = self.candidates(&written.path, query);
-        if let Some(fits) = written.kind {
-            found.retain(|(symbol, _)| fits(symbol.kind));
+        let Meant { symbol, definition } = self.meant(query)?;
+        match definition {
+            Some(definition) => Ok((symbol, definition)),
+            None => {
+                let detail = format!(
+                    "`{}` in {} is not compiled, since `cfg` switches it off or no crate includes the file: `describe` \
+                     and `edit` take it, what needs its type does not",
+                    symbol.path, symbol.place.file,
+                );
+                Err(Error::new(Code::UnknownSymbol, detail))
+            }
         }
-        if found.len() > 1 && found.iter().any(|(symbol, _)| !symbol.external) {
-            found.retain(|(symbol, _)| !symbol.external);
+    }
+
+    /// Exactly one symbol, or an error that says which others were possible or meant.
+    pub(super) fn meant(&self, query: &SymbolQuery) -> Result<Meant<'db>, Error> {
+        let written = Written::parse(&query.symbol);
+        let mut found = self.candidates(&written, query);
+        if found.len() > 1 && found.iter().any(|it| !it.symbol.external) {
+            found.retain(|it| !it.symbol.external);
         }
         if found.len() > 1 {
-            self.prefer(&written.path, &mut found);
+            prefer(&written, &mut found);
         }
         match found.len() {
             1 => Ok(found.remove(0)),
             0 => Err(self.unknown(&written.path, query)),
             n => {
-                let names: Vec<&str> = found.iter().take(3).map(|(symbol, _)| symbol.path.as_str()).collect();
+                let names: Vec<&str> = found.iter().take(3).map(|it| it.symbol.path.as_str()).collect();
                 let detail = format!(
                     "`{}` may be {n} symbols ({}{}): ask with the full path of one of the candidates, and where two \
                      share a path with `fn@`, `mod@`, `struct@`, `macro@`, `field@` or `method@` before it",
@@ -50,239 +66,155 @@ impl<'db> Context<'db> {
                     names.join(", "),
                     if n > 3 { ", …" } else { "" },
                 );
-                let symbols = found.into_iter().take(MAX_CANDIDATES).map(|it| it.0).collect();
+                let symbols = found.into_iter().take(MAX_CANDIDATES).map(|it| it.symbol).collect();
                 Err(Error::new(Code::AmbiguousSymbol, detail).with_help(Help { symbols, ..Help::default() }))
             }
         }
     }
 
-    /// Everything a path may mean: walked from a crate where it begins with one, else by its end.
-    fn candidates(&self, path: &str, query: &SymbolQuery) -> Vec<(Symbol, Definition<'db>)> {
-        let mut found: BTreeMap<(String, usize, String), (Symbol, Definition<'db>)> = BTreeMap::new();
-        let add = |found: &mut BTreeMap<_, _>, definition: Definition<'db>| {
-            if let Some(symbol) = self.symbol_of(definition) {
-                let key = (symbol.name_at.file.clone(), symbol.name_at.start, symbol.path.clone());
-                found.entry(key).or_insert((symbol, definition));
-            }
-        };
-        let mut walked = self.walk(path);
-        if let Some(package) = &query.package {
-            let package = package.replace('-', "_");
-            walked.extend(self.walk(&format!("{package}::{path}")));
-        }
+    /// Everything that a name may stand for: of the ways to read it the first that leads somewhere.
+    fn candidates(&self, written: &Written<'_>, query: &SymbolQuery) -> Vec<Meant<'db>> {
+        let package = query.package.as_deref().map(|it| it.replace('-', "_"));
+        let mut found = Vec::new();
         if let Some(file) = &query.file {
-            walked.extend(self.walk_from_file(file, path));
-        }
-        walked.into_iter().for_each(|it| add(&mut found, it));
-        if found.is_empty() {
-            self.by_end(path).into_iter().for_each(|it| add(&mut found, it));
+            found = self.told(written, self.seen_from(file, &written.path));
         }
         if found.is_empty() {
-            self.in_dependencies(path).into_iter().for_each(|it| add(&mut found, it));
-        }
-        let mut found: Vec<_> = found.into_values().collect();
-        if let Some(package) = &query.package {
-            let package = package.replace('-', "_");
-            let fits = |symbol: &Symbol| {
-                symbol.package == package
-                    || symbol.package.ends_with(&format!("@{package}"))
-                    || bare(&symbol.path).starts_with(&format!("{package}::"))
-                    || bare(&symbol.path).starts_with(&format!("<{package}::"))
-            };
-            if found.iter().any(|(symbol, _)| fits(symbol)) {
-                found.retain(|(symbol, _)| fits(symbol));
-            } else {
-                // What the package re-exports may be defined elsewhere; what its name does not lead to at all may not.
-                let reexported = self.walk(&format!("{package}::{path}"));
-                found.retain(|(_, definition)| reexported.contains(definition));
+            let mut walked = self.walk_written(written);
+            if let Some(package) = &package {
+                walked.extend(self.walk(&format!("{package}::{}", written.path)));
             }
-        } else if let Some(file) = &query.file
-            && found.iter().any(|(symbol, _)| symbol.place.file == *file)
-        {
-            found.retain(|(symbol, _)| symbol.place.file == *file);
+            found = self.told(written, walked);
         }
+        if found.is_empty() {
+            found = self.loose_of_path(written);
+        }
+        if found.is_empty() {
+            found = self.by_end(written);
+        }
+        let further = [Self::made_by_macros, Self::in_the_prelude, Self::documented_by_std, Self::in_dependencies];
+        for look in further {
+            if found.is_empty() {
+                found = self.told(written, look(self, &written.path));
+            }
+        }
+        self.within(query, package.as_deref(), written, &mut found);
         found
     }
 
-    /// Where several remain: the path exactly as asked, an inherent member before a trait's, a trait's own member
-    /// before those of its implementations.
-    fn prefer(&self, path: &str, found: &mut Vec<(Symbol, Definition<'db>)>) {
-        let exact = |symbol: &Symbol| bare(&symbol.path) == path;
-        if found.iter().any(|(symbol, _)| exact(symbol)) {
-            found.retain(|(symbol, _)| exact(symbol));
-        } else if path.contains("::") {
-            let plain = |symbol: &Symbol| !bare(&symbol.path).starts_with('<');
-            if found.iter().any(|(symbol, _)| plain(symbol)) {
-                found.retain(|(symbol, _)| plain(symbol));
-            }
-        }
-    }
-
-    /// Follows a path from a crate, or from a built-in type.
-    pub(super) fn walk(&self, path: &str) -> Vec<Definition<'db>> {
-        if let Some((ty, trait_, rest)) = split_qualified(path) {
-            return self.walk_qualified(ty, trait_, rest);
-        }
-        let mut segments = path.split("::");
-        let Some(first) = segments.next() else { return Vec::new() };
-        let rest: Vec<&str> = segments.collect();
-        let mut crates: Vec<Crate> = Crate::all(self.db)
-            .into_iter()
-            .filter(|krate| self.crate_name(*krate) == first || self.is_named(*krate, first))
-            .collect();
-        crates.sort_by_key(|krate| !krate.origin(self.db).is_local());
-        let mut found: Vec<Definition<'db>> = Vec::new();
-        if crates.is_empty() && !rest.is_empty() && first.starts_with(char::is_lowercase) && first != "core" {
-            // A primitive type is in scope everywhere; this is where it has a place.
-            return self.walk(&format!("core::primitive::{path}"));
-        }
-        for krate in crates {
-            for definition in self.walk_members(Definition::Module(krate.root_module(self.db)), &rest) {
-                if !found.contains(&definition) {
-                    found.push(definition);
-                }
-            }
-        }
-        found
-    }
-
-    fn is_named(&self, krate: Crate, name: &str) -> bool {
-        krate.display_name(self.db).is_some_and(|it| it.crate_name().symbol().as_str() == name)
-    }
-
-    fn walk_from_file(&self, file: &str, path: &str) -> Vec<Definition<'db>> {
-        let Some(module) = self.file_id(file).and_then(|id| self.sema.file_to_module_def(id)) else {
-            return Vec::new();
-        };
-        let segments: Vec<&str> = path.split("::").collect();
-        self.walk_members(Definition::Module(module), &segments)
-    }
-
-    fn walk_members(&self, from: Definition<'db>, segments: &[&str]) -> Vec<Definition<'db>> {
-        let Some((first, rest)) = segments.split_first() else { return vec![from] };
-        self.members(from, first).into_iter().flat_map(|member| self.walk_members(member, rest)).collect()
-    }
-
-    /// `<Type as Trait>::member`.
-    fn walk_qualified(&self, ty: &str, trait_: &str, rest: &str) -> Vec<Definition<'db>> {
-        let bare = trait_.split('<').next().unwrap_or(trait_);
-        let Some(Definition::Trait(found)) = self.walk(bare).into_iter().find(|it| matches!(it, Definition::Trait(_)))
-        else {
-            return Vec::new();
-        };
-        let wanted = format!("<{ty} as {trait_}>");
-        let wanted_bare = format!("<{ty} as {bare}>");
-        let mut members: Vec<Definition<'db>> = Vec::new();
-        for it in Impl::all_for_trait(self.db, found) {
-            let path = self.impl_path(it);
-            if path != wanted && path != wanted_bare {
+    /// Definitions as what they stand for, each once.
+    fn told(&self, written: &Written<'_>, definitions: Vec<Definition<'db>>) -> Vec<Meant<'db>> {
+        let mut found: BTreeMap<(String, usize, String), Meant<'db>> = BTreeMap::new();
+        for definition in definitions {
+            if !written.fits(super::symbols::kind_of(self, definition)) {
                 continue;
             }
-            let named =
-                it.items(self.db).into_iter().filter(|it| it.name(self.db).is_some_and(|it| it.as_str() == rest));
-            members.extend(named.map(assoc_definition));
+            if let Some(symbol) = self.symbol_of(definition) {
+                let key = (symbol.name_at.file.clone(), symbol.name_at.start, symbol.path.clone());
+                found.entry(key).or_insert(Meant { symbol, definition: Some(definition) });
+            }
         }
-        members
+        found.into_values().collect()
     }
 
-    /// The members of a definition that have this name.
-    fn members(&self, of: Definition<'db>, name: &str) -> Vec<Definition<'db>> {
-        let db = self.db;
-        let mut found: Vec<Definition<'db>> = Vec::new();
-        match of {
-            Definition::Module(module) => self.module_members(module, name, &mut found),
-            Definition::Adt(adt) => {
-                let fields = match adt {
-                    Adt::Struct(it) => it.fields(db),
-                    Adt::Union(it) => it.fields(db),
-                    Adt::Enum(it) => {
-                        found.extend(it.variants(db).into_iter().map(Definition::EnumVariant));
-                        Vec::new()
-                    }
-                };
-                found.extend(fields.into_iter().map(Definition::Field));
-                self.type_members(adt.ty(db), &mut found);
-            }
-            Definition::TypeAlias(alias) => self.type_members(alias.ty(db), &mut found),
-            Definition::BuiltinType(builtin) => {
-                self.type_members(builtin.ty(db), &mut found);
-                // Crates above `core` add to the primitive types too.
-                let lang = Crate::all(db).into_iter().filter(|krate| krate.origin(db).is_lang());
-                let own = lang.flat_map(|krate| Impl::all_in_crate(db, krate));
-                let own = own.filter(|it| it.trait_(db).is_none() && it.self_ty(db).as_builtin() == Some(builtin));
-                found.extend(own.flat_map(|it| it.items(db)).map(assoc_definition));
-            }
-            Definition::Trait(it) => found.extend(it.items(db).into_iter().map(assoc_definition)),
-            Definition::EnumVariant(it) => found.extend(it.fields(db).into_iter().map(Definition::Field)),
-            _ => {}
-        }
-        found.retain(|it| it.name(db).is_some_and(|it| it.as_str() == name));
-        let inherent =
-            |it: &Definition<'db>| as_assoc_item(*it, db).is_none_or(|item| item.implemented_trait(db).is_none());
-        if found.iter().any(inherent) {
-            found.retain(inherent);
-        }
-        found
+    fn told_item(&self, item: &Item<'db>) -> Meant<'db> {
+        let definition = self.definition_of(item);
+        let symbol = match definition.and_then(|it| self.symbol_of(it)) {
+            Some(symbol) => symbol,
+            None => self.unresolved(item.file, item.own, self.path_of_item(item)),
+        };
+        Meant { symbol, definition }
     }
 
-    fn module_members(&self, module: Module, name: &str, found: &mut Vec<Definition<'db>>) {
-        let named = module.scope(self.db, None).into_iter().filter(|(it, _)| it.as_str() == name);
-        for (_, definition) in named {
-            if let ScopeDef::ModuleDef(it) = definition {
-                found.push(module_definition(it));
+    /// Keeps what the package or the file of the request allows.
+    fn within(&self, query: &SymbolQuery, package: Option<&str>, written: &Written<'_>, found: &mut Vec<Meant<'db>>) {
+        if let Some(package) = package {
+            let fits = |symbol: &Symbol| {
+                let path = bare(&symbol.path).trim_start_matches('<');
+                symbol.package == package
+                    || symbol.package.ends_with(&format!("@{package}"))
+                    || path.strip_prefix(package).is_some_and(|rest| rest.starts_with("::") || rest.is_empty())
+            };
+            if found.iter().any(|it| fits(&it.symbol)) {
+                found.retain(|it| fits(&it.symbol));
+            } else {
+                // What the package re-exports may be defined elsewhere; what its name does not lead to at all may not.
+                let reexported = self.walk(&format!("{package}::{}", written.path));
+                found.retain(|it| it.definition.is_some_and(|it| reexported.contains(&it)));
             }
-        }
-        if found.is_empty() {
-            let macros = module.legacy_macros(self.db).into_iter().map(Definition::Macro);
-            found.extend(macros.filter(|it| it.name(self.db).is_some_and(|it| it.as_str() == name)));
+        } else if let Some(file) = &query.file
+            && found.iter().any(|it| it.symbol.place.file == *file)
+        {
+            found.retain(|it| it.symbol.place.file == *file);
         }
     }
 
-    fn type_members(&self, ty: Type<'db>, found: &mut Vec<Definition<'db>>) {
-        for it in Impl::all_for_type(self.db, ty) {
-            found.extend(it.items(self.db).into_iter().map(assoc_definition));
-        }
+    /// What no walk leads to is found by its name, and is what prints this very path.
+    fn loose_of_path(&self, written: &Written<'_>) -> Vec<Meant<'db>> {
+        let items = self.items_named(&last_name(written.asked));
+        items.iter().filter(|it| self.path_of_item(it) == written.asked).map(|it| self.told_item(it)).collect()
     }
 
     /// Everything that the workspace writes down under a path that ends like this one.
-    fn by_end(&self, path: &str) -> Vec<Definition<'db>> {
-        let (qualifier, name) = match path.rsplit_once("::") {
-            Some((qualifier, name)) => (Some(qualifier), name),
-            None => (None, path),
+    fn by_end(&self, written: &Written<'_>) -> Vec<Meant<'db>> {
+        let name = last_name(&written.path);
+        let items = self.items_named(&name);
+        let blocks_too = written.kind == Some("impl") || name.contains(" for ");
+        let fits = |item: &&Item<'db>| {
+            (item.own.kind != SymbolKind::Impl || blocks_too)
+                && written.fits(Some(item.own.kind))
+                && fits_end(&self.path_of_item(item), &written.path)
         };
-        let mut found = Vec::new();
-        for file in self.files.of(Language::Rust) {
-            let Some(id) = self.file_id(&file.path) else { continue };
-            let outline = file.outline().clone();
-            outline.walk(&mut |item| {
-                if item.name == name && item.kind != SymbolKind::Impl {
-                    let Some(definition) = self.definition_at(id, item.name_span.start) else { return };
-                    let Some(full) = self.bare_path_of(definition) else { return };
-                    if qualifier.is_none_or(|qualifier| ends_with(&full, qualifier, name)) {
-                        found.push(definition);
-                    }
-                }
-            });
+        let mut found: Vec<Meant<'db>> = items.iter().filter(fits).map(|it| self.told_item(it)).collect();
+        if found.iter().any(|it| it.definition.is_some()) {
+            found.retain(|it| it.definition.is_some());
         }
         found
     }
 
-    /// A short path into a dependency: its first segment is something that the workspace could import.
-    fn in_dependencies(&self, path: &str) -> Vec<Definition<'db>> {
-        let mut segments = path.split("::");
-        let Some(first) = segments.next().filter(|it| !it.is_empty() && !it.starts_with('<')) else {
-            return Vec::new();
-        };
-        let rest: Vec<&str> = segments.collect();
+    /// What macros of the workspace make stands in no file.
+    fn made_by_macros(&self, path: &str) -> Vec<Definition<'db>> {
+        let parts = written::segments(path);
+        let Some((first, rest)) = parts.split_first() else { return Vec::new() };
         let mut found: Vec<Definition<'db>> = Vec::new();
         for krate in Crate::all(self.db).into_iter().filter(|krate| krate.origin(self.db).is_local()) {
-            let query = import_map::Query::new(first.to_owned()).exact().case_sensitive();
+            for module in krate.modules(self.db) {
+                let declared = self.members_of(Definition::Module(module));
+                let here = declared.named(first.name).iter();
+                found.extend(here.flat_map(|it| self.walk_members(*it, rest)));
+            }
+        }
+        found
+    }
+
+    /// What every file sees without an import.
+    pub(super) fn in_the_prelude(&self, path: &str) -> Vec<Definition<'db>> {
+        if path.starts_with('<') {
+            return Vec::new();
+        }
+        ["std::prelude::rust_2024", "core::prelude::rust_2024"]
+            .into_iter()
+            .map(|prelude| self.walk(&format!("{prelude}::{path}")))
+            .find(|it| !it.is_empty())
+            .unwrap_or_default()
+    }
+
+    /// A short path into a dependency: its first segment is something that the workspace could import.
+    pub(super) fn in_dependencies(&self, path: &str) -> Vec<Definition<'db>> {
+        let segments = written::segments(path);
+        let Some((first, rest)) = segments.split_first().filter(|it| !it.0.name.is_empty() && !it.0.is_qualified())
+        else {
+            return Vec::new();
+        };
+        let mut found: Vec<Definition<'db>> = Vec::new();
+        for krate in Crate::all(self.db).into_iter().filter(|krate| krate.origin(self.db).is_local()) {
+            let query = import_map::Query::new(first.name.to_owned()).exact().case_sensitive();
             for (item, _) in krate.query_external_importables(self.db, query) {
                 let definition = match item {
                     Either::Left(item) => module_definition(item),
                     Either::Right(item) => Definition::Macro(item),
                 };
-                for member in self.walk_members(definition, &rest) {
+                for member in self.walk_members(definition, rest) {
                     if !found.contains(&member) {
                         found.push(member);
                     }
@@ -292,133 +224,29 @@ impl<'db> Context<'db> {
         found
     }
 
-    /// What was meant: the same name elsewhere, another case, or a few letters off; of equals the one whose whole path
-    /// is closest.
-    fn unknown(&self, path: &str, query: &SymbolQuery) -> Error {
-        let name = path.rsplit("::").next().unwrap_or(path).to_lowercase();
-        let mut near: Vec<(f64, FileId, usize)> = Vec::new();
-        for file in self.files.of(Language::Rust) {
-            let Some(id) = self.file_id(&file.path) else { continue };
-            file.outline().walk(&mut |item| {
-                let score = strsim::normalized_damerau_levenshtein(&item.name.to_lowercase(), &name);
-                if score >= 0.6 && item.kind != SymbolKind::Impl {
-                    near.push((score, id, item.name_span.start));
-                }
-            });
-        }
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let mut scored: BTreeMap<String, f64> = BTreeMap::new();
-        for (score, id, offset) in near.into_iter().take(MAX_COMPARED) {
-            if let Some(full) = self.definition_at(id, offset).and_then(|it| self.path_of(it)) {
-                let asked = query.package.as_deref().map_or_else(|| path.to_owned(), |it| format!("{it}::{path}"));
-                let whole = tail_likeness(bare(&full), &asked);
-                let best = scored.entry(full).or_insert(0.0);
-                *best = best.max(score + whole);
-            }
-        }
-        let mut suggestions: Vec<(String, f64)> = scored.into_iter().collect();
-        suggestions.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let suggestions: Vec<String> = suggestions.into_iter().take(MAX_SUGGESTIONS).map(|it| it.0).collect();
-        let within = query.package.as_deref().map(|it| format!(" in `{it}`")).unwrap_or_default();
-        let detail = match suggestions.first() {
-            Some(first) => format!("there is no symbol `{path}`{within}: did you mean `{first}`?"),
-            None => {
-                format!("there is no symbol `{path}`{within}; `GET /v1/symbols?query=…` searches by parts of a name")
-            }
-        };
-        Error::new(Code::UnknownSymbol, detail).suggesting(suggestions)
+    /// Keywords, and the primitive types that are no path: std has documentation for both.
+    fn documented_by_std(&self, name: &str) -> Vec<Definition<'db>> {
+        let keyword = if name == "Self" { "self_upper" } else { name };
+        [format!("std::{keyword}_keyword"), format!("std::prim_{name}")]
+            .iter()
+            .map(|it| self.walk(it))
+            .find(|it| !it.is_empty())
+            .unwrap_or_default()
     }
 }
 
-impl Written {
-    fn parse(symbol: &str) -> Written {
-        let symbol = symbol.trim();
-        if let Some((kind, path)) = symbol.split_once('@') {
-            let fits: Option<fn(SymbolKind) -> bool> = match kind {
-                "mod" | "module" => Some(|it| it == SymbolKind::Module),
-                "struct" => Some(|it| it == SymbolKind::Struct),
-                "enum" => Some(|it| it == SymbolKind::Enum),
-                "union" => Some(|it| it == SymbolKind::Union),
-                "trait" => Some(|it| it == SymbolKind::Trait),
-                "type" => Some(|it| it == SymbolKind::Type),
-                "fn" | "function" => Some(|it| matches!(it, SymbolKind::Function | SymbolKind::Method)),
-                "method" => Some(|it| it == SymbolKind::Method),
-                "field" => Some(|it| it == SymbolKind::Field),
-                "variant" => Some(|it| it == SymbolKind::Variant),
-                "const" => Some(|it| it == SymbolKind::Const),
-                "static" => Some(|it| it == SymbolKind::Static),
-                "macro" => Some(|it| it == SymbolKind::Macro),
-                _ => None,
-            };
-            if fits.is_some() {
-                return Written { kind: fits, path: path.trim_end_matches("()").trim_end_matches('!').to_owned() };
-            }
+/// Where several remain: the path exactly as asked, an inherent member before a trait's, a trait's own member before
+/// those of its implementations.
+fn prefer(written: &Written<'_>, found: &mut Vec<Meant<'_>>) {
+    let exactly = |it: &Meant<'_>| it.symbol.path == written.asked;
+    let bare_as_asked = |it: &Meant<'_>| bare(&it.symbol.path) == written.path;
+    let plain = |it: &Meant<'_>| !bare(&it.symbol.path).starts_with('<');
+    let is_in_one = written.path.contains("::");
+    let wanted: [&dyn Fn(&Meant<'_>) -> bool; 3] = [&exactly, &bare_as_asked, &|it| is_in_one && plain(it)];
+    for wanted in wanted {
+        if found.iter().any(wanted) {
+            found.retain(wanted);
+            return;
         }
-        if let Some(path) = symbol.strip_suffix("()") {
-            return Written {
-                kind: Some(|it| matches!(it, SymbolKind::Function | SymbolKind::Method)),
-                path: path.to_owned(),
-            };
-        }
-        if let Some(path) = symbol.strip_suffix('!') {
-            return Written { kind: Some(|it| it == SymbolKind::Macro), path: path.to_owned() };
-        }
-        Written { kind: None, path: symbol.to_owned() }
-    }
-}
-
-/// A path without the kind before it. The kind of a crate's target belongs to the path.
-pub(super) fn bare(path: &str) -> &str {
-    match path.split_once('@') {
-        Some((kind, rest)) if !matches!(kind, "bin" | "example" | "test" | "bench" | "build") => rest,
-        _ => path,
-    }
-}
-
-/// `<ty as trait>::rest`, taken apart.
-fn split_qualified(path: &str) -> Option<(&str, &str, &str)> {
-    let inner = path.strip_prefix('<')?;
-    let (head, rest) = inner.rsplit_once(">::")?;
-    let (ty, trait_) = head.split_once(" as ")?;
-    Some((ty, trait_, rest))
-}
-
-/// How much the segments before the name are alike, the nearest first, from 0 to 1.
-fn tail_likeness(full: &str, asked: &str) -> f64 {
-    let segments = |path: &str| -> Vec<String> {
-        path.split(|it: char| !(it.is_alphanumeric() || it == '_'))
-            .filter(|it| !it.is_empty())
-            .map(str::to_lowercase)
-            .rev()
-            .skip(1)
-            .collect()
-    };
-    let (full, asked) = (segments(full), segments(asked));
-    if asked.is_empty() {
-        return 0.0;
-    }
-    let likeness =
-        |wanted: &String| full.iter().map(|it| strsim::normalized_damerau_levenshtein(it, wanted)).fold(0.0, f64::max);
-    asked.iter().map(likeness).sum::<f64>() / asked.len() as f64
-}
-
-/// Whether `full` may be written as `qualifier::name`: by its last segments, or for a trait's implementation by the
-/// last segments of its type or of its trait.
-fn ends_with(full: &str, qualifier: &str, name: &str) -> bool {
-    let tail = |path: &str, end: &str| path == end || path.ends_with(&format!("::{end}"));
-    match split_qualified(full) {
-        Some((ty, trait_, rest)) => {
-            if rest != name {
-                return false;
-            }
-            let trait_ = trait_.split('<').next().unwrap_or(trait_);
-            match qualifier.strip_prefix('<').and_then(|it| it.strip_suffix('>')).and_then(|it| it.split_once(" as ")) {
-                Some((wanted_ty, wanted_trait)) => {
-                    tail(ty, wanted_ty) && tail(trait_, wanted_trait.split('<').next().unwrap_or(wanted_trait))
-                }
-                None => tail(ty, qualifier) || tail(trait_, qualifier),
-            }
-        }
-        None => tail(full, &format!("{qualifier}::{name}")),
     }
 }

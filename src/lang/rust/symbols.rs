@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use ra_ap_hir::{Adt, Crate, HasVisibility as _, InFile, Module, ModuleSource, Visibility};
+use ra_ap_hir::{Adt, BuiltinType, Crate, HasVisibility as _, InFile, Module, ModuleSource, Visibility};
 use ra_ap_ide::{FileId, FileRange, TryToNav as _};
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 use ra_ap_ide_db::defs::{Definition, NameClass};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 use ra_ap_vfs::VfsPath;
 
-use super::paths::as_assoc_item;
+use super::paths::{Item, as_assoc_item};
 use super::syntax::is_test_file_path;
 use super::view::{Context, span, text_size};
 use crate::lang::files::File;
@@ -27,12 +27,19 @@ impl<'db> Context<'db> {
         }
         let define = |token: SyntaxToken| {
             let name = ast::Name::cast(token.parent()?)?;
-            NameClass::classify(&self.sema, &name)?.defined()
+            NameClass::classify(&self.sema, &name)?.defined().filter(|it| self.is_declared_by(*it, &name))
         };
         if let Some(definition) = define(token.clone()) {
             return Some(definition);
         }
         self.sema.descend_into_macros_exact(token).into_iter().find_map(define)
+    }
+
+    /// rust-analyzer takes the `mod` line that is switched off for its twin that is not.
+    fn is_declared_by(&self, definition: Definition<'db>, name: &ast::Name) -> bool {
+        let Definition::Module(module) = definition else { return true };
+        let declared = module.declaration_source(self.db).and_then(|it| ast::HasName::name(&it.value));
+        declared.is_none_or(|it| it.syntax().text_range() == name.syntax().text_range())
     }
 
     /// A file of the workspace by its name, or one outside of it by its absolute path.
@@ -56,11 +63,22 @@ impl<'db> Context<'db> {
         if let Definition::Crate(krate) = definition {
             return self.module_symbol(krate.root_module(self.db), path);
         }
+        if let Definition::BuiltinType(builtin) = definition {
+            return self.builtin_symbol(builtin, path);
+        }
         let target = definition.try_to_nav(&self.sema)?.call_site;
         let file = self.file(target.file_id)?;
         let name_span = span(target.focus_or_full_range());
         let outline = file.outline().clone();
-        if let Some(item) = item_named_at(&outline, name_span.start) {
+        let written = match definition {
+            Definition::SelfType(_) => first_within(&outline, span(target.full_range), SymbolKind::Impl),
+            // The name of a field without one is its type.
+            Definition::Field(_) if target.focus_range.is_none() => {
+                first_within(&outline, span(target.full_range), SymbolKind::Field)
+            }
+            _ => item_named_at(&outline, name_span.start),
+        };
+        if let Some(item) = written {
             return Some(self.symbol_from(&file, item, path, definition));
         }
         // Nothing is written there: the work of a macro.
@@ -82,6 +100,18 @@ impl<'db> Context<'db> {
             children: Vec::new(),
             path,
         })
+    }
+
+    /// A primitive type has its documentation in a module of std.
+    fn builtin_symbol(&self, builtin: BuiltinType, path: String) -> Option<Symbol> {
+        let documented = self.walk(&format!("std::prim_{path}")).into_iter().chain(self.walk("core"));
+        let module = documented.into_iter().find_map(|it| match it {
+            Definition::Module(it) => Some(it),
+            _ => None,
+        })?;
+        let symbol = self.module_symbol(module, path.clone())?;
+        let signature = builtin.name().as_str().to_owned();
+        Some(Symbol { kind: SymbolKind::Type, name: path, signature, public: true, ..symbol })
     }
 
     pub(super) fn symbol_from(
@@ -166,44 +196,35 @@ impl<'db> Context<'db> {
     /// The symbols of one file as a tree, with their definitions in the order of the tree.
     pub(super) fn symbols_in(&self, file: &Arc<File>) -> (Vec<Symbol>, Vec<Definition<'db>>) {
         let mut definitions = Vec::new();
-        let Some(id) = self.file_id(&file.path) else { return (Vec::new(), definitions) };
-        let outline = file.outline().clone();
-        let module = self.sema.file_to_module_def(id).map_or_else(|| file.path.to_string(), |it| self.module_path(it));
-        let symbols = outline.items.iter().map(|item| self.tree(file, id, item, &module, &mut definitions)).collect();
+        let own = self.file_id(&file.path).zip(self.files.get(&file.path));
+        let Some((id, file)) = own else { return (Vec::new(), definitions) };
+        let items = file.outline().items.iter().map(|item| Item::top(file, id, item));
+        let symbols = items.map(|item| self.tree(&item, &mut definitions)).collect();
         (symbols, definitions)
     }
 
-    fn tree(
-        &self,
-        file: &Arc<File>,
-        id: FileId,
-        item: &OutlineItem,
-        parent: &str,
-        definitions: &mut Vec<Definition<'db>>,
-    ) -> Symbol {
-        let definition =
-            if item.kind == SymbolKind::Impl { None } else { self.definition_at(id, item.name_span.start) };
-        let path = match definition.and_then(|it| self.path_of(it)) {
-            Some(path) => path,
-            // An implementation has no path of its own; what no crate includes has none that is certain.
-            None if item.kind == SymbolKind::Impl => item.name.clone(),
-            None => format!("{parent}::{}", item.name),
-        };
+    fn tree(&self, item: &Item<'db>, definitions: &mut Vec<Definition<'db>>) -> Symbol {
+        let own = item.own;
+        let definition = self.definition_of(item);
+        let path = self.path_of_item(item);
         let mut symbol = match definition {
             Some(Definition::Module(module)) => self
                 .module_symbol(module, path.clone())
-                .unwrap_or_else(|| self.symbol_from(file, item, path.clone(), Definition::Module(module))),
+                .unwrap_or_else(|| self.symbol_from(item.file, own, path, Definition::Module(module))),
             Some(definition) => {
-                definitions.push(definition);
-                self.symbol_from(file, item, path.clone(), definition)
+                if !matches!(definition, Definition::SelfType(_)) {
+                    definitions.push(definition);
+                }
+                self.symbol_from(item.file, own, path, definition)
             }
-            None => self.unresolved(file, item, path.clone()),
+            None => self.unresolved(item.file, own, path),
         };
-        symbol.children = item.children.iter().map(|child| self.tree(file, id, child, &path, definitions)).collect();
+        symbol.children = own.children.iter().map(|child| self.tree(&item.child(child), definitions)).collect();
         symbol
     }
 
-    fn unresolved(&self, file: &Arc<File>, item: &OutlineItem, path: String) -> Symbol {
+    /// An item that only the text shows.
+    pub(super) fn unresolved(&self, file: &Arc<File>, item: &OutlineItem, path: String) -> Symbol {
         let package = self
             .file_id(&file.path)
             .and_then(|id| self.sema.first_crate(id))
@@ -229,13 +250,20 @@ impl<'db> Context<'db> {
 
     /// The path of the innermost symbol around an offset.
     pub(super) fn enclosing_path(&self, file: &File, id: FileId, offset: usize) -> Option<String> {
-        let chain = file.outline().enclosing(offset);
-        chain
-            .iter()
-            .rev()
-            .filter(|it| it.kind != SymbolKind::Impl)
-            .find_map(|item| self.path_of(self.definition_at(id, item.name_span.start)?))
-            .or_else(|| self.sema.file_to_module_def(id).map(|it| self.module_path(it)))
+        let own = self.files.get(&file.path)?;
+        let mut item: Option<Item<'db>> = None;
+        let mut innermost = None;
+        for around in own.outline().enclosing(offset) {
+            let inside = match &item {
+                Some(outer) => outer.child(around),
+                None => Item::top(own, id, around),
+            };
+            if around.kind != SymbolKind::Impl {
+                innermost = Some(inside.clone());
+            }
+            item = Some(inside);
+        }
+        Some(innermost.map_or_else(|| self.file_as_container(own, id), |it| self.path_of_item(&it)))
     }
 
     pub(super) fn line(&self, file: &File, place: &Place) -> String {
@@ -258,9 +286,20 @@ pub(super) fn item_named_at(outline: &Outline, offset: usize) -> Option<&Outline
     found
 }
 
+/// The outermost of a kind whose name stands in a range.
+fn first_within(outline: &Outline, range: Span, kind: SymbolKind) -> Option<&OutlineItem> {
+    let mut found = None;
+    outline.walk(&mut |item| {
+        if item.kind == kind && range.encloses(item.name_span) && found.is_none() {
+            found = Some(item);
+        }
+    });
+    found
+}
+
 fn name_token(tree: &ast::SourceFile, offset: usize) -> Option<SyntaxToken> {
-    let mut tokens = tree.syntax().token_at_offset(text_size(offset));
-    tokens.clone().find(|it| it.kind() == SyntaxKind::IDENT).or_else(|| tokens.next())
+    let tokens = tree.syntax().token_at_offset(text_size(offset));
+    tokens.clone().find(|it| it.kind() == SyntaxKind::IDENT).or_else(|| tokens.last())
 }
 
 /// A definition's kind, told as the language servers' document symbols tell it.
@@ -283,6 +322,7 @@ pub(super) fn kind_of<'db>(context: &Context<'db>, definition: Definition<'db>) 
         Definition::Static(_) => SymbolKind::Static,
         Definition::Local(_) => SymbolKind::Variable,
         Definition::Macro(_) => SymbolKind::Macro,
+        Definition::SelfType(_) => SymbolKind::Impl,
         _ => return None,
     })
 }

@@ -15,6 +15,9 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+use ra_ap_syntax::AstNode as _;
+use ra_ap_syntax::ast;
+
 use crate::model::{Outline, SyntaxError};
 use crate::text::lines::LineIndex;
 
@@ -42,6 +45,26 @@ pub fn outline(text: &str) -> Outline {
         skeleton_lines,
         errors: source.errors,
     }
+}
+
+/// What an `impl` block is called among the items of its file.
+pub fn written_block(item: &ast::Impl) -> String {
+    declaration::impl_name(item).name
+}
+
+/// The trait that a block implements, by its last segment; `None` for an inherent one.
+pub fn written_trait(item: &ast::Impl) -> Option<String> {
+    item.trait_().map(|it| type_name(&it))
+}
+
+/// The type of a block, by the last segments of its paths.
+pub fn written_type(item: &ast::Impl) -> Option<String> {
+    item.self_ty().map(|it| type_name(&it))
+}
+
+/// A type as paths name it: the last segment of each path, without generics, lifetimes and bounds.
+pub fn type_name(ty: &ast::Type) -> String {
+    declaration::type_name(ty.syntax())
 }
 
 /// Whether Cargo's conventions make a file test code as a whole: it lies below a `tests` directory, or is the file

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::mpsc;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use ra_ap_ide::{FilePosition, FindAllRefsConfig, RaFixtureConfig};
+
+mod names;
 
 use super::engine::{Rust, RustConfig};
 use super::usages::Occurrence;
@@ -266,10 +267,13 @@ fn real_workspace() -> PathBuf {
     std::env::var_os("SEMDEX_COMPARE_ROOT").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from)
 }
 
+/// Loaded once for all tests. Without trust nothing has to be built first.
+static REAL: LazyLock<Mutex<Loaded>> =
+    LazyLock::new(|| Mutex::new(load(&real_workspace().canonicalize().unwrap(), false)));
+
 #[test]
 fn usages_equal_those_of_rust_analyzer_on_a_real_workspace() {
-    // Without trust nothing has to be built first; both sides see the same.
-    let mut it = load(&real_workspace().canonicalize().unwrap(), false);
+    let mut it = REAL.lock().unwrap_or_else(PoisonError::into_inner);
     it.fill();
     let mut all = Vec::new();
     for file in it.files.of(Language::Rust) {

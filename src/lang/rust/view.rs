@@ -1,12 +1,10 @@
 //! An immutable view of one revision. It is moved into one blocking closure and dropped there: while it lives, no
 //! change can be made.
 
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use ra_ap_hir::{Module, Name, Semantics, attach_db};
+use ra_ap_hir::{Semantics, attach_db};
 use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase, TextRange, TextSize};
 use ra_ap_ide_db::base_db::SourceDatabase;
 use ra_ap_ide_db::base_db::salsa::Cancelled;
@@ -14,6 +12,7 @@ use ra_ap_paths::AbsPathBuf;
 
 use super::engine::{Environment, FileIds};
 use super::index::Index;
+use super::paths::Names;
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{Coverage, Missing, MissingCode, Place, Span};
@@ -57,7 +56,7 @@ impl View {
                     root: &self.root,
                     environment: &self.environment,
                     index: &self.index,
-                    shared_names: RefCell::default(),
+                    names: Names::default(),
                 };
                 question(&context)
             })
@@ -74,8 +73,8 @@ pub struct Context<'db> {
     pub(super) root: &'db AbsPathBuf,
     pub(super) environment: &'db Environment,
     pub(super) index: &'db Index,
-    /// Names that a module declares more than once, worked out at the first need.
-    pub(super) shared_names: RefCell<HashMap<Module, HashSet<Name>>>,
+    /// What was worked out of names so far.
+    pub(super) names: Names<'db>,
 }
 
 impl<'db> Context<'db> {

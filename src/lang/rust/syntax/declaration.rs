@@ -188,7 +188,7 @@ pub(super) fn impl_name(item: &ast::Impl) -> ImplName {
 }
 
 /// A type as paths name it: the last segment of each path, without generics, lifetimes and bounds.
-fn type_name(ty: &SyntaxNode) -> String {
+pub(super) fn type_name(ty: &SyntaxNode) -> String {
     let mut line = OneLine::default();
     let mut walk = ty.preorder_with_tokens();
     while let Some(event) = walk.next() {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ra_ap_syntax::ast::{self, HasAttrs, HasName, HasVisibility};
-use ra_ap_syntax::{AstNode, AstToken, NodeOrToken, SyntaxNode, TextRange, TextSize};
+use ra_ap_syntax::{AstNode, AstToken, NodeOrToken, SyntaxNode, TextRange, TextSize, WalkEvent};
 
 use crate::model::{OutlineItem, Span, SymbolKind};
 
@@ -98,8 +98,13 @@ impl Collector<'_, '_> {
                     self.list(list.syntax(), scope, out);
                 }
             }
-            ast::Item::Const(item) => out.extend(self.constant(&item, scope)),
-            ast::Item::Static(item) => out.extend(self.named(&item, SymbolKind::Static, scope.is_public(&item), scope)),
+            ast::Item::Const(item) => {
+                out.extend(self.constant(&item, scope).map(|it| self.with_value(it, item.body(), scope)));
+            }
+            ast::Item::Static(item) => {
+                let declared = self.named(&item, SymbolKind::Static, scope.is_public(&item), scope);
+                out.extend(declared.map(|it| self.with_value(it, item.body(), scope)));
+            }
             ast::Item::TypeAlias(item) => {
                 out.extend(self.named(&item, SymbolKind::Type, scope.is_public(&item), scope))
             }
@@ -123,11 +128,38 @@ impl Collector<'_, '_> {
             // The brace that closes a function with strays is another item's.
             function.body = braces.filter(|_| strays.is_empty()).map(|range| self.source.span(range));
             function.span.end = self.source.offset(end_before(item.syntax(), &strays));
+            if let Some(body) = item.body().filter(|_| strays.is_empty()) {
+                function.children = self.inside_body(body.syntax(), &function, scope);
+            }
             out.push(function);
         }
         for stray in strays {
             self.item(stray, scope, out);
         }
+    }
+
+    fn with_value(&self, mut declared: OutlineItem, value: Option<ast::Expr>, scope: &Scope) -> OutlineItem {
+        if let Some(value) = value {
+            declared.children = self.inside_body(value.syntax(), &declared, scope);
+        }
+        declared
+    }
+
+    /// The items of a body, which nothing outside of it sees.
+    fn inside_body(&self, body: &SyntaxNode, owner: &OutlineItem, scope: &Scope) -> Vec<OutlineItem> {
+        let inside = Scope { public: false, ..scope.inside(&owner.name, Parent::Module, owner) };
+        let mut found = Vec::new();
+        let mut walk = body.preorder();
+        while let Some(event) = walk.next() {
+            if let WalkEvent::Enter(node) = event
+                && let Some(item) = ast::Item::cast(node)
+            {
+                self.item(item, &inside, &mut found);
+                walk.skip_subtree();
+            }
+        }
+        found.iter_mut().for_each(hide);
+        found
     }
 
     fn adt<N: HasName + HasVisibility + HasAttrs>(
@@ -302,6 +334,11 @@ impl Collector<'_, '_> {
             children: Vec::new(),
         }
     }
+}
+
+fn hide(item: &mut OutlineItem) {
+    item.public = false;
+    item.children.iter_mut().for_each(hide);
 }
 
 /// Where an item begins: the parser counts plain comments before it as its own, and we do not.

@@ -1,0 +1,183 @@
+//! What each crate is called, so that no two have one name.
+//!
+//! Of the workspace's targets with one name the library has it plainly, others have their kind before it, and where
+//! that is not enough their package too: `bin@rg`, `test@grep-cli/integration`. Of several versions of a dependency
+//! one has the plain name, others are `name@1.2.3`, as in Cargo's package specifications.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use ra_ap_hir::Crate;
+use ra_ap_ide_db::base_db::CrateOrigin;
+
+use super::{plain_name, with_ordinal};
+use crate::lang::rust::view::Context;
+
+/// The kinds of targets, as they stand before `@`.
+pub(in crate::lang::rust) const TARGETS: [&str; 6] = ["lib", "bin", "example", "test", "bench", "build"];
+
+#[derive(Default)]
+pub(super) struct CrateNames {
+    printed: HashMap<Crate, String>,
+    by_printed: HashMap<String, Crate>,
+    /// By everything that a crate may be called, shared or not.
+    by_form: HashMap<String, Vec<Crate>>,
+    /// Without what tells it from others of its name; those of the workspace first.
+    by_name: HashMap<String, Vec<Crate>>,
+}
+
+/// What a crate may be called, the shortest first.
+struct Called {
+    krate: Crate,
+    forms: Vec<String>,
+    /// Who of equals has the shorter form.
+    rank: (u8, String),
+}
+
+impl<'db> Context<'db> {
+    /// A crate's name, told apart where several share it.
+    pub(in crate::lang::rust) fn crate_name(&self, krate: Crate) -> String {
+        self.crate_names().printed.get(&krate).cloned().unwrap_or_else(|| "_".to_owned())
+    }
+
+    /// The crates that a first segment may mean: the one of exactly this name, or all that share it.
+    pub(in crate::lang::rust) fn crates_called(&self, name: &str) -> Vec<Crate> {
+        let names = self.crate_names();
+        match names.by_printed.get(name) {
+            Some(krate) => vec![*krate],
+            None => names.by_form.get(name).or_else(|| names.by_name.get(name)).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// All that share a name, however each is printed.
+    pub(in crate::lang::rust) fn crates_sharing(&self, name: &str) -> Vec<Crate> {
+        self.crate_names().by_name.get(name).cloned().unwrap_or_default()
+    }
+
+    fn crate_names(&self) -> &CrateNames {
+        self.names.crates.get_or_init(|| self.name_crates())
+    }
+
+    fn name_crates(&self) -> CrateNames {
+        let db = self.db;
+        let all = Crate::all(db);
+        let local = all.iter().filter(|it| it.origin(db).is_local());
+        let near: HashSet<Crate> = local.flat_map(|it| it.dependencies(db)).map(|it| it.krate).collect();
+        let mut shared: BTreeMap<String, Vec<Crate>> = BTreeMap::new();
+        for krate in all {
+            let name = krate
+                .display_name(db)
+                .map_or_else(|| "_".to_owned(), |it| plain_name(it.crate_name().symbol().as_str()).to_owned());
+            shared.entry(name).or_default().push(krate);
+        }
+        let mut names = CrateNames::default();
+        for (name, crates) in shared {
+            // The kind of a target stands in its name only where that is needed.
+            let is_alone = crates.iter().filter(|it| it.origin(db).is_local()).count() == 1;
+            let is_plain = is_alone && !name.starts_with("build_script_");
+            let mut group: Vec<Called> =
+                crates.into_iter().map(|it| self.called(it, &name, is_plain, near.contains(&it))).collect();
+            group.sort_by(|a, b| a.rank.cmp(&b.rank));
+            for called in &group {
+                for form in &called.forms {
+                    names.by_form.entry(form.clone()).or_default().push(called.krate);
+                }
+            }
+            for called in &group {
+                // Of equal targets each has its package before it; of versions the nearest has the plain name.
+                let is_shared =
+                    |form: &str| form.contains('@') && names.by_form.get(form).is_some_and(|it| it.len() > 1);
+                let is_free = |form: &str| !names.by_printed.contains_key(form);
+                let own = called.forms.iter().find(|it| is_free(it) && !is_shared(it)).cloned();
+                let printed = own.unwrap_or_else(|| {
+                    let last = called.forms.last().cloned().unwrap_or_default();
+                    (1..).map(|nth| with_ordinal(last.clone(), nth)).find(|it| is_free(it)).unwrap_or_default()
+                });
+                names.by_printed.insert(printed.clone(), called.krate);
+                names.printed.insert(called.krate, printed);
+            }
+            names.by_name.insert(name, group.into_iter().map(|it| it.krate).collect());
+        }
+        names
+    }
+
+    fn called(&self, krate: Crate, name: &str, is_plain: bool, is_near: bool) -> Called {
+        let db = self.db;
+        let root = self.name_of(krate.root_file(db)).unwrap_or_default();
+        match krate.origin(db) {
+            CrateOrigin::Local { .. } if is_plain => {
+                Called { krate, forms: vec![name.to_owned()], rank: (LIBRARY, root) }
+            }
+            CrateOrigin::Local { .. } => {
+                let env = krate.base().env(db);
+                let package = env.get("CARGO_PKG_NAME").unwrap_or_else(|| name.to_owned());
+                let kind = self.target_kind(&root, env.get("CARGO_MANIFEST_DIR"));
+                let forms = match kind {
+                    "lib" => vec![name.to_owned(), format!("lib@{package}/{name}")],
+                    "build" => vec![format!("build@{}", package.replace('-', "_"))],
+                    kind => vec![format!("{kind}@{name}"), format!("{kind}@{package}/{name}")],
+                };
+                let rank = if kind == "lib" { LIBRARY } else { OTHER_TARGET };
+                Called { krate, forms, rank: (rank, root) }
+            }
+            origin => {
+                let version = krate.version(db).map(|it| format!("{name}@{it}"));
+                let rank = match origin {
+                    CrateOrigin::Lang(_) => OTHER_TARGET + 1,
+                    _ if is_near => OTHER_TARGET + 2,
+                    _ => OTHER_TARGET + 3,
+                };
+                Called { krate, forms: std::iter::once(name.to_owned()).chain(version).collect(), rank: (rank, root) }
+            }
+        }
+    }
+
+    /// Which target of its package a crate is: by Cargo's conventions, or as its manifest says.
+    fn target_kind(&self, root: &str, manifest_dir: Option<String>) -> &'static str {
+        let directory = manifest_dir.unwrap_or_default();
+        let directory = match directory.strip_prefix(self.root.as_str()) {
+            Some(below) => below.trim_start_matches('/'),
+            None => &directory,
+        };
+        let path = root.strip_prefix(directory).unwrap_or(root).trim_start_matches('/');
+        match path {
+            "src/lib.rs" => return "lib",
+            "src/main.rs" => return "bin",
+            _ => {}
+        }
+        let manifest = if directory.is_empty() { "Cargo.toml".to_owned() } else { format!("{directory}/Cargo.toml") };
+        let manifest = self.files.get(&manifest).and_then(|it| it.text.parse::<toml::Table>().ok());
+        if let Some(kind) = manifest.and_then(|it| declared_kind(&it, path)) {
+            return kind;
+        }
+        match path.split('/').collect::<Vec<_>>()[..] {
+            ["tests", ..] => "test",
+            ["examples", ..] => "example",
+            ["benches", ..] => "bench",
+            ["src", "bin", ..] => "bin",
+            ["build.rs"] => "build",
+            _ => "lib",
+        }
+    }
+}
+
+const LIBRARY: u8 = 0;
+const OTHER_TARGET: u8 = 1;
+
+/// The kind of the target whose file a manifest names.
+fn declared_kind(manifest: &toml::Table, path: &str) -> Option<&'static str> {
+    let is_path = |target: &toml::Value| {
+        let named = target.get("path").and_then(toml::Value::as_str);
+        named.is_some_and(|it| it.trim_start_matches("./") == path)
+    };
+    let package = manifest.get("package");
+    if package.and_then(|it| it.get("build")).and_then(toml::Value::as_str) == Some(path) {
+        return Some("build");
+    }
+    if manifest.get("lib").is_some_and(is_path) {
+        return Some("lib");
+    }
+    let listed = |kind: &&str| {
+        manifest.get(*kind).and_then(toml::Value::as_array).is_some_and(|targets| targets.iter().any(is_path))
+    };
+    ["bin", "example", "test", "bench"].into_iter().find(listed)
+}

@@ -1,0 +1,204 @@
+//! What a definition is: its name and kind in a path, and what it is declared in.
+
+use ra_ap_hir::{
+    Adt, AsAssocItem, AssocItem, AssocItemContainer, FieldSource, HasCrate, HasSource, HasVisibility as _, Impl,
+    InFile, Macro, MacroKind, Module, ModuleDef, ModuleSource, Variant, Visibility,
+};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use super::plain_name;
+use crate::lang::rust::view::Context;
+
+impl<'db> Context<'db> {
+    /// A definition's segment: `_` for a constant without a name.
+    pub(super) fn name_in_path(&self, definition: Definition<'db>) -> Option<String> {
+        match definition.name(self.db) {
+            Some(name) => Some(plain_name(name.as_str()).to_owned()),
+            None => matches!(definition, Definition::Const(_)).then(|| "_".to_owned()),
+        }
+    }
+
+    pub(in crate::lang::rust) fn kind_word(&self, definition: Definition<'db>) -> &'static str {
+        match definition {
+            Definition::Module(_) | Definition::Crate(_) => "mod",
+            Definition::Adt(Adt::Struct(_)) => "struct",
+            Definition::Adt(Adt::Enum(_)) => "enum",
+            Definition::Adt(Adt::Union(_)) => "union",
+            Definition::Trait(_) => "trait",
+            Definition::TypeAlias(_) | Definition::BuiltinType(_) => "type",
+            Definition::Function(it) if it.has_self_param(self.db) => "method",
+            Definition::Function(_) => "fn",
+            Definition::Field(_) => "field",
+            Definition::Const(_) => "const",
+            Definition::Static(_) => "static",
+            Definition::Macro(_) => "macro",
+            Definition::SelfType(_) => "impl",
+            _ => "variant",
+        }
+    }
+
+    /// What a definition's path leads through: a crate's root has nothing above it, an implementation of a trait is
+    /// named by its type and trait alone.
+    pub(in crate::lang::rust) fn container_of(&self, definition: Definition<'db>) -> Option<Definition<'db>> {
+        let db = self.db;
+        match definition {
+            Definition::Module(it) => self.module_or_body(definition, it.parent(db)?),
+            Definition::Field(it) => Some(match it.parent_def(db) {
+                Variant::Struct(it) => Definition::Adt(Adt::Struct(it)),
+                Variant::Union(it) => Definition::Adt(Adt::Union(it)),
+                Variant::EnumVariant(it) => Definition::EnumVariant(it),
+            }),
+            Definition::EnumVariant(it) => Some(Definition::Adt(Adt::Enum(it.parent_enum(db)))),
+            Definition::Macro(it) if self.is_exported(it) => Some(Definition::Module(it.krate(db).root_module(db))),
+            Definition::SelfType(it) if self.trait_of(it).is_none() => Some(self.inherent_container(it)),
+            Definition::Function(_)
+            | Definition::Const(_)
+            | Definition::TypeAlias(_)
+            | Definition::Static(_)
+            | Definition::Adt(_)
+            | Definition::Trait(_)
+            | Definition::Macro(_) => match as_assoc_item(definition, db).map(|it| it.container(db)) {
+                Some(AssocItemContainer::Trait(it)) => Some(Definition::Trait(it)),
+                Some(AssocItemContainer::Impl(it)) if self.trait_of(it).is_none() => Some(self.inherent_container(it)),
+                Some(AssocItemContainer::Impl(it)) => Some(Definition::SelfType(it)),
+                None => self.module_or_body(definition, definition.module(db)?),
+            },
+            _ => None,
+        }
+    }
+
+    /// The members of all inherent blocks of one type stand below it.
+    fn inherent_container(&self, it: Impl) -> Definition<'db> {
+        let ty = it.self_ty(self.db);
+        match (ty.as_adt(), ty.as_builtin()) {
+            (Some(adt), _) => Definition::Adt(adt),
+            (None, Some(builtin)) => Definition::BuiltinType(builtin),
+            (None, None) => Definition::SelfType(it),
+        }
+    }
+
+    /// The inherent block that a member stands in.
+    pub(super) fn inherent_impl_of(&self, definition: Definition<'db>) -> Option<Impl> {
+        match as_assoc_item(definition, self.db)?.container(self.db) {
+            AssocItemContainer::Impl(it) if self.trait_of(it).is_none() => Some(it),
+            AssocItemContainer::Impl(_) | AssocItemContainer::Trait(_) => None,
+        }
+    }
+
+    pub(super) fn is_exported(&self, it: Macro) -> bool {
+        it.kind(self.db) == MacroKind::Declarative && it.visibility(self.db) == Visibility::Public
+    }
+
+    /// A module, or for an item in a body the function, constant or static whose body it is.
+    fn module_or_body(&self, definition: Definition<'db>, module: Module) -> Option<Definition<'db>> {
+        if module.nearest_non_block_module(self.db) == module {
+            return Some(Definition::Module(module));
+        }
+        let node = self.syntax_of(definition)?;
+        let around = self.sema.ancestors_with_macros(node.value).skip(1);
+        let body = around.filter_map(ast::Item::cast).find_map(|item| self.body_owner(&item));
+        body.or_else(|| Some(Definition::Module(module.nearest_non_block_module(self.db))))
+    }
+
+    pub(super) fn body_owner(&self, item: &ast::Item) -> Option<Definition<'db>> {
+        match item {
+            ast::Item::Fn(it) => self.sema.to_def(it).map(Definition::Function),
+            ast::Item::Const(it) => self.sema.to_def(it).map(Definition::Const),
+            ast::Item::Static(it) => self.sema.to_def(it).map(Definition::Static),
+            _ => None,
+        }
+    }
+
+    pub(super) fn syntax_of(&self, definition: Definition<'db>) -> Option<InFile<SyntaxNode>> {
+        match definition {
+            Definition::Function(it) => self.node(it),
+            Definition::Const(it) => self.node(it),
+            Definition::Static(it) => self.node(it),
+            Definition::TypeAlias(it) => self.node(it),
+            Definition::Trait(it) => self.node(it),
+            Definition::EnumVariant(it) => self.node(it),
+            Definition::SelfType(it) => self.node(it),
+            Definition::Adt(it) => self.node(it),
+            Definition::Macro(it) => Some(self.sema.source(it)?.map(|it| it.either(node_of, node_of))),
+            Definition::Field(it) => Some(self.sema.source(it)?.map(|it| match it {
+                FieldSource::Named(it) => node_of(it),
+                FieldSource::Pos(it) => node_of(it),
+            })),
+            Definition::Module(it) => {
+                let source = it.definition_source(self.db);
+                match &source.value {
+                    ModuleSource::Module(module) => {
+                        self.sema.parse_or_expand(source.file_id);
+                        Some(InFile::new(source.file_id, module.syntax().clone()))
+                    }
+                    ModuleSource::SourceFile(_) | ModuleSource::BlockExpr(_) => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn node<T: HasSource>(&self, it: T) -> Option<InFile<SyntaxNode>>
+    where
+        T::Ast: ra_ap_syntax::AstNode,
+    {
+        Some(self.sema.source(it)?.map(node_of))
+    }
+}
+
+fn node_of(it: impl ra_ap_syntax::AstNode) -> SyntaxNode {
+    it.syntax().clone()
+}
+
+pub(in crate::lang::rust) fn as_assoc_item<'db>(
+    definition: Definition<'db>,
+    db: &'db ra_ap_ide::RootDatabase,
+) -> Option<AssocItem> {
+    match definition {
+        Definition::Function(it) => it.as_assoc_item(db),
+        Definition::Const(it) => it.as_assoc_item(db),
+        Definition::TypeAlias(it) => it.as_assoc_item(db),
+        _ => None,
+    }
+}
+
+pub(in crate::lang::rust) fn assoc_definition<'db>(item: AssocItem) -> Definition<'db> {
+    match item {
+        AssocItem::Function(it) => Definition::Function(it),
+        AssocItem::Const(it) => Definition::Const(it),
+        AssocItem::TypeAlias(it) => Definition::TypeAlias(it),
+    }
+}
+
+pub(in crate::lang::rust) fn module_definition<'db>(item: ModuleDef) -> Definition<'db> {
+    match item {
+        ModuleDef::Module(it) => Definition::Module(it),
+        ModuleDef::Function(it) => Definition::Function(it),
+        ModuleDef::Adt(it) => Definition::Adt(it),
+        ModuleDef::EnumVariant(it) => Definition::EnumVariant(it),
+        ModuleDef::Const(it) => Definition::Const(it),
+        ModuleDef::Static(it) => Definition::Static(it),
+        ModuleDef::Trait(it) => Definition::Trait(it),
+        ModuleDef::TypeAlias(it) => Definition::TypeAlias(it),
+        ModuleDef::BuiltinType(it) => Definition::BuiltinType(it),
+        ModuleDef::Macro(it) => Definition::Macro(it),
+    }
+}
+
+/// The item of the trait that an implementation's item stands for; anything else itself.
+pub(in crate::lang::rust) fn in_trait<'db>(
+    definition: Definition<'db>,
+    db: &'db ra_ap_ide::RootDatabase,
+) -> Definition<'db> {
+    let found = || {
+        let item = as_assoc_item(definition, db)?;
+        let AssocItemContainer::Impl(container) = item.container(db) else { return None };
+        let name = item.name(db)?;
+        let same = |other: &AssocItem| {
+            other.name(db).as_ref() == Some(&name) && std::mem::discriminant(other) == std::mem::discriminant(&item)
+        };
+        container.trait_(db)?.items(db).into_iter().find(same).map(assoc_definition)
+    };
+    found().unwrap_or(definition)
+}

@@ -1,0 +1,220 @@
+//! What stands below a definition in paths, by name, in the order of the code.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use ra_ap_hir::{Adt, Crate, Impl, Module, ScopeDef, Type};
+use ra_ap_ide_db::defs::{Definition, NameClass};
+use ra_ap_syntax::ast::{self, HasName as _};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, WalkEvent};
+
+use super::definitions::{assoc_definition, module_definition};
+use crate::lang::rust::view::Context;
+
+#[derive(Default)]
+pub(in crate::lang::rust) struct Members<'db> {
+    by_name: HashMap<String, Vec<Definition<'db>>>,
+}
+
+impl<'db> Members<'db> {
+    pub(in crate::lang::rust) fn named(&self, name: &str) -> &[Definition<'db>] {
+        self.by_name.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    pub(in crate::lang::rust) fn all(&self) -> impl Iterator<Item = (&str, Definition<'db>)> {
+        self.by_name.iter().flat_map(|(name, members)| members.iter().map(move |it| (name.as_str(), *it)))
+    }
+}
+
+impl<'db> Context<'db> {
+    /// What a definition itself declares: nothing that it re-exports, and of a type nothing that a trait gives it.
+    pub(in crate::lang::rust) fn members_of(&self, container: Definition<'db>) -> Rc<Members<'db>> {
+        if let Some(known) = self.names.members.borrow().get(&container) {
+            return known.clone();
+        }
+        let mut members = Members::default();
+        for definition in self.declared_in(container) {
+            let Some(name) = self.name_in_path(definition) else { continue };
+            let same = members.by_name.entry(name).or_default();
+            if !same.contains(&definition) {
+                same.push(definition);
+            }
+        }
+        let members = Rc::new(members);
+        self.names.members.borrow_mut().insert(container, members.clone());
+        members
+    }
+
+    fn declared_in(&self, container: Definition<'db>) -> Vec<Definition<'db>> {
+        let db = self.db;
+        match container {
+            Definition::Crate(it) => self.declared_in_module(it.root_module(db)),
+            Definition::Module(it) => self.declared_in_module(it),
+            Definition::Adt(adt) => {
+                let mut found: Vec<Definition<'db>> = match adt {
+                    Adt::Struct(it) => it.fields(db).into_iter().map(Definition::Field).collect(),
+                    Adt::Union(it) => it.fields(db).into_iter().map(Definition::Field).collect(),
+                    Adt::Enum(it) => it.variants(db).into_iter().map(Definition::EnumVariant).collect(),
+                };
+                found.extend(self.items_of(self.inherent_impls(container)));
+                found
+            }
+            Definition::EnumVariant(it) => it.fields(db).into_iter().map(Definition::Field).collect(),
+            Definition::Trait(it) => it.items(db).into_iter().map(assoc_definition).collect(),
+            Definition::SelfType(it) if self.trait_of(it).is_some() => self.items_of(vec![it]),
+            Definition::SelfType(_) | Definition::BuiltinType(_) => self.items_of(self.inherent_impls(container)),
+            Definition::Function(_) | Definition::Const(_) | Definition::Static(_) => self.declared_in_body(container),
+            _ => Vec::new(),
+        }
+    }
+
+    fn items_of(&self, impls: Vec<Impl>) -> Vec<Definition<'db>> {
+        impls.into_iter().flat_map(|it| it.items(self.db)).map(assoc_definition).collect()
+    }
+
+    fn declared_in_module(&self, module: Module) -> Vec<Definition<'db>> {
+        let db = self.db;
+        let exported = |it: &Definition<'db>| matches!(it, Definition::Macro(it) if self.is_exported(*it));
+        let own = |it: &Definition<'db>| it.module(db) == Some(module) && !exported(it);
+        let is_root = module.is_crate_root(db);
+        let declared = module.declarations(db).into_iter().map(module_definition);
+        let mut found: Vec<Definition<'db>> = declared.filter(|it| own(it) || is_root && exported(it)).collect();
+        found.extend(module.legacy_macros(db).into_iter().map(Definition::Macro).filter(own));
+        found
+    }
+
+    /// All inherent blocks of a type, by the definition that its members stand below.
+    pub(in crate::lang::rust) fn inherent_impls(&self, container: Definition<'db>) -> Vec<Impl> {
+        let db = self.db;
+        let inherent = |it: &Impl| self.trait_of(*it).is_none();
+        match container {
+            Definition::Adt(adt) => Impl::all_for_type(db, adt.ty(db)).into_iter().filter(inherent).collect(),
+            // Crates above `core` add to the primitive types too.
+            Definition::BuiltinType(builtin) => self
+                .impls_of_the_language()
+                .into_iter()
+                .filter(|it| it.self_ty(db).as_builtin() == Some(builtin))
+                .collect(),
+            Definition::SelfType(own) if self.trait_of(own).is_none() => {
+                let path = self.type_of(own);
+                let krate = own.module(db).krate(db);
+                let all = if krate.origin(db).is_lang() {
+                    self.impls_of_the_language()
+                } else {
+                    Impl::all_in_crate(db, krate).into_iter().filter(inherent).collect()
+                };
+                let same = |it: &Impl| it.self_ty(db).as_adt().is_none() && self.type_of(*it) == path;
+                all.into_iter().filter(same).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The inherent blocks of types that are no crate's own.
+    pub(in crate::lang::rust) fn impls_of_the_language(&self) -> Vec<Impl> {
+        let db = self.db;
+        let crates = Crate::all(db).into_iter().filter(|it| it.origin(db).is_lang());
+        let inherent = |it: &Impl| it.trait_(db).is_none() && it.self_ty(db).as_adt().is_none();
+        crates.flat_map(|it| Impl::all_in_crate(db, it)).filter(inherent).collect()
+    }
+
+    fn declared_in_body(&self, owner: Definition<'db>) -> Vec<Definition<'db>> {
+        let Some(node) = self.syntax_of(owner) else { return Vec::new() };
+        let mut found = Vec::new();
+        self.items_below(&node.value, &mut found);
+        found
+    }
+
+    /// The items of a body, those of the items themselves left out; those too that a macro call makes.
+    fn items_below(&self, body: &SyntaxNode, found: &mut Vec<Definition<'db>>) {
+        let mut walk = body.preorder();
+        while let Some(event) = walk.next() {
+            let WalkEvent::Enter(node) = event else { continue };
+            if node == *body {
+                continue;
+            }
+            if let Some(call) = ast::MacroCall::cast(node.clone()) {
+                if makes_items(&call)
+                    && let Some(made) = self.sema.expand_macro_call(&call)
+                {
+                    self.items_below(&made.value, found);
+                }
+                walk.skip_subtree();
+            } else if let Some(item) = ast::Item::cast(node) {
+                found.extend(self.declared_by(&item));
+                walk.skip_subtree();
+            }
+        }
+    }
+
+    fn declared_by(&self, item: &ast::Item) -> Option<Definition<'db>> {
+        let name = match item {
+            ast::Item::Const(it) => return self.sema.to_def(it).map(Definition::Const),
+            ast::Item::Enum(it) => it.name(),
+            ast::Item::Fn(it) => it.name(),
+            ast::Item::MacroDef(it) => it.name(),
+            ast::Item::MacroRules(it) => it.name(),
+            ast::Item::Module(it) => it.name(),
+            ast::Item::Static(it) => it.name(),
+            ast::Item::Struct(it) => it.name(),
+            ast::Item::Trait(it) => it.name(),
+            ast::Item::TypeAlias(it) => it.name(),
+            ast::Item::Union(it) => it.name(),
+            ast::Item::AsmExpr(_)
+            | ast::Item::ExternBlock(_)
+            | ast::Item::ExternCrate(_)
+            | ast::Item::Impl(_)
+            | ast::Item::MacroCall(_)
+            | ast::Item::Use(_) => None,
+        };
+        NameClass::classify(&self.sema, &name?)?.defined()
+    }
+
+    /// What can be named below a definition, re-exports and the members of traits' implementations included.
+    pub(in crate::lang::rust) fn reachable(&self, from: Definition<'db>, name: &str) -> Vec<Definition<'db>> {
+        let mut found = self.members_of(from).named(name).to_vec();
+        match from {
+            Definition::Crate(it) => self.in_scope(it.root_module(self.db), name, &mut found),
+            Definition::Module(it) => self.in_scope(it, name, &mut found),
+            Definition::TypeAlias(it) => {
+                let ty = it.ty(self.db);
+                let meant = ty.as_adt().map(Definition::Adt).or_else(|| ty.as_builtin().map(Definition::BuiltinType));
+                return meant.map(|it| self.reachable(it, name)).unwrap_or_default();
+            }
+            Definition::Adt(it) if found.is_empty() => found = self.given_by_traits(it.ty(self.db), name),
+            Definition::BuiltinType(it) if found.is_empty() => found = self.given_by_traits(it.ty(self.db), name),
+            _ => {}
+        }
+        found
+    }
+
+    fn in_scope(&self, module: Module, name: &str, found: &mut Vec<Definition<'db>>) {
+        let named = module.scope(self.db, None).into_iter().filter(|(it, _)| super::plain_name(it.as_str()) == name);
+        for (_, it) in named {
+            let ScopeDef::ModuleDef(it) = it else { continue };
+            let definition = module_definition(it);
+            if !found.contains(&definition) {
+                found.push(definition);
+            }
+        }
+    }
+
+    fn given_by_traits(&self, ty: Type<'db>, name: &str) -> Vec<Definition<'db>> {
+        let impls = Impl::all_for_type(self.db, ty).into_iter().filter(|it| it.trait_(self.db).is_some());
+        let named = impls.flat_map(|it| it.items(self.db)).map(assoc_definition);
+        named.filter(|it| self.name_in_path(*it).is_some_and(|it| it == name)).collect()
+    }
+}
+
+/// Only a call that stands as a statement can declare what is seen outside of it.
+fn makes_items(call: &ast::MacroCall) -> bool {
+    let Some(parent) = call.syntax().parent() else { return true };
+    match ast::MacroExpr::cast(parent.clone()) {
+        Some(it) => it.syntax().parent().is_some_and(|it| {
+            ast::ExprStmt::can_cast(it.kind())
+                || ast::StmtList::can_cast(it.kind())
+                || ast::MacroStmts::can_cast(it.kind())
+        }),
+        None => !ast::Pat::can_cast(parent.kind()) && !ast::Type::can_cast(parent.kind()),
+    }
+}
