@@ -16,7 +16,7 @@ use crate::lang::Result;
 use crate::lang::files::{File, Files};
 use crate::model::{
     Affected, Broken, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, Impact, Judgement, Language, Missing,
-    MissingCode, Severity, Span, SymbolKind, Unchecked,
+    MissingCode, Role, Severity, Span, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
 
@@ -280,7 +280,10 @@ impl<'db> Context<'db> {
             && cause.path.ends_with(old_name)
             && self.names_nothing(id, file, at, old_name);
         let hidden = cause.delta.kind == ChangeKind::Visibility && self.is_hidden(id, at.start);
-        let reason = if gone {
+        let reason = if occurrence.role == Role::Doc {
+            // The compiler reads no links.
+            None
+        } else if gone {
             Some(("E0425", format!("cannot find `{old_name}`: it is {} by this edit", cause.delta.kind.name())))
         } else if hidden {
             Some(("E0603", format!("`{}` is not visible here any more", cause.path)))

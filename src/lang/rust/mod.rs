@@ -4,6 +4,7 @@ mod calls;
 mod delta;
 pub mod describe;
 pub mod diagnostics;
+mod doc_links;
 pub mod engine;
 mod index;
 pub mod judge;

@@ -1,12 +1,15 @@
 //! What each name in a text means. Every occurrence is accounted for: it names something, it declares something, it is
 //! no symbol's, or nobody can say.
 
+use std::cell::OnceCell;
+
 use ra_ap_hir::{Adt, AssocItemContainer, Crate, Field, Function, InFile, Macro, Module, Semantics};
 use ra_ap_hir::{BuiltinType, Const, EnumVariant, ExternCrateDecl, Static, Trait, TypeAlias};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::{Definition, NameClass, NameRefClass};
 use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxKind, SyntaxNode, SyntaxToken, ast};
 
+use super::doc_links::doc_links;
 use super::paths::{as_assoc_item, in_trait};
 use super::view::text_size;
 use crate::model::Role;
@@ -212,19 +215,42 @@ impl Target {
 /// Reads the names of one file.
 pub(super) struct Reader<'a, 'db> {
     sema: &'a Semantics<'db, RootDatabase>,
+    file: FileId,
     tree: SyntaxNode,
     in_a_crate: bool,
+    /// Asked for at the first need.
+    doc_links: OnceCell<Vec<(usize, Definition<'db>)>>,
 }
 
 impl<'a, 'db> Reader<'a, 'db> {
     pub(super) fn new(sema: &'a Semantics<'db, RootDatabase>, file: FileId) -> Reader<'a, 'db> {
         let tree = sema.parse_guess_edition(file);
-        Reader { sema, tree: tree.syntax().clone(), in_a_crate: sema.file_to_module_def(file).is_some() }
+        let in_a_crate = sema.file_to_module_def(file).is_some();
+        Reader { sema, file, tree: tree.syntax().clone(), in_a_crate, doc_links: OnceCell::new() }
+    }
+
+    fn doc_links(&self) -> &[(usize, Definition<'db>)] {
+        self.doc_links.get_or_init(|| doc_links(self.sema, self.file, &self.tree))
+    }
+
+    /// What a doc comment links to by the word at an offset.
+    fn linked(&self, comment: &SyntaxToken, at: usize) -> Option<Verdict<'db>> {
+        if !self.in_a_crate || !comment.text().contains('[') {
+            return None;
+        }
+        let links = self.doc_links();
+        let first = links.partition_point(|it| it.0 < at);
+        let named: Vec<_> = links[first..].iter().take_while(|it| it.0 == at).map(|it| (it.1, Role::Doc)).collect();
+        (!named.is_empty()).then_some(Verdict::Names(named))
     }
 
     /// What the word at an offset means. `None` where it is no name: in a comment, in a string, another word's part.
     pub(super) fn read(&self, at: usize, word: &str) -> Option<Verdict<'db>> {
-        let token = token_at(&self.tree, at, word)?;
+        let token = self.tree.token_at_offset(text_size(at)).right_biased()?;
+        if token.kind() == SyntaxKind::COMMENT {
+            return self.linked(&token, at);
+        }
+        let token = nameable(token, word)?;
         Some(self.judge_token(&token, at))
     }
 
@@ -237,6 +263,12 @@ impl<'a, 'db> Reader<'a, 'db> {
                 if text.contains('{') {
                     for (at, _) in words(text) {
                         visit(start + at, self.judge_token(&token, start + at));
+                    }
+                }
+            } else if token.kind() == SyntaxKind::COMMENT {
+                for (at, _) in words(text).filter(|_| text.contains('[')) {
+                    if let Some(verdict) = self.linked(&token, start + at) {
+                        visit(start + at, verdict);
                     }
                 }
             } else if is_name(&token) {
@@ -324,8 +356,7 @@ impl<'a, 'db> Reader<'a, 'db> {
 }
 
 /// The token of a word, if it is one that can name something: an identifier, or a string with format arguments.
-fn token_at(tree: &SyntaxNode, at: usize, word: &str) -> Option<SyntaxToken> {
-    let token = tree.token_at_offset(text_size(at)).right_biased()?;
+fn nameable(token: SyntaxToken, word: &str) -> Option<SyntaxToken> {
     match token.kind() {
         SyntaxKind::STRING => ast::String::cast(token.clone()).map(|_| token),
         _ => (is_name(&token) && token.text().trim_start_matches("r#") == word).then_some(token),
