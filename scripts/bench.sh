@@ -26,9 +26,11 @@ bench() {
 bench spikes/01-reload-latency/measure.py "${all[@]}"
 bench benches/skeletons/skeletons.py "${all[@]}"
 bench benches/freshness/freshness.py "${all[@]}"
+bench benches/names/round_trip.py "${all[@]}"
 bench benches/edits/back_and_forth.py "${all[@]}"
 if [ ${#go[@]} -gt 0 ]; then
     bench benches/usages/compare.py "${go[@]}"
+    bench benches/external/go_docs.py "${go[@]}"
     bench benches/kill/kill.py "${go[@]}"
 fi
 

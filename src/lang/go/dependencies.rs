@@ -69,7 +69,13 @@ pub fn goroot_dir(goroot: &Path, import_path: &str) -> Option<PathBuf> {
     let lawful = import_path.split('/').all(|it| !it.is_empty() && !it.starts_with('.'));
     let sources = goroot.join("src");
     let found = [sources.join(import_path), sources.join("vendor").join(import_path)];
-    found.into_iter().find(|it| lawful && it.is_dir())
+    found.into_iter().find(|it| lawful && holds_go(it))
+}
+
+/// Whether Go files lie there, and not only in directories below.
+fn holds_go(directory: &Path) -> bool {
+    let mut entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.any(|it| it.path().extension().is_some_and(|it| it == "go"))
 }
 
 /// Without `.` and `..`.

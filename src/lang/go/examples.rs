@@ -40,14 +40,24 @@ fn is_for(rest: &str, base: &str) -> bool {
     suffix.is_empty() || suffix.strip_prefix('_').is_some_and(|it| it.starts_with(char::is_lowercase))
 }
 
+/// A file with one example, no test, and other things that the example needs is shown whole, as `go doc` does.
+fn is_whole_file(file: &File) -> bool {
+    let items = &file.outline().items;
+    let is_test = |it: &&OutlineItem| it.test && it.kind == SymbolKind::Function;
+    let mut tests = items.iter().filter(is_test);
+    let only = tests.next().is_some_and(|it| it.name.starts_with("Example")) && tests.next().is_none();
+    only && items.len() > 1
+}
+
 fn example(file: &File, item: &OutlineItem) -> Example {
     let body = item.body.and_then(|it| file.text.get(it.start..it.end)).unwrap_or_default();
+    let code = if is_whole_file(file) { file.text.trim().to_owned() } else { dedented(body) };
     Example {
         origin: ExampleOrigin::Example,
         file: file.path.to_string(),
         line: file.lines().line(item.name_span.start),
         title: item.name.clone(),
-        code: dedented(body),
+        code,
     }
 }
 

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use super::constraints::BuildContext;
 use super::examples::examples_in;
-use super::lookup::World;
+use super::links;
+use super::lookup::{World, may_be_called};
 use super::modules::{GoPackage, Standing};
 use super::names::{Declaration, is_test_file};
+use super::overview::Documentation;
 use super::overview::{documented, overview};
 use super::suggest;
 use crate::lang::files::File;
@@ -20,7 +22,10 @@ const MAX_FILE: u64 = 10 * 1024 * 1024;
 /// The overview of a package in a directory; its files have absolute names.
 pub fn external_package(dir: &Path, import_path: &str, version: Option<&str>) -> io::Result<Package> {
     let (package, _) = read(dir, import_path, &BuildContext::host())?;
-    Ok(overview(&package.named(), version))
+    let package = package.named();
+    let mut shown = overview(&package, version);
+    shown.docs = shown.docs.map(|docs| links::resolved(&docs, |link| linked(&package.files, &package, link)));
+    Ok(shown)
 }
 
 /// All that a directory says of one symbol, given by what its path has behind the package: its source, docs and
@@ -41,13 +46,35 @@ pub fn external_symbol(dir: &Path, import_path: &str, bits: &[&str]) -> io::Resu
     let methods = methods_of(&all, found);
     let symbol = documented(found.symbol(), &methods, false);
     let names: Vec<&str> = found.bits().collect();
+    let Documentation { source, docs } = Documentation::of(found.file, found.item);
     Ok(Some(Description {
-        source: found.file.text.get(found.item.span.start..found.item.span.end).map(str::to_owned),
-        docs: symbol.docs.clone(),
+        source,
+        docs: docs.map(|docs| links::resolved(&docs, |link| linked(&all, found.package, link))),
         examples: examples_in(tests.iter().map(|it| &**it), &names),
         symbol,
         implementations: Vec::new(),
     }))
+}
+
+/// The path that a doc link means: of the package itself, else of what any of its files imports.
+fn linked(files: &[Arc<File>], package: &GoPackage, link: &str) -> Option<String> {
+    let bits: Vec<String> = link.split('.').map(str::to_owned).collect();
+    let (first, rest) = bits.split_first()?;
+    // Most files do not declare it; those need not be parsed.
+    let declares = ["type ", "func ", "var ", "const ", "\t"].map(|it| format!("{it}{first}"));
+    let likely = files.iter().filter(|file| declares.iter().any(|it| file.text.contains(it.as_str())));
+    let package = GoPackage { files: likely.cloned().collect(), ..package.clone() };
+    let world = World::new(vec![package]);
+    if let Some(found) = find(&world, &bits) {
+        return Some(found.path());
+    }
+    let imports = files.iter().filter(|file| file.text.contains(first.as_str())).flat_map(|it| &it.outline().imports);
+    let mut named = imports.filter(|it| match &it.alias {
+        Some(alias) => alias == first,
+        None => may_be_called(&it.path, first),
+    });
+    let import = named.next()?;
+    Some([std::slice::from_ref(&import.path), rest].concat().join("."))
 }
 
 /// What may have been meant by a symbol that a package does not have.
@@ -141,6 +168,14 @@ mod tests {
         let ty = external_symbol(&dir, "bufio", &["Scanner"]).unwrap().unwrap();
         assert!(ty.examples.iter().any(|it| it.title == "ExampleScanner_lines" && it.code.contains("scanner.Scan()")));
         assert!(ty.symbol.children.iter().any(|it| it.path == "bufio.Scanner.Buffer"));
+        let links = external_symbol(&dir, "bufio", &["NewReadWriter"]).unwrap().unwrap();
+        assert!(links.docs.is_some_and(|it| it.contains("[bufio.ReadWriter]")));
+        let constant = external_symbol(&goroot_package("os"), "os", &["O_SYNC"]).unwrap().unwrap();
+        assert!(constant.docs.is_some_and(|it| it.contains("synchronous I/O")));
+        let month = external_symbol(&goroot_package("time"), "time", &["Second"]).unwrap().unwrap();
+        assert!(month.docs.is_some_and(|it| it.starts_with("Common durations.")));
+        let sorted = external_symbol(&goroot_package("sort"), "sort", &["Interface"]).unwrap().unwrap();
+        assert_eq!(sorted.source.map(|it| it.contains("Less(i, j int) bool")), Some(true));
         let promoted = external_symbol(&dir, "bufio", &["ReadWriter", "ReadRune"]).unwrap().unwrap();
         assert_eq!(promoted.symbol.path, "bufio.Reader.ReadRune");
         assert_eq!(external_symbol(&dir, "bufio", &["Nothing"]).unwrap(), None);

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::book::{folders, is_left_out};
 use super::constraints::BuildContext;
 use super::modules::{GoPackage, Standing, base_name, module_of, packages, parent, works};
-use super::names::{is_test_file, symbol};
+use super::names::{inner_path, is_test_file, symbol};
 use super::outside;
 use super::twins::Twins;
 use super::wire::is_hidden;
 use crate::lang::files::Files;
-use crate::model::{Language, Symbol};
+use crate::model::{Language, Symbol, SymbolKind};
 
 pub struct Layout {
     pub files: Arc<Files>,
@@ -101,6 +101,19 @@ impl Layout {
             }
             None => outside::package_symbol(file, package, false),
         }
+    }
+
+    /// A type of the workspace with its methods, wherever in the package they stand.
+    pub fn with_methods(&self, mut symbol: Symbol) -> Symbol {
+        let is_type = matches!(symbol.kind, SymbolKind::Struct | SymbolKind::Type);
+        if !is_type || inner_path(&symbol) != symbol.name {
+            return symbol;
+        }
+        let packages = self.by_path.get(symbol.package.as_str()).map(Vec::as_slice).unwrap_or_default();
+        let here = packages.iter().filter(|it| it.directory == parent(&symbol.name_at.file));
+        let methods = here.flat_map(GoPackage::top_level).filter(|it| it.item.container.first() == Some(&symbol.name));
+        symbol.children.extend(methods.map(|it| self.told_apart(it.symbol())));
+        symbol
     }
 
     /// A symbol of the workspace, by the path that means just it.

@@ -4,8 +4,11 @@ use lsp_types::Location;
 
 use super::examples;
 use super::inquiry::Inquiry;
+use super::links;
 use super::names;
 use super::outside;
+use super::overview::Documentation;
+use super::resolve;
 use super::session::Failure;
 use super::wire;
 use crate::lang::files::File;
@@ -136,16 +139,27 @@ pub async fn describe(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Descript
     implementations.map(|implementations| match sources {
         Some(description) => Description { implementations, ..description },
         None => {
-            let file = inquiry.load(&symbol.place.file);
+            let Documentation { source, docs } = documentation(inquiry, symbol);
             Description {
-                source: file.and_then(|file| file.text.get(symbol.place.start..symbol.place.end).map(str::to_owned)),
-                docs: symbol.docs.clone(),
+                source,
+                docs: docs.map(|docs| links::resolved(&docs, |link| resolve::linked(inquiry.files, symbol, link))),
                 examples: examples::examples(inquiry.files, symbol),
                 implementations,
-                symbol: symbol.clone(),
+                symbol: inquiry.layout.with_methods(symbol.clone()),
             }
         }
     })
+}
+
+fn documentation(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Documentation {
+    let Some(file) = inquiry.load(&symbol.place.file) else { return Documentation { source: None, docs: None } };
+    match file.outline().enclosing(symbol.name_at.start).last() {
+        Some(item) if item.name_span == symbol.name_at.span() => Documentation::of(&file, item),
+        _ => Documentation {
+            source: file.text.get(symbol.place.start..symbol.place.end).map(str::to_owned),
+            docs: symbol.docs.clone(),
+        },
+    }
 }
 
 fn has_implementations(kind: SymbolKind) -> bool {

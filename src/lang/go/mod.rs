@@ -22,6 +22,7 @@ mod inquiry;
 mod install;
 mod judge;
 mod layout;
+mod links;
 pub mod lookup;
 mod meaning;
 pub mod modules;

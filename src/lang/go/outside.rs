@@ -149,7 +149,7 @@ fn is_clause(text: &str, name: usize) -> bool {
 fn home(session: &Session, files: &Files, import_path: &str) -> Option<Home> {
     let toolchain = session.toolchain()?;
     if let Some(directory) = goroot_dir(&toolchain.goroot, import_path) {
-        return Some(Home { directory, version: None });
+        return Some(Home { directory, version: Some(toolchain.version.clone()) });
     }
     let root = session.root.directory();
     let found = dependency(files, root, &toolchain.module_cache, None, import_path)?;

@@ -5,8 +5,9 @@ use super::lookup::World;
 use super::modules::GoPackage;
 use super::names::{Declaration, is_test_file};
 use super::resolve::unknown_package;
+use super::syntax::group_docs;
 use crate::lang::files::{File, Files};
-use crate::model::{Code, Error, Help, Package, Symbol, SymbolKind};
+use crate::model::{Code, Error, Help, OutlineItem, Package, Symbol, SymbolKind};
 
 /// The package of the workspace that a name means: an import path or the end of one, a directory, or the name in its
 /// package clause.
@@ -51,6 +52,23 @@ pub fn overview(package: &GoPackage, version: Option<&str>) -> Package {
         files: package.files.iter().map(|it| it.path.to_string()).collect(),
         symbols,
         external: package.external,
+    }
+}
+
+/// What stands in the text for one declaration.
+pub struct Documentation {
+    /// Its own lines, docs included.
+    pub source: Option<String>,
+    /// Its own, else those of the group that it is declared in.
+    pub docs: Option<String>,
+}
+
+impl Documentation {
+    pub fn of(file: &File, item: &OutlineItem) -> Documentation {
+        let is_value = matches!(item.kind, SymbolKind::Const | SymbolKind::Variable);
+        let group = || group_docs(&file.text, item.name_span.start).filter(|_| is_value);
+        let docs = item.docs.clone().or_else(group);
+        Documentation { source: file.text.get(item.span.start..item.span.end).map(str::to_owned), docs }
     }
 }
 

@@ -10,6 +10,11 @@ const TYPES: &str = "any bool byte comparable complex64 complex128 error float32
 const OTHERS: &str = "append cap clear close complex copy delete false imag iota len make max min new nil panic print \
                       println real recover true";
 
+/// Packages that the compiler makes: no source declares what they hold.
+pub fn is_special(import_path: &str) -> bool {
+    import_path == PACKAGE || import_path == "unsafe"
+}
+
 /// `error`, and `error.Error`, its member.
 pub fn is_type(name: &str) -> bool {
     let ty = name.split('.').next().unwrap_or(name);

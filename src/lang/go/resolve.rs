@@ -62,6 +62,12 @@ pub fn unknown_package(world: &World, package: &str) -> Error {
         .suggesting(suggestions)
 }
 
+/// The path that a link in a symbol's docs means, as its file sees it.
+pub fn linked(files: &Files, symbol: &Symbol, link: &str) -> Option<String> {
+    let world = World::of(files, Some(&symbol.name_at.file));
+    Viewpoint::of(&world, files, &symbol.name_at.file).ok()?.linked(&Wanted::parse(link))
+}
+
 /// A name as it was asked for, taken apart.
 #[derive(Debug)]
 pub struct Wanted {

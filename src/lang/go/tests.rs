@@ -407,6 +407,19 @@ async fn symbols_outside_are_described() {
     assert_eq!(ask("net/http.client.Do", "").split(' ').next(), Some("net/http.Client.Do"));
     assert_eq!(ask("cart.cart.total", "").split(' ').next(), Some("example.com/shop/cart.Cart.Total"));
     assert_eq!(["error", "make", "any"].map(|it| ask(it, "")), ["builtin.error", "builtin.make", "builtin.any"]);
+    for (name, says) in [("make", "allocates and initializes"), ("error", "conventional interface"), ("any", "alias")] {
+        let symbol = fixture.symbol(name);
+        let described = view.describe(&symbol, deadline()).await.unwrap().value;
+        assert!(described.docs.is_some_and(|it| it.contains(says)), "{name}");
+        let usages = view.usages(&symbol, deadline()).await.unwrap();
+        assert!(!usages.coverage.complete, "gopls lists no uses of {name}: {:?}", usages.value);
+    }
+    let described = view.describe(&fixture.symbol("cart.Cart"), deadline()).await.unwrap().value;
+    let children: Vec<&str> = described.symbol.children.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(children, ["Items", "Add", "Total", "String", "Windows"]);
+    assert_eq!(described.implementations[0].path, "example.com/shop/cart.Totaler");
+    let add = view.describe(&fixture.symbol("Cart.Add"), deadline()).await.unwrap().value;
+    assert_eq!(add.docs.as_deref(), Some("Add puts a thing into the cart, see [example.com/shop/cart.Cart.Total]."));
     let package = view.package("encoding/json").unwrap().value;
     assert!(package.external && package.symbols.iter().any(|it| it.name == "Marshal"));
     let implementations = view.implementations(&fixture.symbol("Totaler"), deadline()).await.unwrap().value;

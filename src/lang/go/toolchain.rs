@@ -18,6 +18,8 @@ pub struct Toolchain {
     pub goroot: PathBuf,
     pub module_cache: PathBuf,
     pub context: BuildContext,
+    /// As in `go1.26.8`.
+    pub version: String,
 }
 
 #[derive(Deserialize)]
@@ -53,6 +55,7 @@ fn parse(json: &[u8]) -> Option<Toolchain> {
     let minor = said.goversion.strip_prefix("go1.").map(|it| it.chars().take_while(char::is_ascii_digit).collect());
     let minor: Option<String> = minor;
     Some(Toolchain {
+        version: said.goversion,
         goroot: said.goroot,
         module_cache: said.gomodcache,
         context: BuildContext {
@@ -76,8 +79,8 @@ mod tests {
         let toolchain = parse(json).unwrap();
         let tags = ["a", "b"].map(str::to_owned).into();
         let context = BuildContext { goos: "plan9".into(), goarch: "arm".into(), tags, go_minor: 26, cgo: false };
-        let (goroot, module_cache) = ("/r".into(), "/m".into());
-        assert_eq!(toolchain, Toolchain { goroot, module_cache, context });
+        let (goroot, module_cache, version) = ("/r".into(), "/m".into(), "go1.26.8".into());
+        assert_eq!(toolchain, Toolchain { goroot, module_cache, context, version });
         assert_eq!(parse(b"{}"), None);
     }
 }

@@ -7,6 +7,7 @@ use super::identifiers::{Named, Written, written};
 use super::inquiry::Inquiry;
 use super::modules::parent;
 use super::names::{inner_path, is_test_file};
+use super::predeclared;
 use super::proof::{self, Doubt};
 use super::session::{Failure, SCOPE};
 use super::wire;
@@ -48,6 +49,10 @@ async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<
         }
         Err(Failure::Refused(message)) => coverage.lacks(outside_the_build(inquiry, &origin.path, &message)),
         Err(failure) => failure.note(&mut coverage),
+    }
+    if predeclared::is_special(&symbol.package) && symbol.external {
+        let detail = format!("gopls does not list the uses of what `{}` declares", symbol.package);
+        coverage.lacks(Missing::new(MissingCode::Unsupported, SCOPE, detail));
     }
     let asked = coverage.complete;
     let mut usages = Usages::default();
@@ -113,8 +118,11 @@ impl Bearing {
         let same_package =
             parent(&file.path) == parent(&origin.path) && file.outline().package_name == origin.outline().package_name;
         let top_level = || inner_path(symbol) == symbol.name;
+        let is_universal = symbol.external && symbol.package == predeclared::PACKAGE;
         match symbol.kind {
             SymbolKind::Package => Bearing::Always,
+            SymbolKind::Method if is_universal => Bearing::Member,
+            _ if is_universal => Bearing::Unselected,
             _ if !exported && !same_package => Bearing::Never,
             SymbolKind::Field | SymbolKind::Method => Bearing::Member,
             // Local to a function.

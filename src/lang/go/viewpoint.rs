@@ -44,6 +44,21 @@ impl<'w> Viewpoint<'w> {
         if members.is_empty() { anywhere(self.world, wanted, outside) } else { Meant::Here(self.preferring(members)) }
     }
 
+    /// What a link in a doc comment means: a thing of the package, or of one that the file imports.
+    pub fn linked(&self, wanted: &Wanted) -> Option<String> {
+        let own = self.own.map(|it| self.world.lookup(it, &wanted.bits)).unwrap_or_default();
+        if let Some(found) = own.first() {
+            return Some(self.world.symbol(found).path);
+        }
+        let (qualifier, bits) = wanted.bits.split_first()?;
+        let import = self.imports.iter().find(|it| self.is_called(it, qualifier))?;
+        let Some(package) = self.world.package(&import.path) else {
+            return Some([std::slice::from_ref(&import.path), bits].concat().join("."));
+        };
+        let found = self.world.lookup(package, bits);
+        if bits.is_empty() { Some(import.path.clone()) } else { found.first().map(|it| self.world.symbol(it).path) }
+    }
+
     /// In a package, by the name that it has here.
     pub fn within(&self, package: &str, wanted: &Wanted, outside: Outside) -> Result<Meant<'w>, Error> {
         let scope = self.packages(package);

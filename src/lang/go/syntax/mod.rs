@@ -2,6 +2,7 @@
 
 mod comments;
 mod declarations;
+mod group;
 mod identifiers;
 mod lexer;
 mod parse;
@@ -9,6 +10,7 @@ mod roles;
 mod skeleton;
 
 pub use comments::leading_comments;
+pub use group::group_docs;
 pub use identifiers::{Occurrence, all_identifiers, comment_occurrences, occurrences};
 pub use lexer::{imports_c, is_keyword};
 
