@@ -182,12 +182,23 @@ impl Rust {
         if !self.primed {
             return None;
         }
+        let is_seen =
+            |it: &&(Arc<str>, Option<Arc<str>>)| Language::of(&it.0) == Some(Language::Rust) || self.is_included(&it.0);
         let seen = |(name, text): &(Arc<str>, Option<Arc<str>>)| {
             let is_rust = Language::of(name) == Some(Language::Rust) && text.is_some();
             let file = *self.ids.get(name).filter(|_| is_rust)?;
             Some((file, index::outside(self.host.raw_database(), file)))
         };
-        changes.iter().map(seen).collect()
+        changes.iter().filter(is_seen).map(seen).collect()
+    }
+
+    /// Whether some Rust file may take the text of this one in, by `include!` say: it has its name.
+    fn is_included(&self, name: &str) -> bool {
+        let db = self.host.raw_database();
+        let name = name.rsplit('/').next().unwrap_or(name);
+        let rust = self.ids.iter().filter(|(other, _)| Language::of(other) == Some(Language::Rust));
+        let texts = rust.map(|(_, id)| db.file_text(*id).text(db));
+        texts.into_iter().any(|text| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some())
     }
 
     /// Starts reading manifests anew, in a thread of its own. Old answers go on, marked as incomplete, until the
@@ -324,7 +335,15 @@ impl Rust {
     pub fn index(&mut self, files: Arc<Files>, done: impl FnOnce(bool) + Send + 'static) {
         self.is_indexed = true;
         let view = self.view(files);
-        let run = move || done(view.fill().is_ok());
+        let status = self.status.clone();
+        let run = move || {
+            let finished = view.fill(&|done, total| {
+                let progress = Progress { stage: "usages".to_owned(), done, total };
+                status.send_modify(|it| it.progress = Some(progress));
+            });
+            status.send_modify(|it| it.progress = it.progress.take().filter(|it| it.stage != "usages"));
+            done(finished.is_ok());
+        };
         let thread = std::thread::Builder::new().name("rust-index".to_owned()).stack_size(super::STACK_BYTES);
         if let Err(error) = thread.spawn(run) {
             tracing::error!(%error, "no thread for the index of usages");

@@ -321,12 +321,15 @@ pub(super) fn outside(db: &RootDatabase, file: FileId) -> u64 {
 
 impl View {
     /// Brings the index up to date; a change stops it, and nothing is lost.
-    pub(super) fn fill(self) -> Result<()> {
+    /// `progress` is told how many files are done, of how many.
+    pub(super) fn fill(self, progress: &dyn Fn(usize, usize)) -> Result<()> {
         self.ask(|it| {
             let started = Instant::now();
             let mut read = 0;
-            for file in it.files.of(Language::Rust) {
+            let files: Vec<&Arc<File>> = it.files.of(Language::Rust).collect();
+            for (done, file) in files.iter().enumerate() {
                 it.db.unwind_if_revision_cancelled();
+                progress(done, files.len());
                 let Some(id) = it.file_id(&file.path) else { continue };
                 if it.index.names(id).is_none() {
                     it.index.learn_names(id, names_of(it.db, it.db.file_text(id)));

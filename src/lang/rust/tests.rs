@@ -88,7 +88,7 @@ impl Loaded {
     /// As after a while without changes: the index is there.
     fn fill(&mut self) {
         self.rust.set_primed();
-        self.rust.view(self.files.clone()).fill().unwrap();
+        self.rust.view(self.files.clone()).fill(&|_, _| {}).unwrap();
     }
 
     /// `file:line role` of each usage.
@@ -368,14 +368,14 @@ fn the_index_never_differs_from_what_is_asked_anew() {
     let check = |it: &mut Loaded, after: &str| {
         // Right after the change some of it is known and the rest asked; then all is known; then nothing is.
         let mixed = found_of(it, &files);
-        it.rust.view(it.files.clone()).fill().unwrap();
+        it.rust.view(it.files.clone()).fill(&|_, _| {}).unwrap();
         let known = found_of(it, &files);
         it.rust.forget_index();
         let asked = found_of(it, &files);
         assert!(asked.len() > 500, "{}", asked.len());
         assert_eq!(mixed, asked, "right after {after}");
         assert_eq!(known, asked, "after {after}");
-        it.rust.view(it.files.clone()).fill().unwrap();
+        it.rust.view(it.files.clone()).fill(&|_, _| {}).unwrap();
     };
     check(&mut it, "nothing");
     for (file, from, to) in changes {
