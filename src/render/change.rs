@@ -134,7 +134,7 @@ pub fn problem(error: &Error, elapsed: Duration) -> String {
     }
     if !help.symbols.is_empty() {
         text += "\n## Candidates\n\n";
-        symbol_rows(&mut text, &help.symbols, 0);
+        symbol_rows(&mut text, &help.symbols);
     }
     if let Some(nearest) = &help.nearest {
         let (place, score) = (&nearest.place, nearest.score);

@@ -1,7 +1,7 @@
 //! One file, one symbol, one package: what `open` and `describe` answer.
 
 use super::code::{fenced, numbered};
-use super::lists::{grouped, more, possible, symbol_rows};
+use super::lists::{grouped, more, possible, symbol_rows, symbol_rows_of};
 use super::{counted, line, lines, names};
 use crate::model::{Downstream, Language, Upstream};
 use crate::ops::describe::{Described, DescribedPackage, DescribedSymbol, FileText};
@@ -17,7 +17,7 @@ pub fn opened(opened: &Opened) -> String {
     let symbols = opened.symbols.shown();
     if !symbols.is_empty() {
         text += "\n## Symbols\n\n";
-        symbol_rows(&mut text, &symbols, 0);
+        symbol_rows_of(&mut text, &opened.file, &symbols);
     }
     upstream(&mut text, &opened.upstream.items);
     downstream(&mut text, &opened.downstream.items);
@@ -85,7 +85,7 @@ fn symbol(described: &DescribedSymbol) -> String {
     possible(&mut text, &usages.possible);
     if !implementations.items.is_empty() {
         text += "\n## Implementations\n\n";
-        symbol_rows(&mut text, &implementations.items, 0);
+        symbol_rows(&mut text, &implementations.items);
     }
     more(&mut text, described.next_cursor().as_deref());
     text
@@ -105,7 +105,7 @@ fn package(described: &DescribedPackage) -> String {
     }
     if !package.symbols.is_empty() {
         text += "\n## Symbols\n\n";
-        symbol_rows(&mut text, &package.symbols, 0);
+        symbol_rows(&mut text, &package.symbols);
     }
     more(&mut text, described.next_cursor().as_deref());
     text

@@ -10,24 +10,34 @@ use crate::ops::usages::{CallsOf, ImplementationsOf, UsagesOf};
 
 pub fn symbols(listing: &Listing<Symbol>) -> String {
     let mut text = format!("# {}\n\n", counted(listing.total(), "symbol"));
-    symbol_rows(&mut text, &listing.items, 0);
+    symbol_rows(&mut text, &listing.items);
     more(&mut text, listing.next_cursor().as_deref());
     text
 }
 
 pub fn symbol_tree(tree: &Tree) -> String {
     let mut text = format!("# {}\n\n", counted(tree.part.total, "symbol"));
-    symbol_rows(&mut text, &tree.shown(), 0);
+    symbol_rows(&mut text, &tree.shown());
     more(&mut text, tree.next_cursor().as_deref());
     text
 }
 
 /// One line for each symbol, those inside of it below and indented.
-pub fn symbol_rows(text: &mut String, symbols: &[Symbol], depth: usize) {
+pub fn symbol_rows(text: &mut String, symbols: &[Symbol]) {
+    rows_below(text, symbols, 0, None);
+}
+
+/// As `symbol_rows`, where it is said already which file they are in.
+pub fn symbol_rows_of(text: &mut String, file: &str, symbols: &[Symbol]) {
+    rows_below(text, symbols, 0, Some(file));
+}
+
+fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option<&str>) {
     for symbol in symbols {
-        // Below its parent a symbol's own name says enough, and its file is the parent's.
+        // Below its parent a symbol's own name says enough.
         let named = if depth == 0 { &symbol.path } else { &symbol.name };
-        let file = if depth == 0 { format!("{}:", symbol.place.file) } else { "line ".to_owned() };
+        let is_known = known == Some(&symbol.place.file);
+        let file = if is_known { "line ".to_owned() } else { format!("{}:", symbol.place.file) };
         let usages = match symbol.usages {
             // Nobody calls a test.
             Some(usages) if usages.total == 0 && symbol.test => String::new(),
@@ -42,7 +52,7 @@ pub fn symbol_rows(text: &mut String, symbols: &[Symbol], depth: usize) {
             // As in the skeleton, what tests are made of is left to whoever asks for it.
             line(text, format_args!("{indent}  - {} in it", counted(symbol.children.len(), "symbol")));
         } else {
-            symbol_rows(text, &symbol.children, depth + 1);
+            rows_below(text, &symbol.children, depth + 1, Some(&symbol.place.file));
         }
     }
 }
@@ -125,7 +135,7 @@ pub fn implementations(found: &ImplementationsOf) -> String {
     let mut text = String::new();
     let count = counted(list.total(), "implementation");
     line(&mut text, format_args!("# {count} of {} `{}`\n", symbol.kind.name(), symbol.path));
-    symbol_rows(&mut text, &list.items, 0);
+    symbol_rows(&mut text, &list.items);
     more(&mut text, list.next_cursor().as_deref());
     text
 }
