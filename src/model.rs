@@ -565,6 +565,8 @@ pub enum ExampleOrigin {
     Example,
     Test,
     Testdata,
+    /// Code of the workspace that is neither.
+    Use,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -585,6 +587,10 @@ pub struct Description {
     pub docs: Option<String>,
     pub examples: Vec<Example>,
     pub implementations: Vec<Symbol>,
+    /// Of a member: the block, trait, type or variant that it stands in.
+    pub container: Option<Symbol>,
+    /// Of an external one: its package's.
+    pub version: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -104,6 +104,14 @@ pub struct DescribedSymbol {
     pub examples: Vec<Example>,
     pub usages: UsageList,
     pub implementations: Vec<Symbol>,
+    /// Of a member: what it stands in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub container: Option<Container>,
+    /// Of something external: the version of its package.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub version: Option<String>,
     /// Continues the source, the examples, the usages and the implementations.
     #[schema(required)]
     pub next_cursor: Option<String>,
@@ -121,9 +129,27 @@ impl DescribedSymbol {
             examples: list(described.examples.items),
             usages: described.usages.into(),
             implementations: list(described.implementations.items),
+            container: described.container.map(Container::from),
+            version: described.version,
             next_cursor,
             meta,
         }
+    }
+}
+
+/// The block, trait, type or variant that a member stands in, by its header.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Container {
+    pub path: String,
+    pub signature: String,
+    pub file: String,
+    pub line: usize,
+}
+
+impl From<model::Symbol> for Container {
+    fn from(symbol: model::Symbol) -> Container {
+        let model::Symbol { path, signature, place, .. } = symbol;
+        Container { path, signature, file: place.file, line: place.line }
     }
 }
 

@@ -22,12 +22,14 @@ pub struct DescribedSymbol {
     pub examples: Listing<Example>,
     pub usages: UsageList,
     pub implementations: Listing<Symbol>,
+    pub container: Option<Symbol>,
+    pub version: Option<String>,
     text: Part,
 }
 
 impl DescribedSymbol {
     fn new(description: Description, page: UsagePage, window: Window, from: [usize; 4]) -> DescribedSymbol {
-        let Description { symbol, source, docs, examples, implementations } = description;
+        let Description { symbol, source, docs, examples, implementations, container, version } = description;
         let usages = UsageList::new(page, window);
         let count = UsageCount { total: usages.total, files: usages.files };
         let paged = source.as_deref().or(docs.as_deref()).unwrap_or_default();
@@ -40,6 +42,8 @@ impl DescribedSymbol {
             examples: Listing::after(from[1], examples),
             usages,
             implementations: Listing::after(from[3], implementations),
+            container,
+            version,
             text,
         };
         if from[0] > 0 {

@@ -60,11 +60,18 @@ pub fn described(described: &Described) -> String {
 
 fn symbol(described: &DescribedSymbol) -> String {
     let DescribedSymbol { symbol, source, docs, line: first_line, examples, usages, implementations, .. } = described;
+    let version = described.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
     let language = Language::of(&symbol.place.file);
     let mut text = String::new();
     line(&mut text, format_args!("# {} `{}`\n", symbol.kind.name(), symbol.path));
     let origin = if symbol.external { " (external)" } else { "" };
-    line(&mut text, format_args!("{}:{} of `{}`{origin}\n", symbol.place.file, lines(&symbol.place), symbol.package));
+    line(
+        &mut text,
+        format_args!("{}:{} of `{}`{version}{origin}\n", symbol.place.file, lines(&symbol.place), symbol.package),
+    );
+    if let Some(container) = &described.container {
+        line(&mut text, format_args!("In `{}`, line {}\n", container.signature, container.place.line));
+    }
     match source {
         Some(source) => text += &numbered(language, source, *first_line..),
         None => text += &fenced(language.map(Language::name).unwrap_or_default(), &symbol.signature),

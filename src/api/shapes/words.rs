@@ -56,7 +56,7 @@ words! {
     Language for model::Language { Rust, Go }
 
     /// Where an example comes from.
-    ExampleOrigin for model::ExampleOrigin { Doctest, Example, Test, Testdata }
+    ExampleOrigin for model::ExampleOrigin { Doctest, Example, Test, Testdata, Use }
 
     /// How the place of an edit was found.
     Strategy for model::Strategy { Exact, Whitespace, Indent, Fuzzy, Symbol, Whole }

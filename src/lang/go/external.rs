@@ -53,6 +53,8 @@ pub fn external_symbol(dir: &Path, import_path: &str, bits: &[&str]) -> io::Resu
         examples: examples_in(tests.iter().map(|it| &**it), &names),
         symbol,
         implementations: Vec::new(),
+        container: None,
+        version: None,
     }))
 }
 

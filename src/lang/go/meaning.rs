@@ -145,6 +145,8 @@ pub async fn describe(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Descript
                 docs: docs.map(|docs| links::resolved(&docs, |link| resolve::linked(inquiry.files, symbol, link))),
                 examples: examples::examples(inquiry.files, symbol),
                 implementations,
+                container: None,
+                version: None,
                 symbol: inquiry.layout.with_methods(symbol.clone()),
             }
         }

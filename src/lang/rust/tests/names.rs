@@ -37,7 +37,7 @@ fn round_trip(it: &Loaded) -> Result<usize, Vec<String>> {
     }
 }
 
-fn flatten(mut symbol: Symbol, into: &mut Vec<Symbol>) {
+pub(super) fn flatten(mut symbol: Symbol, into: &mut Vec<Symbol>) {
     let children = std::mem::take(&mut symbol.children);
     into.push(symbol);
     children.into_iter().for_each(|it| flatten(it, into));

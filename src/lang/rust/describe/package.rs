@@ -1,0 +1,125 @@
+//! A crate or module as its users see it.
+
+use ra_ap_hir::{Adt, Crate, Module, ModuleDef, ScopeDef, Visibility};
+use ra_ap_ide_db::defs::Definition;
+
+use crate::lang::Result;
+use crate::lang::rust::paths::{module_definition, plain_name};
+use crate::lang::rust::view::Context;
+use crate::model::{Answer, Code, Error, Language, Package, Symbol};
+
+impl<'db> Context<'db> {
+    pub(super) fn package_named(&self, name: &str) -> Result<Answer<Package>> {
+        let found = self.walk(name).into_iter().find_map(|definition| match definition {
+            Definition::Module(module) => Some(module),
+            Definition::Crate(krate) => Some(krate.root_module(self.db)),
+            _ => None,
+        });
+        match found {
+            Some(module) => Ok(Answer { value: self.package(module), coverage: self.coverage(false) }),
+            None => Err(self.unknown_package(name).into()),
+        }
+    }
+
+    fn unknown_package(&self, name: &str) -> Error {
+        let mut near: Vec<(f64, String)> = Crate::all(self.db)
+            .into_iter()
+            .map(|krate| self.crate_name(krate))
+            .map(|it| (strsim::normalized_damerau_levenshtein(&it, name), it))
+            .filter(|it| it.0 > 0.5)
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let suggestions: Vec<String> = near.into_iter().take(5).map(|it| it.1).collect();
+        let meant = suggestions.first().map(|it| format!(": did you mean `{it}`?")).unwrap_or_default();
+        let detail = format!("there is no crate or module `{name}` in reach of this workspace{meant}");
+        Error::new(Code::UnknownPackage, detail).suggesting(suggestions)
+    }
+
+    fn package(&self, module: Module) -> Package {
+        let db = self.db;
+        let krate = module.krate(db);
+        let external = !krate.origin(db).is_local();
+        let root_file = self.file(module.definition_source_file_id(db).original_file(db).file_id(db));
+        let root = root_file.as_ref().map(|it| it.path.to_string()).unwrap_or_default();
+        let directory = |path: &str| path.rsplit_once('/').map_or(String::new(), |(it, _)| it.to_owned());
+        let files = if external {
+            Vec::new()
+        } else {
+            let own = |name: &str| {
+                let id = self.file_id(name)?;
+                self.sema.file_to_module_defs(id).find(|it| it.krate(db) == krate && self.is_within(*it, module))
+            };
+            self.files.of(Language::Rust).filter(|it| own(&it.path).is_some()).map(|it| it.path.to_string()).collect()
+        };
+        let symbol = self.symbol_of(Definition::Module(module));
+        let docs = symbol.and_then(|it| self.docs_in_full(&it, Definition::Module(module)));
+        Package {
+            name: self.module_path(module),
+            version: krate.version(db),
+            docs: docs.map(|it| self.with_paths(Definition::Module(module), &it)),
+            root: directory(&root),
+            files,
+            symbols: self.exported(module, &self.module_path(module)),
+            external,
+        }
+    }
+
+    fn is_within(&self, module: Module, ancestor: Module) -> bool {
+        module.path_to_root(self.db).contains(&ancestor)
+    }
+
+    /// What the module offers to others, re-exports included, each by the path that they write.
+    fn exported(&self, module: Module, path: &str) -> Vec<Symbol> {
+        let db = self.db;
+        let Some(outside) = Crate::all(db).into_iter().find(|it| *it != module.krate(db)) else { return Vec::new() };
+        let scope = module.scope(db, Some(outside.root_module(db)));
+        let mut symbols: Vec<Symbol> = Vec::new();
+        for (name, definition) in &scope {
+            let ScopeDef::ModuleDef(item) = definition else { continue };
+            if matches!(item, ModuleDef::BuiltinType(_)) {
+                continue;
+            }
+            let definition = module_definition(*item);
+            let Some(mut symbol) = self.symbol_of(definition) else { continue };
+            let is_at_home = self.container_of(definition) == Some(Definition::Module(module));
+            if !is_at_home {
+                let is_shared = scope.iter().filter(|it| it.0 == *name).count() > 1;
+                let kind = if is_shared { format!("{}@", self.kind_word(definition)) } else { String::new() };
+                symbol.path = format!("{kind}{path}::{}", plain_name(name.as_str()));
+            }
+            symbol.children = self.offered_by(definition, &symbol.path, is_at_home);
+            symbols.push(in_short(symbol));
+        }
+        symbols.sort_by(|a, b| a.place.cmp(&b.place).then_with(|| a.path.cmp(&b.path)));
+        symbols.dedup_by(|a, b| a.path == b.path && a.kind == b.kind);
+        symbols
+    }
+
+    /// Of a type its variants and what its own blocks offer; of a trait its items; of a module what it offers in turn.
+    fn offered_by(&self, definition: Definition<'db>, path: &str, is_at_home: bool) -> Vec<Symbol> {
+        let db = self.db;
+        let mut members: Vec<Definition<'db>> = match definition {
+            // The language's own crates are asked module by module.
+            Definition::Module(it) if is_at_home && !it.krate(db).origin(db).is_lang() => {
+                return self.exported(it, path);
+            }
+            Definition::Adt(Adt::Enum(it)) => it.variants(db).into_iter().map(Definition::EnumVariant).collect(),
+            Definition::Trait(_) => self.members_of(definition).all().map(|it| it.1).collect(),
+            _ => Vec::new(),
+        };
+        let public = |it: &Definition<'db>| it.visibility(db) == Some(Visibility::Public);
+        if matches!(definition, Definition::Adt(_)) {
+            let own = self.inherent_impls(definition).into_iter().flat_map(|it| it.items(db));
+            members.extend(own.map(crate::lang::rust::paths::assoc_definition).filter(public));
+        }
+        let mut symbols: Vec<Symbol> = members.into_iter().filter_map(|it| self.symbol_of(it)).map(in_short).collect();
+        symbols.sort_by(|a, b| a.place.cmp(&b.place));
+        symbols
+    }
+}
+
+/// With the first line of its documentation.
+fn in_short(symbol: Symbol) -> Symbol {
+    let docs = symbol.docs.as_deref().and_then(|it| it.lines().next()).map(str::to_owned);
+    Symbol { docs, ..symbol }
+}
