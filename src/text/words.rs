@@ -17,24 +17,32 @@ fn is_part(character: char) -> bool {
     character == '_' || character.is_ascii_alphanumeric() || (!character.is_ascii() && character.is_alphanumeric())
 }
 
+/// Two words may share it.
+pub type WordHash = u32;
+
 /// The words of one text by their hash; the text itself tells two of one hash apart.
 #[derive(Debug)]
 pub struct WordTable {
     /// Sorted: the hash of the word, its offset.
-    entries: Box<[(u32, u32)]>,
+    entries: Box<[(WordHash, u32)]>,
 }
 
 impl WordTable {
     pub fn new(text: &str) -> WordTable {
-        let entry = |(at, word): (usize, &str)| Some((hash(word), u32::try_from(at).ok()?));
-        let mut entries: Vec<(u32, u32)> = words(text).filter_map(entry).collect();
+        let entry = |(at, word): (usize, &str)| Some((word_hash(word), u32::try_from(at).ok()?));
+        let mut entries: Vec<(WordHash, u32)> = words(text).filter_map(entry).collect();
         entries.sort_unstable();
         WordTable { entries: entries.into_boxed_slice() }
     }
 
+    /// The hashes of all words, each once, in their order.
+    pub fn hashes(&self) -> impl Iterator<Item = WordHash> + '_ {
+        self.entries.chunk_by(|a, b| a.0 == b.0).map(|it| it[0].0)
+    }
+
     /// Where a word stands in the text that the table was made of, in order.
     pub fn offsets<'a>(&'a self, text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
-        let hash = hash(word);
+        let hash = word_hash(word);
         let first = self.entries.partition_point(|it| it.0 < hash);
         let same = self.entries[first..].iter().take_while(move |it| it.0 == hash);
         same.map(|it| it.1 as usize).filter(move |&at| {
@@ -44,10 +52,10 @@ impl WordTable {
     }
 }
 
-fn hash(word: &str) -> u32 {
+pub fn word_hash(word: &str) -> WordHash {
     use std::hash::{BuildHasher as _, BuildHasherDefault};
     let hash = BuildHasherDefault::<rustc_hash::FxHasher>::default().hash_one(word);
-    (hash ^ (hash >> 32)) as u32
+    (hash ^ (hash >> 32)) as WordHash
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxNode, WalkEvent, ast};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::names::{Key, Meaning, Reader, Verdict, Why};
+use super::postings::Postings;
 use super::view::{Context, View};
 use crate::lang::Result;
 use crate::lang::files::File;
@@ -233,6 +234,8 @@ impl Known {
 #[derive(Debug, Default)]
 pub(super) struct Index {
     memory: RwLock<Memory>,
+    /// Never wrong: who asks compares with the texts.
+    postings: RwLock<Postings>,
 }
 
 /// What was known, to be taken up again when a change is taken back.
@@ -255,6 +258,10 @@ impl Index {
 
     pub(super) fn path(&self, key: Key) -> Option<Arc<str>> {
         self.read().paths.get(&key).map(|it| it.1.clone())
+    }
+
+    pub(super) fn postings(&self) -> RwLockReadGuard<'_, Postings> {
+        self.postings.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn learn_names(&self, file: FileId, names: Arc<Names>) {
@@ -335,8 +342,10 @@ impl View {
                     it.index.learn_names(id, names_of(it.db, it.db.file_text(id)));
                     read += 1;
                 }
-                // Answers need these too, and their first makers would wait.
-                let _ = file.words();
+                // Answers need these too, and the first to ask would wait.
+                if !it.index.postings().knows(id, file) {
+                    it.index.postings.write().unwrap_or_else(PoisonError::into_inner).add(id, file);
+                }
                 it.known_symbols(file, id);
             }
             tracing::info!(files = read, bytes = it.index.bytes(), elapsed = ?started.elapsed(), "usages indexed");

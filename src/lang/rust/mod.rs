@@ -11,6 +11,7 @@ pub mod judge;
 pub mod load;
 mod names;
 pub mod paths;
+mod postings;
 pub mod questions;
 pub mod resolve;
 pub mod symbols;

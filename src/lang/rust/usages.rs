@@ -16,6 +16,7 @@ use super::view::Context;
 use crate::lang::files::File;
 use crate::lang::rank::{UsageRank, rest, usage_order};
 use crate::model::{Answer, Language, Missing, MissingCode, Role, Span, Usage, UsageCount, UsagePage, Window};
+use crate::text::words::word_hash;
 
 /// A place that names a target, or may do so.
 #[derive(Clone)]
@@ -103,17 +104,27 @@ impl<'db> Context<'db> {
     pub(super) fn find(&self, definitions: &[Definition<'db>]) -> Vec<Found> {
         let mut found: Vec<Found> = definitions.iter().map(|_| Found::default()).collect();
         let search = Search::new(self, definitions);
+        let (postings, holders) = (self.index.postings(), search.holders(self));
+        let all: Vec<usize> = (0..search.words.len()).collect();
+        let mut wanted: Vec<(&Arc<File>, FileId, &[usize])> = Vec::new();
         for file in self.files.of(Language::Rust) {
-            self.db.unwind_if_revision_cancelled();
-            if let Some(id) = self.file_id(&file.path) {
-                self.find_in(file, id, &search, &mut found);
+            let Some(id) = self.file_id(&file.path) else { continue };
+            match holders.get(&id) {
+                _ if !postings.knows(id, file) => wanted.push((file, id, &all)),
+                Some(words) => wanted.push((file, id, words)),
+                None => {}
             }
+        }
+        drop(postings);
+        for (file, id, words) in wanted {
+            self.db.unwind_if_revision_cancelled();
+            self.find_in(file, id, &search, words, &mut found);
         }
         found
     }
 
-    fn find_in(&self, file: &Arc<File>, id: FileId, search: &Search, found: &mut [Found]) {
-        let places = search.places(file);
+    fn find_in(&self, file: &Arc<File>, id: FileId, search: &Search, words: &[usize], found: &mut [Found]) {
+        let places = search.places(file, words);
         if places.is_empty() {
             return;
         }
@@ -208,11 +219,26 @@ impl Search {
         near.copied().filter(|it| self.targets[*it].1.is_meant_by(meaning))
     }
 
-    /// Where any of the words stand in a file, in order.
-    fn places<'a>(&'a self, file: &'a File) -> Vec<(usize, &'a Word)> {
+    /// For each file that was seen to hold some of the words, which.
+    fn holders(&self, context: &Context<'_>) -> FxHashMap<FileId, Vec<usize>> {
+        let postings = context.index.postings();
+        let mut holders: FxHashMap<FileId, Vec<usize>> = FxHashMap::default();
+        for (index, word) in self.words.iter().enumerate() {
+            for file in postings.files(word_hash(&word.text)) {
+                let words = holders.entry(*file).or_default();
+                if words.last() != Some(&index) {
+                    words.push(index);
+                }
+            }
+        }
+        holders
+    }
+
+    /// Where these words stand in a file, in order.
+    fn places<'a>(&'a self, file: &'a File, words: &[usize]) -> Vec<(usize, &'a Word)> {
         let table = file.words();
         let of = |word: &'a Word| table.offsets(&file.text, &word.text).map(move |at| (at, word));
-        let mut places: Vec<(usize, &Word)> = self.words.iter().flat_map(of).collect();
+        let mut places: Vec<(usize, &Word)> = words.iter().map(|it| &self.words[*it]).flat_map(of).collect();
         places.sort_unstable_by_key(|it| it.0);
         places
     }
