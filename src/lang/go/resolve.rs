@@ -19,7 +19,7 @@ pub type Outside<'a> = &'a dyn Fn(&str, &[String]) -> Option<Symbol>;
 /// What a name means.
 pub enum Meant<'w> {
     Here(Vec<Declaration<'w>>),
-    Outside(Symbol),
+    Outside(Box<Symbol>),
 }
 
 /// The symbols of the workspace that a query names: exactly one, or an error that helps to name it better.
@@ -45,7 +45,7 @@ pub fn resolve_in(world: &World, files: &Files, query: &SymbolQuery, outside: Ou
     };
     match meant {
         Meant::Here(found) => settle(world, found, query, &wanted),
-        Meant::Outside(symbol) => Ok(vec![symbol]),
+        Meant::Outside(symbol) => Ok(vec![*symbol]),
     }
 }
 
@@ -181,7 +181,7 @@ pub fn anywhere<'w>(world: &'w World, wanted: &Wanted, outside: Outside) -> Mean
     // A field may well be called like a function of the language, but hardly like a type.
     let universal = predeclared::is_type(&wanted.text).then(|| outside(predeclared::PACKAGE, &wanted.bits)).flatten();
     match universal {
-        Some(symbol) => Meant::Outside(symbol),
+        Some(symbol) => Meant::Outside(Box::new(symbol)),
         None => Meant::Here(world.packages.iter().flat_map(|it| world.members(it, &wanted.bits)).collect()),
     }
 }

@@ -38,7 +38,7 @@ impl<'w> Viewpoint<'w> {
         }
         let universal = predeclared::is_declared(&wanted.text).then(|| outside(predeclared::PACKAGE, &wanted.bits));
         if let Some(symbol) = universal.flatten() {
-            return Meant::Outside(symbol);
+            return Meant::Outside(Box::new(symbol));
         }
         let members = self.own.map(|it| self.world.members(it, &wanted.bits)).unwrap_or_default();
         if members.is_empty() { anywhere(self.world, wanted, outside) } else { Meant::Here(self.preferring(members)) }
@@ -65,7 +65,10 @@ impl<'w> Viewpoint<'w> {
         let named = self.imports.iter().filter(|it| self.is_called(it, package));
         if scope.is_empty() {
             let mut elsewhere = named.filter_map(|it| outside(&it.path, &wanted.bits));
-            return elsewhere.next().map(Meant::Outside).ok_or_else(|| unknown_package(self.world, package));
+            return elsewhere
+                .next()
+                .map(|it| Meant::Outside(Box::new(it)))
+                .ok_or_else(|| unknown_package(self.world, package));
         }
         Ok(Meant::Here(self.preferring(within(self.world, &scope, wanted))))
     }
@@ -104,7 +107,7 @@ impl<'w> Viewpoint<'w> {
         let dotted = self.imports.iter().filter(|it| it.alias.as_deref() == Some("."));
         by_name.chain(dotted.map(|it| (it, wanted.bits.as_slice()))).find_map(|(import, bits)| {
             let Some(package) = self.world.package(&import.path) else {
-                return outside(&import.path, bits).map(Meant::Outside);
+                return outside(&import.path, bits).map(|it| Meant::Outside(Box::new(it)));
             };
             let found = self.world.lookup(package, bits);
             (!found.is_empty()).then_some(Meant::Here(found))
