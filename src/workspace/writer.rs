@@ -298,6 +298,7 @@ impl Writer {
                 self.is_priming = false;
                 if let Some(rust) = self.rust.as_mut().filter(|_| finished) {
                     rust.set_primed();
+                    self.has_garbage = true;
                 }
             }
             Event::RustIndexed(finished) => {
@@ -321,8 +322,7 @@ impl Writer {
             let inbox = self.inbox.clone();
             rust.prime(move |finished| drop(inbox.send(Event::RustPrimed(finished))));
         } else if self.has_garbage && quiet > GARBAGE_AFTER {
-            self.has_garbage = false;
-            rust.collect_garbage();
+            self.has_garbage = !rust.collect_garbage();
         }
     }
 

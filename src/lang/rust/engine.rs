@@ -365,9 +365,9 @@ impl Rust {
         self.index.restore(memory);
     }
 
-    /// Frees what no answer needs any more. Cancels readers, so for idle times.
-    pub fn collect_garbage(&mut self) {
-        self.host.trigger_garbage_collection();
+    /// Frees what no answer needs any more, if nobody in the process is being answered. Answers whether it did.
+    pub fn collect_garbage(&mut self) -> bool {
+        super::view::collect_garbage(&mut self.host)
     }
 
     pub fn host(&self) -> &AnalysisHost {

@@ -2,6 +2,7 @@
 //! runs on the writer's thread, and no reader ever sees the state in between.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use ra_ap_hir::HasVisibility as _;
@@ -12,8 +13,8 @@ use super::engine::Rust;
 use super::index::Memory;
 use super::usages::Occurrence;
 use super::view::Context;
-use crate::lang::Result;
 use crate::lang::files::{File, Files};
+use crate::lang::{Result, Stop};
 use crate::model::{
     Affected, Broken, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, Impact, Judgement, Language, Missing,
     MissingCode, Role, Severity, Span, SymbolKind, Unchecked,
@@ -41,7 +42,12 @@ impl Rust {
         keep: &mut dyn FnMut(&Judgement) -> bool,
     ) -> Judgement {
         let mut memory = None;
-        let judged = self.try_judge(before, after, edits, &mut memory);
+        // A fault of the analysis must not end the one thread that owns the workspace.
+        let judged = catch_unwind(AssertUnwindSafe(|| self.try_judge(before, after, edits, &mut memory)));
+        let judged = judged.unwrap_or_else(|_| {
+            tracing::error!("judging a change panicked");
+            Err(Stop::Stale)
+        });
         // On this thread nothing can come between; a question that stops all the same was not answered.
         let judgement = judged.unwrap_or_else(|_| Judgement {
             coverage: {

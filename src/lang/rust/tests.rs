@@ -256,7 +256,8 @@ fn all_refs(it: &Loaded, file: &str, offset: usize, kind: SymbolKind) -> BTreeSe
         exclude_tests: false,
     };
     let position = FilePosition { file_id: id, offset: text_size(offset) };
-    let found = it.rust.host().analysis().find_all_refs(position, &config).unwrap().unwrap_or_default();
+    let found = it.rust.view(it.files.clone()).ask(|context| Ok(context.analysis().find_all_refs(position, &config)));
+    let found = found.unwrap().unwrap().unwrap_or_default();
     found
         .into_iter()
         .flat_map(|it| it.references)

@@ -2,7 +2,7 @@
 //! change can be made.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use ra_ap_hir::{Semantics, attach_db};
 use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase, TextRange, TextSize};
@@ -17,9 +17,21 @@ use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{Coverage, Missing, MissingCode, Place, Span};
 
+/// rust-analyzer keeps the types of all databases of the process in one place, and its garbage collector takes for
+/// garbage what a query holds on its stack. So queries of any workspace share this, and the collector has it alone.
+static TYPES: RwLock<()> = RwLock::new(());
+
 /// Runs a question; a change that comes between stops it.
 pub fn catch<T>(question: impl FnOnce() -> T) -> Result<T> {
+    let _shared = TYPES.read().unwrap_or_else(PoisonError::into_inner);
     Cancelled::catch(AssertUnwindSafe(question)).map_err(|_| Stop::Stale)
+}
+
+/// Collects garbage unless a question is being answered anywhere in the process. Answers whether it did.
+pub(super) fn collect_garbage(host: &mut AnalysisHost) -> bool {
+    let Ok(_alone) = TYPES.try_write() else { return false };
+    host.trigger_garbage_collection();
+    true
 }
 
 #[derive(Clone)]
