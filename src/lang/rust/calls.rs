@@ -17,7 +17,9 @@ impl<'db> Context<'db> {
     /// The symbols whose code calls this one, or takes it as a value that may be called: other code before tests.
     pub(super) fn callers_of(&self, definition: Definition<'db>) -> Answer<Vec<Calls>> {
         let answer = self.found_of(definition);
-        let mut callers: BTreeMap<(bool, Arc<str>, usize), (FileId, Arc<File>, Vec<Span>)> = BTreeMap::new();
+        /// By what they are sorted: tests last, then file and place.
+        type Callers = BTreeMap<(bool, Arc<str>, usize), (FileId, Arc<File>, Vec<Span>)>;
+        let mut callers = Callers::new();
         for it in answer.value.items.iter().filter(|it| matches!(it.role, Role::Call | Role::Read)) {
             let around = caller_at(&it.file, it.at.start).map_or(usize::MAX, |item| item.name_span.start);
             let key = (is_test_at(&it.file, it.at.start), it.file.path.clone(), around);

@@ -18,7 +18,7 @@ use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
-use super::index::{self, Index, Memory};
+use super::index::{self, Index, Memory, Outside};
 use super::load::{self, LoadRequest, Loaded, crate_graph};
 use super::view::View;
 use crate::lang::files::Files;
@@ -171,14 +171,17 @@ impl Rust {
         }
         self.flush(None);
         self.is_indexed = false;
-        match seen_before.filter(|before| self.seen_outside(changes).as_ref() == Some(before)) {
-            Some(seen) => self.index.forget(&seen.iter().map(|it| it.0).collect::<Vec<_>>()),
-            None => self.index.forget_all(),
+        match seen_before.zip(self.seen_outside(changes)) {
+            Some((before, after)) if before.iter().zip(&after).all(|(before, after)| before.1.is_same(&after.1)) => {
+                let pair = |(before, after): ((FileId, _), (FileId, _))| (before.0, before.1, after.1);
+                self.index.forget(&before.into_iter().zip(after).map(pair).collect::<Vec<_>>())
+            }
+            _ => self.index.forget_all(),
         }
     }
 
     /// What other files can see of these; `None` where that cannot be told, or nobody has looked yet.
-    fn seen_outside(&self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Vec<(FileId, u64)>> {
+    fn seen_outside(&self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Vec<(FileId, Arc<Outside>)>> {
         if !self.primed {
             return None;
         }
@@ -278,7 +281,7 @@ impl Rust {
         self.workspaces = workspaces;
         self.primed = false;
         self.is_indexed = false;
-        drop(self.index.forget_all());
+        self.index.forget_crates();
         self.set_environment(|it| {
             it.loaded = true;
             it.settled = last;

@@ -8,7 +8,7 @@
 //! files, and a thread in the background brings these up to date.
 
 use std::hash::{Hash as _, Hasher as _};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Instant;
 
 use ra_ap_hir::db::HirDatabase;
@@ -16,15 +16,18 @@ use ra_ap_hir::{Semantics, attach_db};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::salsa::Database as _;
 use ra_ap_ide_db::base_db::{EditionedFileId, FileText, SourceDatabase as _};
+use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxNode, WalkEvent, ast};
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::names::{Key, Meaning, Reader, Verdict, Why};
+use super::paths::CrateNames;
 use super::postings::Postings;
-use super::view::{Context, View};
+use super::usages::Search;
+use super::view::{Context, View, span};
 use crate::lang::Result;
 use crate::lang::files::File;
-use crate::model::{Language, Role, Symbol, SymbolKind};
+use crate::model::{Language, Role, Span, Symbol, SymbolKind, Upstream};
 
 /// What one occurrence of a name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,6 +41,8 @@ pub(super) enum Sense {
 pub(super) struct Names {
     senses: Vec<Sense>,
     entries: Vec<Entry>,
+    /// Stretches of the text, in order, of which nothing is known.
+    unknown: Vec<Span>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +59,39 @@ impl Names {
         let first = self.entries.partition_point(|it| (it.at as usize) < offset);
         let same = self.entries[first..].iter().take_while(move |it| it.at as usize == offset);
         same.map(|it| (self.senses[it.sense as usize], it.role))
+    }
+
+    pub(super) fn is_known_at(&self, offset: usize) -> bool {
+        let after = self.unknown.partition_point(|it| it.end <= offset);
+        self.unknown.get(after).is_none_or(|it| offset < it.start)
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.unknown.is_empty()
+    }
+
+    /// The same names in a text that differs in nothing that other files can see: what stands in a stretch that is the
+    /// same means the same. `None` where the stretches do not answer each other.
+    fn moved(&self, before: &Outside, after: &Outside) -> Option<Names> {
+        let (old, new) = (before.stretches(), after.stretches());
+        if old.len() != new.len() {
+            return None;
+        }
+        let mut moved = Names { senses: self.senses.clone(), ..Names::default() };
+        for (old, new) in old.into_iter().zip(new) {
+            if before.text[old.start..old.end] != after.text[new.start..new.end] {
+                moved.unknown.push(new);
+                continue;
+            }
+            let first = self.entries.partition_point(|it| (it.at as usize) < old.start);
+            let inside = self.entries[first..].iter().take_while(|it| (it.at as usize) < old.end);
+            let shift = |at: usize| at - old.start + new.start;
+            moved.entries.extend(inside.map(|it| Entry { at: shift(it.at as usize) as u32, ..*it }));
+            let overlapping = self.unknown.iter().filter(|it| it.overlaps(old));
+            let cut = |it: &Span| Span::new(shift(it.start.max(old.start)), shift(it.end.min(old.end)));
+            moved.unknown.extend(overlapping.map(cut));
+        }
+        Some(moved)
     }
 
     /// All names between two offsets.
@@ -153,20 +191,48 @@ fn names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Names> {
     })
 }
 
-/// A hash of all that other files can see of a file: everything but the bodies of its functions, white space and
-/// comments. The body of a function stays in where something of it can be seen outside: it is evaluated (`const`), its
-/// type is what the function returns (`impl`), or it declares a macro.
-#[salsa::tracked(returns(copy))]
-fn outside_of(db: &dyn IndexDatabase, text: FileText) -> u64 {
+/// What other files can see of a file: all but the bodies of its functions, white space and comments. The body of a
+/// function belongs to it where something of it can be seen outside: it is evaluated (`const`), its type is what the
+/// function returns (`impl`), or it declares a macro.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Outside {
+    hash: u64,
+    text: Arc<str>,
+    /// What cannot be seen, in order.
+    bodies: Vec<Span>,
+}
+
+impl Outside {
+    pub(super) fn is_same(&self, other: &Outside) -> bool {
+        self.hash == other.hash
+    }
+
+    /// The text cut where bodies begin and end.
+    fn stretches(&self) -> Vec<Span> {
+        let mut from = 0;
+        let mut stretches = Vec::with_capacity(2 * self.bodies.len() + 1);
+        for body in &self.bodies {
+            stretches.extend([Span::new(from, body.start), *body]);
+            from = body.end;
+        }
+        stretches.push(Span::new(from, self.text.len()));
+        stretches
+    }
+}
+
+#[salsa::tracked(returns(clone), no_eq)]
+fn outside_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Outside> {
     let root = db.root();
     let file = attach_db(root, || Semantics::new(root).attach_first_edition(*text.file_id(root)));
     let mut hasher = FxHasher::default();
+    let mut bodies = Vec::new();
     let tree = EditionedFileId::parse(file, root).tree();
     let mut walk = tree.syntax().preorder_with_tokens();
     while let Some(event) = walk.next() {
         match event {
             WalkEvent::Enter(NodeOrToken::Node(node)) => {
                 if is_hidden_body(&node) {
+                    bodies.push(span(node.text_range()));
                     walk.skip_subtree();
                 } else {
                     (node.kind() as u16).hash(&mut hasher);
@@ -177,7 +243,7 @@ fn outside_of(db: &dyn IndexDatabase, text: FileText) -> u64 {
             WalkEvent::Leave(_) => 0u8.hash(&mut hasher),
         }
     }
-    hasher.finish()
+    Arc::new(Outside { hash: hasher.finish(), text: Arc::from(&**text.text(root)), bodies })
 }
 
 fn is_hidden_body(node: &SyntaxNode) -> bool {
@@ -198,6 +264,12 @@ fn is_hidden_body(node: &SyntaxNode) -> bool {
 pub(super) struct Known {
     pub(super) symbols: Vec<Symbol>,
     pub(super) definitions: Vec<Key>,
+    /// For the usages of all of them.
+    pub(super) search: Search,
+    pub(super) package: Option<String>,
+    pub(super) in_a_crate: bool,
+    /// Worked out at the first need.
+    pub(super) upstream: OnceLock<Vec<Upstream>>,
     /// Other files that the tree speaks of: those of its modules.
     elsewhere: Vec<FileId>,
 }
@@ -236,6 +308,8 @@ pub(super) struct Index {
     memory: RwLock<Memory>,
     /// Never wrong: who asks compares with the texts.
     postings: RwLock<Postings>,
+    /// Of the crate graph as it is.
+    crates: RwLock<Option<Arc<CrateNames>>>,
 }
 
 /// What was known, to be taken up again when a change is taken back.
@@ -260,6 +334,21 @@ impl Index {
         self.read().paths.get(&key).map(|it| it.1.clone())
     }
 
+    pub(super) fn crate_names(&self, work_out: impl FnOnce() -> CrateNames) -> Arc<CrateNames> {
+        if let Some(known) = self.crates.read().unwrap_or_else(PoisonError::into_inner).clone() {
+            return known;
+        }
+        let names = Arc::new(work_out());
+        *self.crates.write().unwrap_or_else(PoisonError::into_inner) = Some(names.clone());
+        names
+    }
+
+    /// Another crate graph is there.
+    pub(super) fn forget_crates(&self) {
+        *self.crates.write().unwrap_or_else(PoisonError::into_inner) = None;
+        drop(self.forget_all());
+    }
+
     pub(super) fn postings(&self) -> RwLockReadGuard<'_, Postings> {
         self.postings.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -276,13 +365,17 @@ impl Index {
         self.write().paths.insert(key, (file, path));
     }
 
-    /// Forgets what the texts of these files say.
-    pub(super) fn forget(&self, files: &[FileId]) -> Memory {
+    /// Forgets of these files what is not in the stretches that their texts before and after have in common.
+    pub(super) fn forget(&self, changed: &[(FileId, Arc<Outside>, Arc<Outside>)]) -> Memory {
         let mut all = self.write();
         let mut forgotten = Memory::default();
-        for file in files {
-            forgotten.names.extend(all.names.remove_entry(file));
+        for (file, before, after) in changed {
+            if let Some(names) = all.names.remove(file) {
+                all.names.extend(names.moved(before, after).map(|it| (*file, Arc::new(it))));
+                forgotten.names.insert(*file, names);
+            }
         }
+        let files: Vec<FileId> = changed.iter().map(|it| it.0).collect();
         let speaks_of =
             |file: &FileId, it: &Known| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
         forgotten.symbols.extend(all.symbols.extract_if(|file, it| speaks_of(file, it)));
@@ -318,11 +411,12 @@ impl Index {
 
 /// All names of a file, brought up to date if need be.
 pub(super) fn names_now(context: &Context<'_>, file: FileId) -> Arc<Names> {
-    context.index.names(file).unwrap_or_else(|| names_of(context.db, context.db.file_text(file)))
+    let known = context.index.names(file).filter(|it| it.is_complete());
+    known.unwrap_or_else(|| names_of(context.db, context.db.file_text(file)))
 }
 
-/// What other files can see of a file, as a hash.
-pub(super) fn outside(db: &RootDatabase, file: FileId) -> u64 {
+/// What other files can see of a file.
+pub(super) fn outside(db: &RootDatabase, file: FileId) -> Arc<Outside> {
     outside_of(db, db.file_text(file))
 }
 
@@ -338,7 +432,7 @@ impl View {
                 it.db.unwind_if_revision_cancelled();
                 progress(done, files.len());
                 let Some(id) = it.file_id(&file.path) else { continue };
-                if it.index.names(id).is_none() {
+                if it.index.names(id).is_none_or(|it| !it.is_complete()) {
                     it.index.learn_names(id, names_of(it.db, it.db.file_text(id)));
                     read += 1;
                 }
@@ -346,7 +440,7 @@ impl View {
                 if !it.index.postings().knows(id, file) {
                     it.index.postings.write().unwrap_or_else(PoisonError::into_inner).add(id, file);
                 }
-                it.known_symbols(file, id);
+                it.known_symbols(file, id).upstream.get_or_init(|| it.upstream(id));
             }
             tracing::info!(files = read, bytes = it.index.bytes(), elapsed = ?started.elapsed(), "usages indexed");
             Ok(())
@@ -356,17 +450,20 @@ impl View {
 
 impl<'db> Context<'db> {
     /// The path of a definition: known, or worked out now.
-    pub(super) fn known_path(&self, key: Key) -> Option<Arc<str>> {
+    pub(super) fn known_path(&self, key: Key, work_out: impl FnOnce() -> Option<String>) -> Option<Arc<str>> {
         if let Some(path) = self.index.path(key) {
             return Some(path);
         }
-        let definition = key.definition();
-        let path: Arc<str> = self.path_of(definition)?.into();
-        if let Some(module) = definition.module(self.db) {
+        let path: Arc<str> = work_out()?.into();
+        if let Some(module) = key.definition().module(self.db) {
             let file = module.definition_source_file_id(self.db).original_file(self.db).file_id(self.db);
             self.index.learn_path(key, file, path.clone());
         }
         Some(path)
+    }
+
+    pub(super) fn shared_path(&self, key: Key) -> Option<Arc<str>> {
+        self.known_path(key, || self.path_of(key.definition()))
     }
 
     /// The symbols of a file of the workspace: known, or worked out now.
@@ -375,8 +472,16 @@ impl<'db> Context<'db> {
             return known;
         }
         let (symbols, definitions) = self.symbols_in(file);
-        let definitions = definitions.into_iter().filter_map(Key::of).collect();
-        let mut known = Known { symbols, definitions, elsewhere: Vec::new() };
+        let definitions: Vec<Definition<'db>> = definitions.into_iter().filter(|it| Key::of(*it).is_some()).collect();
+        let mut known = Known {
+            symbols,
+            search: Search::new(self, &definitions),
+            definitions: definitions.into_iter().filter_map(Key::of).collect(),
+            package: self.sema.first_crate(id).map(|it| self.crate_name(it)),
+            in_a_crate: self.sema.file_to_module_def(id).is_some(),
+            upstream: OnceLock::new(),
+            elsewhere: Vec::new(),
+        };
         known.elsewhere = known.elsewhere(&file.path).into_iter().filter_map(|it| self.file_id(it)).collect();
         let known = Arc::new(known);
         self.index.learn_symbols(id, known.clone());

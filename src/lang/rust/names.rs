@@ -323,7 +323,7 @@ impl<'a, 'db> Reader<'a, 'db> {
 
     fn judge_node(&self, node: &SyntaxNode) -> Option<Verdict<'db>> {
         match ast::NameLike::cast(node.clone())? {
-            ast::NameLike::NameRef(name) => match NameRefClass::classify(&self.sema, &name)? {
+            ast::NameLike::NameRef(name) => match NameRefClass::classify(self.sema, &name)? {
                 NameRefClass::Definition(definition, _) => {
                     let role = role_of(&name, definition);
                     Some(Verdict::Names(vec![(definition, role)]))
@@ -337,7 +337,7 @@ impl<'a, 'db> Reader<'a, 'db> {
                     (Definition::Crate(krate), Role::Import),
                 ])),
             },
-            ast::NameLike::Name(name) => match NameClass::classify(&self.sema, &name) {
+            ast::NameLike::Name(name) => match NameClass::classify(self.sema, &name) {
                 Some(NameClass::Definition(definition)) => Some(Verdict::Declares(definition)),
                 Some(NameClass::ConstReference(definition)) => Some(Verdict::Names(vec![(definition, Role::Read)])),
                 Some(NameClass::PatFieldShorthand { field_ref, .. }) => {

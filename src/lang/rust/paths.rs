@@ -21,16 +21,17 @@ mod types;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use ra_ap_hir::{Impl, Module};
 use ra_ap_ide_db::defs::Definition;
 
-pub(super) use crates::TARGETS;
+pub(super) use crates::{CrateNames, TARGETS};
 pub(super) use definitions::{as_assoc_item, assoc_definition, in_trait, module_definition};
 pub(super) use loose::Item;
 
+use super::names::Key;
 use super::view::Context;
-use crates::CrateNames;
 use members::Members;
 
 /// Stands before which of several with one path is meant.
@@ -39,7 +40,7 @@ pub(super) const ORDINAL: char = '~';
 /// What was worked out of names in one view.
 #[derive(Default)]
 pub(super) struct Names<'db> {
-    crates: OnceCell<CrateNames>,
+    crates: OnceCell<Arc<CrateNames>>,
     paths: RefCell<HashMap<Definition<'db>, Option<String>>>,
     members: RefCell<HashMap<Definition<'db>, Rc<Members<'db>>>>,
     impls: RefCell<HashMap<Impl, String>>,
@@ -65,7 +66,10 @@ impl<'db> Context<'db> {
         if let Some(known) = self.names.paths.borrow().get(&definition) {
             return known.clone();
         }
-        let path = self.work_out_path_of(definition);
+        let path = match Key::of(definition) {
+            Some(key) => self.known_path(key, || self.work_out_path_of(definition)).map(|it| it.to_string()),
+            None => self.work_out_path_of(definition),
+        };
         self.names.paths.borrow_mut().insert(definition, path.clone());
         path
     }

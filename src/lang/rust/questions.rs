@@ -103,7 +103,11 @@ impl<'db> Context<'db> {
     /// Also says whether any crate includes the file.
     pub(super) fn file_coverage(&self, file: &File) -> crate::model::Coverage {
         let mut coverage = self.coverage(false);
-        let in_a_crate = self.file_id(&file.path).is_some_and(|id| self.sema.file_to_module_def(id).is_some());
+        let is_in_a_crate = |id| match self.index.symbols(id) {
+            Some(known) => known.in_a_crate,
+            None => self.sema.file_to_module_def(id).is_some(),
+        };
+        let in_a_crate = self.file_id(&file.path).is_some_and(is_in_a_crate);
         if self.is_loaded() && !in_a_crate {
             coverage.lacks(Missing::new(
                 MissingCode::NotInAPackage,
@@ -120,13 +124,12 @@ impl<'db> Context<'db> {
         let Some(id) = self.file_id(name) else { return Ok(Answer::default()) };
         let known = self.known_symbols(file, id);
         let mut symbols = known.symbols.clone();
-        let package = self.sema.first_crate(id).map(|it| self.crate_name(it));
-        let definitions: Vec<Definition<'db>> = known.definitions.iter().map(|it| it.definition()).collect();
-        let found = self.find(&definitions);
+        let package = known.package.clone();
+        let found = self.search_for(&known.search);
         let mut counts: HashMap<Arc<str>, UsageCount> = HashMap::new();
         let mut users: BTreeMap<Arc<str>, (BTreeSet<Arc<str>>, usize)> = BTreeMap::new();
         for (key, found) in known.definitions.iter().zip(&found) {
-            let Some(path) = self.known_path(*key) else { continue };
+            let Some(path) = self.shared_path(*key) else { continue };
             let mut files = 0;
             // A pass goes through the files one after the other.
             for group in found.items.chunk_by(|a, b| a.id == b.id) {
@@ -150,19 +153,27 @@ impl<'db> Context<'db> {
             })
             .collect();
         downstream.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.file.cmp(&b.file)));
-        let upstream = self.upstream(id);
+        let upstream = known.upstream.get_or_init(|| self.upstream(id)).clone();
         let docs = file.outline().docs.clone();
         Ok(Answer { value: Overview { package, docs, symbols, upstream, downstream }, coverage })
     }
 
     fn package_of(&self, file: &str) -> String {
-        let krate = self.file_id(file).and_then(|id| self.sema.first_crate(id));
-        krate.map(|it| self.crate_name(it)).unwrap_or_default()
+        let package = |id| match self.index.symbols(id) {
+            Some(known) => known.package.clone(),
+            None => self.sema.first_crate(id).map(|it| self.crate_name(it)),
+        };
+        self.file_id(file).and_then(package).unwrap_or_default()
     }
 
     /// What the file names that is defined elsewhere: items, not members.
-    fn upstream(&self, id: FileId) -> Vec<Upstream> {
-        let mut used: BTreeMap<(String, bool), (BTreeSet<String>, BTreeSet<Arc<str>>)> = BTreeMap::new();
+    pub(super) fn upstream(&self, id: FileId) -> Vec<Upstream> {
+        #[derive(Default)]
+        struct Used {
+            files: BTreeSet<String>,
+            symbols: BTreeSet<Arc<str>>,
+        }
+        let mut used: BTreeMap<(String, bool), Used> = BTreeMap::new();
         for meaning in names_now(self, id).meanings().filter(|it| !it.declares) {
             let definition = meaning.definition.definition();
             let is_item = matches!(
@@ -181,18 +192,17 @@ impl<'db> Context<'db> {
             if file == id {
                 continue;
             }
-            let Some(path) = self.known_path(meaning.definition) else { continue };
+            let Some(path) = self.shared_path(meaning.definition) else { continue };
             let external = !krate.origin(self.db).is_local();
             let place = if external { None } else { self.name_of(file) };
             let entry = used.entry((self.crate_name(krate), external)).or_default();
-            entry.0.extend(place);
-            entry.1.insert(path);
+            entry.files.extend(place);
+            entry.symbols.insert(path);
         }
-        let upstream =
-            |((package, external), (files, symbols)): ((String, bool), (BTreeSet<String>, BTreeSet<Arc<str>>))| {
-                let symbols = symbols.iter().map(|it| it.to_string()).collect();
-                Upstream { package, external, files: files.into_iter().collect(), symbols }
-            };
+        let upstream = |((package, external), used): ((String, bool), Used)| {
+            let symbols = used.symbols.iter().map(|it| it.to_string()).collect();
+            Upstream { package, external, files: used.files.into_iter().collect(), symbols }
+        };
         used.into_iter().map(upstream).collect()
     }
 

@@ -102,8 +102,11 @@ impl<'db> Context<'db> {
 
     /// One pass for any number of symbols; the results stand in their order.
     pub(super) fn find(&self, definitions: &[Definition<'db>]) -> Vec<Found> {
-        let mut found: Vec<Found> = definitions.iter().map(|_| Found::default()).collect();
-        let search = Search::new(self, definitions);
+        self.search_for(&Search::new(self, definitions))
+    }
+
+    pub(super) fn search_for(&self, search: &Search) -> Vec<Found> {
+        let mut found: Vec<Found> = (0..search.definitions).map(|_| Found::default()).collect();
         let (postings, holders) = (self.index.postings(), search.holders(self));
         let all: Vec<usize> = (0..search.words.len()).collect();
         let mut wanted: Vec<(&Arc<File>, FileId, &[usize])> = Vec::new();
@@ -118,7 +121,7 @@ impl<'db> Context<'db> {
         drop(postings);
         for (file, id, words) in wanted {
             self.db.unwind_if_revision_cancelled();
-            self.find_in(file, id, &search, words, &mut found);
+            self.find_in(file, id, search, words, &mut found);
         }
         found
     }
@@ -128,8 +131,12 @@ impl<'db> Context<'db> {
         if places.is_empty() {
             return;
         }
-        let names = self.index.names(id).unwrap_or_else(|| Arc::new(self.read_words(id, &places)));
+        let known = self.index.names(id);
+        let is_known = |at: usize| known.as_ref().is_some_and(|it| it.is_known_at(at));
+        let unknown: Vec<(usize, &Word)> = places.iter().copied().filter(|it| !is_known(it.0)).collect();
+        let asked = if unknown.is_empty() { Names::default() } else { self.read_words(id, &unknown) };
         for &(at, word) in &places {
+            let names = known.as_deref().filter(|it| it.is_known_at(at)).unwrap_or(&asked);
             let occurrence =
                 |role| Occurrence { file: file.clone(), id, at: Span::new(at, at + word.text.len()), role };
             let mut named: Vec<usize> = Vec::new();
@@ -169,7 +176,10 @@ impl<'db> Context<'db> {
 }
 
 /// The symbols that one pass looks for, and the words that may name them.
-struct Search {
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    /// How many were asked for.
+    definitions: usize,
     /// With the position in the question.
     targets: Vec<(usize, Target)>,
     /// Positions in `targets`, by what a name of them may mean.
@@ -177,6 +187,7 @@ struct Search {
     words: Vec<Word>,
 }
 
+#[derive(Debug)]
 struct Word {
     text: String,
     /// Positions in `targets`.
@@ -190,8 +201,8 @@ impl Word {
 }
 
 impl Search {
-    fn new<'db>(context: &Context<'db>, definitions: &[Definition<'db>]) -> Search {
-        let mut search = Search { targets: Vec::new(), by_key: FxHashMap::default(), words: Vec::new() };
+    pub(super) fn new<'db>(context: &Context<'db>, definitions: &[Definition<'db>]) -> Search {
+        let mut search = Search { definitions: definitions.len(), ..Search::default() };
         let mut known: HashMap<String, usize> = HashMap::new();
         for (position, &definition) in definitions.iter().enumerate() {
             let Some(target) = Target::new(definition, context.db) else { continue };

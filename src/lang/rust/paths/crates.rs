@@ -15,8 +15,8 @@ use crate::lang::rust::view::Context;
 /// The kinds of targets, as they stand before `@`.
 pub(in crate::lang::rust) const TARGETS: [&str; 6] = ["lib", "bin", "example", "test", "bench", "build"];
 
-#[derive(Default)]
-pub(super) struct CrateNames {
+#[derive(Debug, Default)]
+pub(in crate::lang::rust) struct CrateNames {
     printed: HashMap<Crate, String>,
     by_printed: HashMap<String, Crate>,
     /// By everything that a crate may be called, shared or not.
@@ -54,7 +54,7 @@ impl<'db> Context<'db> {
     }
 
     fn crate_names(&self) -> &CrateNames {
-        self.names.crates.get_or_init(|| self.name_crates())
+        self.names.crates.get_or_init(|| self.index.crate_names(|| self.name_crates()))
     }
 
     fn name_crates(&self) -> CrateNames {
