@@ -35,6 +35,7 @@ impl Writer {
     }
 
     fn take(&mut self, seen: Seen) -> Result<()> {
+        self.news_since = None;
         let edits = match seen {
             Seen::Paths(paths) if paths.is_empty() => return Ok(()),
             Seen::Paths(paths) => self.compare(&paths),

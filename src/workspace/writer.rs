@@ -25,8 +25,11 @@ use crate::model::{Code, Error, FileEdit, Help, Judgement, Language, Missing, Mi
 const INBOX: usize = 1024;
 
 const IDLE: Duration = Duration::from_millis(300);
-/// After a change the index of usages is brought up to date; a burst of changes is waited for.
-const INDEX_AFTER: Duration = Duration::from_millis(30);
+/// So long the disk must be quiet before changes are taken that nobody has asked about, and the index of usages is
+/// brought up to date.
+const SOON: Duration = Duration::from_millis(30);
+/// Where the disk does not become quiet, changes are taken after so long.
+const NEWS_WAIT: Duration = Duration::from_millis(500);
 /// After so long without an event what no answer needs any more is freed.
 const GARBAGE_AFTER: Duration = Duration::from_secs(30);
 
@@ -83,6 +86,8 @@ pub(super) struct Writer {
     published: channel::Sender<Published>,
     is_priming: bool,
     is_indexing: bool,
+    /// The watcher has heard something that was not taken yet.
+    pub(super) news_since: Option<Instant>,
     changed: Instant,
     has_garbage: bool,
     pub(super) missing: Vec<Missing>,
@@ -129,6 +134,7 @@ pub(super) fn start(
         published,
         is_priming: false,
         is_indexing: false,
+        news_since: None,
         changed: Instant::now(),
         has_garbage: false,
         missing: Vec::new(),
@@ -244,7 +250,7 @@ impl Writer {
     fn run(&mut self, events: &Receiver<Event>) {
         let mut last = Instant::now();
         loop {
-            let wait = if self.needs_indexing() { INDEX_AFTER } else { IDLE };
+            let wait = if self.news_since.is_some() || self.needs_indexing() { SOON } else { IDLE };
             match events.recv_timeout(wait) {
                 Ok(event) => {
                     last = Instant::now();
@@ -252,12 +258,16 @@ impl Writer {
                         return;
                     }
                 }
+                Err(RecvTimeoutError::Timeout) if self.news_since.is_some() => self.take_news(),
                 Err(RecvTimeoutError::Timeout) if last.elapsed() < IDLE => {}
                 Err(RecvTimeoutError::Timeout) => self.idle(last.elapsed()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
+            if self.news_since.is_some_and(|it| it.elapsed() > NEWS_WAIT) {
+                self.take_news();
+            }
             // Also under a steady stream of questions.
-            if self.needs_indexing() && self.changed.elapsed() >= INDEX_AFTER {
+            if self.needs_indexing() && self.changed.elapsed() >= SOON {
                 self.index();
             }
         }
@@ -292,7 +302,10 @@ impl Writer {
                 let outcome = self.catch_up().and_then(|()| self.propose(*change));
                 let _ = reply.send(outcome);
             }
-            Event::Wake => self.take_news(),
+            // A file that is written in place is empty for a moment: who does not ask need not see it so.
+            Event::Wake => {
+                self.news_since.get_or_insert_with(Instant::now);
+            }
             Event::RustLoaded(step) => self.adopt(*step),
             Event::RustPrimed(finished) => {
                 self.is_priming = false;

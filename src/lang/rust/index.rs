@@ -223,7 +223,8 @@ impl Outside {
 #[salsa::tracked(returns(clone), no_eq)]
 fn outside_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Outside> {
     let root = db.root();
-    let file = attach_db(root, || Semantics::new(root).attach_first_edition(*text.file_id(root)));
+    // Whatever edition its crate has: to ask would be to work out the modules of the crate.
+    let file = EditionedFileId::current_edition(root, *text.file_id(root));
     let mut hasher = FxHasher::default();
     let mut bodies = Vec::new();
     let tree = EditionedFileId::parse(file, root).tree();
