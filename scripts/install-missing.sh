@@ -5,6 +5,7 @@
 #   venv  Python 3 with venv, for the test of the generated client
 #   node  Node.js with npm, for the OpenAPI linter
 #   deny  cargo-deny, into $SEMDEX_TOOLS
+#   ra    rust-analyzer of the version that semdex is built with, into $SEMDEX_TOOLS: what reading is measured against
 set -euo pipefail
 
 # The newest that the pinned Rust builds; unoptimised, since it runs for seconds and would compile for minutes.
@@ -83,9 +84,18 @@ need_deny() {
     rm -rf "$tools/build"
 }
 
+need_ra() {
+    local tools=${SEMDEX_TOOLS:?the directory for tools is not named} version
+    version=$(sed -n 's/^ra_ap_ide = "=\(.*\)"$/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../Cargo.toml")
+    grep -qs "\"ra_ap_rust-analyzer $version " "$tools/.crates.toml" && return
+    say "building rust-analyzer $version, once (ten minutes or more)"
+    CARGO_TARGET_DIR="$tools/build" cargo install --quiet --locked --force --root "$tools" "ra_ap_rust-analyzer@$version" >&2
+    rm -rf "$tools/build"
+}
+
 for thing in "$@"; do
     case $thing in
-        go | std | venv | node | deny) "need_$thing" ;;
+        go | std | venv | node | deny | ra) "need_$thing" ;;
         *) fail "unknown: $thing" ;;
     esac
 done
