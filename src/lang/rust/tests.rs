@@ -349,7 +349,7 @@ fn found_of(it: &Loaded, files: &[&str]) -> Vec<String> {
 fn the_index_never_differs_from_what_is_asked_anew() {
     let mut it = load(&Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().unwrap(), false);
     it.fill();
-    let files = ["src/model.rs", "src/lang/rust/view.rs", "src/text/lines.rs"];
+    let files = ["src/lang/files.rs", "src/lang/rust/view.rs", "src/text/lines.rs"];
     // Each in its turn: a body, a signature, a name, a field's place, a trait's implementation, and all of it back.
     let changes = [
         ("src/text/lines.rs", "pub fn line_count(&self) -> usize {", "pub fn line_count(&self) -> usize { let _ = 1;"),
@@ -374,7 +374,7 @@ fn the_index_never_differs_from_what_is_asked_anew() {
         let known = found_of(it, &files);
         it.rust.forget_index();
         let asked = found_of(it, &files);
-        assert!(asked.len() > 500, "{}", asked.len());
+        assert!(asked.len() > 200, "{}", asked.len());
         assert_eq!(mixed, asked, "right after {after}");
         assert_eq!(known, asked, "after {after}");
         it.rust.view(it.files.clone()).fill(&|_, _| {}).unwrap();

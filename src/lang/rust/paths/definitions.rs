@@ -5,7 +5,7 @@ use ra_ap_hir::{
     InFile, Macro, MacroKind, Module, ModuleDef, ModuleSource, Variant, Visibility,
 };
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxNodePtr, ast};
 
 use super::plain_name;
 use crate::lang::rust::view::Context;
@@ -96,8 +96,13 @@ impl<'db> Context<'db> {
             return Some(Definition::Module(module));
         }
         let node = self.syntax_of(definition)?;
-        let around = self.sema.ancestors_with_macros(node.value).skip(1);
-        let body = around.filter_map(ast::Item::cast).find_map(|item| self.body_owner(&item));
+        let around =
+            self.sema.ancestors_with_macros_file(node).skip(1).filter(|it| ast::Item::can_cast(it.value.kind()));
+        let body = around.into_iter().find_map(|it| {
+            // Above a macro's output stands a tree that was not asked for yet.
+            let node = self.sema.to_node_syntax(it.map(|it| SyntaxNodePtr::new(&it)));
+            self.body_owner(&ast::Item::cast(node)?)
+        });
         body.or_else(|| Some(Definition::Module(module.nearest_non_block_module(self.db))))
     }
 
