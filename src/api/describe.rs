@@ -56,7 +56,7 @@ impl Described {
             describe::Described::Package(it) => Described::Package(DescribedPackage {
                 kind: OfPackage::Package,
                 next_cursor: it.next_cursor(),
-                package: it.package.into(),
+                package: Package { symbols: list(it.symbols.into_shown()), ..it.package.into() },
                 meta,
             }),
             describe::Described::File(file) => Described::File(DescribedFile {

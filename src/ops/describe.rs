@@ -3,6 +3,7 @@
 use super::ask::{Ask, Listing, Reply, ask, ask_by_name};
 use super::fit::{Budget, Fit, Part, left_out, line_costs, next_cursor, positions, symbol_cost, text_cost};
 use super::open::text_of;
+use super::symbols::Tree;
 use super::usages::{PAGE, UsageList, spend_on};
 use crate::model::{
     Answer, Code, Description, Error, Example, Language, Package, Result, Symbol, SymbolQuery, UsageCount, UsagePage,
@@ -107,10 +108,11 @@ impl Fit for DescribedSymbol {
 /// A package: its docs, and its symbols from where the cursor says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DescribedPackage {
+    /// Without its symbols, which stand beside it.
     pub package: Package,
+    pub symbols: Tree,
     docs: Part,
     files: Part,
-    symbols: Part,
 }
 
 impl DescribedPackage {
@@ -120,13 +122,12 @@ impl DescribedPackage {
         package.docs = package.docs.map(|it| docs.lines(&it)).filter(|it| !it.is_empty());
         let files = Part::after(from[1], package.files.len());
         package.files.drain(..files.from);
-        let symbols = Part::after(from[2], package.symbols.len());
-        package.symbols.drain(..symbols.from);
+        let symbols = Tree::after(from[2], std::mem::take(&mut package.symbols));
         DescribedPackage { package, docs, files, symbols }
     }
 
     pub fn next_cursor(&self) -> Option<String> {
-        next_cursor(&[self.docs, self.files, self.symbols])
+        next_cursor(&[self.docs, self.files, self.symbols.part])
     }
 }
 
@@ -135,17 +136,16 @@ impl Fit for DescribedPackage {
         budget.spend(200);
         let docs = line_costs(self.package.docs.as_deref().unwrap_or_default(), Part::default());
         let files = self.package.files.iter().map(|it| text_cost(it) + 4).collect();
-        let symbols = self.package.symbols.iter().map(symbol_cost).collect();
+        let symbols = self.symbols.costs();
         budget.share(&mut [
             (&mut self.docs, docs, 40),
             (&mut self.files, files, 20),
-            (&mut self.symbols, symbols, 100),
+            (&mut self.symbols.part, symbols, 100),
         ]);
         let lines = self.docs.count;
         self.package.docs = self.package.docs.as_deref().map(|it| it.split_inclusive('\n').take(lines).collect());
         self.package.files.truncate(self.files.count);
-        self.package.symbols.truncate(self.symbols.count);
-        left_out(&[("lines of the docs", self.docs), ("files", self.files), ("symbols", self.symbols)])
+        left_out(&[("lines of the docs", self.docs), ("files", self.files), ("symbols", self.symbols.part)])
     }
 }
 

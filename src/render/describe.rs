@@ -110,9 +110,10 @@ fn package(described: &DescribedPackage) -> String {
     if !package.files.is_empty() {
         line(&mut text, format_args!("\n## Files\n\n{}", package.files.join("\n")));
     }
-    if !package.symbols.is_empty() {
+    let symbols = described.symbols.shown();
+    if !symbols.is_empty() {
         text += "\n## Symbols\n\n";
-        symbol_rows(&mut text, &package.symbols);
+        symbol_rows(&mut text, &symbols);
     }
     more(&mut text, described.next_cursor().as_deref());
     text

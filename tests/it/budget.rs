@@ -100,7 +100,7 @@ fn no_reply_takes_more_tokens_than_it_may_and_its_cursor_brings_the_rest() {
                 for (found, part) in found.iter_mut().zip(case.parts) {
                     for piece in pieces(&reply, part) {
                         // Parents stand again above children that did not fit below them.
-                        if *part != "/symbols" || !found.contains(&piece) {
+                        if !part.ends_with("symbols") || !found.contains(&piece) {
                             found.push(piece);
                         }
                     }
@@ -115,7 +115,7 @@ fn no_reply_takes_more_tokens_than_it_may_and_its_cursor_brings_the_rest() {
             }
             for (found, part) in found.iter().zip(case.parts) {
                 let mut wanted = pieces(&whole, part);
-                if *part == "/symbols" {
+                if part.ends_with("symbols") {
                     let mut seen = std::collections::HashSet::new();
                     wanted.retain(|it| seen.insert(it.clone()));
                 }
