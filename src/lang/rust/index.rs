@@ -320,6 +320,8 @@ pub(super) struct Memory {
     symbols: FxHashMap<FileId, Arc<Known>>,
     /// With the file of the definition.
     paths: FxHashMap<Key, (FileId, Arc<str>)>,
+    /// The other way round.
+    keys: FxHashMap<Arc<str>, Key>,
 }
 
 impl Index {
@@ -354,6 +356,11 @@ impl Index {
         self.postings.read().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What exactly this path names.
+    pub(super) fn key(&self, path: &str) -> Option<Key> {
+        self.read().keys.get(path).copied()
+    }
+
     fn learn_names(&self, file: FileId, names: Arc<Names>) {
         self.write().names.insert(file, names);
     }
@@ -363,7 +370,9 @@ impl Index {
     }
 
     pub(super) fn learn_path(&self, key: Key, file: FileId, path: Arc<str>) {
-        self.write().paths.insert(key, (file, path));
+        let mut all = self.write();
+        all.keys.insert(path.clone(), key);
+        all.paths.insert(key, (file, path));
     }
 
     /// Forgets of these files what is not in the stretches that their texts before and after have in common.
@@ -381,6 +390,9 @@ impl Index {
             |file: &FileId, it: &Known| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
         forgotten.symbols.extend(all.symbols.extract_if(|file, it| speaks_of(file, it)));
         forgotten.paths.extend(all.paths.extract_if(|_, it| files.contains(&it.0)));
+        for (_, path) in forgotten.paths.values() {
+            forgotten.keys.extend(all.keys.remove_entry(path));
+        }
         forgotten
     }
 
@@ -394,6 +406,7 @@ impl Index {
         all.names.extend(memory.names);
         all.symbols.extend(memory.symbols);
         all.paths.extend(memory.paths);
+        all.keys.extend(memory.keys);
     }
 
     fn bytes(&self) -> usize {

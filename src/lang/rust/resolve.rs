@@ -46,6 +46,14 @@ impl<'db> Context<'db> {
 
     /// Exactly one symbol, or an error that says which others were possible or meant.
     pub(super) fn meant(&self, query: &SymbolQuery) -> Result<Meant<'db>, Error> {
+        // No two things print one path.
+        if query.package.is_none()
+            && query.file.is_none()
+            && let Some(key) = self.index.key(&query.symbol)
+            && let Some(symbol) = self.symbol_of(key.definition())
+        {
+            return Ok(Meant { symbol, definition: Some(key.definition()) });
+        }
         let written = Written::parse(&query.symbol);
         let mut found = self.candidates(&written, query);
         if found.len() > 1 && found.iter().any(|it| !it.symbol.external) {
