@@ -298,6 +298,10 @@ impl Rust {
         let db = self.host.raw_database().clone();
         let status = self.status.clone();
         let run = move || {
+            let Some(_shared) = super::view::try_share_types() else {
+                drop(db);
+                return done(false);
+            };
             let finished = super::view::catch(|| {
                 let crates = all_crates(&db);
                 parallel_prime_caches(&db, &crates, 2, &|progress| {

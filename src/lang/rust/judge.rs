@@ -41,6 +41,7 @@ impl Rust {
         edits: &[FileEdit],
         keep: &mut dyn FnMut(&Judgement) -> bool,
     ) -> Judgement {
+        let _shared = super::view::share_types();
         let mut memory = None;
         // A fault of the analysis must not end the one thread that owns the workspace.
         let judged = catch_unwind(AssertUnwindSafe(|| self.try_judge(before, after, edits, &mut memory)));

@@ -2,7 +2,7 @@
 //! change can be made.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use ra_ap_hir::{Semantics, attach_db};
 use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase, TextRange, TextSize};
@@ -21,9 +21,23 @@ use crate::model::{Coverage, Missing, MissingCode, Place, Span};
 /// garbage what a query holds on its stack. So queries of any workspace share this, and the collector has it alone.
 static TYPES: RwLock<()> = RwLock::new(());
 
-/// Runs a question; a change that comes between stops it.
+/// Held while types are worked with. Waits for the collector, so nobody may hold a database meanwhile: the collector
+/// waits for those to go.
+pub(super) fn share_types() -> RwLockReadGuard<'static, ()> {
+    TYPES.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As `share_types`, but `None` while the collector is at work.
+pub(super) fn try_share_types() -> Option<RwLockReadGuard<'static, ()>> {
+    match TYPES.try_read() {
+        Ok(shared) => Some(shared),
+        Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+/// Runs a question; a change that comes between stops it. Whoever calls shares the types.
 pub fn catch<T>(question: impl FnOnce() -> T) -> Result<T> {
-    let _shared = TYPES.read().unwrap_or_else(PoisonError::into_inner);
     Cancelled::catch(AssertUnwindSafe(question)).map_err(|_| Stop::Stale)
 }
 
@@ -58,6 +72,11 @@ impl View {
 
     /// Asks, on a thread that may block and has a deep stack. Ends the view.
     pub fn ask<T>(self, question: impl FnOnce(&Context<'_>) -> Result<T>) -> Result<T> {
+        let Some(_shared) = try_share_types() else {
+            drop(self);
+            drop(share_types());
+            return Err(Stop::Stale);
+        };
         catch(|| {
             attach_db(&self.db, || {
                 let context = Context {
