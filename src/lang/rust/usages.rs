@@ -11,6 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::index::{Collector, Names, Sense};
 use super::names::{Key, Meaning, Reader, Target, Why};
+use super::postings::Postings;
 use super::symbols::is_test_at;
 use super::view::Context;
 use crate::lang::files::File;
@@ -107,7 +108,8 @@ impl<'db> Context<'db> {
 
     pub(super) fn search_for(&self, search: &Search) -> Vec<Found> {
         let mut found: Vec<Found> = (0..search.definitions).map(|_| Found::default()).collect();
-        let (postings, holders) = (self.index.postings(), search.holders(self));
+        let postings = self.index.postings();
+        let holders = search.holders(&postings);
         let all: Vec<usize> = (0..search.words.len()).collect();
         let mut wanted: Vec<(&Arc<File>, FileId, &[usize])> = Vec::new();
         for file in self.files.of(Language::Rust) {
@@ -231,8 +233,7 @@ impl Search {
     }
 
     /// For each file that was seen to hold some of the words, which.
-    fn holders(&self, context: &Context<'_>) -> FxHashMap<FileId, Vec<usize>> {
-        let postings = context.index.postings();
+    fn holders(&self, postings: &Postings) -> FxHashMap<FileId, Vec<usize>> {
         let mut holders: FxHashMap<FileId, Vec<usize>> = FxHashMap::default();
         for (index, word) in self.words.iter().enumerate() {
             for file in postings.files(word_hash(&word.text)) {
