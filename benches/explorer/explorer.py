@@ -61,6 +61,7 @@ class Bench:
         self.short = []
         self.files = semdex.source_files(root, SUFFIX[language])
         self.opened = {}
+        self.stirred = 0
 
     def open(self, file, **more):
         return self.client.post("/v1/open", workspace=self.workspace, file=file, wait_ms=WAIT, **more)
@@ -132,7 +133,7 @@ class Bench:
 
     def stir(self):
         """Another revision, so that no answer comes out of memory: a file that no source names is written."""
-        self.stirred = getattr(self, "stirred", 0) + 1
+        self.stirred += 1
         (self.root / "explorer-bench.txt").write_text(f"{self.stirred}\n")
         self.client.post("/v1/describe", workspace=self.workspace, file="explorer-bench.txt")
 

@@ -46,16 +46,7 @@ impl Face {
         wire: impl FnOnce(T, Meta) -> W,
         markdown: impl FnOnce(&T) -> String,
     ) -> Response {
-        match self.format {
-            Some(Format::Markdown) => {
-                self.markdown(markdown(&reply.value) + &render::footer(&reply.meta, self.elapsed()))
-            }
-            _ => {
-                let Reply { value, meta } = reply;
-                let meta = Meta::new(meta, self.elapsed());
-                self.json(&wire(value, meta))
-            }
-        }
+        self.send(self.body(reply, wire, markdown))
     }
 
     /// As `answer`, but no longer than so many tokens, if the answer can be that short.
@@ -71,7 +62,7 @@ impl Face {
         };
         // What an answer takes is known when it is written: the budget is set by what came of the one before.
         let mut budget = most;
-        let mut best: Option<(bool, usize, Vec<u8>)> = None;
+        let mut best: Option<(bool, Vec<u8>)> = None;
         let mut was_too_long = false;
         for round in 0..FITTINGS {
             let mut reply = reply.clone();
@@ -81,15 +72,18 @@ impl Face {
                 let detail = format!("{}: go on with `next_cursor`", left_out.join(", "));
                 reply.meta.coverage.note(Missing::new(MissingCode::Budget, "max_tokens", detail));
             }
-            let body = self.body(reply, &wire, &markdown);
+            let body = match self.body(reply, &wire, &markdown) {
+                Ok(body) => body,
+                Err(error) => return self.send(Err(error)),
+            };
             let (fits, length) = (body.len() <= most, body.len().max(1));
-            let is_better = best.as_ref().is_none_or(|(best_fits, best_length, _)| match (fits, best_fits) {
-                (true, true) => length > *best_length,
-                (false, false) => length < *best_length,
+            let is_better = best.as_ref().is_none_or(|(best_fits, best)| match (fits, best_fits) {
+                (true, true) => length > best.len(),
+                (false, false) => length < best.len(),
                 (fits, _) => fits,
             });
             if is_better {
-                best = Some((fits, length, body));
+                best = Some((fits, body));
             }
             // What is left free is worth another try, unless one was too long already.
             if fits && (is_whole || was_too_long || length * 20 >= most * 19) || budget <= 1 {
@@ -99,53 +93,49 @@ impl Face {
             let margin = if fits { 98 } else { 96 - 4 * round };
             budget = budget.saturating_mul(most) / length * margin / 100;
         }
-        let content_type = if self.format == Some(Format::Markdown) { MARKDOWN } else { JSON };
-        let body = best.map(|it| it.2).unwrap_or_default();
-        ([(header::CONTENT_TYPE, content_type)], body).into_response()
+        self.send(Ok(best.map(|it| it.1).unwrap_or_default()))
     }
 
     fn body<T, W: Serialize>(
         self,
         reply: Reply<T>,
-        wire: impl Fn(T, Meta) -> W,
-        markdown: impl Fn(&T) -> String,
-    ) -> Vec<u8> {
+        wire: impl FnOnce(T, Meta) -> W,
+        markdown: impl FnOnce(&T) -> String,
+    ) -> serde_json::Result<Vec<u8>> {
         match self.format {
             Some(Format::Markdown) => {
-                (markdown(&reply.value) + &render::footer(&reply.meta, self.elapsed())).into_bytes()
+                Ok((markdown(&reply.value) + &render::footer(&reply.meta, self.elapsed())).into_bytes())
             }
             _ => {
                 let Reply { value, meta } = reply;
                 let meta = Meta::new(meta, self.elapsed());
-                serde_json::to_vec(&wire(value, meta)).unwrap_or_default()
+                serde_json::to_vec(&wire(value, meta))
             }
         }
     }
 
     /// Answers with something that is no workspace's, in JSON or, told in lines, in Markdown.
     pub fn plain<W: Serialize>(self, value: &W, markdown: impl FnOnce(&W) -> String) -> Response {
-        match self.format {
-            Some(Format::Markdown) => self.markdown(markdown(value)),
-            _ => self.json(value),
-        }
+        self.send(match self.format {
+            Some(Format::Markdown) => Ok(markdown(value).into_bytes()),
+            _ => serde_json::to_vec(value),
+        })
     }
 
     pub fn elapsed(self) -> Duration {
         self.came.elapsed()
     }
 
-    fn json<W: Serialize>(self, value: &W) -> Response {
-        match serde_json::to_vec(value) {
-            Ok(bytes) => ([(header::CONTENT_TYPE, JSON)], bytes).into_response(),
+    /// A body in the form that was asked for.
+    fn send(self, body: serde_json::Result<Vec<u8>>) -> Response {
+        let content_type = if self.format == Some(Format::Markdown) { MARKDOWN } else { JSON };
+        match body {
+            Ok(body) => ([(header::CONTENT_TYPE, content_type)], body).into_response(),
             Err(error) => {
                 tracing::error!(%error, "a reply could not be written as JSON");
                 Refusal(internal()).into_response()
             }
         }
-    }
-
-    fn markdown(self, text: String) -> Response {
-        ([(header::CONTENT_TYPE, MARKDOWN)], text).into_response()
     }
 
     /// Gives a refusal its body; status and headers stay as they are.

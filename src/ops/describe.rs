@@ -15,7 +15,6 @@ use crate::workspace::Workspace;
 #[derive(Debug, Clone, PartialEq)]
 pub struct DescribedSymbol {
     pub symbol: Symbol,
-    /// The text that is paged: the source, or the docs where there is no source to read.
     pub source: Option<String>,
     pub docs: Option<String>,
     /// The line of the file that the given source begins with.
@@ -25,6 +24,7 @@ pub struct DescribedSymbol {
     pub implementations: Listing<Symbol>,
     pub container: Option<Symbol>,
     pub version: Option<String>,
+    /// The lines that are given of the source, or of the docs where there is no source to read.
     text: Part,
 }
 

@@ -18,8 +18,9 @@ use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
-use super::index::{self, Index, Memory, Outside};
+use super::index::{Index, Memory};
 use super::load::{self, LoadRequest, Loaded, crate_graph};
+use super::outside::{Outside, outside};
 use super::view::View;
 use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress};
@@ -154,7 +155,10 @@ impl Rust {
     /// Brings new contents in; `None` is a file that is gone. Names are relative to the root, or absolute for the
     /// sources of path dependencies. Answers with what the index knew and does not any more.
     pub(super) fn apply_and_forget(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Memory {
-        let seen_before = self.seen_outside(changes);
+        let is_seen =
+            |it: &&(Arc<str>, Option<Arc<str>>)| Language::of(&it.0) == Some(Language::Rust) || self.is_included(&it.0);
+        let seen: Vec<_> = changes.iter().filter(is_seen).collect();
+        let seen_before = self.seen_outside(&seen);
         for (name, text) in changes {
             let is_rust = Language::of(name) == Some(Language::Rust);
             if !is_rust && text.as_ref().is_some_and(|it| it.len() > MAX_INCLUDED_BYTES) {
@@ -171,7 +175,7 @@ impl Rust {
         }
         self.flush(None);
         self.is_indexed = false;
-        match seen_before.zip(self.seen_outside(changes)) {
+        match seen_before.zip(self.seen_outside(&seen)) {
             Some((before, after)) if before.iter().zip(&after).all(|(before, after)| before.1.is_same(&after.1)) => {
                 let pair = |(before, after): ((FileId, _), (FileId, _))| (before.0, before.1, after.1);
                 self.index.forget(&before.into_iter().zip(after).map(pair).collect::<Vec<_>>())
@@ -181,18 +185,16 @@ impl Rust {
     }
 
     /// What other files can see of these; `None` where that cannot be told, or nobody has looked yet.
-    fn seen_outside(&self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Vec<(FileId, Arc<Outside>)>> {
+    fn seen_outside(&self, changes: &[&(Arc<str>, Option<Arc<str>>)]) -> Option<Vec<(FileId, Arc<Outside>)>> {
         if !self.primed {
             return None;
         }
-        let is_seen =
-            |it: &&(Arc<str>, Option<Arc<str>>)| Language::of(&it.0) == Some(Language::Rust) || self.is_included(&it.0);
-        let seen = |(name, text): &(Arc<str>, Option<Arc<str>>)| {
+        let seen = |(name, text): &&(Arc<str>, Option<Arc<str>>)| {
             let is_rust = Language::of(name) == Some(Language::Rust) && text.is_some();
             let file = *self.ids.get(name).filter(|_| is_rust)?;
-            Some((file, index::outside(self.host.raw_database(), file)))
+            Some((file, outside(self.host.raw_database(), file)))
         };
-        changes.iter().filter(is_seen).map(seen).collect()
+        changes.iter().map(seen).collect()
     }
 
     /// Whether some Rust file may take the text of this one in, by `include!` say: it has its name.

@@ -7,7 +7,6 @@
 //! of that file's bodies. A question reads what is right, resolves for itself the few words that it needs in the other
 //! files, and a thread in the background brings these up to date.
 
-use std::hash::{Hash as _, Hasher as _};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Instant;
 
@@ -15,16 +14,16 @@ use ra_ap_hir::db::HirDatabase;
 use ra_ap_hir::{Semantics, attach_db};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::salsa::Database as _;
-use ra_ap_ide_db::base_db::{EditionedFileId, FileText, SourceDatabase as _};
+use ra_ap_ide_db::base_db::{FileText, SourceDatabase as _};
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxNode, WalkEvent, ast};
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 
 use super::names::{Key, Meaning, Reader, Verdict, Why};
+use super::outside::Outside;
 use super::paths::CrateNames;
 use super::postings::Postings;
 use super::usages::Search;
-use super::view::{Context, View, span};
+use super::view::{Context, View};
 use crate::lang::Result;
 use crate::lang::files::File;
 use crate::model::{Language, Role, Span, Symbol, SymbolKind, Upstream};
@@ -79,7 +78,7 @@ impl Names {
         }
         let mut moved = Names { senses: self.senses.clone(), ..Names::default() };
         for (old, new) in old.into_iter().zip(new) {
-            if before.text[old.start..old.end] != after.text[new.start..new.end] {
+            if before.text(old) != after.text(new) {
                 moved.unknown.push(new);
                 continue;
             }
@@ -168,7 +167,7 @@ impl<'a> Collector<'a> {
 
 /// rust-analyzer's database as the queries below need it: they ask its `Semantics`, which wants the database itself.
 #[salsa::db]
-trait IndexDatabase: HirDatabase {
+pub(super) trait IndexDatabase: HirDatabase {
     fn root(&self) -> &RootDatabase;
 }
 
@@ -189,75 +188,6 @@ fn names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Names> {
         Reader::new(&sema, *text.file_id(root)).read_all(|at, verdict| collector.add(at, verdict));
         Arc::new(collector.finish())
     })
-}
-
-/// What other files can see of a file: all but the bodies of its functions, white space and comments. The body of a
-/// function belongs to it where something of it can be seen outside: it is evaluated (`const`), its type is what the
-/// function returns (`impl`), or it declares a macro.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Outside {
-    hash: u64,
-    text: Arc<str>,
-    /// What cannot be seen, in order.
-    bodies: Vec<Span>,
-}
-
-impl Outside {
-    pub(super) fn is_same(&self, other: &Outside) -> bool {
-        self.hash == other.hash
-    }
-
-    /// The text cut where bodies begin and end.
-    fn stretches(&self) -> Vec<Span> {
-        let mut from = 0;
-        let mut stretches = Vec::with_capacity(2 * self.bodies.len() + 1);
-        for body in &self.bodies {
-            stretches.extend([Span::new(from, body.start), *body]);
-            from = body.end;
-        }
-        stretches.push(Span::new(from, self.text.len()));
-        stretches
-    }
-}
-
-#[salsa::tracked(returns(clone), no_eq)]
-fn outside_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Outside> {
-    let root = db.root();
-    // Whatever edition its crate has: to ask would be to work out the modules of the crate.
-    let file = EditionedFileId::current_edition(root, *text.file_id(root));
-    let mut hasher = FxHasher::default();
-    let mut bodies = Vec::new();
-    let tree = EditionedFileId::parse(file, root).tree();
-    let mut walk = tree.syntax().preorder_with_tokens();
-    while let Some(event) = walk.next() {
-        match event {
-            WalkEvent::Enter(NodeOrToken::Node(node)) => {
-                if is_hidden_body(&node) {
-                    bodies.push(span(node.text_range()));
-                    walk.skip_subtree();
-                } else {
-                    (node.kind() as u16).hash(&mut hasher);
-                }
-            }
-            WalkEvent::Enter(NodeOrToken::Token(token)) if !token.kind().is_trivia() => token.text().hash(&mut hasher),
-            WalkEvent::Enter(_) => {}
-            WalkEvent::Leave(_) => 0u8.hash(&mut hasher),
-        }
-    }
-    Arc::new(Outside { hash: hasher.finish(), text: Arc::from(&**text.text(root)), bodies })
-}
-
-fn is_hidden_body(node: &SyntaxNode) -> bool {
-    if !ast::BlockExpr::can_cast(node.kind()) {
-        return false;
-    }
-    let Some(function) = node.parent().and_then(ast::Fn::cast) else { return false };
-    let returns_impl = || {
-        let returned = function.ret_type()?.ty()?;
-        returned.syntax().descendants().find_map(ast::ImplTraitType::cast)
-    };
-    let declares_macro = || node.descendants().any(|it| ast::Macro::can_cast(it.kind()));
-    function.const_token().is_none() && returns_impl().is_none() && !declares_macro()
 }
 
 /// The symbols of a file as a tree, and each of them as a definition with its path.
@@ -288,18 +218,19 @@ impl Known {
         }
         found.map(|it| it.path.clone())
     }
+}
 
-    fn elsewhere(&self, file: &str) -> Vec<&str> {
-        fn walk<'a>(symbol: &'a Symbol, file: &str, found: &mut Vec<&'a str>) {
-            if symbol.place.file != file {
-                found.push(&symbol.place.file);
-            }
-            symbol.children.iter().for_each(|it| walk(it, file, found));
+/// The other files that a file's symbols stand in.
+fn files_elsewhere<'a>(symbols: &'a [Symbol], file: &str) -> Vec<&'a str> {
+    fn walk<'a>(symbol: &'a Symbol, file: &str, found: &mut Vec<&'a str>) {
+        if symbol.place.file != file {
+            found.push(&symbol.place.file);
         }
-        let mut found = Vec::new();
-        self.symbols.iter().for_each(|it| walk(it, file, &mut found));
-        found
+        symbol.children.iter().for_each(|it| walk(it, file, found));
     }
+    let mut found = Vec::new();
+    symbols.iter().for_each(|it| walk(it, file, &mut found));
+    found
 }
 
 /// What is known to be right at the moment. Shared by the engine, which forgets, and by those who hold a view of it,
@@ -429,11 +360,6 @@ pub(super) fn names_now(context: &Context<'_>, file: FileId) -> Arc<Names> {
     known.unwrap_or_else(|| names_of(context.db, context.db.file_text(file)))
 }
 
-/// What other files can see of a file.
-pub(super) fn outside(db: &RootDatabase, file: FileId) -> Arc<Outside> {
-    outside_of(db, db.file_text(file))
-}
-
 impl View {
     /// Brings the index up to date; a change stops it, and nothing is lost.
     /// `progress` is told how many files are done, of how many.
@@ -476,8 +402,9 @@ impl<'db> Context<'db> {
         Some(path)
     }
 
+    /// As `path_of`, without a copy of what is known.
     pub(super) fn shared_path(&self, key: Key) -> Option<Arc<str>> {
-        self.known_path(key, || self.path_of(key.definition()))
+        self.index.path(key).or_else(|| self.path_of(key.definition()).map(Arc::from))
     }
 
     /// The symbols of a file of the workspace: known, or worked out now.
@@ -487,17 +414,16 @@ impl<'db> Context<'db> {
         }
         let (symbols, definitions) = self.symbols_in(file);
         let definitions: Vec<Definition<'db>> = definitions.into_iter().filter(|it| Key::of(*it).is_some()).collect();
-        let mut known = Known {
+        let elsewhere = files_elsewhere(&symbols, &file.path).into_iter().filter_map(|it| self.file_id(it)).collect();
+        let known = Arc::new(Known {
             symbols,
             search: Search::new(self, &definitions),
             definitions: definitions.into_iter().filter_map(Key::of).collect(),
             package: self.sema.first_crate(id).map(|it| self.crate_name(it)),
             in_a_crate: self.sema.file_to_module_def(id).is_some(),
             upstream: OnceLock::new(),
-            elsewhere: Vec::new(),
-        };
-        known.elsewhere = known.elsewhere(&file.path).into_iter().filter_map(|it| self.file_id(it)).collect();
-        let known = Arc::new(known);
+            elsewhere,
+        });
         self.index.learn_symbols(id, known.clone());
         known
     }

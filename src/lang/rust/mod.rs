@@ -10,6 +10,7 @@ mod index;
 pub mod judge;
 pub mod load;
 mod names;
+mod outside;
 pub mod paths;
 mod postings;
 pub mod questions;

@@ -1,0 +1,92 @@
+//! What other files can see of a file: what tells a change that only its own file must be read again for from one that
+//! may reach any.
+
+use std::hash::{Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::base_db::{EditionedFileId, FileText, SourceDatabase as _};
+use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxNode, WalkEvent, ast};
+use rustc_hash::FxHasher;
+
+use super::index::IndexDatabase;
+use super::view::span;
+use crate::model::Span;
+
+/// What other files can see of a file.
+pub(super) fn outside(db: &RootDatabase, file: FileId) -> Arc<Outside> {
+    outside_of(db, db.file_text(file))
+}
+
+/// What other files can see of a file: all but the bodies of its functions, white space and comments. The body of a
+/// function belongs to it where something of it can be seen outside: it is evaluated (`const`), its type is what the
+/// function returns (`impl`), or it declares a macro.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Outside {
+    hash: u64,
+    text: Arc<str>,
+    /// What cannot be seen, in order.
+    bodies: Vec<Span>,
+}
+
+impl Outside {
+    pub(super) fn is_same(&self, other: &Outside) -> bool {
+        self.hash == other.hash
+    }
+
+    pub(super) fn text(&self, at: Span) -> &str {
+        &self.text[at.start..at.end]
+    }
+
+    /// The text cut where bodies begin and end.
+    pub(super) fn stretches(&self) -> Vec<Span> {
+        let mut from = 0;
+        let mut stretches = Vec::with_capacity(2 * self.bodies.len() + 1);
+        for body in &self.bodies {
+            stretches.extend([Span::new(from, body.start), *body]);
+            from = body.end;
+        }
+        stretches.push(Span::new(from, self.text.len()));
+        stretches
+    }
+}
+
+#[salsa::tracked(returns(clone), no_eq)]
+fn outside_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Outside> {
+    let root = db.root();
+    // Whatever edition its crate has: to ask would be to work out the modules of the crate.
+    let file = EditionedFileId::current_edition(root, *text.file_id(root));
+    let mut hasher = FxHasher::default();
+    let mut bodies = Vec::new();
+    let tree = EditionedFileId::parse(file, root).tree();
+    let mut walk = tree.syntax().preorder_with_tokens();
+    while let Some(event) = walk.next() {
+        match event {
+            WalkEvent::Enter(NodeOrToken::Node(node)) => {
+                if is_hidden_body(&node) {
+                    bodies.push(span(node.text_range()));
+                    walk.skip_subtree();
+                } else {
+                    (node.kind() as u16).hash(&mut hasher);
+                }
+            }
+            WalkEvent::Enter(NodeOrToken::Token(token)) if !token.kind().is_trivia() => token.text().hash(&mut hasher),
+            WalkEvent::Enter(_) => {}
+            WalkEvent::Leave(_) => 0u8.hash(&mut hasher),
+        }
+    }
+    Arc::new(Outside { hash: hasher.finish(), text: Arc::from(&**text.text(root)), bodies })
+}
+
+fn is_hidden_body(node: &SyntaxNode) -> bool {
+    if !ast::BlockExpr::can_cast(node.kind()) {
+        return false;
+    }
+    let Some(function) = node.parent().and_then(ast::Fn::cast) else { return false };
+    let returns_impl = || {
+        let returned = function.ret_type()?.ty()?;
+        returned.syntax().descendants().find_map(ast::ImplTraitType::cast)
+    };
+    let declares_macro = || node.descendants().any(|it| ast::Macro::can_cast(it.kind()));
+    function.const_token().is_none() && returns_impl().is_none() && !declares_macro()
+}
