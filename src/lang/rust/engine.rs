@@ -437,7 +437,9 @@ impl Rust {
             let mut change = ChangeWithProcMacros::default();
             change.set_roots(roots.clone());
             self.host.apply_change(change);
-        } else {
+        } else if roots != self.roots {
+            // Setting a root locks the table of roots, and then waits for readers, who may be waiting for that lock.
+            self.host.trigger_cancellation();
             let db = self.host.raw_database_mut();
             for (index, (new, old)) in roots.iter().zip(&self.roots).enumerate().filter(|(_, (new, old))| new != old) {
                 let durability = if new.is_library { Durability::MEDIUM } else { Durability::LOW };
