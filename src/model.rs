@@ -431,8 +431,6 @@ pub struct Meta {
 pub struct Outline {
     /// Documentation of the module or package in this file.
     pub docs: Option<String>,
-    /// Go: the name in the package clause.
-    pub package_name: Option<String>,
     pub imports: Vec<Import>,
     pub items: Vec<OutlineItem>,
     /// The text with bodies collapsed; it parses again wherever the file does.

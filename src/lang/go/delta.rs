@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::modules::parent;
+use super::syntax::package_clause;
 use crate::lang::files::{File, Files};
 use crate::model::{ChangeKind, FileEdit, Language, OutlineItem, Span, SymbolKind};
 
@@ -92,7 +93,7 @@ pub fn of(before: &Files, after: &Files, edits: &[FileEdit]) -> Vec<Altered> {
 fn items(files: &[Arc<File>]) -> BTreeMap<Key, Item> {
     let mut items = BTreeMap::new();
     for file in files {
-        let package = file.outline().package_name.clone().unwrap_or_default();
+        let package = package_clause(&file.text).unwrap_or_default().to_owned();
         let place = format!("{}:{package}", parent(&file.path));
         file.outline().walk(&mut |item| {
             let path: Vec<String> = item.container.iter().chain([&item.name]).cloned().collect();

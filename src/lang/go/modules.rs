@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::constraints::BuildContext;
 use super::gomod::{Module, Work, parse_module, parse_work};
+use super::syntax::package_clause;
 use crate::lang::files::{File, Files};
 use crate::model::Language;
 
@@ -75,7 +76,7 @@ fn place_of(module: Option<&Module>, file: &File) -> (String, Standing) {
     let directory = parent(&file.path);
     let (path, standing) = match module {
         Some(module) => directory_path(module, directory),
-        None if directory.is_empty() => (file.outline().package_name.clone().unwrap_or_default(), Standing::Member),
+        None if directory.is_empty() => (package_clause(&file.text).unwrap_or_default().to_owned(), Standing::Member),
         None => (directory.to_owned(), standing_of(directory)),
     };
     (path, if is_package_file(&file.path) { standing } else { Standing::Ignored })
@@ -130,20 +131,18 @@ impl GoPackage {
     /// With the name that its files bear: where they differ, most of those that a build takes.
     pub fn named(mut self) -> GoPackage {
         let context = BuildContext::host();
-        let outlines: Vec<_> = self.files.iter().map(|it| (it, it.outline())).collect();
-        let mut names = outlines.iter().filter_map(|(_, outline)| outline.package_name.as_deref());
+        let clauses: Vec<_> = self.files.iter().filter_map(|it| Some((it, package_clause(&it.text)?))).collect();
+        let mut names = clauses.iter().map(|it| it.1);
         let first = names.next().unwrap_or_default();
         if names.all(|it| it == first) {
             self.name = first.to_owned();
             return self;
         }
         let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
-        for (file, outline) in &outlines {
-            if let Some(name) = &outline.package_name {
-                let count = counts.entry(name).or_default();
-                count.0 += usize::from(context.takes(&file.path, &file.text));
-                count.1 += 1;
-            }
+        for (file, name) in &clauses {
+            let count = counts.entry(name).or_default();
+            count.0 += usize::from(context.takes(&file.path, &file.text));
+            count.1 += 1;
         }
         let name = counts.into_iter().max_by_key(|&(_, count)| count).map(|(name, _)| name.to_owned());
         self.name = name.unwrap_or_default();
@@ -183,7 +182,7 @@ fn is_package_file(file: &str) -> bool {
 /// The path of a directory's package, or of its external test package for a file of that.
 fn package_path(path: String, file: &File) -> String {
     let external_test =
-        file.path.ends_with("_test.go") && file.outline().package_name.as_ref().is_some_and(|it| it.ends_with("_test"));
+        file.path.ends_with("_test.go") && package_clause(&file.text).is_some_and(|it| it.ends_with("_test"));
     if external_test { path + "_test" } else { path }
 }
 

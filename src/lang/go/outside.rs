@@ -121,7 +121,7 @@ pub fn declared_at(file: &File, package: &str, place: &Place, external: bool) ->
 
 /// A file's package, at the name in its package clause.
 pub fn package_symbol(file: &File, import_path: &str, external: bool) -> Option<Symbol> {
-    let name = file.outline().package_name.clone()?;
+    let name = syntax::package_clause(&file.text)?.to_owned();
     let clause = syntax::occurrences(&file.text, &name).into_iter().find(|it| is_clause(&file.text, it.span.start))?;
     let place = file.lines().place(&file.path, clause.span);
     Some(Symbol {

@@ -5,7 +5,7 @@ use super::lookup::World;
 use super::modules::GoPackage;
 use super::names::{Declaration, is_test_file};
 use super::resolve::unknown_package;
-use super::syntax::group_docs;
+use super::syntax::{group_docs, package_clause};
 use crate::lang::files::{File, Files};
 use crate::model::{Code, Error, Help, OutlineItem, Package, Symbol, SymbolKind};
 
@@ -88,7 +88,7 @@ fn docs(package: &GoPackage) -> Option<String> {
     let context = BuildContext::host();
     let speaks = |it: &&std::sync::Arc<File>| {
         (tests_only || !is_test_file(&it.path))
-            && it.outline().package_name.as_ref() == Some(&package.name)
+            && package_clause(&it.text) == Some(&package.name)
             && context.takes(&it.path, &it.text)
     };
     let docs: Vec<&str> = package.files.iter().filter(speaks).filter_map(|it| it.outline().docs.as_deref()).collect();

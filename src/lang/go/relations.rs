@@ -108,7 +108,7 @@ fn upstream(layout: &Layout, file: &File) -> Vec<Upstream> {
 fn package_name(layout: &Layout, import_path: &str) -> String {
     let own =
         layout.files_of(import_path).iter().filter(|file| !is_test_file(file)).find_map(|file| layout.files.get(file));
-    if let Some(name) = own.and_then(|file| file.outline().package_name.clone()) {
+    if let Some(name) = own.and_then(|file| syntax::package_clause(&file.text)).map(str::to_owned) {
         return name;
     }
     import_name(import_path).to_owned()

@@ -10,6 +10,7 @@ use super::names::{inner_path, is_test_file};
 use super::predeclared;
 use super::proof::{self, Doubt};
 use super::session::{Failure, SCOPE};
+use super::syntax::package_clause;
 use super::wire;
 use crate::lang::files::File;
 use crate::lang::{Result, Stop};
@@ -116,7 +117,7 @@ impl Bearing {
     fn of(symbol: &Symbol, origin: &File, file: &File) -> Bearing {
         let exported = symbol.name.chars().next().is_some_and(char::is_uppercase);
         let same_package =
-            parent(&file.path) == parent(&origin.path) && file.outline().package_name == origin.outline().package_name;
+            parent(&file.path) == parent(&origin.path) && package_clause(&file.text) == package_clause(&origin.text);
         let top_level = || inner_path(symbol) == symbol.name;
         let is_universal = symbol.external && symbol.package == predeclared::PACKAGE;
         match symbol.kind {

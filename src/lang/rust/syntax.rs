@@ -38,7 +38,6 @@ pub fn outline(text: &str) -> Outline {
     let (skeleton, skeleton_lines) = skeleton::skeleton(&source);
     Outline {
         docs: attributes::Attributes::of(&source.tree).docs,
-        package_name: None,
         imports: imports::imports(&source),
         items: items::items(&source),
         skeleton,

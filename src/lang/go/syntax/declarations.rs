@@ -34,8 +34,7 @@ impl Reader<'_> {
         let mut cursor = parent.walk();
         for node in parent.named_children(&mut cursor) {
             match node.kind() {
-                "package_clause" if outline.package_name.is_none() => {
-                    outline.package_name = node.named_child(0).map(|it| slice(self.text, it).to_owned());
+                "package_clause" if outline.docs.is_none() => {
                     outline.docs = self.comments.above(node.start_byte()).and_then(|it| self.comments.docs(it));
                 }
                 "import_declaration" => self.imports(node, outline),

@@ -72,6 +72,14 @@ fn is_letter(character: char) -> bool {
     character == '_' || character.is_alphabetic()
 }
 
+/// The name in the package clause. Tells it without parsing, since what a package is depends on all its files.
+pub fn package_clause(text: &str) -> Option<&str> {
+    let words = tokens(text).filter(|it| !matches!(it.kind, Kind::Space | Kind::Comment));
+    let mut words = words.map(|it| (it.kind, text.get(it.span.start..it.span.end).unwrap_or_default()));
+    words.find(|it| *it == (Kind::Word, "package"))?;
+    words.next().filter(|(kind, name)| *kind == Kind::Word && !is_keyword(name)).map(|(_, name)| name)
+}
+
 /// The words that Go keeps for itself.
 pub fn is_keyword(word: &str) -> bool {
     matches!(

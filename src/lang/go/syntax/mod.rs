@@ -12,7 +12,7 @@ mod skeleton;
 pub use comments::leading_comments;
 pub use group::group_docs;
 pub use identifiers::{Occurrence, all_identifiers, comment_occurrences, occurrences};
-pub use lexer::{imports_c, is_keyword};
+pub use lexer::{imports_c, is_keyword, package_clause};
 
 use tree_sitter::Node;
 

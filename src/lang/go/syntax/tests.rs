@@ -38,7 +38,7 @@ fn functions_and_methods() {
     assert_eq!(text_of(text, run.name_span), "Run");
     assert_eq!(run.body.map(|it| text_of(text, it)), Some("\n\treturn nil\n"));
     assert_eq!(outline.items.iter().map(|it| it.public).collect::<Vec<_>>(), [true, true, false, false]);
-    assert_eq!(outline.package_name.as_deref(), Some("p"));
+    assert_eq!(package_clause(text), Some("p"));
 }
 
 #[test]
@@ -294,4 +294,21 @@ fn skeletons_of_a_real_module() {
     let gofmt = std::path::Path::new(&go(&["env", "GOROOT"])).join("bin/gofmt");
     let output = std::process::Command::new(gofmt).args(["-l", "-e"]).arg(skeletons.path()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn the_package_clause_needs_no_parser() {
+    let named = [
+        ("package p", Some("p")),
+        ("\u{feff}// package no\n/* package no */\n//go:build ignore\n\npackage /* so */ main // yes\n", Some("main")),
+        ("package\n\n\tп\nfunc package() {}", Some("п")),
+        ("package func", None),
+        ("package", None),
+        ("/* package p", None),
+        ("", None),
+        ("const a = `package x`\n", None),
+    ];
+    for (text, name) in named {
+        assert_eq!(package_clause(text), name, "{text:?}");
+    }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ra_ap_hir::{Impl, PathResolution};
 use ra_ap_ide::{FileId, TryToNav as _};
+use ra_ap_ide_db::base_db::all_crates;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
@@ -62,13 +63,17 @@ impl<'db> Context<'db> {
         let mut found = Vec::new();
         for file in self.files.of(Language::Rust) {
             let Some(id) = self.file_id(&file.path) else { continue };
-            for item in &file.outline().items {
-                collect(Item::top(file, id, item), name, &mut found);
-            }
+            found.extend(items_of(file, id, name));
         }
         let found = Rc::new(found);
         self.names.items.borrow_mut().insert(name.to_owned(), found.clone());
         found
+    }
+
+    /// Whether no crate is known yet, or there is none. Then a path starts with its file's name, and no other file
+    /// is read for it: the first answer after the start is not to wait for the text of all.
+    fn is_unloaded(&self) -> bool {
+        all_crates(self.db).is_empty()
     }
 
     pub(in crate::lang::rust) fn definition_of(&self, item: &Item<'db>) -> Option<Definition<'db>> {
@@ -171,7 +176,14 @@ impl<'db> Context<'db> {
                 && self.is_loose(other)
                 && self.container_path(other) == container
         };
-        self.items_named(name).iter().take_while(|it| it.at() != item.at()).filter(before).count()
+        let of_file;
+        let named = if self.is_unloaded() {
+            of_file = items_of(item.file, item.id, name);
+            &of_file
+        } else {
+            &*self.items_named(name)
+        };
+        named.iter().take_while(|it| it.at() != item.at()).filter(before).count()
     }
 
     /// The same for a definition that is no member of what it stands in.
@@ -272,6 +284,9 @@ impl<'db> Context<'db> {
             return self.module_path(module);
         }
         let name: &str = &file.path;
+        if self.is_unloaded() {
+            return name.to_owned();
+        }
         if let Some(known) = self.names.files.borrow().get(name) {
             return known.clone();
         }
@@ -323,6 +338,14 @@ impl<'db> Context<'db> {
         }
         None
     }
+}
+
+fn items_of<'db>(file: &'db Arc<File>, id: FileId, name: &str) -> Vec<Item<'db>> {
+    let mut found = Vec::new();
+    for item in &file.outline().items {
+        collect(Item::top(file, id, item), name, &mut found);
+    }
+    found
 }
 
 fn collect<'db>(item: Item<'db>, name: &str, found: &mut Vec<Item<'db>>) {
