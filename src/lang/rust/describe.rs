@@ -12,22 +12,19 @@ use super::resolve::Meant;
 use super::usages::Found;
 use super::view::{Context, View};
 use crate::lang::Result;
-use crate::model::{
-    Answer, Coverage, Description, Missing, MissingCode, Package, Symbol, SymbolQuery, UsagePage, Window,
-};
+use crate::model::{Answer, Description, Package, Symbol, SymbolQuery, UsagePage, Window};
 
 impl View {
     /// A symbol with its source, documentation, examples and usages.
     pub fn describe(self, query: &SymbolQuery, window: Window) -> Result<Answer<(Description, UsagePage)>> {
         self.ask(|it| {
             let Meant { symbol, definition } = it.meant(query)?;
-            let Some(definition) = definition else {
-                let coverage = it.not_compiled(&symbol);
-                return Ok(Answer { value: (it.written_description(symbol), UsagePage::default()), coverage });
-            };
-            let found = it.found_of(definition);
+            let found = it.found_for(&symbol, definition);
             let usages = it.page(&found.value, definition, window);
-            let description = it.description(symbol, definition, &found.value);
+            let description = match definition {
+                Some(definition) => it.description(symbol, definition, &found.value),
+                None => it.written_description(symbol),
+            };
             Ok(Answer { value: (description, usages), coverage: found.coverage })
         })
     }
@@ -67,18 +64,6 @@ impl<'db> Context<'db> {
             version: None,
             symbol,
         }
-    }
-
-    fn not_compiled(&self, symbol: &Symbol) -> Coverage {
-        let mut coverage = self.coverage(false);
-        let in_a_crate = self.file_id(&symbol.place.file).is_some_and(|id| self.sema.file_to_module_def(id).is_some());
-        let (code, why) = match in_a_crate {
-            true => (MissingCode::CfgOff, "`cfg` switches it off"),
-            false => (MissingCode::NotInAPackage, "no crate includes its file"),
-        };
-        let detail = format!("{why}, so what uses it is not known");
-        coverage.lacks(Missing::new(code, &*symbol.place.file, detail));
-        coverage
     }
 
     /// In full; of a module in a file of its own the skeleton.

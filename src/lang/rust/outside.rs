@@ -20,7 +20,7 @@ pub(super) fn outside(db: &RootDatabase, file: FileId) -> Arc<Outside> {
 
 /// What other files can see of a file: all but the bodies of its functions, white space and comments. The body of a
 /// function belongs to it where something of it can be seen outside: it is evaluated (`const`), its type is what the
-/// function returns (`impl`), or it declares a macro.
+/// function returns (`impl`), or it holds an `impl` block or declares a macro.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Outside {
     hash: u64,
@@ -87,6 +87,6 @@ fn is_hidden_body(node: &SyntaxNode) -> bool {
         let returned = function.ret_type()?.ty()?;
         returned.syntax().descendants().find_map(ast::ImplTraitType::cast)
     };
-    let declares_macro = || node.descendants().any(|it| ast::Macro::can_cast(it.kind()));
-    function.const_token().is_none() && returns_impl().is_none() && !declares_macro()
+    let is_seen = |it: SyntaxNode| ast::Macro::can_cast(it.kind()) || ast::Impl::can_cast(it.kind());
+    function.const_token().is_none() && returns_impl().is_none() && !node.descendants().any(is_seen)
 }

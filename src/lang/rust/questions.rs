@@ -10,6 +10,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
 use super::index::names_now;
 use super::paths::{as_assoc_item, in_trait};
+use super::resolve::Meant;
 use super::symbols::is_test_at;
 use super::syntax::is_test_file_path;
 use super::view::{Context, View, span, text_range, text_size};
@@ -24,34 +25,47 @@ use crate::model::{
 impl View {
     /// Exactly one symbol, or an error that helps.
     pub fn resolve(self, query: &SymbolQuery) -> Result<Symbol> {
-        self.ask(|it| Ok(it.resolve(query)?.0))
+        self.ask(|it| Ok(it.meant(query)?.symbol))
     }
 
     pub fn usages(self, query: &SymbolQuery, window: Window) -> Result<Answer<(Symbol, UsagePage)>> {
         self.ask(|it| {
-            let (symbol, definition) = it.resolve(query)?;
-            Ok(it.usages_of(definition, window).map(|usages| (symbol, usages)))
+            let Meant { symbol, definition } = it.meant(query)?;
+            let found = it.found_for(&symbol, definition);
+            Ok(found.map(|found| (symbol, it.page(&found, definition, window))))
         })
     }
 
     pub fn callers(self, query: &SymbolQuery) -> Result<Answer<(Symbol, Vec<Calls>)>> {
         self.ask(|it| {
-            let (symbol, definition) = it.resolve(query)?;
-            Ok(it.callers_of(definition).map(|calls| (symbol, calls)))
+            let Meant { symbol, definition } = it.meant(query)?;
+            Ok(match definition {
+                Some(definition) => it.callers_of(definition),
+                None => it.nothing_known_of(&symbol),
+            }
+            .map(|calls| (symbol, calls)))
         })
     }
 
     pub fn callees(self, query: &SymbolQuery) -> Result<Answer<(Symbol, Vec<Calls>)>> {
         self.ask(|it| {
-            let (symbol, definition) = it.resolve(query)?;
-            Ok(it.callees_of(&symbol, definition).map(|calls| (symbol, calls)))
+            let Meant { symbol, definition } = it.meant(query)?;
+            Ok(match definition {
+                Some(definition) => it.callees_of(&symbol, definition),
+                None => it.nothing_known_of(&symbol),
+            }
+            .map(|calls| (symbol, calls)))
         })
     }
 
     pub fn implementations(self, query: &SymbolQuery) -> Result<Answer<(Symbol, Vec<Symbol>)>> {
         self.ask(|it| {
-            let (symbol, definition) = it.resolve(query)?;
-            Ok(Answer { value: (symbol, it.implementations_of(definition)), coverage: it.coverage(false) })
+            let Meant { symbol, definition } = it.meant(query)?;
+            Ok(match definition {
+                Some(definition) => Answer { value: it.implementations_of(definition), coverage: it.coverage(false) },
+                None => it.nothing_known_of(&symbol),
+            }
+            .map(|found| (symbol, found)))
         })
     }
 

@@ -28,22 +28,6 @@ pub(super) struct Meant<'db> {
 }
 
 impl<'db> Context<'db> {
-    /// Exactly one symbol that is compiled, or an error that says which others were possible or meant.
-    pub(super) fn resolve(&self, query: &SymbolQuery) -> Result<(Symbol, Definition<'db>), Error> {
-        let Meant { symbol, definition } = self.meant(query)?;
-        match definition {
-            Some(definition) => Ok((symbol, definition)),
-            None => {
-                let detail = format!(
-                    "`{}` in {} is not compiled, since `cfg` switches it off or no crate includes the file: `describe` \
-                     and `edit` take it, what needs its type does not",
-                    symbol.path, symbol.place.file,
-                );
-                Err(Error::new(Code::UnknownSymbol, detail))
-            }
-        }
-    }
-
     /// Exactly one symbol, or an error that says which others were possible or meant.
     pub(super) fn meant(&self, query: &SymbolQuery) -> Result<Meant<'db>, Error> {
         // No two things print one path.

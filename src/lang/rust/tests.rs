@@ -16,7 +16,7 @@ use super::usages::Occurrence;
 use super::view::text_size;
 use crate::lang::Stop;
 use crate::lang::files::{File, Files};
-use crate::model::{ChangeKind, FileEdit, Language, Role, SymbolKind, SymbolQuery, Window};
+use crate::model::{ChangeKind, FileEdit, Language, MissingCode, Role, SymbolKind, SymbolQuery, Window};
 
 const DEADLINE: Duration = Duration::from_secs(600);
 
@@ -274,6 +274,33 @@ fn real_workspace() -> PathBuf {
 /// Loaded once for all tests. Without trust nothing has to be built first.
 static REAL: LazyLock<Mutex<Loaded>> =
     LazyLock::new(|| Mutex::new(load(&real_workspace().canonicalize().unwrap(), false)));
+
+#[test]
+fn what_is_not_compiled_has_only_possible_usages() {
+    let lib =
+        "#[cfg(windows)]\npub fn away() {}\n\n#[cfg(windows)]\npub fn user() {\n    away();\n}\n\npub fn here() {}\n";
+    let (_directory, it) = fixture(&[
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", lib),
+        ("src/orphan.rs", "pub fn lost() {\n    away();\n}\n"),
+    ]);
+    let view = || it.rust.view(it.files.clone());
+    let found = view().usages(&query("fix_ture::away"), Window::ALL).unwrap();
+    let (symbol, page) = found.value;
+    assert_eq!((symbol.path.as_str(), page.count.total), ("fix_ture::away", 0));
+    let mut possible: Vec<String> =
+        page.possible.iter().map(|it| format!("{}:{}", it.place.file, it.place.line)).collect();
+    possible.sort();
+    assert_eq!(possible, ["src/lib.rs:6", "src/orphan.rs:2"]);
+    assert!(!found.coverage.complete);
+    for answer in [view().callers(&query("fix_ture::away")), view().callees(&query("fix_ture::user"))] {
+        let answer = answer.unwrap();
+        assert!(answer.value.1.is_empty() && !answer.coverage.complete);
+        assert_eq!(answer.coverage.missing.last().map(|it| it.code), Some(MissingCode::CfgOff));
+    }
+    let lost = view().implementations(&query("lost")).unwrap();
+    assert_eq!(lost.coverage.missing.last().map(|it| it.code), Some(MissingCode::NotInAPackage));
+}
 
 #[test]
 fn usages_equal_those_of_rust_analyzer_on_a_real_workspace() {

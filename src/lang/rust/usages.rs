@@ -11,12 +11,15 @@ use rustc_hash::FxHashMap;
 
 use super::index::{Collector, Names, Sense};
 use super::names::{Key, Meaning, Reader, Target, Why};
+use super::paths::plain_name;
 use super::postings::Postings;
 use super::symbols::is_test_at;
 use super::view::Context;
 use crate::lang::files::File;
 use crate::lang::rank::{UsageRank, rest, usage_order};
-use crate::model::{Answer, Language, Missing, MissingCode, Role, Span, Usage, UsageCount, UsagePage, Window};
+use crate::model::{
+    Answer, Coverage, Language, Missing, MissingCode, Role, Span, Symbol, Usage, UsageCount, UsagePage, Window,
+};
 use crate::text::words::word_hash;
 
 /// A place that names a target, or may do so.
@@ -36,6 +39,15 @@ pub(super) struct Found {
 }
 
 impl Found {
+    fn tell_possible(&self, coverage: &mut Coverage) {
+        for why in [Why::NoCrate, Why::MacroInput, Why::Inactive, Why::UnknownType] {
+            let count = self.possible.iter().filter(|it| it.1 == why).count();
+            if count > 0 {
+                coverage.lacks(why.missing(count));
+            }
+        }
+    }
+
     /// The positions of the usages in the order in which they are told.
     fn order(&self, own: Option<FileId>) -> Vec<usize> {
         let mut file = 0;
@@ -51,25 +63,46 @@ impl Found {
 }
 
 impl<'db> Context<'db> {
-    /// A stretch of the usages of one symbol, with the proof that there are no others.
-    pub(super) fn usages_of(&self, definition: Definition<'db>, window: Window) -> Answer<UsagePage> {
-        self.found_of(definition).map(|found| self.page(&found, definition, window))
+    /// The usages of one symbol, with the proof that there are no others. Of what is not compiled only the places that
+    /// may name it.
+    pub(super) fn found_for(&self, symbol: &Symbol, definition: Option<Definition<'db>>) -> Answer<Found> {
+        match definition {
+            Some(definition) => self.found_of(definition),
+            None => {
+                let found = self.search_for(&Search::written(&symbol.name)).pop().unwrap_or_default();
+                let mut coverage = self.not_compiled(symbol);
+                found.tell_possible(&mut coverage);
+                Answer { value: found, coverage }
+            }
+        }
     }
 
     pub(super) fn found_of(&self, definition: Definition<'db>) -> Answer<Found> {
         let found = self.find(&[definition]).pop().unwrap_or_default();
         let mut coverage = self.coverage(false);
-        for why in [Why::NoCrate, Why::MacroInput, Why::Inactive, Why::UnknownType] {
-            let count = found.possible.iter().filter(|it| it.1 == why).count();
-            if count > 0 {
-                coverage.lacks(why.missing(count));
-            }
-        }
+        found.tell_possible(&mut coverage);
         Answer { value: found, coverage }
     }
 
-    pub(super) fn page(&self, found: &Found, definition: Definition<'db>, window: Window) -> UsagePage {
-        let own = definition.try_to_nav(&self.sema).map(|it| it.call_site.file_id);
+    /// What can only be asked of compiled code, of something that is not.
+    pub(super) fn nothing_known_of<T>(&self, symbol: &Symbol) -> Answer<Vec<T>> {
+        Answer { value: Vec::new(), coverage: self.not_compiled(symbol) }
+    }
+
+    fn not_compiled(&self, symbol: &Symbol) -> Coverage {
+        let mut coverage = self.coverage(false);
+        let in_a_crate = self.file_id(&symbol.place.file).is_some_and(|id| self.sema.file_to_module_def(id).is_some());
+        let (code, why) = match in_a_crate {
+            true => (MissingCode::CfgOff, "`cfg` switches it off"),
+            false => (MissingCode::NotInAPackage, "no crate includes its file"),
+        };
+        let detail = format!("{why}, so what uses it is not known: `possible` lists what may name it");
+        coverage.lacks(Missing::new(code, &*symbol.place.file, detail));
+        coverage
+    }
+
+    pub(super) fn page(&self, found: &Found, definition: Option<Definition<'db>>, window: Window) -> UsagePage {
+        let own = definition.and_then(|it| it.try_to_nav(&self.sema)).map(|it| it.call_site.file_id);
         let files: HashSet<FileId> = found.items.iter().map(|it| it.id).collect();
         let order = found.order(own);
         let mut enclosing = HashMap::new();
@@ -182,8 +215,8 @@ impl<'db> Context<'db> {
 pub(super) struct Search {
     /// How many were asked for.
     definitions: usize,
-    /// With the position in the question.
-    targets: Vec<(usize, Target)>,
+    /// With the position in the question. Nothing can be seen to mean what is not compiled.
+    targets: Vec<(usize, Option<Target>)>,
     /// Positions in `targets`, by what a name of them may mean.
     by_key: FxHashMap<Key, Vec<usize>>,
     words: Vec<Word>,
@@ -219,9 +252,15 @@ impl Search {
             for key in target.keys() {
                 search.by_key.entry(key).or_default().push(index);
             }
-            search.targets.push((position, target));
+            search.targets.push((position, Some(target)));
         }
         search
+    }
+
+    /// For what may be meant by a name that means nothing that is known.
+    fn written(name: &str) -> Search {
+        let word = Word { text: plain_name(name).to_owned(), targets: vec![0] };
+        Search { definitions: 1, targets: vec![(0, None)], words: vec![word], ..Search::default() }
     }
 
     /// The targets that a name of this meaning is a usage of.
@@ -229,7 +268,7 @@ impl Search {
         let original = (meaning.original != meaning.definition).then_some(meaning.original);
         let keys = std::iter::once(meaning.definition).chain(original);
         let near = keys.filter_map(|it| self.by_key.get(&it)).flatten();
-        near.copied().filter(|it| self.targets[*it].1.is_meant_by(meaning))
+        near.copied().filter(|it| self.targets[*it].1.as_ref().is_some_and(|it| it.is_meant_by(meaning)))
     }
 
     /// For each file that was seen to hold some of the words, which.
