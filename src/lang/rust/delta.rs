@@ -1,7 +1,7 @@
 //! What an edit changes in the declarations of a file, told by their outlines before and after. Go compares whole
 //! packages instead, in a module of its own, since a declaration may move between the files of one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{ChangeKind, Outline, OutlineItem, SymbolKind};
 
@@ -46,11 +46,25 @@ pub fn deltas<'a>(before: &'a Outline, old: &str, after: &'a Outline, new: &str)
     found
 }
 
-/// Declarations by what tells them apart; the last part counts those that nothing else does.
+/// The declarations of two outlines that answer each other, by the places of their names; of the new ones all.
+pub fn pairs(before: &Outline, after: &Outline, deltas: &[Delta<'_>]) -> Vec<(Option<usize>, usize)> {
+    let olds = index(before);
+    let renamed: BTreeMap<usize, usize> =
+        deltas.iter().filter_map(|it| Some((it.after?.name_span.start, it.before?.name_span.start))).collect();
+    let pair = |(key, item): (Key<'_>, &OutlineItem)| {
+        let at = item.name_span.start;
+        let old = renamed.get(&at).copied().or_else(|| olds.get(&key).map(|it| it.name_span.start));
+        (old, at)
+    };
+    index(after).into_iter().map(pair).collect()
+}
+
+/// Declarations by what tells them apart; the last part counts those that nothing else does. An inherent block is
+/// nothing by itself.
 fn index(outline: &Outline) -> BTreeMap<Key<'_>, &OutlineItem> {
     let mut index = BTreeMap::new();
     outline.walk(&mut |item| {
-        if item.kind == SymbolKind::Impl {
+        if item.kind == SymbolKind::Impl && !item.name.contains(" for ") {
             return;
         }
         let nth = (0..).find(|nth| !index.contains_key(&(&*item.container, &*item.name, item.kind, *nth)));
@@ -61,6 +75,9 @@ fn index(outline: &Outline) -> BTreeMap<Key<'_>, &OutlineItem> {
 
 fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: &str) -> Option<Delta<'a>> {
     let delta = |kind| Some(Delta { kind, before: Some(before), after: Some(after) });
+    if derives(before, old) != derives(after, new) {
+        return delta(ChangeKind::Signature);
+    }
     if before.signature != after.signature {
         let kind = match (before.public == after.public, before.kind) {
             (false, _) => ChangeKind::Visibility,
@@ -75,7 +92,8 @@ fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: 
     let text = |item: &OutlineItem, text: &str| item.body.and_then(|it| text.get(it.start..it.end).map(str::to_owned));
     // What changed in the items of a body is told of them too.
     let has_body = matches!(before.kind, SymbolKind::Function | SymbolKind::Method);
-    let is_container = !has_body && (!before.children.is_empty() || !after.children.is_empty());
+    let is_container =
+        before.kind == SymbolKind::Impl || !has_body && (!before.children.is_empty() || !after.children.is_empty());
     if !is_container && text(before, old) != text(after, new) {
         return delta(ChangeKind::Body);
     }
@@ -85,4 +103,15 @@ fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: 
 /// A signature without the name.
 fn shape(item: &OutlineItem) -> String {
     item.signature.replacen(&item.name, "_", 1)
+}
+
+/// The traits that a type derives, by the last parts of their paths.
+pub fn derives<'t>(item: &OutlineItem, text: &'t str) -> BTreeSet<&'t str> {
+    if !matches!(item.kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union) {
+        return BTreeSet::new();
+    }
+    let head = text.get(item.span.start..item.name_span.start).unwrap_or_default();
+    let lists = head.split("derive(").skip(1).filter_map(|it| it.split(')').next());
+    let names = lists.flat_map(|it| it.split(',')).filter_map(|it| it.rsplit("::").next());
+    names.map(str::trim).filter(|it| !it.is_empty()).collect()
 }

@@ -26,7 +26,7 @@ use super::usages::Search;
 use super::view::{Context, View};
 use crate::lang::Result;
 use crate::lang::files::File;
-use crate::model::{Language, Role, Span, Symbol, SymbolKind, Upstream};
+use crate::model::{Diagnostic, Language, Role, Span, Symbol, SymbolKind, Upstream};
 
 /// What one occurrence of a name means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -253,7 +253,11 @@ pub(super) struct Memory {
     paths: FxHashMap<Key, (FileId, Arc<str>)>,
     /// The other way round.
     keys: FxHashMap<Arc<str>, Key>,
+    /// Of each body of a file, by where the name of what it belongs to stands: those that have any.
+    errors: FxHashMap<FileId, Arc<FileErrors>>,
 }
+
+pub(super) type FileErrors = FxHashMap<usize, Vec<Diagnostic>>;
 
 impl Index {
     pub(super) fn names(&self, file: FileId) -> Option<Arc<Names>> {
@@ -292,6 +296,10 @@ impl Index {
         self.read().keys.get(path).copied()
     }
 
+    pub(super) fn errors(&self, file: FileId) -> Option<Arc<FileErrors>> {
+        self.read().errors.get(&file).cloned()
+    }
+
     fn learn_names(&self, file: FileId, names: Arc<Names>) {
         self.write().names.insert(file, names);
     }
@@ -320,6 +328,7 @@ impl Index {
         let speaks_of =
             |file: &FileId, it: &Known| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
         forgotten.symbols.extend(all.symbols.extract_if(|file, it| speaks_of(file, it)));
+        forgotten.errors.extend(all.errors.extract_if(|file, _| files.contains(file)));
         forgotten.paths.extend(all.paths.extract_if(|_, it| files.contains(&it.0)));
         for (_, path) in forgotten.paths.values() {
             forgotten.keys.extend(all.keys.remove_entry(path));
@@ -338,6 +347,7 @@ impl Index {
         all.symbols.extend(memory.symbols);
         all.paths.extend(memory.paths);
         all.keys.extend(memory.keys);
+        all.errors.extend(memory.errors);
     }
 
     fn bytes(&self) -> usize {
@@ -381,6 +391,10 @@ impl View {
                     it.index.postings.write().unwrap_or_else(PoisonError::into_inner).add(id, file);
                 }
                 it.known_symbols(file, id).upstream.get_or_init(|| it.upstream(id));
+                if it.index.errors(id).is_none() {
+                    let errors = Arc::new(it.errors_of_file(file));
+                    it.index.write().errors.insert(id, errors);
+                }
             }
             tracing::info!(files = read, bytes = it.index.bytes(), elapsed = ?started.elapsed(), "usages indexed");
             Ok(())

@@ -1,34 +1,95 @@
 //! What a change would break, asked of the engine itself: the state before, the state after, and what differs. It
 //! runs on the writer's thread, and no reader ever sees the state in between.
+//!
+//! Only what the change may reach is looked at (`reach`): the bodies that name what it changes, each asked for its own
+//! errors (`native`), and what the compiler checks and rust-analyzer does not (`rules`, `impls`).
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+mod impls;
+mod native;
+mod reach;
+mod rules;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-
-use ra_ap_hir::HasVisibility as _;
-use ra_ap_ide_db::defs::Definition;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use super::delta::{Delta, deltas};
 use super::engine::Rust;
 use super::index::Memory;
-use super::usages::Occurrence;
-use super::view::Context;
+use super::symbols::is_test_at;
+use super::view::{Context, View};
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
     Affected, Broken, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, Impact, Judgement, Language, Missing,
-    MissingCode, Role, Severity, Span, SymbolKind, Unchecked,
+    MissingCode, Severity, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
+use reach::{Cause, Reach, Unit};
 
-/// More files than this are not checked again for one edit; the answer says so.
-const MAX_CANDIDATES: usize = 400;
+/// More bodies than this are not checked again for one edit; the answer says so.
+const MAX_UNITS: usize = 4000;
+/// Fewer bodies than this are not worth another thread.
+const UNITS_OF_A_THREAD: usize = 8;
 
-/// One changed declaration as it was before.
-struct Cause<'a> {
-    delta: Delta<'a>,
-    path: String,
-    occurrences: Vec<Occurrence>,
+/// What is edited, in both states.
+struct Scene {
+    olds: Vec<Arc<File>>,
+    news: Vec<Arc<File>>,
+    maps: BTreeMap<String, OffsetMap>,
+    loose: Vec<bool>,
+}
+
+impl Scene {
+    fn new(before: &Files, after: &Files, edits: &[FileEdit]) -> Scene {
+        let rust: Vec<&FileEdit> = edits.iter().filter(|it| Language::of(&it.file) == Some(Language::Rust)).collect();
+        let olds: Vec<Arc<File>> = rust.iter().map(|it| file_of(before, it)).collect();
+        let news: Vec<Arc<File>> = rust.iter().map(|it| file_of(after, it)).collect();
+        let map = |it: &&FileEdit| {
+            (it.file.clone(), OffsetMap::new(it.old.as_deref().unwrap_or(""), it.new.as_deref().unwrap_or("")))
+        };
+        let loose = olds.iter().zip(&news).map(|(old, new)| rules::remainder(&old.text) != rules::remainder(&new.text));
+        Scene { maps: rust.iter().map(map).collect(), loose: loose.collect(), olds, news }
+    }
+
+    /// Whether something changes between the items of a file: imports, the heads of blocks, macros.
+    fn is_loose(&self, index: usize) -> bool {
+        self.loose.get(index).copied().unwrap_or(true)
+    }
+
+    /// Where a place of the state before is now; `None` where the edit took it away.
+    fn moved(&self, file: &str, offset: usize) -> Option<usize> {
+        match self.maps.get(file) {
+            Some(map) => map.offset(offset),
+            None => Some(offset),
+        }
+    }
+
+    fn deltas(&self) -> Vec<(usize, Delta<'_>)> {
+        let both = self.olds.iter().zip(&self.news).enumerate();
+        both.flat_map(|(index, (old, new))| {
+            let found = deltas(old.outline(), &old.text, new.outline(), &new.text);
+            found.into_iter().map(move |it| (index, it))
+        })
+        .collect()
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    After,
+}
+
+impl Unit {
+    fn at(&self, side: Side) -> Option<usize> {
+        match side {
+            Side::Before => self.before,
+            Side::After => self.after,
+        }
+    }
 }
 
 impl Rust {
@@ -63,10 +124,12 @@ impl Rust {
             ..Judgement::default()
         });
         if !keep(&judgement) {
-            drop(self.apply_texts(edits, |it| it.old.clone()));
             if let Some(memory) = memory {
+                drop(self.apply_texts(edits, |it| it.old.clone()));
                 self.restore(memory);
             }
+        } else if memory.is_none() {
+            drop(self.apply_texts(edits, |it| it.new.clone()));
         }
         judgement
     }
@@ -78,43 +141,76 @@ impl Rust {
         edits: &[FileEdit],
         memory: &mut Option<Memory>,
     ) -> Result<Judgement> {
-        let rust: Vec<&FileEdit> = edits.iter().filter(|it| Language::of(&it.file) == Some(Language::Rust)).collect();
-        let olds: Vec<Arc<File>> = rust.iter().map(|it| file_of(before, it)).collect();
-        let news: Vec<Arc<File>> = rust.iter().map(|it| file_of(after, it)).collect();
-        let deltas: Vec<(usize, Delta<'_>)> = olds
-            .iter()
-            .zip(&news)
-            .enumerate()
-            .flat_map(|(index, (old, new))| {
-                let found = deltas(old.outline(), &old.text, new.outline(), &new.text);
-                found.into_iter().map(move |it| (index, it))
-            })
-            .collect();
-        let (causes, candidates, earlier, is_cut) = self.view(before.clone()).ask(|it| {
-            let causes = it.causes(&olds, &deltas);
-            let (candidates, is_cut) = candidates(&rust, &causes);
-            let earlier = it.diagnostics_of_all(&candidates)?;
-            Ok((causes, candidates, earlier, is_cut))
+        let started = Instant::now();
+        let scene = Scene::new(before, after, edits);
+        let deltas = scene.deltas();
+        let (mut reach, earlier_blocks) = self.view(before.clone()).ask(|it| {
+            let reach = it.reach(&scene, &deltas);
+            let blocks = it.misfits_of(&reach, &scene, Side::Before);
+            Ok((reach, blocks))
         })?;
+        let reached = started.elapsed();
+        let is_cut = reach.units.len() > MAX_UNITS;
+        reach.units.truncate(MAX_UNITS);
+        let mut earlier = self.errors_of(before, &reach.units, Side::Before)?;
+        earlier.extend(earlier_blocks);
+        let compared = started.elapsed();
         *memory = Some(self.apply_texts(edits, |it| it.new.clone()));
-        let maps: BTreeMap<&str, OffsetMap> = rust
-            .iter()
-            .map(|it| {
-                (it.file.as_str(), OffsetMap::new(it.old.as_deref().unwrap_or(""), it.new.as_deref().unwrap_or("")))
-            })
-            .collect();
+        let applied = started.elapsed();
+        let mut later = self.errors_of(after, &reach.units, Side::After)?;
+        let inferred = started.elapsed();
         let mut judgement = self.view(after.clone()).ask(|it| {
-            let later = it.diagnostics_of_all(&candidates)?;
-            let (new, fixed) = differ(&earlier, &later, before, after, &maps);
-            let impact = it.impact(&causes, &deltas, &olds, &news, &new, &maps);
+            later.extend(it.misfits_of(&reach, &scene, Side::After));
+            let (mut new, fixed) = differ(&earlier, &later, before, after, &scene.maps);
+            it.apply_rules(&reach, &deltas, &scene, &mut new);
+            let impact = it.impact(&reach.causes, &deltas, &scene, &new);
             Ok(Judgement { new, fixed, impact, coverage: it.coverage(true) })
         })?;
+        let (units, total) = (reach.units.len(), started.elapsed());
+        tracing::debug!(units, ?reached, ?compared, ?applied, ?inferred, ?total, "a change judged");
         if is_cut {
-            let detail =
-                format!("more than {MAX_CANDIDATES} files name what changed: the others were not checked again");
+            let detail = format!("more than {MAX_UNITS} bodies name what changed: the others were not checked again");
             judgement.coverage.lacks(Missing::new(MissingCode::TooMany, "rust", detail));
         }
         Ok(judgement)
+    }
+
+    /// The errors in each of these bodies, on all cores.
+    fn errors_of(&self, files: &Arc<Files>, units: &[Unit], side: Side) -> Result<Vec<Diagnostic>> {
+        let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
+        let threads = cores.min(units.len() / UNITS_OF_A_THREAD).max(1);
+        let next = AtomicUsize::new(0);
+        let work = |view: View| {
+            view.ask(|it| {
+                let mut found = Vec::new();
+                while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let Some(at) = unit.at(side) else { continue };
+                    // What was not changed yet may be known already.
+                    let known = it.file_id(&unit.file).filter(|_| side == Side::Before);
+                    match known.and_then(|id| it.index.errors(id)) {
+                        Some(known) => found.extend(known.get(&at).into_iter().flatten().cloned()),
+                        None => {
+                            let body = it.body_at(&unit.file, at);
+                            found.extend(body.into_iter().flat_map(|body| it.errors_in(body)));
+                        }
+                    }
+                }
+                Ok(found)
+            })
+        };
+        std::thread::scope(|scope| {
+            let helper = || std::thread::Builder::new().name("rust-judge".to_owned()).stack_size(super::STACK_BYTES);
+            let views = (1..threads).map(|_| self.view(files.clone()));
+            let helpers: Vec<_> = views.map(|view| helper().spawn_scoped(scope, || work(view))).collect();
+            let mut found = work(self.view(files.clone()))?;
+            for helper in helpers.into_iter().flatten() {
+                match helper.join() {
+                    Ok(more) => found.extend(more?),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            Ok(found)
+        })
     }
 
     fn apply_texts(&mut self, edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) -> Memory {
@@ -127,216 +223,109 @@ fn file_of(files: &Files, edit: &FileEdit) -> Arc<File> {
     files.get(&edit.file).cloned().unwrap_or_else(|| Arc::new(File::new(edit.file.as_str(), "")))
 }
 
-/// The files whose diagnostics may differ: the edited ones and those that name what changed.
-fn candidates(edits: &[&FileEdit], causes: &[Cause<'_>]) -> (Vec<String>, bool) {
-    let mut names: BTreeSet<String> = edits.iter().map(|it| it.file.clone()).collect();
-    for cause in causes {
-        names.extend(cause.occurrences.iter().map(|it| it.file.path.to_string()));
-    }
-    let is_cut = names.len() > MAX_CANDIDATES;
-    (names.into_iter().take(MAX_CANDIDATES).collect(), is_cut)
-}
-
 impl<'db> Context<'db> {
-    fn diagnostics_of_all(&self, files: &[String]) -> Result<Vec<Diagnostic>> {
+    /// What of the implementations does not fit their traits.
+    fn misfits_of(&self, reach: &Reach<'_>, scene: &Scene, side: Side) -> Vec<Diagnostic> {
+        let nothing = BTreeMap::new();
+        let shapes = match side {
+            Side::Before => &nothing,
+            Side::After => &reach.shapes,
+        };
         let mut found = Vec::new();
-        for name in files {
-            if let Some(file) = self.files.get(name) {
-                found.extend(self.diagnostics_of(file)?);
-            }
-        }
-        Ok(found)
-    }
-
-    /// The changed declarations with the places that name them, in the state before.
-    fn causes<'a>(&self, olds: &[Arc<File>], deltas: &[(usize, Delta<'a>)]) -> Vec<Cause<'a>> {
-        let mut definitions: Vec<Definition<'db>> = Vec::new();
-        let mut causes: Vec<Cause<'a>> = Vec::new();
-        for (index, delta) in deltas {
-            let file = &olds[*index];
-            let Some(id) = self.file_id(&file.path) else { continue };
-            let definition = match (delta.kind, delta.before) {
-                (ChangeKind::Body, _) => continue,
-                (_, Some(item)) => self.definition_at(id, item.name_span.start),
-                // A new member may break who names its parent: a literal, a pattern, an implementation.
-                (_, None) => delta.after.and_then(|item| self.parent_before(file, id, item)),
+        for (name, at) in &reach.blocks {
+            let at = match side {
+                Side::Before => Some(*at),
+                Side::After => scene.moved(name, *at),
             };
-            let Some(definition) = definition else { continue };
-            let Some(path) = self.path_of(definition) else { continue };
-            let is_member = matches!(definition, Definition::Field(_) | Definition::EnumVariant(_));
-            causes.push(Cause { delta: delta.clone(), path, occurrences: Vec::new() });
-            definitions.push(definition);
-            // Literals and patterns of a type break with its fields, though they need not name the changed one.
-            if is_member
-                && let Some(parent) = delta.before.and_then(|item| self.parent_before(file, id, item))
-                && let Some(path) = self.path_of(parent)
-            {
-                causes.push(Cause { delta: delta.clone(), path, occurrences: Vec::new() });
-                definitions.push(parent);
+            if let Some((file, at)) = self.files.get(name).zip(at) {
+                found.extend(self.misfits(file, at, shapes));
             }
         }
-        for (cause, found) in causes.iter_mut().zip(self.find(&definitions)) {
-            cause.occurrences = found.items;
+        for (old, new) in scene.olds.iter().zip(&scene.news) {
+            let name = match side {
+                Side::Before => &old.path,
+                Side::After => &new.path,
+            };
+            let Some(file) = self.files.get(name) else { continue };
+            file.outline().walk(&mut |item| {
+                if item.kind == SymbolKind::Impl && item.name.contains(" for ") {
+                    found.extend(self.misfits(file, item.name_span.start, shapes));
+                }
+            });
         }
-        causes
+        found.sort();
+        found.dedup();
+        found
     }
 
-    /// The type or trait that an item of the new text is a member of, as it is in the old text.
-    fn parent_before(
-        &self,
-        file: &Arc<File>,
-        id: ra_ap_ide::FileId,
-        item: &crate::model::OutlineItem,
-    ) -> Option<Definition<'db>> {
-        let parent = item.container.last()?;
-        let mut found = None;
-        file.outline().walk(&mut |candidate| {
-            let is_parent = matches!(
-                candidate.kind,
-                SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union | SymbolKind::Trait | SymbolKind::Variant
-            );
-            if is_parent && candidate.name == *parent {
-                found = Some(candidate.name_span.start);
+    fn impact(&self, causes: &[Cause<'_>], deltas: &[(usize, Delta<'_>)], scene: &Scene, new: &[Diagnostic]) -> Impact {
+        let mut impact = Impact { changed: self.changed(deltas, scene), ..Impact::default() };
+        let mut named: HashMap<(Arc<str>, usize), &Cause<'_>> = HashMap::new();
+        let mut places = Vec::new();
+        for cause in causes {
+            for it in &cause.occurrences {
+                let Some((file, start)) = self.files.get(&it.file.path).zip(scene.moved(&it.file.path, it.at.start))
+                else {
+                    continue;
+                };
+                let line = file.lines().line(start);
+                let known = named.entry((file.path.clone(), line)).or_insert(cause);
+                if !known.is_itself && cause.is_itself {
+                    *known = cause;
+                }
+                places.push((cause, file, it, start, line));
             }
-        });
-        self.definition_at(id, found?)
-    }
-
-    fn impact(
-        &self,
-        causes: &[Cause<'_>],
-        deltas: &[(usize, Delta<'_>)],
-        olds: &[Arc<File>],
-        news: &[Arc<File>],
-        new: &[Diagnostic],
-        maps: &BTreeMap<&str, OffsetMap>,
-    ) -> Impact {
-        let mut impact = Impact { changed: self.changed(deltas, olds, news), ..Impact::default() };
-        let mut broken_lines: HashSet<(String, usize)> = HashSet::new();
+        }
+        let mut broken_lines: HashSet<(&str, usize)> = HashSet::new();
         for diagnostic in new.iter().filter(|it| it.severity == Severity::Error) {
-            broken_lines.insert((diagnostic.place.file.clone(), diagnostic.place.line));
-            let cause = causes.iter().find(|cause| cause.names(diagnostic, maps)).map(|it| it.path.clone());
             let Some(file) = self.files.get(&diagnostic.place.file) else { continue };
+            let mut lines = diagnostic.place.line..=diagnostic.place.end_line;
+            broken_lines.extend(lines.clone().map(|it| (&*diagnostic.place.file, it)));
+            let cause = lines.find_map(|it| named.get(&(file.path.clone(), it)));
             impact.broken.push(Broken {
                 at: Affected {
                     text: self.line(file, &diagnostic.place),
                     symbol: diagnostic.symbol.clone(),
-                    cause,
-                    test: super::symbols::is_test_at(file, diagnostic.place.start),
+                    cause: cause.map(|it| it.path.clone()),
+                    test: is_test_at(file, diagnostic.place.start),
                     place: diagnostic.place.clone(),
                 },
                 code: diagnostic.code.clone(),
                 reason: diagnostic.message.clone(),
             });
         }
-        for cause in causes {
-            for occurrence in &cause.occurrences {
-                self.judge_occurrence(cause, occurrence, maps, &mut broken_lines, &mut impact);
+        let mut enclosing: HashMap<(&str, usize), Option<String>> = HashMap::new();
+        for (cause, file, it, start, line) in places {
+            let is_felt = cause.is_itself && cause.delta.as_ref().is_some_and(|it| it.kind != ChangeKind::Added);
+            if !is_felt || broken_lines.contains(&(&*file.path, line)) {
+                continue;
             }
+            let at = crate::model::Span::new(start, start + (it.at.end - it.at.start));
+            let place = file.lines().place(&file.path, at);
+            let innermost = file.outline().enclosing(start).last().map_or(0, |item| item.span.start);
+            let symbol = enclosing
+                .entry((&file.path, innermost))
+                .or_insert_with(|| self.enclosing_path(file, it.id, start))
+                .clone();
+            impact.affected.push(Affected {
+                text: self.line(file, &place),
+                symbol,
+                cause: Some(cause.path.clone()),
+                test: is_test_at(file, start),
+                place,
+            });
         }
         impact.affected.sort_by(|a, b| a.place.cmp(&b.place));
         impact.affected.dedup_by(|a, b| a.place == b.place);
         impact.broken.sort_by(|a, b| (a.at.test, &a.at.place).cmp(&(b.at.test, &b.at.place)));
         impact.tests = tests(&impact);
-        impact.unchecked = vec![
-            unchecked("borrow_checker", "lifetimes and moves were not checked: `cargo check` does"),
-            unchecked("macro_output", "code that macros generate was not searched for what changed"),
-            unchecked("cfg_off", "code that is switched off by `cfg` was not checked"),
-            unchecked(
-                "trait_bounds",
-                "E0277 by a lost derive or implementation, and E0053 and E0050 (an implementation against its trait), are \
-                 reported only where rust-analyzer does",
-            ),
-        ];
+        impact.unchecked = unchecked();
         impact
     }
 
-    /// A place that named what changed: broken where it names nothing now, or may not name it any more.
-    fn judge_occurrence(
-        &self,
-        cause: &Cause<'_>,
-        occurrence: &Occurrence,
-        maps: &BTreeMap<&str, OffsetMap>,
-        broken_lines: &mut HashSet<(String, usize)>,
-        impact: &mut Impact,
-    ) {
-        let name: &str = &occurrence.file.path;
-        let Some((file, id)) = self.files.get(name).zip(self.file_id(name)) else { return };
-        let start = match maps.get(name) {
-            Some(map) => match map.offset(occurrence.at.start) {
-                Some(start) => start,
-                // The edit itself took the place away.
-                None => return,
-            },
-            None => occurrence.at.start,
-        };
-        let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
-        let place = file.lines().place(name, at);
-        if broken_lines.contains(&(name.to_owned(), place.line)) {
-            return;
-        }
-        let affected = Affected {
-            text: self.line(file, &place),
-            symbol: self.enclosing_path(file, id, at.start),
-            cause: Some(cause.path.clone()),
-            test: super::symbols::is_test_at(file, at.start),
-            place,
-        };
-        let old_name = cause.delta.before.map_or("", |it| it.name.as_str());
-        let gone = matches!(cause.delta.kind, ChangeKind::Removed | ChangeKind::Renamed)
-            && cause.path.ends_with(old_name)
-            && self.names_nothing(id, file, at, old_name);
-        let hidden = cause.delta.kind == ChangeKind::Visibility && self.is_hidden(id, at.start);
-        let reason = if occurrence.role == Role::Doc {
-            // The compiler reads no links.
-            None
-        } else if gone {
-            Some(("E0425", format!("cannot find `{old_name}`: it is {} by this edit", cause.delta.kind.name())))
-        } else if hidden {
-            Some(("E0603", format!("`{}` is not visible here any more", cause.path)))
-        } else {
-            None
-        };
-        match reason {
-            Some((code, reason)) => {
-                broken_lines.insert((affected.place.file.clone(), affected.place.line));
-                impact.broken.push(Broken { at: affected, code: Some(code.to_owned()), reason });
-            }
-            None => impact.affected.push(affected),
-        }
-    }
-
-    fn names_nothing(&self, id: ra_ap_ide::FileId, file: &File, at: Span, name: &str) -> bool {
-        if file.text.get(at.start..at.end) != Some(name) {
-            return false;
-        }
-        self.token(id, at.start).is_some_and(|token| self.meant_by(&token).is_none())
-    }
-
-    fn is_hidden(&self, id: ra_ap_ide::FileId, offset: usize) -> bool {
-        let Some(definition) = self.token(id, offset).and_then(|it| self.meant_by(&it)) else { return false };
-        let Some(from) = self.sema.file_to_module_def(id) else { return false };
-        match definition {
-            Definition::Function(it) => !it.is_visible_from(self.db, from),
-            Definition::Field(it) => !it.is_visible_from(self.db, from),
-            Definition::Adt(it) => !it.is_visible_from(self.db, from),
-            Definition::Const(it) => !it.is_visible_from(self.db, from),
-            Definition::Static(it) => !it.is_visible_from(self.db, from),
-            Definition::Trait(it) => !it.is_visible_from(self.db, from),
-            Definition::TypeAlias(it) => !it.is_visible_from(self.db, from),
-            Definition::Module(it) => !it.is_visible_from(self.db, from),
-            _ => false,
-        }
-    }
-
-    fn token(&self, id: ra_ap_ide::FileId, offset: usize) -> Option<ra_ap_syntax::SyntaxToken> {
-        use ra_ap_syntax::AstNode as _;
-        let tree = self.sema.parse_guess_edition(id);
-        tree.syntax().token_at_offset(super::view::text_size(offset)).right_biased()
-    }
-
     /// Each changed declaration by the path it has where it exists.
-    fn changed(&self, deltas: &[(usize, Delta<'_>)], olds: &[Arc<File>], news: &[Arc<File>]) -> Vec<Changed> {
+    fn changed(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene) -> Vec<Changed> {
+        let Scene { olds, news, .. } = scene;
         let after = |index: usize, delta: &Delta<'_>| {
             let id = self.file_id(&news[index].path)?;
             self.path_of(self.definition_at(id, delta.after?.name_span.start)?)
@@ -371,27 +360,13 @@ impl<'db> Context<'db> {
     }
 }
 
-impl Cause<'_> {
-    /// Whether a diagnostic stands where this was named.
-    fn names(&self, diagnostic: &Diagnostic, maps: &BTreeMap<&str, OffsetMap>) -> bool {
-        self.occurrences.iter().any(|it| {
-            if *it.file.path != *diagnostic.place.file {
-                return false;
-            }
-            let start = match maps.get(&*it.file.path) {
-                Some(map) => map.offset(it.at.start),
-                None => Some(it.at.start),
-            };
-            let statement = Span::new(diagnostic.place.start, diagnostic.place.end.max(diagnostic.place.start + 1));
-            start.is_some_and(|start| {
-                statement.contains(start) || it.file.lines().line(it.at.start) == diagnostic.place.line
-            })
-        })
-    }
-}
-
-fn unchecked(code: &str, detail: &str) -> Unchecked {
-    Unchecked { code: code.to_owned(), detail: detail.to_owned() }
+fn unchecked() -> Vec<Unchecked> {
+    let told = [
+        ("borrow_checker", "lifetimes and moves were not checked: `cargo check` does"),
+        ("macro_output", "code that macros generate was not searched for what changed"),
+        ("cfg_off", "code that is switched off by `cfg` was not checked"),
+    ];
+    told.into_iter().map(|(code, detail)| Unchecked { code: code.to_owned(), detail: detail.to_owned() }).collect()
 }
 
 /// The tests that name what changed.
@@ -408,7 +383,7 @@ fn differ(
     later: &[Diagnostic],
     before: &Files,
     after: &Files,
-    maps: &BTreeMap<&str, OffsetMap>,
+    maps: &BTreeMap<String, OffsetMap>,
 ) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
     let key = |it: &Diagnostic, files: &Files| {
         let text =

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use ra_ap_ide::{FilePosition, FindAllRefsConfig, RaFixtureConfig};
 
 mod describe;
+mod judge;
 mod names;
 
 use super::engine::{Rust, RustConfig};

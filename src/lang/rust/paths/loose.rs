@@ -84,7 +84,7 @@ impl<'db> Context<'db> {
         }
     }
 
-    fn impl_at(&self, file: FileId, offset: usize) -> Option<Impl> {
+    pub(in crate::lang::rust) fn impl_at(&self, file: FileId, offset: usize) -> Option<Impl> {
         self.sema.to_def(&self.impl_syntax_at(file, offset)?)
     }
 

@@ -1,0 +1,48 @@
+"""What Go's type checker says of a mutated workspace: all errors of all packages and tests, by `checker/`, and how long the go command's
+own `go build` and `go vet` take, which stop at a package that fails."""
+
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Compiler:
+    name = "go build && go vet"
+
+    def __init__(self, root, directory):
+        self.root = pathlib.Path(root).resolve()
+        self.environment = dict(os.environ)
+        self.checker = pathlib.Path(directory) / "checker"
+        subprocess.run(["go", "build", "-o", self.checker, "."], cwd=HERE / "checker", env=self.environment, check=True)
+        self._compile()
+        self.before = self._check()
+
+    def _compile(self):
+        begin = time.monotonic()
+        for command in (["go", "build", "-gcflags=-e", "./..."], ["go", "vet", "./..."]):
+            subprocess.run(command, cwd=self.root, env=self.environment, capture_output=True)
+        return time.monotonic() - begin
+
+    def _check(self):
+        done = subprocess.run([self.checker, str(self.root)], cwd=self.root, env=self.environment, capture_output=True, check=True)
+        found = map(json.loads, done.stdout.splitlines())
+        return {(it["file"], it["line"], it["line"], "", it["message"]) for it in found}
+
+    def broken(self, file, text):
+        path = self.root / file
+        old = path.read_text()
+        try:
+            path.write_text(text)
+            took = self._compile()
+            found = self._check()
+        finally:
+            path.write_text(old)
+        return sorted(found - self.before), [], [], took
+
+
+def lies_in(_file, _sources):
+    return False

@@ -1,0 +1,240 @@
+#!/usr/bin/env python3
+"""What an edit breaks: semdex's answer beside the compiler's.
+
+A healthy workspace is mutated, one edit at a time: by operators that break what uses the edited thing, and by as many that break nothing.
+The compiler says which places no longer compile (`rust_truth.py`, `go_truth.py`); semdex is asked by a dry run. A place counts as named
+when semdex's reply has that file and a line of the same statement. An alarm in code that the compiler never reached is not false, only
+unverifiable, and is counted apart.
+
+Everything is drawn from --seed, and --truth keeps what the compiler said, so that a run can be repeated without it.
+"""
+
+import collections
+import hashlib
+import json
+import pathlib
+import random
+import statistics
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
+
+import lexing
+import semdex_client as semdex
+
+SHOWN = 60
+
+
+class Language:
+    def __init__(self, name):
+        if name == "rust":
+            import rust_operators as operators
+            import rust_truth as truth
+        else:
+            import go_operators as operators
+            import go_truth as truth
+        self.name, self.truth = name, truth
+        self.suffix = {"rust": ".rs", "go": ".go"}[name]
+        self.breaking, self.harmless = operators.BREAKING, operators.HARMLESS
+
+
+def symbols_of(client, workspace, file):
+    """The symbols of a file, flat, each with what operators ask for."""
+    found = []
+
+    def walk(level, depth, in_trait):
+        level = [it for it in level if it["file"] == file and not it.get("declared_at")]
+        for symbol, after in zip(level, level[1:] + [None]):
+            symbol.update(depth=depth, next=after, in_trait=in_trait)
+            if symbol["kind"] != "impl":
+                found.append(symbol)
+            walk(symbol.get("children") or [], depth + 1, symbol["kind"] in ("trait", "interface"))
+
+    walk(client.get("/v1/symbols", workspace=workspace, file=file, wait_ms=60000)["symbols"], 0, False)
+    return found
+
+
+def mutations(language, client, workspace, root, count, operators, rng):
+    """`count` edits, as many of each operator as of any other while there are places for it."""
+    files = {file: (root / file).read_bytes().decode("utf-8", "replace") for file in semdex.source_files(root, language.suffix)}
+    symbols = [it for file in files for it in symbols_of(client, workspace, file)]
+    for symbol in symbols:
+        symbol["test"] = bool(symbol.get("test"))
+    pools = {name: rng.sample(symbols, len(symbols)) for name in operators}
+    found, seen = [], set()
+    while len(found) < count and pools:
+        for name in sorted(pools):
+            while pools[name] and len(found) < count:
+                symbol = pools[name].pop()
+                text = files[symbol["file"]]
+                new = operators[name](text, symbol, rng)
+                if new and new != text and (symbol["file"], new) not in seen:
+                    seen.add((symbol["file"], new))
+                    found.append({"operator": name, "file": symbol["file"], "symbol": symbol["path"], "text": new})
+                    break
+            if not pools[name]:
+                del pools[name]
+    return found
+
+
+class Truth:
+    """What the compiler said, kept on the disk by what was asked."""
+
+    def __init__(self, language, root, directory, cache):
+        self.language, self.root, self.directory = language, root, directory
+        self.cache = pathlib.Path(cache) if cache else None
+        self.compiler = None
+
+    def of(self, mutation):
+        name = hashlib.sha256(f"{self.root.name}\0{mutation['file']}\0{mutation['text']}".encode()).hexdigest()[:24]
+        kept = self.cache / f"{name}.json" if self.cache else None
+        if kept and kept.exists():
+            return json.loads(kept.read_text())
+        if not self.compiler:
+            self.compiler = self.language.truth.Compiler(self.root, self.directory)
+        first, later, unreached, took = self.compiler.broken(mutation["file"], mutation["text"])
+        answer = {"first": first, "later": later, "unreached": unreached, "seconds": took}
+        if kept:
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(json.dumps(answer))
+        return answer
+
+
+def judge(mutation, truth, reply, root, lies_in):
+    """Which of the compiler's places were named, and which alarms are false."""
+    texts = {}
+
+    def lines(file):
+        if file not in texts:
+            path = root / file
+            text = mutation["text"] if file == mutation["file"] else path.read_text(errors="replace") if path.exists() else ""
+            texts[file] = text.split("\n")
+        return texts[file]
+
+    def extent(file, first, last):
+        return lexing.statement(lines(file), first, min(last, first + 200))
+
+    alarms = [(it["file"], it["line"], it["end_line"], it.get("code"), it["reason"]) for it in reply["impact"]["broken"]]
+    spans = [(file, *extent(file, first, last)) for file, first, last, *_ in alarms]
+    places = {(file, *extent(file, first, last)): (file, first, last, code, message) for file, first, last, code, message in truth["first"] + truth["later"]}
+
+    def meet(a, b):
+        return a[0] == b[0] and a[1] <= b[2] and b[1] <= a[2]
+
+    missed = [told for place, told in places.items() if not any(meet(place, it) for it in spans)]
+    false, unverifiable = [], []
+    for alarm, place in zip(alarms, spans):
+        if not any(meet(place, it) for it in places):
+            (unverifiable if lies_in(alarm[0], truth["unreached"]) else false).append(alarm)
+    return {"places": len(places), "missed": missed, "alarms": len(alarms), "false": false, "unverifiable": len(unverifiable)}
+
+
+def measure(options, language, source, directory):
+    root = semdex.copy_workspace(source, directory / "semdex")
+    compiled = semdex.copy_workspace(source, directory / "compiler")
+    rows = []
+    with semdex.Server(options.server_binary, [root], directory=directory / "server") as server:
+        server.wait_ready(options.ready_timeout)
+        client, workspace = server.client, server.workspace(root)
+        wait_indexed(client, workspace, root, language)
+        rng = random.Random(options.seed)
+        wanted = [(True, language.breaking), (False, language.harmless)]
+        drawn = [(breaks, mutations(language, client, workspace, root, options.count, operators, rng)) for breaks, operators in wanted]
+        truth = Truth(language, compiled, directory, options.truth and pathlib.Path(options.truth) / source.name)
+        for breaks, drawn_here in drawn:
+            for mutation in drawn_here:
+                if options.only and mutation["operator"] not in options.only.split(","):
+                    continue
+                told = truth.of(mutation)
+                begin = time.monotonic()
+                reply = client.post(
+                    "/v1/write", workspace=workspace, name=mutation["file"], content=mutation["text"], mode="overwrite", dry_run=True, wait_ms=60000
+                )
+                took = time.monotonic() - begin
+                row = judge(mutation, told, reply, root, language.truth.lies_in)
+                row.update(breaks=breaks, mutation=mutation, seconds=took, compiler=told["seconds"], complete=reply["meta"]["complete"])
+                rows.append(row)
+    return rows
+
+
+def wait_indexed(client, workspace, root, language):
+    """Until the background has done its work: two answers about everything take no time any more."""
+    file = semdex.source_files(root, language.suffix)[0]
+    for _ in range(3):
+        client.post("/v1/open", workspace=workspace, file=file, wait_ms=60000)
+        time.sleep(3)
+
+
+def part(a, b):
+    return f"{a / b:.4f}" if b else "-"
+
+
+def report(rows, name, options):
+    breaking = [it for it in rows if it["places"]]
+    quiet = [it for it in rows if not it["places"]]
+    by_operator = collections.defaultdict(list)
+    for row in breaking:
+        by_operator[row["mutation"]["operator"]].append(row)
+    told = []
+    for operator, of_it in sorted(by_operator.items()):
+        told.append(line_of(operator, of_it))
+    told.append(line_of("all", breaking))
+    print(f"\n{name}: edits that break something")
+    semdex.table(told, ["operator", "edits", "places", "recall", "alarms", "false", "unverifiable", "precision", "p50_ms"])
+    alarmed = [it for it in quiet if it["false"]]
+    print(f"edits that break nothing: {len(quiet)}, with a false alarm {len(alarmed)} ({100 * len(alarmed) / max(1, len(quiet)):.2f} %)")
+    ratios = sorted(it["seconds"] / it["compiler"] for it in rows)
+    if ratios:
+        print(
+            f"time beside the compiler's warm incremental run (p50 {statistics.median(it['compiler'] for it in rows):.2f} s): "
+            f"p50 {statistics.median(ratios):.3f}, p95 {semdex.percentile(ratios, 0.95):.3f}; "
+            f"p50 {1000 * statistics.median(it['seconds'] for it in rows):.0f} ms, p95 {1000 * semdex.percentile([it['seconds'] for it in rows], 0.95):.0f} ms"
+        )
+    if options.show:
+        missed = [(row["mutation"], it) for row in breaking for it in row["missed"]]
+        false = [(row["mutation"], it) for row in rows for it in row["false"]]
+        for title, lines in (("missed", missed), ("false", false)):
+            codes = collections.Counter((it[3] or "") for _, it in lines)
+            print(f"{title}: {len(lines)} {dict(codes.most_common())}")
+            random.Random(1).shuffle(lines)
+            for mutation, it in lines[:SHOWN]:
+                print(f"  {mutation['operator']} {mutation['symbol']} ({mutation['file']}) -> {it[0]}:{it[1]} {it[3]} {it[4][:140]!r}")
+    places, missed = sum(it["places"] for it in breaking), sum(len(it["missed"]) for it in breaking)
+    alarms, false = sum(it["alarms"] - it["unverifiable"] for it in rows), sum(len(it["false"]) for it in rows)
+    return places and (places - missed) / places >= 0.99 and (not alarms or (alarms - false) / alarms >= 0.98) and len(alarmed) <= 0.005 * len(quiet)
+
+
+def line_of(operator, rows):
+    places, missed = sum(it["places"] for it in rows), sum(len(it["missed"]) for it in rows)
+    alarms, false, open_ = (sum(it["alarms"] for it in rows), sum(len(it["false"]) for it in rows), sum(it["unverifiable"] for it in rows))
+    return {
+        "operator": operator,
+        "edits": len(rows),
+        "places": places,
+        "recall": part(places - missed, places),
+        "alarms": alarms,
+        "false": false,
+        "unverifiable": open_,
+        "precision": part(alarms - open_ - false, alarms - open_),
+        "p50_ms": round(1000 * statistics.median(it["seconds"] for it in rows)) if rows else "",
+    }
+
+
+def run(options, directory):
+    good = True
+    for source in map(pathlib.Path, options.workspaces):
+        for name in semdex.languages(source):
+            rows = measure(options, Language(name), source.resolve(), directory / f"{source.name}-{name}")
+            good &= bool(report(rows, f"{source.name} ({name})", options))
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    parser = semdex.arguments(__doc__)
+    parser.add_argument("--count", type=int, default=300, help="edits that are meant to break, and as many that are not (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--truth", metavar="DIR", help="where the compiler's answers are kept")
+    parser.add_argument("--only", metavar="OPERATORS", help="only these, with commas between")
+    parser.add_argument("--show", action="store_true", help="list what was missed and what was false")
+    semdex.main(run, parser.parse_args())

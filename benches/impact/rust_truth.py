@@ -1,0 +1,157 @@
+"""What the compiler says of a mutated Rust workspace: `cargo check` on all targets, and again with the broken bodies taken away, until
+nothing new comes. Cargo stops at a crate that fails, so its dependants are reached by such repairs or not at all."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import time
+
+import lexing
+
+ROUNDS = 8
+
+
+class Compiler:
+    name = "cargo check"
+
+    def __init__(self, root, directory):
+        self.root = pathlib.Path(root)
+        self.environment = {**os.environ, "CARGO_TARGET_DIR": str(pathlib.Path(directory) / "target"), "CARGO_INCREMENTAL": "1"}
+        self.environment.pop("RUSTFLAGS", None)
+        metadata = subprocess.run(
+            ["cargo", "metadata", "--format-version", "1", "--no-deps", "--offline"], cwd=root, env=self.environment, capture_output=True, check=True
+        )
+        self.targets = [
+            (package["name"], target["name"], tuple(target["kind"]), os.path.relpath(target["src_path"], self.root))
+            for package in json.loads(metadata.stdout)["packages"]
+            for target in package["targets"]
+        ]
+        _, self.warm_errors, _ = self.check()
+
+    def check(self):
+        """(seconds, errors as (file, line, end, code, message), the targets that were reached)."""
+        command = ["cargo", "check", "--workspace", "--all-targets", "--keep-going", "--message-format=json", "--offline", "--quiet"]
+        begin = time.monotonic()
+        done = subprocess.run(command, cwd=self.root, env=self.environment, capture_output=True)
+        took = time.monotonic() - begin
+        errors, reached = set(), set()
+        for line in done.stdout.splitlines():
+            message = json.loads(line)
+            if "target" in message:
+                target = message["target"]
+                reached.add((target["name"], tuple(target["kind"])))
+            if message.get("reason") != "compiler-message" or message["message"]["level"] != "error":
+                continue
+            inner = message["message"]
+            for span in inner["spans"]:
+                if span["is_primary"]:
+                    span = self._outermost(span)
+                    if span:
+                        errors.add((span["file_name"], span["line_start"], span["line_end"], (inner["code"] or {}).get("code", ""), inner["message"]))
+        return took, errors, reached
+
+    def _outermost(self, span):
+        """Where the workspace's own text has it: what a macro of elsewhere makes stands at its call."""
+        while span:
+            if not os.path.isabs(span["file_name"]) and (self.root / span["file_name"]).exists():
+                return span
+            span = (span.get("expansion") or {}).get("span")
+        return None
+
+    def broken(self, file, text):
+        """(errors of the first run, errors that repairs bring to light, files that no run reached, seconds of the first run)."""
+        changed = {file: text}
+        original = {}
+        try:
+            self._write(changed, original)
+            took, first, reached = self.check()
+            all_errors, latest = set(first), set(first)
+            texts = dict(changed)
+            for _ in range(ROUNDS):
+                if not latest or not self._repair(latest, texts, original):
+                    break
+                _, found, more = self.check()
+                reached |= more
+                latest = found - all_errors
+                # What is left without its body may be wrong in a way that it was not.
+                latest = {it for it in found if it not in all_errors}
+                all_errors |= latest
+            later = {it for it in all_errors - first}
+        finally:
+            for name, old in original.items():
+                (self.root / name).write_text(old)
+        return sorted(first), sorted(later), self._unreached(reached), took
+
+    def _write(self, texts, original):
+        for name, text in texts.items():
+            path = self.root / name
+            if name not in original:
+                original[name] = path.read_text()
+            path.write_text(text)
+
+    def _repair(self, errors, texts, original):
+        """Takes the bodies with errors away; answers whether there were any."""
+        repaired = {}
+        for file, line, *_ in errors:
+            text = repaired.get(file) or texts.get(file) or (self.root / file).read_text()
+            body = outermost_body(text, line)
+            if not body:
+                continue
+            start, end = body
+            hollow = "{ loop {} " + "\n" * text.count("\n", start, end) + "}"
+            if text[start:end] != hollow:
+                repaired[file] = text[:start] + hollow + text[end:]
+        texts.update(repaired)
+        self._write(repaired, original)
+        return bool(repaired)
+
+    def _unreached(self, reached):
+        return [source for _, name, kind, source in self.targets if (name, kind) not in reached]
+
+
+FUNCTION = re.compile(r"\bfn\s+\w+")
+
+
+def outermost_body(text, line):
+    """The span of the body, with its braces, of the outermost function around a line."""
+    offset = 0
+    for _ in range(line - 1):
+        offset = text.find("\n", offset) + 1
+    stop = text.find("\n", offset)
+    at = 0
+    while at < len(text):
+        after = lexing.skip(text, at)
+        if after != at:
+            at = after
+            continue
+        found = FUNCTION.match(text, at) if text[at] == "f" and not (at and (text[at - 1].isalnum() or text[at - 1] == "_")) else None
+        if not found:
+            at += 1
+            continue
+        at = found.end()
+        while at < len(text) and text[at] not in "{;":
+            after = lexing.skip(text, at)
+            if after == at and text[at] in "([":
+                after = (lexing.closing(text, at) or at) + 1
+            at = after if after != at else at + 1
+        if at >= len(text) or text[at] == ";":
+            continue
+        end = lexing.closing(text, at)
+        if end is None:
+            return None
+        if text.rfind("\n", 0, found.start()) + 1 <= stop and end >= offset:
+            # In the signature it is no error of the body.
+            return (at, end + 1) if at <= stop else None
+        at = end + 1
+    return None
+
+
+def lies_in(file, sources):
+    """Whether a file belongs to one of these targets, by their root files."""
+    for source in sources:
+        directory = os.path.dirname(source)
+        if file == source or os.path.basename(source) in ("lib.rs", "main.rs", "mod.rs") and file.startswith(directory + "/"):
+            return True
+    return False

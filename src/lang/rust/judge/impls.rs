@@ -1,0 +1,235 @@
+//! An implementation against its trait: what rust-analyzer leaves to the compiler.
+//!
+//! Both fitted before the change. So a part of a signature that is written differently on the two sides is an error
+//! only if the change touched it on one of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ra_ap_hir::{AssocItem, Function, HasSource as _, Impl, Semantics, Trait};
+use ra_ap_ide::{FileRange, RootDatabase, TryToNav as _};
+use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _};
+use ra_ap_syntax::{AstNode as _, SyntaxNode};
+
+use crate::lang::files::File;
+use crate::lang::rust::paths::assoc_definition;
+use crate::lang::rust::view::{Context, span};
+use crate::model::{Diagnostic, Place, Severity};
+
+/// A function's signature as it is written, part by part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shape {
+    receiver: Option<String>,
+    params: Vec<String>,
+    result: String,
+    /// Of types and constants, as written; `impl Trait` in a parameter is one too.
+    generics: usize,
+    is_async: bool,
+}
+
+pub(super) fn shape_at(sema: &Semantics<'_, RootDatabase>, function: Function) -> Option<Shape> {
+    Some(shape(&sema.source(function)?.value))
+}
+
+fn shape(function: &ast::Fn) -> Shape {
+    let list = function.param_list();
+    let params = list.iter().flat_map(|it| it.params());
+    let params: Vec<String> = params.map(|it| it.ty().map(|it| written(it.syntax())).unwrap_or_default()).collect();
+    let own = function.generic_param_list();
+    let generics = own.iter().flat_map(|it| it.type_or_const_params()).count();
+    Shape {
+        receiver: list.and_then(|it| it.self_param()).map(|it| receiver(&it)),
+        generics: generics + params.iter().filter(|it| it.starts_with("impl ")).count(),
+        params,
+        result: function.ret_type().and_then(|it| it.ty()).map(|it| written(it.syntax())).unwrap_or_default(),
+        is_async: function.async_token().is_some(),
+    }
+}
+
+/// `mut` binds, and is no part of the type.
+fn receiver(it: &ast::SelfParam) -> String {
+    match it.ty() {
+        Some(ty) => written(ty.syntax()),
+        None => match (it.amp_token().is_some(), it.mut_token().is_some()) {
+            (true, true) => "&mut self".to_owned(),
+            (true, false) => "&self".to_owned(),
+            (false, _) => "self".to_owned(),
+        },
+    }
+}
+
+fn written(node: &SyntaxNode) -> String {
+    let tokens = node.descendants_with_tokens().filter_map(|it| it.into_token());
+    let words: Vec<String> = tokens.filter(|it| !it.kind().is_trivia()).map(|it| it.text().to_owned()).collect();
+    words.join(" ")
+}
+
+impl<'db> Context<'db> {
+    /// What does not fit between the implementation whose name stands there and its trait. `shapes` are what the
+    /// functions that the edit changed were before, by the places of their names now.
+    pub(super) fn misfits(
+        &self,
+        file: &Arc<File>,
+        offset: usize,
+        shapes: &BTreeMap<(Arc<str>, usize), Shape>,
+    ) -> Vec<Diagnostic> {
+        let block = self.file_id(&file.path).and_then(|id| self.impl_at(id, offset));
+        let Some(block) = block else { return Vec::new() };
+        let Some(of) = block.trait_(self.db) else { return Vec::new() };
+        if block.is_negative(self.db) {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        self.missing_items(file, block, of, &mut found);
+        for own in block.items(self.db) {
+            let same = of.items(self.db).into_iter().find(|it| is_same(*it, own, self.db));
+            match (own, same) {
+                (AssocItem::Function(own), Some(AssocItem::Function(declared))) => {
+                    found.extend(self.misfit(own, declared, shapes));
+                }
+                (_, Some(_)) => {}
+                (own, None) => found.extend(self.redundant(own, of)),
+            }
+        }
+        found
+    }
+
+    fn missing_items(&self, file: &Arc<File>, block: Impl, of: Trait, found: &mut Vec<Diagnostic>) {
+        let own = block.items(self.db);
+        let is_missing = |it: &AssocItem| {
+            let required = match it {
+                AssocItem::Function(it) => !it.has_body(self.db),
+                AssocItem::Const(it) => it.value(self.db).is_none(),
+                AssocItem::TypeAlias(it) => it.source(self.db).is_some_and(|it| it.value.ty().is_none()),
+            };
+            required && !own.iter().any(|own| is_same(*it, *own, self.db))
+        };
+        let missing: Vec<String> = of
+            .items(self.db)
+            .into_iter()
+            .filter(is_missing)
+            .filter_map(|it| it.name(self.db))
+            .map(|it| format!("`{}`", it.as_str()))
+            .collect();
+        let Some(place) = self.header(file, block).filter(|_| !missing.is_empty()) else { return };
+        let message = format!("not all trait items implemented, missing: {}", missing.join(", "));
+        found.push(self.error(place, "E0046", message));
+    }
+
+    fn header(&self, file: &Arc<File>, block: Impl) -> Option<Place> {
+        let source = self.sema.source(block)?;
+        let range = source.value.trait_().map(|it| it.syntax().text_range())?;
+        Some(file.lines().place(&file.path, span(range)))
+    }
+
+    fn redundant(&self, own: AssocItem, of: Trait) -> Option<Diagnostic> {
+        let (code, what) = match own {
+            AssocItem::Function(_) => ("E0407", "method"),
+            AssocItem::TypeAlias(_) => ("E0437", "type"),
+            AssocItem::Const(_) => ("E0438", "const"),
+        };
+        let target = assoc_definition(own).try_to_nav(&self.sema)?.call_site;
+        let place = self.place(FileRange { file_id: target.file_id, range: target.focus_or_full_range() })?;
+        let (name, of) = (own.name(self.db)?, of.name(self.db));
+        Some(self.error(place, code, format!("{what} `{}` is not a member of trait `{}`", name.as_str(), of.as_str())))
+    }
+
+    fn misfit(
+        &self,
+        own: Function,
+        declared: Function,
+        shapes: &BTreeMap<(Arc<str>, usize), Shape>,
+    ) -> Option<Diagnostic> {
+        let before = |it: Function| {
+            let target = it.try_to_nav(&self.sema)?.call_site;
+            let file = self.name_of(target.file_id)?;
+            shapes.get(&(file.into(), span(target.focus_or_full_range()).start)).cloned()
+        };
+        let (own_before, declared_before) = (before(own), before(declared));
+        if own_before.is_none() && declared_before.is_none() {
+            return None;
+        }
+        let source = self.sema.source(own)?;
+        let (here, there) = (shape(&source.value), shape_at(&self.sema, declared)?);
+        let (own_before, declared_before) =
+            (own_before.unwrap_or_else(|| here.clone()), declared_before.unwrap_or_else(|| there.clone()));
+        let file = source.file_id.file_id()?.file_id(self.db);
+        let at = |node: Option<&SyntaxNode>| {
+            let name = source.value.name()?;
+            let range = node.unwrap_or_else(|| name.syntax()).text_range();
+            self.place(FileRange { file_id: file, range })
+        };
+        let name = own.name(self.db);
+        let name = name.as_str();
+        let list = source.value.param_list();
+        let list_node = list.as_ref().map(|it| it.syntax().clone());
+        let (code, node, message) = match (&here.receiver, &there.receiver) {
+            (Some(_), None) => {
+                ("E0185", list_node, format!("method `{name}` has a `self` in the impl, but not in the trait"))
+            }
+            (None, Some(_)) => {
+                ("E0186", list_node, format!("method `{name}` has a `self` in the trait, but not in the impl"))
+            }
+            _ if here.generics != there.generics => {
+                let message =
+                    format!("`{name}` has {} type parameters, the trait's has {}", here.generics, there.generics);
+                ("E0049", None, message)
+            }
+            _ if here.params.len() != there.params.len() => {
+                let (own, declared) = (here.params.len(), there.params.len());
+                ("E0050", list_node, format!("`{name}` has {own} parameters, but the trait's has {declared}"))
+            }
+            _ if here.is_async != there.is_async
+                && (own_before.is_async, declared_before.is_async) != (here.is_async, there.is_async) =>
+            {
+                let (own, declared) = (kind(here.is_async), kind(there.is_async));
+                ("E0053", None, format!("`{name}` is {own}, but the trait's is {declared}"))
+            }
+            _ => {
+                let params = list.iter().flat_map(|it| it.params()).map(|it| it.syntax().clone());
+                let receiver = list.as_ref().and_then(|it| it.self_param()).map(|it| it.syntax().clone());
+                let result = source.value.ret_type().map(|it| it.syntax().clone());
+                let nodes = std::iter::once(receiver).chain(params.map(Some)).chain([result]);
+                let part = |shape: &Shape, index: usize| match index {
+                    0 => shape.receiver.clone().unwrap_or_default(),
+                    _ => shape.params.get(index - 1).unwrap_or(&shape.result).clone(),
+                };
+                let touched = |index: usize| {
+                    part(&here, index) != part(&there, index)
+                        && (part(&here, index) != part(&own_before, index)
+                            || part(&there, index) != part(&declared_before, index))
+                };
+                let (index, node) = nodes.enumerate().find(|(index, _)| touched(*index))?;
+                let (own, declared) = (part(&here, index), part(&there, index));
+                let message =
+                    format!("`{name}` has an incompatible type for its trait: expected `{declared}`, found `{own}`");
+                ("E0053", node, message)
+            }
+        };
+        Some(self.error(at(node.as_ref())?, code, message))
+    }
+
+    pub(super) fn error(&self, place: Place, code: &str, message: String) -> Diagnostic {
+        let symbol = self
+            .files
+            .get(&place.file)
+            .zip(self.file_id(&place.file))
+            .and_then(|(file, id)| self.enclosing_path(file, id, place.start));
+        Diagnostic {
+            place,
+            severity: Severity::Error,
+            code: Some(code.to_owned()),
+            message,
+            source: "semdex".to_owned(),
+            symbol,
+        }
+    }
+}
+
+fn kind(is_async: bool) -> &'static str {
+    if is_async { "`async`" } else { "not `async`" }
+}
+
+fn is_same(a: AssocItem, b: AssocItem, db: &RootDatabase) -> bool {
+    std::mem::discriminant(&a) == std::mem::discriminant(&b) && a.name(db) == b.name(db)
+}

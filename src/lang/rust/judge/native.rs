@@ -1,0 +1,362 @@
+//! What rust-analyzer says of one body, in the compiler's terms. The language server asks for whole files; an edit
+//! concerns single bodies, and these are asked here.
+
+use ra_ap_hir::{
+    AnyDiagnostic, AsAssocItem as _, AssocItemContainer, DefWithBody, GenericDef, HirDisplay as _, InFile, Type,
+    VariantId,
+};
+use ra_ap_ide::{FileId, TextRange};
+use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
+
+use crate::lang::rust::view::{Context, span};
+use crate::model::{Diagnostic, Severity};
+
+/// Macros in the output of macros are followed so deep.
+const MAX_MACROS: usize = 3;
+
+/// Before it has a place in words.
+struct Told {
+    file: FileId,
+    range: TextRange,
+    code: &'static str,
+    message: String,
+}
+
+impl<'db> Context<'db> {
+    /// The errors in a body and in the generics of what it belongs to.
+    pub(super) fn errors_in(&self, body: DefWithBody) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        if let DefWithBody::Function(function) = body {
+            GenericDef::Function(function).diagnostics(self.db, &mut found);
+        }
+        body.diagnostics(self.db, &mut found, false);
+        let mut told: Vec<Told> = found.into_iter().filter_map(|it| self.tell(body, it)).collect();
+        if let Some(source) = self.body_syntax(body) {
+            self.operators(&source, 0, &mut told);
+        }
+        // That a type is not known follows from whatever else is wrong.
+        let is_alone = told.iter().all(|it| it.code == "E0282");
+        let mut errors: Vec<Diagnostic> =
+            told.into_iter().filter(|it| is_alone || it.code != "E0282").filter_map(|it| self.placed(it)).collect();
+        errors.sort();
+        errors.dedup();
+        errors
+    }
+
+    fn body_syntax(&self, body: DefWithBody) -> Option<SyntaxNode> {
+        Some(match body {
+            DefWithBody::Function(it) => self.sema.source(it)?.value.body()?.syntax().clone(),
+            DefWithBody::Const(it) => self.sema.source(it)?.value.body()?.syntax().clone(),
+            DefWithBody::Static(it) => self.sema.source(it)?.value.body()?.syntax().clone(),
+            DefWithBody::EnumVariant(_) => return None,
+        })
+    }
+
+    /// Binary operators between types that do not have them: rust-analyzer says nothing of these.
+    fn operators(&self, node: &SyntaxNode, depth: usize, told: &mut Vec<Told>) {
+        for inner in node.descendants() {
+            if let Some(call) = ast::MacroCall::cast(inner.clone()) {
+                if depth < MAX_MACROS
+                    && let Some(expansion) = self.sema.expand_macro_call(&call)
+                {
+                    self.operators(&expansion.value, depth + 1, told);
+                }
+            } else if let Some(found) = ast::BinExpr::cast(inner).and_then(|it| self.operator(&it)) {
+                told.push(found);
+            }
+        }
+    }
+
+    fn operator(&self, expression: &ast::BinExpr) -> Option<Told> {
+        let ty = |it: Option<ast::Expr>| self.sema.type_of_expr(&it?).map(|it| it.original);
+        let (left, right) = (ty(expression.lhs())?, ty(expression.rhs())?);
+        let is_builtin = |it: &Type<'db>| it.as_builtin().is_some();
+        if is_builtin(&left) && is_builtin(&right) && left == right
+            || [&left, &right].into_iter().any(|it| it.contains_unknown() || it.is_never())
+        {
+            return None;
+        }
+        let of = match self.sema.resolve_bin_expr(expression)?.as_assoc_item(self.db)?.container(self.db) {
+            AssocItemContainer::Trait(it) => it,
+            AssocItemContainer::Impl(it) => it.trait_(self.db)?,
+        };
+        if left.impls_trait(self.db, of, std::slice::from_ref(&right)) {
+            return None;
+        }
+        let target = self.sema.scope(expression.syntax())?.krate().to_display_target(self.db);
+        let told = |it: &Type<'db>| it.display(self.db, target).to_string();
+        let operator = expression.op_token()?;
+        let message = format!("`{}` cannot be applied to `{}` and `{}`", operator.text(), told(&left), told(&right));
+        let range = self.sema.original_range(expression.syntax());
+        let code = match expression.op_kind()? {
+            ast::BinaryOp::Assignment { .. } => "E0368",
+            _ => "E0369",
+        };
+        Some(Told { file: range.file_id.file_id(self.db), range: range.range, code, message })
+    }
+
+    fn placed(&self, told: Told) -> Option<Diagnostic> {
+        let file = self.file(told.file)?;
+        let at = span(told.range);
+        Some(Diagnostic {
+            place: file.lines().place(&file.path, at),
+            severity: Severity::Error,
+            code: Some(told.code.to_owned()),
+            message: told.message,
+            source: "rust-analyzer".to_owned(),
+            symbol: self.enclosing_path(&file, told.file, at.start),
+        })
+    }
+
+    /// `None` for what is no error of the compiler's, or says nothing.
+    fn tell(&self, body: DefWithBody, diagnostic: AnyDiagnostic<'db>) -> Option<Told> {
+        let krate = body.module(self.db).krate(self.db);
+        let target = krate.to_display_target(self.db);
+        let edition = krate.edition(self.db);
+        let ty = |it: &Type<'db>| it.display(self.db, target).to_string();
+        Some(match diagnostic {
+            AnyDiagnostic::TypeMismatch(it) => {
+                if it.expected.is_unknown() || it.actual.is_unknown() {
+                    return None;
+                }
+                let message = format!("mismatched types: expected `{}`, found `{}`", ty(&it.expected), ty(&it.actual));
+                self.at_salient(it.expr_or_pat.map(AstPtr::into), "E0308", message)
+            }
+            AnyDiagnostic::MismatchedArgCount(it) => {
+                let code = if it.is_fn_trait_call { "E0057" } else { "E0061" };
+                let message = format!(
+                    "this takes {}, but {} given",
+                    counted(it.expected, "argument"),
+                    if it.found == 1 { "1 was".to_owned() } else { format!("{} were", it.found) }
+                );
+                self.at_salient(it.call_expr.map(AstPtr::into), code, message)
+            }
+            AnyDiagnostic::MismatchedTupleStructPatArgCount(it) => {
+                let expected = counted(it.expected, "field");
+                let message = format!("this pattern has {}, but the tuple has {expected}", counted(it.found, "field"));
+                self.at(it.expr_or_pat.map(AstPtr::into), "E0023", message)
+            }
+            AnyDiagnostic::UnresolvedMethodCall(it) => {
+                let name = it.name.display(self.db, edition);
+                let message = format!("no method `{name}` found for type `{}`", ty(&it.receiver));
+                self.at_salient(it.expr.map(AstPtr::into), "E0599", message)
+            }
+            AnyDiagnostic::UnresolvedField(it) => {
+                let (name, receiver) = (it.name.display(self.db, edition), ty(&it.receiver));
+                match it.method_with_same_name_exists {
+                    true => {
+                        let message = format!("attempted to take value of method `{name}` on type `{receiver}`");
+                        self.at_salient(it.expr.map(AstPtr::into), "E0615", message)
+                    }
+                    false => {
+                        let message = format!("no field `{name}` on type `{receiver}`");
+                        self.at_salient(it.expr.map(AstPtr::into), "E0609", message)
+                    }
+                }
+            }
+            AnyDiagnostic::UnresolvedAssocItem(it) => {
+                self.at(it.expr_or_pat.map(AstPtr::into), "E0599", "no associated item of this name found".to_owned())
+            }
+            AnyDiagnostic::UnresolvedIdent(it) => {
+                let (node, within) = it.node.value;
+                let node: SyntaxNodePtr = node.into();
+                let told = self.at(InFile::new(it.node.file_id, node), "E0425", String::new());
+                let range = within.map_or(told.range, |within| within + told.range.start());
+                let name = self.text_at(told.file, range);
+                let message = format!("cannot find `{name}` in this scope");
+                Told { range, message, ..told }
+            }
+            AnyDiagnostic::UnresolvedMacroCall(it) => {
+                let range = self.sema.diagnostics_display_range_for_range(it.range);
+                let message = format!("cannot find macro `{}` in this scope", it.path.display(self.db, edition));
+                Told { file: range.file_id, range: range.range, code: "", message }
+            }
+            AnyDiagnostic::NoSuchField(it) => {
+                let (code, message) = match (it.private.is_some(), it.variant) {
+                    (true, _) => ("E0451", "this field is private"),
+                    (false, VariantId::EnumVariantId(_)) => ("E0559", "the variant has no field of this name"),
+                    (false, _) => ("E0560", "the struct has no field of this name"),
+                };
+                let ptr = it.field.map(|it| it.syntax_node_ptr());
+                let is_pattern = ast::RecordPatField::can_cast(ptr.value.kind());
+                self.at(ptr, if is_pattern && code != "E0451" { "E0026" } else { code }, message.to_owned())
+            }
+            AnyDiagnostic::DuplicateField(it) => {
+                self.at(it.field.map(|it| it.syntax_node_ptr()), "E0062", "this field is given twice".to_owned())
+            }
+            AnyDiagnostic::MissingFields(it) => {
+                let names: Vec<String> =
+                    it.missed_fields.iter().map(|(name, _)| format!("`{}`", name.display(self.db, edition))).collect();
+                let is_pattern = ast::RecordPat::can_cast(it.field_list_parent.syntax_node_ptr().kind());
+                let (code, what) = if is_pattern { ("E0027", "the pattern") } else { ("E0063", "the initializer") };
+                let path = it.field_list_parent_path.map(|it| it.syntax_node_ptr());
+                let ptr = path.unwrap_or_else(|| it.field_list_parent.syntax_node_ptr());
+                self.at(InFile::new(it.file, ptr), code, format!("missing in {what}: {}", names.join(", ")))
+            }
+            AnyDiagnostic::MissingMatchArms(it) => {
+                let message = format!("non-exhaustive patterns: {}", it.uncovered_patterns);
+                self.at(it.scrutinee_expr.map(|it| it.syntax_node_ptr()), "E0004", message)
+            }
+            AnyDiagnostic::NonExhaustiveLet(it) => {
+                let message = format!("refutable pattern in local binding: {}", it.uncovered_patterns);
+                self.at(it.pat.map(|it| it.syntax_node_ptr()), "E0005", message)
+            }
+            AnyDiagnostic::NonExhaustiveRecordExpr(it) => {
+                let message = "a struct that is `#[non_exhaustive]` cannot be made here".to_owned();
+                self.at(it.expr.map(AstPtr::into), "E0639", message)
+            }
+            AnyDiagnostic::NonExhaustiveRecordPat(it) => self.at(
+                it.pat.map(AstPtr::into),
+                "E0638",
+                "`..` is required here: it is `#[non_exhaustive]`".to_owned(),
+            ),
+            AnyDiagnostic::PrivateField(it) => {
+                let name = it.field.name(self.db);
+                let message = format!("field `{}` is private", name.display(self.db, edition));
+                self.at_salient(it.expr.map(AstPtr::into), "E0616", message)
+            }
+            AnyDiagnostic::PrivateAssocItem(it) => {
+                let name = it.item.name(self.db).map(|it| it.display(self.db, edition).to_string());
+                let message = format!("`{}` is private", name.unwrap_or_default());
+                self.at_salient(it.expr_or_pat.map(AstPtr::into), "E0624", message)
+            }
+            AnyDiagnostic::UnimplementedTrait(it) => {
+                let bound = it.trait_predicate.display(self.db, target).to_string();
+                if bound.contains("{unknown}") {
+                    return None;
+                }
+                let node = it.span.map(|it| it.syntax_node_ptr());
+                self.at_salient(node, "E0277", format!("the trait bound `{bound}` is not satisfied"))
+            }
+            AnyDiagnostic::TypeMustBeKnown(it) => {
+                self.at(it.at_point.map(|it| it.syntax_node_ptr()), "E0282", "type annotations needed".to_owned())
+            }
+            AnyDiagnostic::IncorrectGenericsLen(it) => {
+                let message = format!(
+                    "this takes {}, but {} given",
+                    counted(it.expected as usize, "generic argument"),
+                    it.provided
+                );
+                self.at(it.generics_or_segment.map(|it| it.syntax_node_ptr()), "E0107", message)
+            }
+            AnyDiagnostic::GenericArgsProhibited(it) => {
+                let ptr = it.args.map(|it| it.syntax_node_ptr());
+                self.at(ptr, "E0109", "generic arguments are not allowed here".to_owned())
+            }
+            AnyDiagnostic::MissingLifetime(it) => {
+                let ptr = it.generics_or_segment.map(|it| it.syntax_node_ptr());
+                self.at(ptr, "E0106", "missing lifetime specifier".to_owned())
+            }
+            AnyDiagnostic::ExpectedFunction(it) => {
+                let message = format!("expected function, found `{}`", ty(&it.found));
+                self.at(it.call.map(AstPtr::into), "E0618", message)
+            }
+            AnyDiagnostic::CannotBeDereferenced(it) => {
+                let message = format!("type `{}` cannot be dereferenced", ty(&it.found));
+                self.at(it.expr.map(AstPtr::into), "E0614", message)
+            }
+            AnyDiagnostic::CannotIndexInto(it) => {
+                let message = format!("cannot index into a value of type `{}`", ty(&it.found));
+                self.at(it.expr.map(AstPtr::into), "E0608", message)
+            }
+            AnyDiagnostic::InvalidCast(it) => {
+                let message = format!("casting `{}` as `{}` is invalid", ty(&it.expr_ty), ty(&it.cast_ty));
+                self.at(it.expr.map(AstPtr::into), "E0606", message)
+            }
+            AnyDiagnostic::CastToUnsized(it) => {
+                let message = format!("cast to unsized type `{}`", ty(&it.cast_ty));
+                self.at(it.expr.map(AstPtr::into), "E0620", message)
+            }
+            AnyDiagnostic::ExpectedArrayOrSlicePat(it) => {
+                let message = format!("expected an array or slice, found `{}`", ty(&it.found));
+                self.at(it.pat.map(AstPtr::into), "E0529", message)
+            }
+            AnyDiagnostic::MismatchedArrayPatLen(it) => {
+                let message = format!("pattern requires {} elements but the array has {}", it.found, it.expected);
+                self.at(it.pat.map(AstPtr::into), "E0527", message)
+            }
+            AnyDiagnostic::MissingUnsafe(it) => {
+                if !matches!(it.lint, ra_ap_hir::UnsafeLint::HardError) {
+                    return None;
+                }
+                let message = "this is unsafe and requires an unsafe function or block".to_owned();
+                self.at_salient(it.node.map(AstPtr::into), "E0133", message)
+            }
+            AnyDiagnostic::AwaitOutsideOfAsync(it) => {
+                let message = "`await` is only allowed inside `async` functions and blocks".to_owned();
+                self.at(it.node.map(|it| it.syntax_node_ptr()), "E0728", message)
+            }
+            AnyDiagnostic::BreakOutsideOfLoop(it) => {
+                let what = if it.is_break { "break" } else { "continue" };
+                self.at(it.expr.map(AstPtr::into), "E0268", format!("`{what}` outside of a loop or labeled block"))
+            }
+            AnyDiagnostic::InvalidLhsOfAssignment(it) => {
+                self.at(it.lhs.map(|it| it.syntax_node_ptr()), "E0070", "this cannot be assigned to".to_owned())
+            }
+            AnyDiagnostic::UndeclaredLabel(it) => {
+                let message = format!("use of undeclared label `{}`", it.name.display(self.db, edition));
+                self.at(it.node.map(|it| it.syntax_node_ptr()), "E0426", message)
+            }
+            AnyDiagnostic::UnresolvedImport(it) => {
+                self.at(it.decl.map(|it| it.syntax_node_ptr()), "E0432", "unresolved import".to_owned())
+            }
+            AnyDiagnostic::MacroError(it) if it.error => {
+                let range = self.sema.diagnostics_display_range_for_range(it.range);
+                Told { file: range.file_id, range: range.range, code: "", message: it.message }
+            }
+            AnyDiagnostic::MacroExpansionParseError(it) => {
+                let range = self.sema.diagnostics_display_range_for_range(it.range);
+                let message = it.errors.first().map(ToString::to_string).unwrap_or_default();
+                Told { file: range.file_id, range: range.range, code: "", message }
+            }
+            _ => return None,
+        })
+    }
+
+    fn at(&self, node: InFile<SyntaxNodePtr>, code: &'static str, message: String) -> Told {
+        let range = self.sema.diagnostics_display_range(node);
+        Told { file: range.file_id, range: range.range, code, message }
+    }
+
+    /// Where an expression is long, at the token that matters.
+    fn at_salient(&self, node: InFile<SyntaxNodePtr>, code: &'static str, message: String) -> Told {
+        let root = self.sema.parse_or_expand(node.file_id);
+        let salient = ast::Expr::cast(node.value.to_node(&root)).and_then(|it| salient(&it));
+        match salient.filter(|_| node.file_id.file_id().is_some()) {
+            Some(range) => {
+                let range = self.sema.diagnostics_display_range_for_range(InFile::new(node.file_id, range));
+                Told { file: range.file_id, range: range.range, code, message }
+            }
+            None => self.at(node, code, message),
+        }
+    }
+
+    fn text_at(&self, file: FileId, range: TextRange) -> String {
+        let at = span(range);
+        self.file(file).and_then(|it| it.text.get(at.start..at.end).map(str::to_owned)).unwrap_or_default()
+    }
+}
+
+fn salient(expression: &ast::Expr) -> Option<TextRange> {
+    use ast::HasArgList as _;
+    Some(match expression {
+        ast::Expr::IfExpr(it) => it.if_token()?.text_range(),
+        ast::Expr::LoopExpr(it) => it.loop_token()?.text_range(),
+        ast::Expr::ForExpr(it) => it.for_token()?.text_range(),
+        ast::Expr::WhileExpr(it) => it.while_token()?.text_range(),
+        ast::Expr::BlockExpr(it) => it.stmt_list()?.r_curly_token()?.text_range(),
+        ast::Expr::MatchExpr(it) => it.match_token()?.text_range(),
+        ast::Expr::MethodCallExpr(it) => it.name_ref()?.syntax().text_range(),
+        ast::Expr::FieldExpr(it) => it.name_ref()?.syntax().text_range(),
+        ast::Expr::AwaitExpr(it) => it.await_token()?.text_range(),
+        ast::Expr::CallExpr(it) => {
+            it.arg_list()?;
+            it.expr()?.syntax().text_range()
+        }
+        _ => return None,
+    })
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

@@ -1,0 +1,388 @@
+//! What a change may reach: the places that name what it changes, in the state before, and the bodies around them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ra_ap_hir::{DefWithBody, Impl, Trait};
+use ra_ap_ide::{FileId, TryToNav as _};
+use ra_ap_ide_db::base_db::salsa::Database as _;
+use ra_ap_ide_db::defs::Definition;
+
+use super::Scene;
+use super::impls::{Shape, shape_at};
+use crate::lang::files::File;
+use crate::lang::rust::delta::{Delta, derives, pairs};
+use crate::lang::rust::index::{FileErrors, Sense, names_now};
+use crate::lang::rust::paths::as_assoc_item;
+use crate::lang::rust::usages::Occurrence;
+use crate::lang::rust::view::{Context, span};
+use crate::model::{ChangeKind, OutlineItem, Role, SymbolKind};
+
+/// One changed declaration as it was before.
+pub(super) struct Cause<'a> {
+    /// Absent for what an edit stops to re-export.
+    pub(super) delta: Option<Delta<'a>>,
+    pub(super) path: String,
+    /// As the places name it.
+    pub(super) name: String,
+    pub(super) occurrences: Vec<Occurrence>,
+    /// Whether it is named by its own name, not by that of what it belongs to.
+    pub(super) is_itself: bool,
+    /// The traits that it has no more.
+    pub(super) lost: Vec<String>,
+}
+
+/// A function, constant or static with its body, by where its name stands.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unit {
+    pub(super) file: Arc<str>,
+    pub(super) before: Option<usize>,
+    pub(super) after: Option<usize>,
+}
+
+/// All that has to be looked at.
+#[derive(Default)]
+pub(super) struct Reach<'a> {
+    pub(super) causes: Vec<Cause<'a>>,
+    pub(super) units: Vec<Unit>,
+    /// Where the names of `impl` blocks of traits stand that have to fit them again.
+    pub(super) blocks: BTreeSet<(Arc<str>, usize)>,
+    /// The functions of traits and their implementations that change, as they were, by where their names stand now.
+    pub(super) shapes: BTreeMap<(Arc<str>, usize), Shape>,
+    /// Names of an edited file that meant nothing before, by their places.
+    pub(super) unresolved: BTreeSet<(Arc<str>, usize)>,
+}
+
+/// What holds a body of its own.
+pub(super) fn has_body(kind: SymbolKind) -> bool {
+    matches!(
+        kind,
+        SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static | SymbolKind::Variant
+    )
+}
+
+/// The outermost item with a body around an offset.
+pub(super) fn unit_around(file: &File, offset: usize) -> Option<&OutlineItem> {
+    file.outline().enclosing(offset).into_iter().find(|it| has_body(it.kind))
+}
+
+impl<'db> Context<'db> {
+    pub(super) fn reach<'a>(&self, scene: &Scene, deltas: &[(usize, Delta<'a>)]) -> Reach<'a> {
+        let mut reach = Reach { causes: self.causes(scene, deltas), ..Reach::default() };
+        let mut units: BTreeSet<(Arc<str>, usize)> = BTreeSet::new();
+        for cause in &reach.causes {
+            for it in &cause.occurrences {
+                if let Some(unit) = unit_around(&it.file, it.at.start) {
+                    units.insert((it.file.path.clone(), unit.name_span.start));
+                }
+            }
+        }
+        for (index, delta) in deltas {
+            self.follow_traits(&scene.olds[*index], delta, &mut reach, &mut units);
+        }
+        for (index, (old, new)) in scene.olds.iter().zip(&scene.news).enumerate() {
+            let of_file: Vec<Delta<'a>> = deltas.iter().filter(|it| it.0 == index).map(|it| it.1.clone()).collect();
+            let changed: BTreeSet<usize> =
+                of_file.iter().filter_map(|it| it.after).map(|it| it.name_span.start).collect();
+            let all = scene.is_loose(index);
+            let mut bodies: BTreeSet<usize> = BTreeSet::new();
+            new.outline().walk(&mut |item| {
+                if all || changed.contains(&item.name_span.start) {
+                    bodies.extend(unit_around(new, item.name_span.start).map(|it| it.name_span.start));
+                }
+            });
+            let mut shapes = BTreeMap::new();
+            for (before, after) in pairs(old.outline(), new.outline(), &of_file) {
+                if let Some(shape) = before.and_then(|it| reach.shapes.remove(&(old.path.clone(), it))) {
+                    shapes.insert((old.path.clone(), after), shape);
+                }
+                let asked = before.is_some_and(|it| units.remove(&(old.path.clone(), it)));
+                if asked || bodies.contains(&after) {
+                    reach.units.push(Unit { file: old.path.clone(), before, after: Some(after) });
+                }
+            }
+            reach.shapes.extend(shapes);
+            if all {
+                self.note_unresolved(old, &mut reach.unresolved);
+            }
+            // What is left of the old file is gone.
+            units.retain(|it| it.0 != old.path);
+        }
+        reach.units.extend(units.into_iter().map(|(file, at)| Unit { file, before: Some(at), after: Some(at) }));
+        reach
+    }
+
+    /// The errors of all bodies of a file, of those that have any.
+    pub(in crate::lang::rust) fn errors_of_file(&self, file: &File) -> FileErrors {
+        let mut bodies = BTreeSet::new();
+        file.outline().walk(&mut |item| {
+            bodies.extend(unit_around(file, item.name_span.start).map(|it| it.name_span.start));
+        });
+        let errors = |at: usize| {
+            self.db.unwind_if_revision_cancelled();
+            (at, self.body_at(&file.path, at).map(|it| self.errors_in(it)).unwrap_or_default())
+        };
+        bodies.into_iter().map(errors).filter(|it| !it.1.is_empty()).collect()
+    }
+
+    pub(super) fn body_at(&self, file: &str, offset: usize) -> Option<DefWithBody> {
+        match self.definition_at(self.file_id(file)?, offset)? {
+            Definition::Function(it) => Some(it.into()),
+            Definition::Const(it) => Some(it.into()),
+            Definition::Static(it) => Some(it.into()),
+            Definition::EnumVariant(it) => Some(it.into()),
+            _ => None,
+        }
+    }
+
+    /// The changed declarations with the places that name them.
+    fn causes<'a>(&self, scene: &Scene, deltas: &[(usize, Delta<'a>)]) -> Vec<Cause<'a>> {
+        let mut definitions: Vec<Definition<'db>> = Vec::new();
+        let mut causes: Vec<Cause<'a>> = Vec::new();
+        let mut add = |delta: Option<&Delta<'a>>, definition: Definition<'db>, is_itself: bool, lost: Vec<String>| {
+            let Some(path) = self.path_of(definition) else { return };
+            let name = definition.name(self.db).map(|it| it.as_str().to_owned()).unwrap_or_default();
+            let delta = delta.cloned();
+            causes.push(Cause { delta, path, name, occurrences: Vec::new(), is_itself, lost });
+            definitions.push(definition);
+        };
+        for (index, delta) in deltas {
+            let file = &scene.olds[*index];
+            let Some(id) = self.file_id(&file.path) else { continue };
+            let Some(item) = delta.before else {
+                // A new member may break who names its parent: a literal, a pattern, an implementation.
+                for parent in delta.after.into_iter().flat_map(|it| self.with_siblings(file, id, it)) {
+                    add(Some(delta), parent, false, Vec::new());
+                }
+                continue;
+            };
+            let is_evaluated = matches!(item.kind, SymbolKind::Const | SymbolKind::Static | SymbolKind::Macro);
+            if delta.kind == ChangeKind::Body && !is_evaluated {
+                continue;
+            }
+            let lost = lost_traits(delta, file, scene.news.get(*index).map(|it| &**it));
+            if item.kind == SymbolKind::Impl {
+                if let Some(adt) = self.adt_of_block(id, item) {
+                    add(Some(delta), adt, false, lost);
+                }
+                continue;
+            }
+            let Some(definition) = self.definition_at(id, item.name_span.start) else { continue };
+            if !lost.is_empty() {
+                for function in self.makers_of(definition) {
+                    add(Some(delta), function, false, Vec::new());
+                }
+            }
+            add(Some(delta), definition, true, lost);
+            if matches!(definition, Definition::Field(_) | Definition::EnumVariant(_)) {
+                for parent in self.with_siblings(file, id, item) {
+                    add(Some(delta), parent, false, Vec::new());
+                }
+            }
+        }
+        for definition in self.no_more_imported(scene) {
+            add(None, definition, true, Vec::new());
+        }
+        for (cause, found) in causes.iter_mut().zip(self.find(&definitions)) {
+            cause.occurrences = found.items;
+        }
+        self.follow_types(&mut causes);
+        causes
+    }
+
+    /// A type in which a changed constant or alias stands is another one: who uses what has that type is concerned
+    /// without naming the constant.
+    fn follow_types(&self, causes: &mut Vec<Cause<'_>>) {
+        let mut holders: BTreeSet<(FileId, usize)> = BTreeSet::new();
+        for cause in causes.iter().filter(|it| it.is_itself) {
+            let kind = cause.delta.as_ref().and_then(|it| it.before).map(|it| it.kind);
+            if !matches!(kind, Some(SymbolKind::Const | SymbolKind::Static | SymbolKind::Type)) {
+                continue;
+            }
+            for it in &cause.occurrences {
+                let chain = it.file.outline().enclosing(it.at.start);
+                let Some(holder) =
+                    chain.last().filter(|holder| holder.body.is_none_or(|body| it.at.start < body.start))
+                else {
+                    continue;
+                };
+                holders.insert((it.id, holder.name_span.start));
+                // A literal names the type, not always the field.
+                if holder.kind == SymbolKind::Field {
+                    holders.extend(chain.iter().rev().nth(1).map(|around| (it.id, around.name_span.start)));
+                }
+            }
+        }
+        let definitions: Vec<Definition<'db>> =
+            holders.into_iter().filter_map(|(file, at)| self.definition_at(file, at)).collect();
+        for (definition, found) in definitions.iter().zip(self.find(&definitions)) {
+            let Some(path) = self.path_of(*definition) else { continue };
+            causes.push(Cause {
+                delta: None,
+                path,
+                name: String::new(),
+                occurrences: found.items,
+                is_itself: false,
+                lost: Vec::new(),
+            });
+        }
+    }
+
+    /// The type that an item is a member of, as it is in the old text; of a variant its siblings too, since a pattern
+    /// names these.
+    fn with_siblings(&self, file: &Arc<File>, id: FileId, item: &OutlineItem) -> Vec<Definition<'db>> {
+        let Some(parent) = item.container.last() else { return Vec::new() };
+        let mut found = Vec::new();
+        file.outline().walk(&mut |candidate| {
+            let is_parent = matches!(
+                candidate.kind,
+                SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union | SymbolKind::Variant
+            );
+            if is_parent && candidate.name == *parent && candidate.container.len() + 1 == item.container.len() {
+                found.push(candidate.name_span.start);
+                let siblings = candidate.children.iter().filter(|it| it.kind == SymbolKind::Variant);
+                found.extend(siblings.filter(|it| it.name != item.name).map(|it| it.name_span.start));
+            }
+        });
+        found.into_iter().filter_map(|it| self.definition_at(id, it)).collect()
+    }
+
+    fn adt_of_block(&self, file: FileId, item: &OutlineItem) -> Option<Definition<'db>> {
+        let block = self.impl_at(file, item.name_span.start)?;
+        block.self_ty(self.db).as_adt().map(Definition::Adt)
+    }
+
+    /// The functions whose results are values of a type: who calls them uses its traits without naming it.
+    fn makers_of(&self, definition: Definition<'db>) -> Vec<Definition<'db>> {
+        let Definition::Adt(adt) = definition else { return Vec::new() };
+        let found = self.find(&[definition]).pop().unwrap_or_default();
+        let mut makers = BTreeSet::new();
+        for it in found.items.iter().filter(|it| matches!(it.role, Role::Type | Role::SelfType)) {
+            let Some(function) = it.file.outline().enclosing(it.at.start).into_iter().rfind(|it| has_body(it.kind))
+            else {
+                continue;
+            };
+            // In the signature, not in the body.
+            if function.body.is_none_or(|body| it.at.start < body.start) {
+                makers.insert((it.id, function.name_span.start));
+            }
+        }
+        let makers = makers.into_iter().filter_map(|(file, at)| self.definition_at(file, at));
+        makers
+            .filter(|it| match it {
+                Definition::Function(it) => {
+                    let mut makes = false;
+                    it.ret_type(self.db).walk(self.db, |it| makes |= it.as_adt() == Some(adt));
+                    makes
+                }
+                _ => false,
+            })
+            .collect()
+    }
+
+    /// What the old text's imports name that no import of the new text names.
+    fn no_more_imported(&self, scene: &Scene) -> Vec<Definition<'db>> {
+        let mut gone = Vec::new();
+        for (old, new) in scene.olds.iter().zip(&scene.news) {
+            let kept: BTreeSet<&str> = new.outline().imports.iter().map(|it| it.path.as_str()).collect();
+            let lines: BTreeSet<usize> =
+                old.outline().imports.iter().filter(|it| !kept.contains(it.path.as_str())).map(|it| it.line).collect();
+            let Some(id) = self.file_id(&old.path).filter(|_| !lines.is_empty()) else { continue };
+            let names = names_now(self, id);
+            for (at, sense, role) in names.within(0, old.text.len()) {
+                let Sense::Means(meaning) = sense else { continue };
+                if role == Role::Import && lines.contains(&old.lines().line(at)) {
+                    let definition = meaning.definition.definition();
+                    if !matches!(definition, Definition::Module(_) | Definition::Crate(_)) {
+                        gone.push(definition);
+                    }
+                }
+            }
+        }
+        gone
+    }
+
+    /// A trait and its implementations have to fit each other.
+    fn follow_traits(
+        &self,
+        file: &Arc<File>,
+        delta: &Delta<'_>,
+        reach: &mut Reach<'_>,
+        units: &mut BTreeSet<(Arc<str>, usize)>,
+    ) {
+        let Some(id) = self.file_id(&file.path) else { return };
+        if delta.kind == ChangeKind::Body {
+            return;
+        }
+        let item = delta.before.or(delta.after);
+        let own = delta.before.and_then(|it| self.definition_at(id, it.name_span.start));
+        if let (Some(Definition::Function(function)), Some(before)) = (own, delta.before)
+            && let Some(shape) = shape_at(&self.sema, function)
+        {
+            reach.shapes.insert((file.path.clone(), before.name_span.start), shape);
+        }
+        let of_trait = match own {
+            Some(Definition::Trait(it)) => Some(it),
+            Some(it) => as_assoc_item(it, self.db).and_then(|it| it.container_trait(self.db)),
+            None => item.and_then(|it| self.trait_around(file, id, it)),
+        };
+        if let Some(of) = of_trait {
+            for block in Impl::all_for_trait(self.db, of) {
+                let Some(target) = block.try_to_nav(&self.sema).map(|it| it.call_site) else { continue };
+                let Some(name) = self.name_of(target.file_id).filter(|it| self.files.get(it).is_some()) else {
+                    continue;
+                };
+                let name: Arc<str> = name.into();
+                reach.blocks.insert((name.clone(), span(target.focus_or_full_range()).start));
+                let member = item.map_or("", |it| it.name.as_str());
+                for own in block.items(self.db) {
+                    let same = own.name(self.db).is_some_and(|it| it.as_str() == member);
+                    let at = crate::lang::rust::paths::assoc_definition(own).try_to_nav(&self.sema);
+                    if let Some(at) = at.filter(|_| same) {
+                        units.insert((name.clone(), span(at.call_site.focus_or_full_range()).start));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The trait that an item of a new text is a member of, as it is in the old text.
+    fn trait_around(&self, file: &Arc<File>, id: FileId, item: &OutlineItem) -> Option<Trait> {
+        let parent = item.container.last()?;
+        let mut found = None;
+        file.outline().walk(&mut |candidate| {
+            if candidate.kind == SymbolKind::Trait && candidate.name == *parent {
+                found = Some(candidate.name_span.start);
+            }
+        });
+        match self.definition_at(id, found?)? {
+            Definition::Trait(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    fn note_unresolved(&self, file: &Arc<File>, unresolved: &mut BTreeSet<(Arc<str>, usize)>) {
+        let Some(id) = self.file_id(&file.path) else { return };
+        for (at, sense, _) in names_now(self, id).within(0, file.text.len()) {
+            if matches!(sense, Sense::Unresolved(_)) {
+                unresolved.insert((file.path.clone(), at));
+            }
+        }
+    }
+}
+
+fn lost_traits(delta: &Delta<'_>, old: &File, new: Option<&File>) -> Vec<String> {
+    let Some(before) = delta.before else { return Vec::new() };
+    match (before.kind, delta.after, new) {
+        (SymbolKind::Impl, None, _) => {
+            let of = before.name.split(" for ").next().unwrap_or_default();
+            let of = of.split('<').next().unwrap_or_default();
+            vec![of.rsplit("::").next().unwrap_or_default().to_owned()]
+        }
+        (_, Some(after), Some(new)) => {
+            let kept = derives(after, &new.text);
+            derives(before, &old.text).into_iter().filter(|it| !kept.contains(it)).map(str::to_owned).collect()
+        }
+        _ => Vec::new(),
+    }
+}

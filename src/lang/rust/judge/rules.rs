@@ -1,0 +1,423 @@
+//! What the compiler refuses and rust-analyzer does not report: names that mean nothing any more outside of
+//! expressions, names that may not be seen, traits that are implemented no more, things declared twice.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::hash::{Hash as _, Hasher as _};
+use std::sync::Arc;
+
+use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Visibility};
+use ra_ap_ide::FileId;
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, SyntaxToken, WalkEvent, ast};
+use rustc_hash::FxHasher;
+
+use super::Scene;
+use super::reach::{Cause, Reach};
+use crate::lang::files::File;
+use crate::lang::rust::delta::{Delta, derives};
+use crate::lang::rust::names::{Reader, Verdict, Why};
+use crate::lang::rust::usages::Occurrence;
+use crate::lang::rust::view::{Context, text_size};
+use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Severity, Span, SymbolKind};
+use crate::text::diff::OffsetMap;
+use crate::text::words::words;
+
+/// Of a trait that is lost, the derived ones that need it.
+const BUILT_ON: [(&str, &[&str]); 3] =
+    [("Clone", &["Copy"]), ("PartialEq", &["Eq", "PartialOrd", "Ord"]), ("PartialOrd", &["Ord"])];
+
+/// What stands between the items of a text: imports, heads of blocks, macros. White space and comments do not count.
+pub(super) fn remainder(text: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    let tree = SourceFile::parse(text, Edition::CURRENT).tree();
+    let mut walk = tree.syntax().preorder_with_tokens();
+    while let Some(event) = walk.next() {
+        match event {
+            WalkEvent::Enter(NodeOrToken::Node(node)) => {
+                let is_item = matches!(
+                    node.kind(),
+                    SyntaxKind::FN
+                        | SyntaxKind::STRUCT
+                        | SyntaxKind::ENUM
+                        | SyntaxKind::UNION
+                        | SyntaxKind::CONST
+                        | SyntaxKind::STATIC
+                        | SyntaxKind::TYPE_ALIAS
+                );
+                if is_item {
+                    walk.skip_subtree();
+                }
+            }
+            WalkEvent::Enter(NodeOrToken::Token(token)) if !token.kind().is_trivia() => token.text().hash(&mut hasher),
+            _ => {}
+        }
+    }
+    hasher.finish()
+}
+
+/// The errors found so far, by line.
+struct Told<'a> {
+    lines: HashSet<(String, usize)>,
+    new: &'a mut Vec<Diagnostic>,
+}
+
+impl Told<'_> {
+    fn add(&mut self, diagnostic: Diagnostic) {
+        if self.lines.insert((diagnostic.place.file.clone(), diagnostic.place.line)) {
+            self.new.push(diagnostic);
+        }
+    }
+}
+
+impl<'db> Context<'db> {
+    pub(super) fn apply_rules(
+        &self,
+        reach: &Reach<'_>,
+        deltas: &[(usize, Delta<'_>)],
+        scene: &Scene,
+        new: &mut Vec<Diagnostic>,
+    ) {
+        let errors = new.iter().filter(|it| it.severity == Severity::Error);
+        let lines = errors.flat_map(|it| {
+            (it.place.line..=it.place.end_line).map(|line| (it.place.file.clone(), line)).collect::<Vec<_>>()
+        });
+        let lines: HashSet<(String, usize)> = lines.collect();
+        let mut told = Told { lines, new };
+        let mut lost_imports: HashMap<Arc<str>, HashSet<String>> = HashMap::new();
+        // Imports first: what a broken one would have brought in is an error there and nowhere else.
+        for imports in [true, false] {
+            for cause in &reach.causes {
+                let of_kind = cause.occurrences.iter().filter(|it| (it.role == Role::Import) == imports);
+                for it in of_kind {
+                    let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
+                    if imports {
+                        lost_imports.entry(it.file.path.clone()).or_default().insert(cause.name.clone());
+                    } else if self.is_bare(&error)
+                        && lost_imports.get(&it.file.path).is_some_and(|names| names.contains(&cause.name))
+                    {
+                        continue;
+                    }
+                    told.add(error);
+                }
+            }
+        }
+        for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
+            self.lost_traits(cause, scene, &mut told);
+        }
+        for (index, file) in scene.news.iter().enumerate() {
+            let of_file: Vec<&Delta<'_>> = deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
+            let old_errors = scene.olds.get(index).map_or(0, |it| it.outline().errors.len());
+            if file.outline().errors.len() > old_errors {
+                for it in &file.outline().errors {
+                    told.add(self.error(file.lines().place(&file.path, it.span), "", it.message.clone()));
+                }
+            }
+            self.unresolved_names(file, index, scene, reach, &mut told);
+            self.twice(file, &of_file, &mut told);
+        }
+        // What a trait that is gone would have provided is missed where the trait is, and the type of what is gone
+        // is not known.
+        let gone = reach.causes.iter().filter_map(|it| it.delta.as_ref());
+        let gone = gone.filter(|it| matches!(it.kind, ChangeKind::Removed | ChangeKind::Renamed));
+        let mut is_gone = false;
+        let mut lost_methods: HashSet<&str> = HashSet::new();
+        for item in gone.filter_map(|it| it.before) {
+            is_gone = true;
+            if item.kind == SymbolKind::Trait {
+                lost_methods.extend(item.children.iter().map(|it| it.name.as_str()));
+            }
+        }
+        let new = told.new;
+        new.retain(|it| {
+            let follows = match it.code.as_deref() {
+                Some("E0282") => is_gone,
+                Some("E0599") => {
+                    let words = self.text_of(it).into_iter().flat_map(words);
+                    words.into_iter().any(|(_, word)| lost_methods.contains(word))
+                }
+                _ => self.follows_from(&lost_imports, it),
+            };
+            !follows
+        });
+        new.sort();
+    }
+
+    /// Whether an error is that of an import, told once more where the name is used.
+    fn follows_from(&self, lost: &HashMap<Arc<str>, HashSet<String>>, error: &Diagnostic) -> bool {
+        let Some(names) = lost.get(error.place.file.as_str()) else { return false };
+        if !matches!(error.code.as_deref(), Some("E0425" | "E0412" | "E0433" | "E0405" | "E0404" | "E0422" | "E0531")) {
+            return false;
+        }
+        let text = self.text_of(error).unwrap_or_default();
+        let first = text.split(|it: char| !it.is_alphanumeric() && it != '_').next().unwrap_or_default();
+        names.contains(first)
+    }
+
+    fn text_of(&self, error: &Diagnostic) -> Option<&'db str> {
+        self.files.get(&error.place.file)?.text.get(error.place.start..error.place.end)
+    }
+
+    /// Whether a name stands there without what contains it.
+    fn is_bare(&self, error: &Diagnostic) -> bool {
+        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
+        let segment = token.and_then(|it| it.parent_ancestors().take(3).find_map(ast::PathSegment::cast));
+        segment.is_some_and(|it| it.parent_path().qualifier().is_none())
+    }
+
+    /// A place that named what changed: broken where it names nothing now, or may not name it any more.
+    fn judge_occurrence(&self, cause: &Cause<'_>, occurrence: &Occurrence, scene: &Scene) -> Option<Diagnostic> {
+        // The compiler reads no links.
+        if occurrence.role == Role::Doc || !cause.is_itself {
+            return None;
+        }
+        let kind = cause.delta.as_ref().map(|it| it.kind);
+        let is_hiding = kind == Some(ChangeKind::Visibility);
+        if !is_hiding && !matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed)) {
+            return None;
+        }
+        let name: &str = &occurrence.file.path;
+        let (file, id) = self.files.get(name).zip(self.file_id(name))?;
+        let start = scene.moved(name, occurrence.at.start)?;
+        let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
+        if file.text.get(at.start..at.end) != Some(cause.name.as_str()) {
+            return None;
+        }
+        let token = self.token(id, at.start)?;
+        let place = file.lines().place(name, at);
+        match self.meant_by(&token) {
+            None => {
+                let (code, message) = gone(&token, occurrence.role, &cause.name, is_hiding, &cause.path);
+                Some(self.error(place, code, message))
+            }
+            Some(definition) if is_hiding => {
+                let code = self.hidden(&token, definition)?;
+                Some(self.error(place, code, format!("`{}` is not visible here any more", cause.path)))
+            }
+            Some(_) => None,
+        }
+    }
+
+    /// The code of the error where a definition may not be named.
+    fn hidden(&self, token: &SyntaxToken, definition: Definition<'db>) -> Option<&'static str> {
+        let from = self.sema.scope(&token.parent()?)?.module();
+        let db = self.db;
+        let (seen, visibility) = match definition {
+            Definition::Function(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::Field(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::Adt(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::Const(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::Static(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::Trait(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::TypeAlias(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::Module(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            _ => return None,
+        };
+        if !seen {
+            return Some(match definition {
+                Definition::Field(_) => "E0616",
+                Definition::Function(it) if it.as_assoc_item(db).is_some() => "E0624",
+                _ => "E0603",
+            });
+        }
+        let import = token.parent_ancestors().find_map(ast::Use::cast)?;
+        let is_public = ast::HasVisibility::visibility(&import)
+            .is_some_and(|it| it.syntax().text() == "pub" && visibility != Visibility::Public);
+        is_public.then_some("E0364")
+    }
+
+    fn token(&self, id: FileId, offset: usize) -> Option<SyntaxToken> {
+        let tree = self.sema.parse_guess_edition(id);
+        tree.syntax().token_at_offset(text_size(offset)).right_biased()
+    }
+
+    /// What needs a trait that a type does not implement any more.
+    fn lost_traits(&self, cause: &Cause<'_>, scene: &Scene, told: &mut Told<'_>) {
+        for lost in &cause.lost {
+            let needs = BUILT_ON.iter().find(|it| it.0 == lost).map_or(&[][..], |it| it.1);
+            for occurrence in cause.occurrences.iter().filter(|it| it.role == Role::Type) {
+                let name: &str = &occurrence.file.path;
+                let Some((file, start)) = self.files.get(name).zip(scene.moved(name, occurrence.at.start)) else {
+                    continue;
+                };
+                let chain = file.outline().enclosing(start);
+                let Some(holder) = chain.iter().find(|it| is_type(it.kind)) else { continue };
+                if derives(holder, &file.text).contains(lost.as_str()) {
+                    let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
+                    let (code, message) = match lost.as_str() {
+                        "Copy" => ("E0204", "the trait `Copy` cannot be implemented: a field is not `Copy`".to_owned()),
+                        "PartialEq" => ("E0369", format!("`==` cannot be applied to type `{}`", cause.name)),
+                        _ => ("E0277", format!("`{}` does not implement `{lost}`", cause.name)),
+                    };
+                    let place = match lost.as_str() {
+                        "Copy" => derived(holder, file, "Copy").unwrap_or(at),
+                        _ => at,
+                    };
+                    told.add(self.error(file.lines().place(name, place), code, message));
+                }
+            }
+            let Some(delta) = &cause.delta else { continue };
+            let own = delta.after.filter(|it| is_type(it.kind));
+            let file = scene.news.iter().find(|file| {
+                own.is_some_and(|own| file.text.get(own.name_span.start..own.name_span.end) == Some(own.name.as_str()))
+            });
+            let Some((own, file)) = own.zip(file) else { continue };
+            for need in needs {
+                if derived(own, file, need).is_some() {
+                    let at = own.name_span;
+                    let message = format!("`{}` does not implement `{lost}`, which `{need}` needs", own.name);
+                    told.add(self.error(file.lines().place(&file.path, at), "E0277", message));
+                }
+            }
+            self.supertraits(own, file, lost, told);
+        }
+    }
+
+    /// Other traits of a type that are built on a lost one.
+    fn supertraits(&self, own: &OutlineItem, file: &Arc<File>, lost: &str, told: &mut Told<'_>) {
+        let Some(Definition::Adt(adt)) =
+            self.file_id(&file.path).and_then(|id| self.definition_at(id, own.name_span.start))
+        else {
+            return;
+        };
+        for block in Impl::all_for_type(self.db, adt.ty(self.db)) {
+            let Some(of) = block.trait_(self.db) else { continue };
+            let needs = of.direct_supertraits(self.db).iter().any(|it| it.name(self.db).as_str() == lost);
+            let Some(source) = self.sema.source(block).filter(|_| needs) else { continue };
+            let Some(id) = source.file_id.file_id() else { continue };
+            let Some(file) = self.file(id.file_id(self.db)) else { continue };
+            let Some(header) = source.value.trait_() else { continue };
+            let at = crate::lang::rust::view::span(header.syntax().text_range());
+            let message =
+                format!("`{}` does not implement `{lost}`, which `{}` needs", own.name, of.name(self.db).as_str());
+            told.add(self.error(file.lines().place(&file.path, at), "E0277", message));
+        }
+    }
+
+    /// Names of an edited file that mean nothing, where the edit wrote them or changed what the file sees.
+    fn unresolved_names(&self, file: &Arc<File>, index: usize, scene: &Scene, reach: &Reach<'_>, told: &mut Told<'_>) {
+        let Some(own) = self.files.get(&file.path) else { return };
+        let Some(id) = self.file_id(&file.path) else { return };
+        if self.sema.file_to_module_def(id).is_none() {
+            return;
+        }
+        let old = &scene.olds[index];
+        let back = OffsetMap::new(&file.text, &old.text);
+        let reader = Reader::new(&self.sema, id);
+        let all = scene.is_loose(index);
+        let places: Vec<(usize, &str)> = words(&file.text).collect();
+        for (at, word) in places {
+            let before = back.offset(at).filter(|_| back.is_untouched(Span::new(at, at + word.len())));
+            if before.is_some() && !all {
+                continue;
+            }
+            if before.is_some_and(|it| reach.unresolved.contains(&(file.path.clone(), it))) {
+                continue;
+            }
+            if let Some(Verdict::Unresolved(Why::UnknownType)) = reader.read(at, word) {
+                let Some(token) = self.token(id, at) else { continue };
+                let Some((code, what)) = unresolved_kind(&token) else { continue };
+                let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
+                told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")));
+            }
+        }
+    }
+
+    /// What the edit declares a second time.
+    fn twice(&self, file: &Arc<File>, deltas: &[&Delta<'_>], told: &mut Told<'_>) {
+        let is_new = |kind: ChangeKind| matches!(kind, ChangeKind::Added | ChangeKind::Renamed);
+        let added: BTreeSet<usize> =
+            deltas.iter().filter(|it| is_new(it.kind)).filter_map(|it| it.after).map(|it| it.name_span.start).collect();
+        let Some(id) = self.file_id(&file.path).filter(|_| !added.is_empty()) else { return };
+        let mut known: HashMap<(&[String], &str, u8), &OutlineItem> = HashMap::new();
+        let mut found = Vec::new();
+        file.outline().walk(&mut |item| {
+            let Some(space) = namespace(item.kind) else { return };
+            let Some(first) = known.insert((&item.container, &item.name, space), item) else { return };
+            if added.contains(&item.name_span.start) || added.contains(&first.name_span.start) {
+                found.push((item, first));
+            }
+        });
+        for (item, first) in found {
+            let compiled = |it: &OutlineItem| self.definition_at(id, it.name_span.start).is_some();
+            if !compiled(item) || !compiled(first) {
+                continue;
+            }
+            let code = match item.kind {
+                SymbolKind::Field => "E0124",
+                SymbolKind::Method | SymbolKind::Function if !item.container.is_empty() => "E0592",
+                _ => "E0428",
+            };
+            let line = file.lines().line(first.name_span.start);
+            let message = format!("`{}` is declared twice, first at line {line}", item.name);
+            told.add(self.error(file.lines().place(&file.path, item.name_span), code, message));
+        }
+    }
+}
+
+/// Types and values are named apart.
+fn namespace(kind: SymbolKind) -> Option<u8> {
+    match kind {
+        SymbolKind::Struct
+        | SymbolKind::Enum
+        | SymbolKind::Union
+        | SymbolKind::Trait
+        | SymbolKind::Type
+        | SymbolKind::Module => Some(0),
+        SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static => Some(1),
+        SymbolKind::Field => Some(2),
+        SymbolKind::Variant => Some(3),
+        _ => None,
+    }
+}
+
+fn is_type(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union)
+}
+
+/// Where a type derives a trait.
+fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Span> {
+    let head = file.text.get(item.span.start..item.name_span.start)?;
+    let list = head.find("derive(")?;
+    let (at, word) = words(&head[list..]).find(|(_, word)| *word == name)?;
+    let start = item.span.start + list + at;
+    Some(Span::new(start, start + word.len()))
+}
+
+/// The compiler's words for a name that means nothing any more.
+fn gone(token: &SyntaxToken, role: Role, name: &str, hidden: bool, path: &str) -> (&'static str, String) {
+    if hidden {
+        return ("E0603", format!("`{path}` is not visible here any more"));
+    }
+    match (role, unresolved_kind(token)) {
+        (Role::Import, _) => ("E0432", format!("unresolved import: there is no `{path}` any more")),
+        (_, Some((code, what))) => (code, format!("cannot find {what} `{name}`: there is no `{path}` any more")),
+        (_, None) => ("E0599", format!("there is no `{path}` any more")),
+    }
+}
+
+/// The code and the kind of thing that is looked for where a path stands; `None` for members.
+fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'static str)> {
+    let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?;
+    let path = segment.parent_path();
+    if path.syntax().ancestors().any(|it| ast::UseTree::can_cast(it.kind())) {
+        return Some(("E0432", "import"));
+    }
+    if path.parent_path().is_some() {
+        return Some(("E0433", "type or module"));
+    }
+    let qualified = path.qualifier().is_some();
+    let around = path.syntax().parent()?;
+    Some(match around.kind() {
+        SyntaxKind::PATH_TYPE => match around.parent().map(|it| it.kind()) {
+            Some(SyntaxKind::IMPL | SyntaxKind::TYPE_BOUND) => ("E0405", "trait"),
+            _ => ("E0412", "type"),
+        },
+        SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT => ("E0422", "struct or variant"),
+        SyntaxKind::TUPLE_STRUCT_PAT => ("E0531", "tuple struct or variant"),
+        SyntaxKind::MACRO_CALL => ("", "macro"),
+        SyntaxKind::PATH_EXPR if qualified => ("E0599", "function or associated item"),
+        SyntaxKind::PATH_EXPR => ("E0425", "value"),
+        SyntaxKind::PATH_PAT => ("E0531", "unit struct, variant or constant"),
+        _ => return None,
+    })
+}

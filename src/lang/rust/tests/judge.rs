@@ -1,0 +1,348 @@
+//! Each rule with its case, and the compiler as the judge: the places that an edit breaks are those that it reports.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+use super::*;
+use crate::model::Judgement;
+
+const SHAPES: &str = r#"
+use std::fmt;
+
+pub trait Area {
+    const SIDES: u32;
+    type Unit;
+    fn area(&self, scale: u32) -> u32;
+    fn label(&self) -> String {
+        String::new()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Side(pub u32);
+
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Square {
+    pub side: Side,
+    hidden: u8,
+}
+
+impl Square {
+    pub const UNIT: u32 = 1;
+
+    pub fn new(side: u32) -> Square {
+        Square { side: Side(side), hidden: 0 }
+    }
+
+    pub fn grow(&mut self, by: u32, times: usize) -> usize {
+        self.side = Side(self.side.0 + by);
+        times
+    }
+
+    pub fn hidden(&self) -> u8 {
+        self.hidden
+    }
+}
+
+impl Area for Square {
+    const SIDES: u32 = 4;
+    type Unit = u32;
+    fn area(&self, scale: u32) -> u32 {
+        self.side.0 * scale
+    }
+}
+
+impl fmt::Display for Square {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.side.0)
+    }
+}
+
+pub enum Kind {
+    Small,
+    Large(u32),
+    Odd { by: u8 },
+}
+
+pub const LIMIT: usize = 3;
+
+pub fn kind_of(square: &Square) -> Kind {
+    if square.side.0 > 3 { Kind::Large(square.side.0) } else { Kind::Small }
+}
+
+pub fn total<T: Area>(items: &[T]) -> u32 {
+    items.iter().map(|it| it.area(1)).sum()
+}
+
+pub fn helper() -> u8 {
+    1
+}
+
+macro_rules! double {
+    ($it:expr) => {
+        $it + $it
+    };
+}
+
+pub fn doubled() -> u32 {
+    double!(2)
+}
+
+pub mod inner {
+    pub fn deep() -> u8 {
+        super::helper()
+    }
+}
+"#;
+
+const USER: &str = r#"
+use crate::shapes::{self, Area, Kind, LIMIT, Side, Square, helper, kind_of, total};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Holder {
+    pub square: Square,
+    pub kinds: [u8; LIMIT],
+}
+
+pub struct Line;
+
+impl Area for Line {
+    const SIDES: u32 = 1;
+    type Unit = u8;
+    fn area(&self, scale: u32) -> u32 {
+        scale
+    }
+    fn label(&self) -> String {
+        "line".to_owned()
+    }
+}
+
+pub fn build() -> Holder {
+    Holder { square: Square::new(2), kinds: [0, 0, 0] }
+}
+
+pub fn grow(square: &mut Square) -> usize {
+    square.grow(1, 2) + square.grow(2, 3)
+}
+
+pub fn say(kind: Kind) -> u32 {
+    match kind {
+        Kind::Small => 0,
+        Kind::Large(size) => size,
+        Kind::Odd { by } => u32::from(by),
+    }
+}
+
+pub fn sum(squares: &[Square]) -> u32 {
+    total(squares) + total(&[Line]) + Square::UNIT
+}
+
+pub fn hidden(square: &Square) -> u8 {
+    square.hidden() + helper() + shapes::inner::deep()
+}
+
+pub fn copy(side: Side) -> (Side, Side) {
+    (side, side)
+}
+
+pub fn same(a: &Square, b: &Square) -> bool {
+    a == b
+}
+
+pub fn show(square: &Square) -> String {
+    format!("{square} {square:?} {}", kind_is_small(square))
+}
+
+fn kind_is_small(square: &Square) -> bool {
+    matches!(kind_of(square), Kind::Small)
+}
+
+pub fn made() -> Square {
+    let mut made = Square::default();
+    made.side = Side(1);
+    made
+}
+
+pub fn open(holder: &Holder) -> Side {
+    let Holder { square, kinds: _ } = holder.clone();
+    square.side
+}
+
+pub fn limit() -> usize {
+    LIMIT + 1
+}
+
+pub fn labels() -> Vec<String> {
+    let shapes: Vec<Box<dyn Fn(u32) -> u32>> = vec![Box::new(|it| Line.area(it))];
+    vec![Line.label(), shapes.len().to_string()]
+}
+"#;
+
+const TEST: &str = r#"
+use judged::shapes::{Area, Kind, Square, kind_of};
+use judged::user::{Line, grow, made};
+
+#[test]
+fn squares() {
+    let mut square = Square::new(3);
+    assert_eq!(square.grow(1, 1), 1);
+    assert_eq!(grow(&mut square), 5);
+    assert_eq!(square.area(2), Line.area(14));
+    assert!(matches!(kind_of(&made()), Kind::Small));
+    assert_eq!(square.clone(), square);
+}
+"#;
+
+const FILES: [(&str, &str); 5] = [
+    ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"),
+    ("src/lib.rs", "pub mod shapes;\npub mod user;\n"),
+    ("src/shapes.rs", SHAPES),
+    ("src/user.rs", USER),
+    ("tests/it.rs", TEST),
+];
+
+/// What is edited in `src/shapes.rs`: its name, what stands there, and what takes its place.
+const BREAKING: &[(&str, &str, &str)] = &[
+    ("a function renamed", "pub fn helper() -> u8", "pub fn helped() -> u8"),
+    ("a function removed", "pub fn helper() -> u8 {\n    1\n}\n", ""),
+    ("a parameter added", "by: u32, times: usize", "by: u32, times: usize, more: u8"),
+    ("a parameter dropped", "by: u32, times: usize) -> usize {\n", "by: u32) -> usize {\n        let times = 1;\n"),
+    ("parameters swapped", "by: u32, times: usize", "times: usize, by: u32"),
+    ("a parameter of another type", "pub fn kind_of(square: &Square)", "pub fn kind_of(square: Option<&Square>)"),
+    ("another result", "pub fn hidden(&self) -> u8 {\n        self.hidden", "pub fn hidden(&self) -> u16 {\n        7"),
+    ("a private function", "pub fn helper() -> u8", "fn helper() -> u8"),
+    ("a private method", "pub fn grow(&mut self", "fn grow(&mut self"),
+    ("a private field", "pub side: Side,", "side: Side,"),
+    ("a private type", "pub struct Side(pub u32);", "struct Side(pub u32);"),
+    ("a field renamed", "pub side: Side,", "pub edge: Side,"),
+    ("a field of another type", "pub side: Side,", "pub side: Option<Side>,"),
+    ("a field added", "    hidden: u8,\n}", "    hidden: u8,\n    more: u8,\n}"),
+    ("a variant renamed", "    Small,\n", "    Tiny,\n"),
+    ("a variant added", "    Small,\n", "    Small,\n    Middle,\n"),
+    ("a variant with another field", "Large(u32)", "Large(u32, u8)"),
+    ("a field of a variant renamed", "Odd { by: u8 }", "Odd { off: u8 }"),
+    ("a required method added", "    type Unit;\n", "    type Unit;\n    fn more(&self);\n"),
+    ("a required type added", "    type Unit;\n", "    type Unit;\n    type More;\n"),
+    (
+        "a trait's method with another parameter",
+        "fn area(&self, scale: u32) -> u32;",
+        "fn area(&self, scale: u64) -> u32;",
+    ),
+    (
+        "a trait's method with one more",
+        "fn area(&self, scale: u32) -> u32;",
+        "fn area(&self, scale: u32, more: u8) -> u32;",
+    ),
+    ("a trait's method without a receiver", "fn label(&self) -> String {", "fn label() -> String {"),
+    ("a trait's method renamed", "fn label(&self) -> String {", "fn title(&self) -> String {"),
+    (
+        "a derive dropped that is used",
+        "#[derive(Clone, Debug, PartialEq, Default)]",
+        "#[derive(Debug, PartialEq, Default)]",
+    ),
+    (
+        "a derive dropped that fields need",
+        "#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]",
+        "#[derive(Clone, Copy, PartialEq, Eq, Default)]",
+    ),
+    (
+        "a derive dropped that another needs",
+        "#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]",
+        "#[derive(Copy, Debug, PartialEq, Eq, Default)]",
+    ),
+    ("no more comparable", "#[derive(Clone, Debug, PartialEq, Default)]", "#[derive(Clone, Debug, Default)]"),
+    (
+        "an implementation removed",
+        "impl fmt::Display for Square {\n    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {\n        write!(f, \"{}\", self.side.0)\n    }\n}\n",
+        "",
+    ),
+    ("a type renamed", "pub struct Side(pub u32);", "pub struct Edge(pub u32);"),
+    ("a trait renamed", "pub trait Area {", "pub trait Surface {"),
+    ("a constant of another value", "pub const LIMIT: usize = 3;", "pub const LIMIT: usize = 4;"),
+    ("a constant renamed", "pub const LIMIT: usize = 3;", "pub const LIMITS: usize = 3;"),
+    ("a constant that is a function", "pub const UNIT: u32 = 1;", "pub fn UNIT() -> u32 { 1 }"),
+    ("a function made async", "pub fn hidden(&self) -> u8", "pub async fn hidden(&self) -> u8"),
+    ("another bound", "pub fn total<T: Area>", "pub fn total<T: Area + Copy>"),
+    ("a module renamed", "pub mod inner {", "pub mod outer {"),
+    ("declared twice", "pub fn helper() -> u8 {", "pub fn doubled() -> u8 {\n    2\n}\n\npub fn helper() -> u8 {"),
+    ("a name that means nothing", "pub fn helper() -> u8 {", "pub fn helper(_: Missing) -> u8 {"),
+    ("a body that does not fit", "        times\n    }", "        by\n    }"),
+    ("a body that names nothing", "    items.iter().map", "    things.iter().map"),
+    ("an import removed", "use std::fmt;\n", "\n"),
+];
+
+const HARMLESS: &[(&str, &str, &str)] = &[
+    ("a comment", "pub fn helper() -> u8 {", "// A remark.\npub fn helper() -> u8 {"),
+    ("documentation", "pub struct Side(pub u32);", "/// A side.\npub struct Side(pub u32);"),
+    ("another body", "        times\n    }", "        times + 1\n    }"),
+    ("a function added", "pub fn helper() -> u8 {", "pub fn more() -> u8 {\n    2\n}\n\npub fn helper() -> u8 {"),
+    ("a method with a body added to a trait", "    type Unit;\n", "    type Unit;\n    fn more(&self) {}\n"),
+    (
+        "an implementation added",
+        "pub enum Kind {",
+        "impl From<u32> for Square {\n    fn from(it: u32) -> Square {\n        Square::new(it)\n    }\n}\n\npub enum Kind {",
+    ),
+    ("a derive added", "pub enum Kind {", "#[derive(Debug)]\npub enum Kind {"),
+    ("a constant added", "pub const LIMIT: usize = 3;", "pub const LIMIT: usize = 3;\npub const LEAST: usize = 1;"),
+    ("an import added", "use std::fmt;\n", "use std::fmt;\n#[allow(unused_imports)]\nuse std::io;\n"),
+    ("a parameter with another name", "fn area(&self, scale: u32) -> u32;", "fn area(&self, factor: u32) -> u32;"),
+    ("white space", "pub fn helper() -> u8 {\n    1\n}", "pub fn helper()   -> u8 { 1 }"),
+];
+
+/// `file:line` of what the compiler reports.
+fn compiled(root: &Path) -> BTreeSet<String> {
+    let done = Command::new("cargo")
+        .args(["check", "--all-targets", "--keep-going", "--offline", "--quiet", "--message-format=short"])
+        .current_dir(root)
+        .env("CARGO_TARGET_DIR", root.join("target"))
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&done.stderr).into_owned();
+    let errors = told.lines().filter(|it| it.contains(": error"));
+    let places = errors.filter_map(|it| {
+        let mut parts = it.split(':');
+        Some(format!("{}:{}", parts.next()?, parts.next()?))
+    });
+    places.filter(|it| it.contains(".rs:")).collect()
+}
+
+fn judged(it: &mut Loaded, from: &str, to: &str) -> Judgement {
+    let (after, edits) = it.change("src/shapes.rs", from, to);
+    let before = it.files.clone();
+    it.rust.judge(&before, &after, &edits, &mut |_| false)
+}
+
+#[test]
+fn what_breaks_is_what_the_compiler_reports() {
+    let (directory, mut it) = fixture(&FILES);
+    it.fill();
+    let root = directory.path().canonicalize().unwrap();
+    assert_eq!(compiled(&root), BTreeSet::new(), "the fixture compiles");
+    let mut wrong = Vec::new();
+    for (name, from, to) in BREAKING.iter().chain(HARMLESS) {
+        let judgement = judged(&mut it, from, to);
+        let place = |it: &crate::model::Broken| format!("{}:{}", it.at.place.file, it.at.place.line);
+        let told: BTreeSet<String> = judgement.impact.broken.iter().map(place).collect();
+        let path = root.join("src/shapes.rs");
+        std::fs::write(&path, SHAPES.replacen(from, to, 1)).unwrap();
+        let truth = compiled(&root);
+        std::fs::write(&path, SHAPES).unwrap();
+        // Cargo does not check the tests of a library that fails.
+        let reached = |it: &&String| truth.is_empty() || !it.starts_with("tests/");
+        let told: BTreeSet<String> = told.iter().filter(reached).cloned().collect();
+        if told != truth {
+            let reasons: Vec<String> = judgement
+                .impact
+                .broken
+                .iter()
+                .map(|it| format!("{}:{} {:?} {}", it.at.place.file, it.at.place.line, it.code, it.reason))
+                .collect();
+            wrong.push(format!("{name}: told {told:?}, the compiler {truth:?}\n    {}", reasons.join("\n    ")));
+        }
+        assert!(judgement.coverage.missing.iter().all(|it| it.code != MissingCode::Timeout), "{name}: judged at all");
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
+    drop::<Arc<Files>>(it.files);
+}
