@@ -670,6 +670,17 @@ impl ChangeKind {
     }
 }
 
+/// A change of a declaration that is asked about, not made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alteration {
+    Remove,
+    Rename,
+    /// One parameter more, or another type.
+    Signature,
+    /// Not to be seen from outside any more.
+    Visibility,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changed {
     pub symbol: String,

@@ -11,6 +11,7 @@ mod examples;
 mod extract;
 mod face;
 mod idle;
+mod impact;
 mod listen;
 mod open;
 mod problem;
@@ -96,6 +97,7 @@ fn contract() -> OpenApiRouter<Service> {
         .routes(routes!(relations::callees))
         .routes(routes!(relations::implementations))
         .routes(routes!(diagnostics::diagnostics))
+        .routes(routes!(impact::impact))
         .routes(routes!(edit::edit))
         .routes(routes!(write::write))
         .routes(routes!(workspaces::list_workspaces, workspaces::open_workspace, workspaces::close_workspace))

@@ -27,6 +27,18 @@ pub enum Verb {
         #[command(flatten)]
         common: Common,
     },
+    /// Tells what a change of a symbol would break, without making it.
+    Impact {
+        symbol: String,
+        #[arg(long)]
+        change: Alteration,
+        #[arg(long)]
+        file: Option<PathBuf>,
+        #[arg(long)]
+        package: Option<String>,
+        #[command(flatten)]
+        common: Common,
+    },
     /// Replaces one place, found by its text or by its symbol.
     Edit(EditText),
     /// Writes a text into a file.
@@ -184,6 +196,7 @@ macro_rules! words {
 }
 
 words! {
+    Alteration { Remove, Rename, Signature, Visibility }
     At { Body, Whole, Before, After, Delete }
     Mode { Append, Overwrite, Create }
     OnBreak { Report, Reject }
@@ -258,6 +271,7 @@ impl Verb {
             Verb::Edit(EditText { file, .. })
             | Verb::Describe { file, .. }
             | Verb::Symbols { file, .. }
+            | Verb::Impact { file, .. }
             | Verb::Usages(About { file, .. })
             | Verb::Callers(About { file, .. })
             | Verb::Callees(About { file, .. })
@@ -274,6 +288,11 @@ impl Verb {
             Verb::Describe { symbol, file, package, common } => {
                 let file = here.maybe(file.as_ref())?;
                 (Call::post("/v1/describe").with("symbol", symbol).with("package", package).with("file", file), common)
+            }
+            Verb::Impact { symbol, change, file, package, common } => {
+                let file = here.maybe(file.as_ref())?;
+                let call = Call::post("/v1/impact").with("symbol", Some(symbol)).with("change", Some(change.word()));
+                (call.with("package", package).with("file", file), common)
             }
             Verb::Edit(edit) => edit.call(here)?,
             Verb::Write(write) => write.call(here)?,

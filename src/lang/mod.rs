@@ -10,7 +10,7 @@ pub mod rank;
 pub mod rust;
 pub mod view;
 
-use crate::model::{Error, Language, Missing, Outline, State};
+use crate::model::{Alteration, Error, Language, Missing, Outline, Span, State};
 
 /// Why a question was not answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +49,15 @@ pub struct EngineStatus {
     pub restarts: u32,
     /// What its answers may lack as long as this lasts.
     pub missing: Vec<Missing>,
+}
+
+/// What a declaration would be after such a change: what takes the place of which part of the text. `None` where the
+/// change makes no sense for it.
+pub fn alter(language: Language, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
+    match language {
+        Language::Rust => rust::syntax::alter(text, item, name, change),
+        Language::Go => go::syntax::alter(text, item, name, change),
+    }
 }
 
 /// What the text of one file says by itself.

@@ -173,7 +173,11 @@ pub(super) fn check_hash(file: &File, expected: Option<&str>) -> Result<()> {
 }
 
 /// A symbol with the very text that its place speaks of.
-async fn find_symbol(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> Result<(Symbol, Arc<File>)> {
+pub(super) async fn find_symbol(
+    workspace: &Workspace,
+    query: &SymbolQuery,
+    asked: &Ask,
+) -> Result<(Symbol, Arc<File>)> {
     let mut miss = None;
     for language in languages_of(workspace, query) {
         let found = ask(workspace, asked.needs(Some(language), true), None, |it| {

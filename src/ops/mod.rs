@@ -5,6 +5,7 @@ pub mod describe;
 pub mod diagnostics;
 pub mod edit;
 pub mod fit;
+pub mod impact;
 pub mod open;
 pub mod report;
 pub mod symbols;

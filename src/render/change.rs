@@ -31,7 +31,7 @@ pub fn change(report: &Report) -> String {
             line(&mut text, format_args!("- {}:{} `{}`: {}{hint}", it.file, it.line, inline(&it.text), it.detail));
         }
     }
-    impact(&mut text, &report.impact);
+    reached(&mut text, &report.impact);
     if !report.new.is_empty() {
         text += "\n## New diagnostics\n\n";
         diagnostic_rows(&mut text, &report.new);
@@ -58,7 +58,18 @@ fn headline(report: &Report) -> String {
     }
 }
 
-fn impact(text: &mut String, impact: &Impact) {
+/// What a change that nobody made would break.
+pub fn impact(impact: &Impact) -> String {
+    let headline = match impact.broken.len() {
+        0 => "Nothing would break".to_owned(),
+        broken => format!("{} would break", counted(broken, "place")),
+    };
+    let mut text = format!("# {headline}\n");
+    reached(&mut text, impact);
+    text
+}
+
+fn reached(text: &mut String, impact: &Impact) {
     let Impact { changed, broken, affected, tests, unchecked } = impact;
     if !changed.is_empty() {
         *text += "\n## Changed symbols\n\n";
@@ -142,7 +153,7 @@ pub fn problem(error: &Error, elapsed: Duration) -> String {
         text += &fenced("diff", &nearest.diff);
     }
     if let Some(it) = &help.impact {
-        impact(&mut text, it);
+        reached(&mut text, it);
     }
     if let Some(meta) = &error.meta {
         text += &super::footer(meta, elapsed);

@@ -10,7 +10,7 @@ mod status;
 use std::fmt::Write;
 use std::time::Duration;
 
-pub use change::{change, problem};
+pub use change::{change, impact, problem};
 pub use describe::{described, opened};
 pub use lists::{callees, callers, diagnostics, implementations, symbol_at, symbol_tree, symbols, usages};
 pub use status::workspaces;

@@ -64,6 +64,9 @@ words! {
     /// What happened to a symbol.
     ChangeKind for model::ChangeKind { Removed, Renamed, Signature, Visibility, Type, Added, Body }
 
+    /// What would be done to a symbol.
+    Alteration for model::Alteration { Remove, Rename, Signature, Visibility }
+
     /// What the validation of written text finds.
     FindingKind for report::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax }
 

@@ -152,12 +152,12 @@ impl Rust {
         let reached = started.elapsed();
         let is_cut = reach.units.len() > MAX_UNITS;
         reach.units.truncate(MAX_UNITS);
-        let mut earlier = self.errors_of(before, &reach.units, Side::Before)?;
+        let mut earlier = self.errors_of(before, &reach, Side::Before)?;
         earlier.extend(earlier_blocks);
         let compared = started.elapsed();
         *memory = Some(self.apply_texts(edits, |it| it.new.clone()));
         let applied = started.elapsed();
-        let mut later = self.errors_of(after, &reach.units, Side::After)?;
+        let mut later = self.errors_of(after, &reach, Side::After)?;
         let inferred = started.elapsed();
         let mut judgement = self.view(after.clone()).ask(|it| {
             later.extend(it.misfits_of(&reach, &scene, Side::After));
@@ -176,7 +176,8 @@ impl Rust {
     }
 
     /// The errors in each of these bodies, on all cores.
-    fn errors_of(&self, files: &Arc<Files>, units: &[Unit], side: Side) -> Result<Vec<Diagnostic>> {
+    fn errors_of(&self, files: &Arc<Files>, reach: &Reach<'_>, side: Side) -> Result<Vec<Diagnostic>> {
+        let units = &reach.units;
         let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
         let threads = cores.min(units.len() / UNITS_OF_A_THREAD).max(1);
         let next = AtomicUsize::new(0);
@@ -185,13 +186,17 @@ impl Rust {
                 let mut found = Vec::new();
                 while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let Some(at) = unit.at(side) else { continue };
+                    let with_operators = unit.edited || reach.retyped;
                     // What was not changed yet may be known already.
                     let known = it.file_id(&unit.file).filter(|_| side == Side::Before);
                     match known.and_then(|id| it.index.errors(id)) {
-                        Some(known) => found.extend(known.get(&at).into_iter().flatten().cloned()),
+                        Some(known) => {
+                            let errors = known.get(&at).into_iter().flatten();
+                            found.extend(errors.filter(|it| with_operators || !native::is_of_operator(it)).cloned());
+                        }
                         None => {
                             let body = it.body_at(&unit.file, at);
-                            found.extend(body.into_iter().flat_map(|body| it.errors_in(body)));
+                            found.extend(body.into_iter().flat_map(|body| it.errors_in(body, with_operators)));
                         }
                     }
                 }

@@ -3,6 +3,7 @@
 //!
 //! The text may be anything: broken code gives the items that the parser could make out.
 
+mod alter;
 mod attributes;
 mod broken;
 mod declaration;
@@ -22,6 +23,8 @@ use crate::model::{Outline, SyntaxError};
 use crate::text::lines::LineIndex;
 
 use source::Source;
+
+pub use alter::alter;
 
 /// Everything that the text of one file says.
 pub fn outline(text: &str) -> Outline {

@@ -1,5 +1,6 @@
 //! What the text of one Go file says by itself: declarations, skeleton, identifiers. No process, no other file.
 
+mod alter;
 mod comments;
 mod declarations;
 mod group;
@@ -9,6 +10,7 @@ mod parse;
 mod roles;
 mod skeleton;
 
+pub use alter::alter;
 pub use comments::leading_comments;
 pub use group::group_docs;
 pub use identifiers::{Occurrence, all_identifiers, comment_occurrences, occurrences};

@@ -24,14 +24,31 @@ struct Told {
 
 impl<'db> Context<'db> {
     /// The errors in a body and in the generics of what it belongs to.
-    pub(super) fn errors_in(&self, body: DefWithBody) -> Vec<Diagnostic> {
+    pub(super) fn errors_in(&self, body: DefWithBody, with_operators: bool) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         if let DefWithBody::Function(function) = body {
             GenericDef::Function(function).diagnostics(self.db, &mut found);
         }
         body.diagnostics(self.db, &mut found, false);
+        // The compiler does not miss fields where it does not know those that are there.
+        let strange: Vec<_> = found
+            .iter()
+            .filter_map(|it| match it {
+                AnyDiagnostic::NoSuchField(it) => {
+                    Some((it.field.file_id, it.field.value.syntax_node_ptr().text_range()))
+                }
+                _ => None,
+            })
+            .collect();
+        found.retain(|it| match it {
+            AnyDiagnostic::MissingFields(it) => {
+                let whole = it.field_list_parent.syntax_node_ptr().text_range();
+                !strange.iter().any(|(file, range)| *file == it.file && whole.contains_range(*range))
+            }
+            _ => true,
+        });
         let mut told: Vec<Told> = found.into_iter().filter_map(|it| self.tell(body, it)).collect();
-        if let Some(source) = self.body_syntax(body) {
+        if with_operators && let Some(source) = self.body_syntax(body) {
             self.operators(&source, 0, &mut told);
         }
         // That a type is not known follows from whatever else is wrong.
@@ -335,6 +352,10 @@ impl<'db> Context<'db> {
         let at = span(range);
         self.file(file).and_then(|it| it.text.get(at.start..at.end).map(str::to_owned)).unwrap_or_default()
     }
+}
+
+pub(super) fn is_of_operator(error: &Diagnostic) -> bool {
+    matches!(error.code.as_deref(), Some("E0368" | "E0369"))
 }
 
 fn salient(expression: &ast::Expr) -> Option<TextRange> {

@@ -38,6 +38,8 @@ pub(super) struct Unit {
     pub(super) file: Arc<str>,
     pub(super) before: Option<usize>,
     pub(super) after: Option<usize>,
+    /// Whether the edit itself changed it.
+    pub(super) edited: bool,
 }
 
 /// All that has to be looked at.
@@ -51,6 +53,8 @@ pub(super) struct Reach<'a> {
     pub(super) shapes: BTreeMap<(Arc<str>, usize), Shape>,
     /// Names of an edited file that meant nothing before, by their places.
     pub(super) unresolved: BTreeSet<(Arc<str>, usize)>,
+    /// Whether an expression may have another type than before, or its type other traits.
+    pub(super) retyped: bool,
 }
 
 /// What holds a body of its own.
@@ -97,8 +101,9 @@ impl<'db> Context<'db> {
                     shapes.insert((old.path.clone(), after), shape);
                 }
                 let asked = before.is_some_and(|it| units.remove(&(old.path.clone(), it)));
-                if asked || bodies.contains(&after) {
-                    reach.units.push(Unit { file: old.path.clone(), before, after: Some(after) });
+                let edited = bodies.contains(&after);
+                if asked || edited {
+                    reach.units.push(Unit { file: old.path.clone(), before, after: Some(after), edited });
                 }
             }
             reach.shapes.extend(shapes);
@@ -108,7 +113,9 @@ impl<'db> Context<'db> {
             // What is left of the old file is gone.
             units.retain(|it| it.0 != old.path);
         }
-        reach.units.extend(units.into_iter().map(|(file, at)| Unit { file, before: Some(at), after: Some(at) }));
+        let unit = |(file, at)| Unit { file, before: Some(at), after: Some(at), edited: false };
+        reach.units.extend(units.into_iter().map(unit));
+        reach.retyped = reach.causes.iter().any(|it| !it.lost.is_empty() || it.delta.as_ref().is_none_or(retypes));
         reach
     }
 
@@ -120,7 +127,7 @@ impl<'db> Context<'db> {
         });
         let errors = |at: usize| {
             self.db.unwind_if_revision_cancelled();
-            (at, self.body_at(&file.path, at).map(|it| self.errors_in(it)).unwrap_or_default())
+            (at, self.body_at(&file.path, at).map(|it| self.errors_in(it, true)).unwrap_or_default())
         };
         bodies.into_iter().map(errors).filter(|it| !it.1.is_empty()).collect()
     }
@@ -384,5 +391,22 @@ fn lost_traits(delta: &Delta<'_>, old: &File, new: Option<&File>) -> Vec<String>
             derives(before, &old.text).into_iter().filter(|it| !kept.contains(it)).map(str::to_owned).collect()
         }
         _ => Vec::new(),
+    }
+}
+
+/// Whether what names a declaration may have another type now.
+fn retypes(delta: &Delta<'_>) -> bool {
+    let result = |item: &OutlineItem| {
+        let (head, result) = item.signature.split_once("->").unwrap_or((&item.signature, ""));
+        (result.trim().to_owned(), head.contains("async fn"))
+    };
+    match (delta.kind, delta.before.zip(delta.after)) {
+        (ChangeKind::Visibility | ChangeKind::Added | ChangeKind::Renamed | ChangeKind::Removed, _) => {
+            delta.before.is_some_and(|it| it.kind == SymbolKind::Impl)
+        }
+        (_, Some((before, after))) if matches!(before.kind, SymbolKind::Function | SymbolKind::Method) => {
+            result(before) != result(after)
+        }
+        _ => true,
     }
 }

@@ -16,6 +16,7 @@ use super::reach::{Cause, Reach};
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
 use crate::lang::rust::names::{Reader, Verdict, Why};
+use crate::lang::rust::syntax::nesting;
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, text_size};
 use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Severity, Span, SymbolKind};
@@ -29,6 +30,10 @@ const BUILT_ON: [(&str, &[&str]); 3] =
 /// What stands between the items of a text: imports, heads of blocks, macros. White space and comments do not count.
 pub(super) fn remainder(text: &str) -> u64 {
     let mut hasher = FxHasher::default();
+    if nesting::too_deep(text).is_some() {
+        text.hash(&mut hasher);
+        return hasher.finish();
+    }
     let tree = SourceFile::parse(text, Edition::CURRENT).tree();
     let mut walk = tree.syntax().preorder_with_tokens();
     while let Some(event) = walk.next() {

@@ -1,0 +1,81 @@
+//! What a change would break, told before it is made.
+
+use serde_json::{Value, json};
+
+use crate::support::Server;
+
+const FILES: &[(&str, &str)] = &[
+    ("rust/Cargo.toml", "[package]\nname = \"broken\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+    (
+        "rust/src/lib.rs",
+        "pub mod user;\n\npub fn twice(it: u8) -> u8 {\n    it * 2\n}\n\npub struct Pair {\n    pub left: u8,\n    pub right: u8,\n}\n",
+    ),
+    (
+        "rust/src/user.rs",
+        "use crate::{Pair, twice};\n\npub fn four() -> u8 {\n    twice(2)\n}\n\npub fn pair() -> Pair {\n    Pair { left: twice(1), right: 0 }\n}\n",
+    ),
+    ("go/go.mod", "module example.com/broken\n\ngo 1.24\n"),
+    ("go/twice.go", "package broken\n\nfunc Twice(it int) int {\n\treturn it * 2\n}\n"),
+    (
+        "go/user/user.go",
+        "package user\n\nimport \"example.com/broken\"\n\nfunc Four() int {\n\treturn broken.Twice(2)\n}\n",
+    ),
+    (
+        "go/twice_test.go",
+        "package broken\n\nimport \"testing\"\n\nfunc TestTwice(t *testing.T) {\n\tif Twice(2) != 4 {\n\t\tt.Fatal()\n\t}\n}\n",
+    ),
+];
+
+/// `file:line code` of each broken place.
+fn broken(reply: &Value) -> Vec<String> {
+    let told = reply["impact"]["broken"].as_array().unwrap_or_else(|| panic!("{reply}"));
+    told.iter()
+        .map(|it| format!("{}:{} {}", it["file"].as_str().unwrap(), it["line"], it["code"].as_str().unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_change_is_asked_about_without_being_made() {
+    let server = Server::on(FILES);
+    server.wait_ready();
+    let before = server.get("/v1/status").1["workspaces"][0]["revision"].clone();
+    let ask = |symbol: &str, change: &str| {
+        let (status, reply) = server.post("/v1/impact", &json!({"symbol": symbol, "change": change}));
+        assert_eq!(status, 200, "{symbol} {change}: {reply}");
+        reply
+    };
+    let cases: [(&str, &str, &[&str]); 6] = [
+        ("broken::twice", "signature", &["rust/src/user.rs:4 E0061", "rust/src/user.rs:8 E0061"]),
+        ("broken::twice", "remove", &["rust/src/user.rs:1 E0432"]),
+        ("broken::twice", "visibility", &[]),
+        ("broken::Pair::left", "rename", &["rust/src/user.rs:8 E0560"]),
+        (
+            "example.com/broken.Twice",
+            "signature",
+            &["go/user/user.go:6 WrongArgCount", "go/twice_test.go:6 WrongArgCount"],
+        ),
+        (
+            "example.com/broken.Twice",
+            "visibility",
+            &["go/user/user.go:6 UnexportedName", "go/twice_test.go:6 UndeclaredName"],
+        ),
+    ];
+    for (symbol, change, expected) in cases {
+        let mut told = broken(&ask(symbol, change));
+        let mut expected: Vec<String> = expected.iter().map(|it| (*it).to_owned()).collect();
+        told.sort();
+        expected.sort();
+        assert_eq!(told, expected, "{symbol} {change}");
+    }
+    let reply = ask("example.com/broken.Twice", "signature");
+    let tests: Vec<&Value> = reply["impact"]["tests"].as_array().unwrap().iter().map(|it| &it["symbol"]).collect();
+    assert_eq!(tests, ["example.com/broken.TestTwice"], "{reply}");
+    assert_eq!(reply["impact"]["changed"][0]["kind"], "signature", "{reply}");
+    assert_eq!(server.get("/v1/status").1["workspaces"][0]["revision"], before, "nothing was changed");
+    let (status, reply) = server.post("/v1/impact", &json!({"symbol": "broken::Pair", "change": "signature"}));
+    assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{reply}");
+    let (status, reply) = server.post("/v1/impact", &json!({"symbol": "broken::Pair", "change": "paint"}));
+    assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{reply}");
+    let (status, reply) = server.post("/v1/impact", &json!({"symbol": "broken::nothing", "change": "remove"}));
+    assert_eq!((status, &reply["code"]), (404, &json!("unknown_symbol")), "{reply}");
+}
