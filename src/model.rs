@@ -838,6 +838,8 @@ pub struct Help {
     /// Which of several edits, from 0.
     pub edit: Option<usize>,
     pub file: Option<String>,
+    /// What others made of the files since.
+    pub diff: Option<String>,
 }
 
 /// What went wrong with a request: a code of the closed set, and what to do about it.

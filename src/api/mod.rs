@@ -18,6 +18,7 @@ mod process;
 mod relations;
 mod shapes;
 mod symbols;
+mod undo;
 mod workspaces;
 mod write;
 
@@ -98,6 +99,8 @@ fn contract() -> OpenApiRouter<Service> {
         .routes(routes!(diagnostics::diagnostics))
         .routes(routes!(edit::edit))
         .routes(routes!(write::write))
+        .routes(routes!(undo::undo))
+        .routes(routes!(undo::changes))
         .routes(routes!(workspaces::list_workspaces, workspaces::open_workspace, workspaces::close_workspace))
         .routes(routes!(process::status))
         .routes(routes!(process::health))

@@ -1,6 +1,7 @@
 //! One file per verb: what is asked, composed from the workspace's answers, in the words of `model`.
 
 mod ask;
+pub mod changes;
 pub mod describe;
 pub mod diagnostics;
 pub mod edit;
@@ -8,6 +9,7 @@ pub mod fit;
 pub mod open;
 pub mod report;
 pub mod symbols;
+pub mod undo;
 pub mod usages;
 pub mod write;
 

@@ -4,6 +4,7 @@
 mod change;
 mod code;
 mod describe;
+mod journal;
 mod lists;
 mod status;
 
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 pub use change::{change, problem};
 pub use describe::{described, opened};
+pub use journal::{changes, rfc3339};
 pub use lists::{callees, callers, diagnostics, implementations, symbol_at, symbol_tree, symbols, usages};
 pub use status::workspaces;
 

@@ -3,8 +3,12 @@
 pub mod change;
 mod compare;
 pub mod disk;
+pub mod journal;
 mod memo;
+mod propose;
 pub mod registry;
+mod repair;
+mod turn;
 pub mod watch;
 mod writer;
 
@@ -18,8 +22,9 @@ use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress, go, rust};
 use crate::model::{Code, Coverage, Error, Language, Meta, Missing, Result, Revision, State};
 
-pub use change::{Cause, Change, Outcome};
+pub use change::{Cause, Change, Outcome, Undone};
 use disk::Disk;
+use journal::{Entry, Found, Journal};
 use memo::Memo;
 pub use registry::Workspaces;
 use writer::{Event, Inbox};
@@ -36,6 +41,7 @@ struct Inner {
     trusted: bool,
     inbox: Inbox,
     disk: Arc<Disk>,
+    journal: Journal,
     published: channel::Receiver<Published>,
     memo: Memo,
 }
@@ -206,6 +212,16 @@ impl Workspace {
         let (reply, answer) = oneshot::channel();
         self.send(Event::Change { change: Box::new(change), reply })?;
         answer.await.map_err(|_| self.gone())?
+    }
+
+    /// A change that was made, with what its files held before and after.
+    pub async fn made(&self, change: &str) -> Result<Option<Entry>> {
+        self.inner.journal.get(journal::key(&self.inner.root), change.to_owned()).await
+    }
+
+    /// The changes that were made, the newest first.
+    pub async fn changes(&self, query: journal::Query) -> Result<Found> {
+        self.inner.journal.find(journal::Query { workspace: journal::key(&self.inner.root), ..query }).await
     }
 
     /// The Go engine, for what must be asked before a change is made.

@@ -9,6 +9,7 @@ mod client;
 mod door;
 mod errors;
 mod fresh;
+mod journal;
 mod markdown;
 mod openapi;
 mod process;

@@ -79,12 +79,16 @@ pub struct ChangedFile {
     pub created: bool,
     /// Unified.
     pub diff: String,
+    /// What else there is to know: that the file had other names, which keep the old content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub note: Option<String>,
 }
 
 impl From<report::ChangedFile> for ChangedFile {
     fn from(file: report::ChangedFile) -> ChangedFile {
-        let report::ChangedFile { file, hash, old_hash, created, diff } = file;
-        ChangedFile { file, hash, old_hash, created, diff }
+        let report::ChangedFile { file, hash, old_hash, created, diff, note } = file;
+        ChangedFile { file, hash, old_hash, created, diff, note }
     }
 }
 
