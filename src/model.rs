@@ -417,6 +417,8 @@ impl State {
 /// What every reply says of itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Meta {
+    /// The files whose content is not that of the disk.
+    pub overlays: Vec<String>,
     pub workspace: String,
     pub revision: Revision,
     pub state: State,

@@ -221,6 +221,7 @@ const FILE: &[Code] =
 const SYMBOL: &[Code] = &[Code::UnknownSymbol, Code::UnknownPackage, Code::AmbiguousSymbol];
 const CHANGE: &[Code] =
     &[Code::HashMismatch, Code::AlreadyExists, Code::Conflict, Code::WouldBreak, Code::InvalidContent, Code::DiskFull];
+const OVERLAY: &[Code] = &[Code::InvalidContent, Code::NotReady];
 const UNDO: &[Code] = &[Code::UnknownChange, Code::HashMismatch, Code::Conflict, Code::DiskFull];
 const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous];
 const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied];
@@ -258,6 +259,10 @@ refusals! {
     Editing: [DOOR, ANY, BODY, FILE, SYMBOL, MATCH, CHANGE, ANSWER];
     /// Of `POST /v1/write`.
     Writing: [DOOR, ANY, BODY, FILE, CHANGE, ANSWER];
+    /// Of `PUT /v1/overlays/{file}`.
+    Overlaying: [DOOR, ANY, BODY, FILE, OVERLAY];
+    /// Of `DELETE /v1/overlays/{file}`.
+    Removing: [DOOR, ANY, FILE, OVERLAY];
     /// Of `POST /v1/undo`.
     Undoing: [DOOR, ANY, BODY, FILE, UNDO, ANSWER];
 }

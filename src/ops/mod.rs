@@ -7,6 +7,7 @@ pub mod diagnostics;
 pub mod edit;
 pub mod fit;
 pub mod open;
+pub mod overlays;
 pub mod report;
 pub mod symbols;
 pub mod undo;

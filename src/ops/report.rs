@@ -32,6 +32,8 @@ pub struct ChangedFile {
     pub diff: String,
     /// What users should know of the file besides: that it had other names, say.
     pub note: Option<String>,
+    /// It is the content of an overlay; the disk has what it had.
+    pub overlay: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +102,7 @@ where
     for _ in 0..ATTEMPTS {
         let mut plan = plan().await?;
         plan.edits.retain(|it| it.old != it.new);
+        workspace.check_overlays(&plan.edits)?;
         let go = judge_go(workspace, asked, &plan.edits).await;
         let judged = match go {
             Ok(judged) => judged,
@@ -148,7 +151,7 @@ async fn judge_go(
 }
 
 fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<Report>> {
-    let Outcome { applied, change, notes, rejected, revision, mut judgement } = outcome;
+    let Outcome { applied, change, to_overlays, notes, rejected, revision, mut judgement } = outcome;
     let language = plan.edits.iter().find_map(|it| Language::of(&it.file));
     let coverage = std::mem::take(&mut judgement.coverage);
     let meta = workspace.meta(language, revision, coverage);
@@ -164,7 +167,9 @@ fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<
         error.meta = Some(Box::new(meta));
         return Err(error);
     }
-    Ok(Reply { value: report(plan, change, notes, applied, judgement), meta })
+    let mut report = report(plan, change, notes, applied, judgement);
+    report.files.iter_mut().for_each(|it| it.overlay = to_overlays);
+    Ok(Reply { value: report, meta })
 }
 
 fn first_places(broken: &[Broken]) -> String {
@@ -187,6 +192,7 @@ fn report(plan: &Plan, change: Option<String>, notes: Notes, applied: bool, judg
             old_hash: edit.old.as_ref().map(hash),
             created: edit.old.is_none(),
             diff: unified(edit.old.as_deref(), edit.new.as_deref(), &edit.file),
+            overlay: false,
             note: notes.iter().find(|(file, _)| *file == edit.file).map(|(_, note)| note.clone()),
         })
         .collect();

@@ -3,6 +3,7 @@
 use super::code::fenced;
 use super::{counted, line};
 use crate::ops::changes::Changes;
+use crate::workspace::overlays::Overlay;
 
 pub fn changes(found: &Changes) -> String {
     let mut text = format!("# {}\n\n", counted(found.total, "change"));
@@ -27,6 +28,16 @@ pub fn changes(found: &Changes) -> String {
     }
     if let Some(cursor) = found.next_cursor() {
         line(&mut text, format_args!("\nMore with cursor `{cursor}`"));
+    }
+    text
+}
+
+/// Content that is not on the disk.
+pub fn overlays(overlays: &[Overlay]) -> String {
+    let mut text = format!("# {}\n\n", counted(overlays.len(), "overlay"));
+    for overlay in overlays {
+        let (file, hash, until) = (&overlay.file, overlay.hash.to_hex(), rfc3339(overlay.ends_at));
+        line(&mut text, format_args!("- {file}, hash `{hash}`, until {until}"));
     }
     text
 }

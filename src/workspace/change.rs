@@ -71,6 +71,8 @@ pub struct Outcome {
     pub applied: bool,
     /// The token that takes it back, where it was applied to the disk.
     pub change: Option<String>,
+    /// It concerns overlays, not the disk.
+    pub to_overlays: bool,
     /// What users should know of a file besides: that it had other names, say.
     pub notes: Vec<(String, String)>,
     /// It would have broken something and was rejected for that.
@@ -84,7 +86,12 @@ pub fn with_edits(files: &Arc<Files>, edits: &[FileEdit]) -> Arc<Files> {
     let mut after = (**files).clone();
     for edit in edits {
         match &edit.new {
-            Some(text) => drop(after.insert(Arc::new(File::new(edit.file.as_str(), text.clone())))),
+            Some(text) => {
+                // An edit of an overlay stays in it.
+                let overlay = files.get(&edit.file).is_some_and(|it| it.overlay);
+                let new = if overlay { File::overlaid } else { File::new };
+                after.insert(Arc::new(new(edit.file.as_str(), text.clone())));
+            }
             None => drop(after.remove(&edit.file)),
         }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::change::{self, Change, Outcome, Undone};
 use super::disk::{Located, Notes, Write};
 use super::journal::{self, Entry, EntryFile, Verdict};
+use super::overlays;
 use super::writer::{Writer, texts};
 use crate::model::{Code, Error, FileEdit, Help, Judgement, Language, Result};
 
@@ -23,6 +24,7 @@ impl Writer {
         }
         let Change { dry_run, reject_if_broken, .. } = change;
         let edits = &change.edits;
+        let to_overlays = overlays::takes(&self.overlays, edits)?;
         let after = change::with_edits(&self.files, edits);
         let mut judgement = change.judged.clone().unwrap_or_default();
         let is_broken = |it: &Judgement| !it.impact.broken.is_empty();
@@ -35,10 +37,21 @@ impl Writer {
             });
             join(&mut judgement, own);
         }
-        let mut outcome =
-            Outcome { applied: false, change: None, notes: Notes::new(), rejected, revision: self.revision, judgement };
+        let mut outcome = Outcome {
+            applied: false,
+            change: None,
+            to_overlays,
+            notes: Notes::new(),
+            rejected,
+            revision: self.revision,
+            judgement,
+        };
         if dry_run || rejected {
             return Ok(outcome);
+        }
+        if to_overlays {
+            self.edit_overlays(edits, after);
+            return Ok(Outcome { applied: true, revision: self.revision, ..outcome });
         }
         match self.write(&change) {
             Ok((token, notes)) => {

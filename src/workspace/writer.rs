@@ -1,6 +1,7 @@
 //! The writer: the one thread that owns all mutable state of a workspace. It handles one event after the other, and
 //! before it hands out a view it has seen every change on the disk that was made before.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use super::change::{Cause, Change, Outcome};
 use super::disk::Disk;
 use super::journal::Journal;
 use super::memo::Memo;
+use super::overlays::{Overlays, Put, Shown};
 use super::repair::repair;
 use super::turn::Turns;
 use super::watch::{Watcher, walk};
@@ -45,6 +47,14 @@ pub(super) enum Event {
     Change {
         change: Box<Change>,
         reply: oneshot::Sender<Result<Outcome>>,
+    },
+    PutOverlay {
+        put: Box<Put>,
+        reply: oneshot::Sender<Result<Shown>>,
+    },
+    RemoveOverlay {
+        file: String,
+        reply: oneshot::Sender<Result<Shown>>,
     },
     /// The watcher has heard something.
     Wake,
@@ -84,6 +94,11 @@ pub(super) struct Writer {
     pub(super) tokens: ulid::Generator,
     pub(super) watcher: Option<Watcher>,
     pub(super) files: Arc<Files>,
+    pub(super) overlays: Arc<Overlays>,
+    /// What could not be read when it was to be.
+    pub(super) unread: BTreeSet<PathBuf>,
+    /// The last comparison of everything did not come to its end.
+    pub(super) compares_all: bool,
     /// Sources of path dependencies outside the root, by their absolute names.
     pub(super) outside_roots: Vec<PathBuf>,
     pub(super) revision: Revision,
@@ -121,6 +136,7 @@ pub(super) fn start(
         rust_settled: false,
         rust: None,
         go: None,
+        overlays: Arc::default(),
         missing: Vec::new(),
     };
     let (published, subscription) = channel::channel(first);
@@ -137,6 +153,9 @@ pub(super) fn start(
         tokens: ulid::Generator::new(),
         watcher: None,
         files: Arc::default(),
+        overlays: Arc::default(),
+        unread: BTreeSet::new(),
+        compares_all: false,
         outside_roots: Vec::new(),
         revision: Revision(0),
         rust: None,
@@ -195,8 +214,10 @@ impl Writer {
             Ok(found) => {
                 let mut files = Files::default();
                 for path in found {
-                    if let Some((name, text)) = self.read(&path) {
-                        files.insert(Arc::new(File::new(name, text)));
+                    match self.read(&path) {
+                        Ok(Some((name, text))) => drop(files.insert(Arc::new(File::new(name, text)))),
+                        Ok(None) => {}
+                        Err(_) => drop(self.unread.insert(path)),
                     }
                 }
                 self.files = Arc::new(files);
@@ -278,6 +299,7 @@ impl Writer {
                 Err(RecvTimeoutError::Timeout) => self.idle(last.elapsed()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
+            self.end_overlays();
             if self.news_since.is_some_and(|it| it.elapsed() > NEWS_WAIT) {
                 self.take_news();
             }
@@ -317,6 +339,8 @@ impl Writer {
                 let outcome = self.catch_up().and_then(|()| self.propose(*change));
                 let _ = reply.send(outcome);
             }
+            Event::PutOverlay { put, reply } => drop(reply.send(self.put_overlay(*put))),
+            Event::RemoveOverlay { file, reply } => drop(reply.send(self.remove_overlay(&file))),
             // A file that is written in place is empty for a moment: who does not ask need not see it so.
             Event::Wake => {
                 self.news_since.get_or_insert_with(Instant::now);
@@ -405,7 +429,8 @@ impl Writer {
     /// `after` are the texts with the edits made.
     pub(super) fn apply(&mut self, edits: &[FileEdit], after: Arc<Files>, cause: Cause) {
         self.files = after;
-        self.revision.0 += 1;
+        // An overlay may say just what the disk has.
+        self.revision.0 += u64::from(edits.iter().any(|it| it.old != it.new));
         self.changed = Instant::now();
         self.has_garbage = true;
         let mut reload = false;
@@ -432,6 +457,7 @@ impl Writer {
             it.rust_settled = self.rust.as_ref().is_none_or(Rust::is_settled);
             it.rust = self.rust.as_ref().map(Rust::status);
             it.go.clone_from(&self.go);
+            it.overlays = self.overlays.clone();
             it.missing.clone_from(&self.missing);
         });
     }

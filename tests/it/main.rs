@@ -12,6 +12,7 @@ mod fresh;
 mod journal;
 mod markdown;
 mod openapi;
+mod overlays;
 mod process;
 mod read;
 mod support;

@@ -48,6 +48,14 @@ words! {
         Doc, Other,
     }
 
+    /// What becomes of an edit of a file that has an overlay.
+    OverlayEdits for workspace::overlays::Edits {
+        /// It is refused with `conflict`.
+        Refuse,
+        /// It goes to the overlay, and not to the disk.
+        Overlay,
+    }
+
     /// What brought a change about.
     ChangeCause for workspace::Cause {
         Edit, Write, Rename, Undo, Overlay,
