@@ -20,8 +20,8 @@ import semdex_client as semdex
 
 ERRORS = ("EIO", "ENOSPC", "EACCES")
 CALLS = {
-    "writer": ("openat", "write", "fsync", "renameat2", "renameat", "mkdirat", "fchmod"),
-    "journal-db": ("openat", "pwrite64", "write", "fsync", "fdatasync"),
+    "writer": ("openat", "pwrite64", "fsync", "renameat2", "fchmod"),
+    "journal-db": ("openat", "pwrite64", "fsync", "fdatasync"),
 }
 NAMES = ("a.txt", "dir/b.txt", "c.txt")
 FILLER = "".join(f"line {i}\n" for i in range(2000))
@@ -147,7 +147,7 @@ class Trial:
         """Whether the call still came so often."""
         target = thread(self.server.pid, role)
         if target is None:
-            raise semdex.Failed(f"the server has no thread {role}")
+            raise semdex.Failed(f"the server has no thread {role}:\n{self.server.last_words()}")
         failing = Failing(target, call, error, number, self.directory / "strace.log")
         what = f"{role} {call} {error} #{number} {'several' if several else 'single'}"
         applied, injected, _ = self.send(*self.files.change(several), what, failing)
@@ -179,6 +179,10 @@ def run(options, directory):
                             if not trial.one(role, call, error, number, several):
                                 break
                             injections[f"{role} {call}"] = injections.get(f"{role} {call}", 0) + 1
+                    # And as on a disk that has died: this one and all after it, the taking back included.
+                    for number in range(1, 5):
+                        if role == "writer" and trial.one(role, call, error, f"{number}+", True):
+                            injections["on a dead disk"] = injections.get("on a dead disk", 0) + 1
                         if len(trial.wrong) > 20:
                             raise semdex.Failed("\n".join(trial.wrong))
     finally:
@@ -188,7 +192,7 @@ def run(options, directory):
     print(f"torn, half made, falsely told or left over: {len(trial.wrong)}")
     for it in trial.wrong[:20]:
         print(f"  {it}", file=sys.stderr)
-    for needed in ("writer fsync", "writer renameat2", "writer write"):
+    for needed in ("writer fsync", "writer renameat2", "writer pwrite64", "journal-db pwrite64"):
         if not injections.get(needed):
             raise semdex.Failed(f"{needed} never failed: nothing was shown of it")
     return 1 if trial.wrong else 0

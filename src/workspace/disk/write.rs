@@ -15,8 +15,8 @@
 //! module's; it finds what was left by the change's tag, which is part of every temporary name.
 
 use std::collections::HashSet;
-use std::io::Write as _;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
 use std::rc::Rc;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -171,9 +171,9 @@ impl Disk {
         let (temporary, new) = match write.content {
             Some(content) => {
                 check_size(file, content.len())?;
-                let (temporary, mut opened) = Temporary::create(&dir, tag, old.is_none()).map_err(told)?;
+                let (temporary, opened) = Temporary::create(&dir, tag, old.is_none()).map_err(told)?;
                 fault::at(Step::Write).map_err(told)?;
-                opened.write_all(content).map_err(|error| told(errno_of(&error)))?;
+                opened.write_all_at(content, 0).map_err(|error| told(errno_of(&error)))?;
                 fault::at(Step::Mode).map_err(told)?;
                 match (&old, write.mode) {
                     (Some(old), _) => {
@@ -377,8 +377,8 @@ impl Staged<'_> {
                 Err(errno) => Err(errno),
             },
             How::WriteBack(old) => self.still_new().and_then(|()| {
-                let (restored, mut opened) = Temporary::create(&self.dir, self.tag, false)?;
-                opened.write_all(&old.bytes).map_err(|error| errno_of(&error))?;
+                let (restored, opened) = Temporary::create(&self.dir, self.tag, false)?;
+                opened.write_all_at(&old.bytes, 0).map_err(|error| errno_of(&error))?;
                 keep_owner_and_mode(&opened, &old.stat)?;
                 opened.sync_all().map_err(|error| errno_of(&error))?;
                 renameat(dir, &restored.name, dir, self.name)
