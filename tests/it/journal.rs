@@ -173,6 +173,24 @@ fn changes_outlive_the_server() {
     assert_eq!(left.len(), TEXTS.len(), "nothing of it is in the workspace: {left:?}");
 }
 
+/// What was answered holds, though nobody had the time to note it.
+#[test]
+fn a_change_outlives_a_kill_right_after_it() {
+    let mut server = Server::on(TEXTS);
+    let body = json!({"edits": [{"file": "a.txt", "search_context": "two", "replacement": "2"},
+        {"file": "b.txt", "search_context": "three", "replacement": "3"}]});
+    let (_, made) = server.post("/v1/edit", &body);
+    server.signal(rustix::process::Signal::KILL);
+    server.wait();
+    let server = server.beside(&["--trust"]);
+    let (_, listed) = server.get("/v1/changes");
+    assert_eq!(listed["changes"][0]["change"], made["change"], "{listed}");
+    assert_eq!((server.home.read("a.txt").as_str(), server.home.read("b.txt").as_str()), ("one\n2\n", "3\n"));
+    let (status, undone) = undo(&server, &made["change"]);
+    assert_eq!((status, undone["files"].as_array().unwrap().len()), (200, 2), "{undone}");
+    assert_eq!((server.home.read("a.txt").as_str(), server.home.read("b.txt").as_str()), ("one\ntwo\n", "three\n"));
+}
+
 /// A change that could not be taken back is not made.
 #[test]
 fn without_a_journal_nothing_is_changed() {

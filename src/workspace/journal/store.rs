@@ -16,6 +16,7 @@ use crate::workspace::change::Cause;
 /// So much may be recorded before what is too old or too much is looked for again.
 const PRUNE_AFTER_BYTES: u64 = 16 << 20;
 const PRUNE_AFTER_CHANGES: usize = 256;
+const CHECK_POINT_AFTER: usize = 32;
 
 pub(super) struct Store {
     directory: PathBuf,
@@ -26,6 +27,8 @@ pub(super) struct Store {
     /// Recorded since what is too old or too much was looked for.
     recorded_bytes: u64,
     recorded: usize,
+    /// Recorded since SQLite's log was moved into the database.
+    unchecked: usize,
     /// What became of a journal that could not be read.
     lost: Option<String>,
 }
@@ -60,6 +63,7 @@ impl Store {
             // So that what is too old is looked for once after the start.
             recorded_bytes: PRUNE_AFTER_BYTES,
             recorded: 0,
+            unchecked: 0,
             lost: None,
         }
     }
@@ -72,6 +76,7 @@ impl Store {
         retried!(self, true, connection => record(connection, &settled, &entry, &packed, bytes).await)?;
         self.settled.drain(..settled.len());
         self.recorded += 1;
+        self.unchecked += 1;
         self.recorded_bytes += bytes as u64;
         Ok(())
     }
@@ -84,6 +89,16 @@ impl Store {
     pub(super) async fn rest(&mut self) {
         if let Err(error) = self.write_settled().await {
             tracing::warn!(%error, "the journal could not be written: the next start will see how changes came out");
+        }
+        if self.unchecked >= CHECK_POINT_AFTER {
+            self.unchecked = 0;
+            // Else the commit of an edit would have to do it.
+            let moved: Result<()> = retried!(self, false, connection => {
+                sqlx::query("PRAGMA wal_checkpoint(PASSIVE)").execute(connection).await.map(drop)
+            });
+            if let Err(error) = moved {
+                tracing::warn!(%error, "the journal's log could not be moved into it");
+            }
         }
         if (self.recorded_bytes < PRUNE_AFTER_BYTES && self.recorded < PRUNE_AFTER_CHANGES) || !self.exists() {
             return;
