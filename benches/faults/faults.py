@@ -3,7 +3,7 @@
 call of the thread that writes the files, or of the one that writes the journal, fail at its first, second, … time.
 
 Whatever fails: no file is torn; what is answered as applied is on the disk in all its files, what is refused in none, unless the
-answer says what could not be taken back, which the next start then does; no temporary file is left; the next edit works.
+answer says what could not be taken back, which the next start or change then does; no temporary file is left; the next edit works.
 """
 
 import pathlib
@@ -119,7 +119,7 @@ class Trial:
         if torn:
             self.wrong.append(f"{told}: torn: {torn}")
         elif remains:
-            self.restart(told)
+            self.restore(told)
         elif state != expected:
             self.wrong.append(f"{told}: the files are {state}, not {expected}")
             self.files.generation = state
@@ -134,14 +134,20 @@ class Trial:
             self.wrong.append(f"{told}: neither applied nor refused")
         return applied, injected, calls
 
-    def restart(self, told):
-        self.counts["taken back by the next start"] = self.counts.get("taken back by the next start", 0) + 1
-        self.server.stop()
-        self.server = semdex.Server(self.options.server_binary, [self.root], directory=self.directory / "server")
-        self.server.client.get("/v1/changes", limit=1)
+    def restore(self, told):
+        """What could not be taken back is by the next start, or by the next change, whatever that is of."""
+        starts = self.counts.get("taken back by the next start", 0) <= self.counts.get("taken back by the next change", 0)
+        how = f"taken back by the next {'start' if starts else 'change'}"
+        self.counts[how] = self.counts.get(how, 0) + 1
+        if starts:
+            self.server.stop()
+            self.server = semdex.Server(self.options.server_binary, [self.root], directory=self.directory / "server")
+            self.server.client.get("/v1/changes", limit=1)
+        else:
+            self.server.client.post("/v1/write", name="other.txt", content=f"{told}\n", mode="overwrite")
         state, torn = self.files.found(self.files.generation)
         if torn or state != self.files.generation:
-            self.wrong.append(f"{told}: after the next start: {torn or state}")
+            self.wrong.append(f"{told}: {how}: {torn or state}")
 
     def one(self, role, call, error, number, several):
         """Whether the call still came so often."""

@@ -6,6 +6,7 @@ use super::change::{self, Change, Outcome, Undone};
 use super::disk::{Located, Notes, Write};
 use super::journal::{self, Entry, EntryFile, Verdict};
 use super::overlays;
+use super::repair::mend;
 use super::writer::{Writer, texts};
 use crate::model::{Code, Error, FileEdit, Help, Judgement, Language, Result};
 
@@ -77,6 +78,12 @@ impl Writer {
     fn write(&mut self, change: &Change) -> Result<(String, Notes)> {
         let located = change.edits.iter().map(|edit| self.disk.locate(&edit.file)).collect::<Result<Vec<_>>>()?;
         let turn = self.turns.take()?;
+        if turn.interrupted
+            && let Err(error) = mend(&self.disk, &self.journal)
+        {
+            tracing::error!(%error, "a change that was interrupted is perhaps half made");
+            turn.leave_unfinished();
+        }
         let token = token(&mut self.tokens);
         let looks: Vec<(Option<u32>, usize)> = located.iter().map(|it| self.disk.look(it)).collect();
         let none = Undone::default();
@@ -121,8 +128,10 @@ impl Writer {
                 Ok((token, notes))
             }
             Err(failure) => {
-                // What remains is put right by the next start: the record says how.
-                if !failure.remains {
+                // What remains is put right by the next change or the next start: the record says how.
+                if failure.remains {
+                    turn.leave_unfinished();
+                } else {
                     self.journal.settle(token, Verdict::Dropped);
                 }
                 let mut error = failure.error;

@@ -19,7 +19,13 @@ pub fn repair(disk: &Disk, journal: &Journal, turns: &mut Turns) -> Result<()> {
         return Ok(());
     }
     // Only who has the turn knows that nobody is at it right now.
-    let _turn = turns.take()?;
+    let turn = turns.take()?;
+    mend(disk, journal).inspect_err(|_| turn.leave_unfinished())
+}
+
+/// The same for who has the turn.
+pub fn mend(disk: &Disk, journal: &Journal) -> Result<()> {
+    let key = journal::key(disk.root());
     // The youngest first: an older one may have left what the younger began with.
     for entry in journal.unfinished(key, DEADLINE)?.into_iter().rev() {
         match settle(disk, &entry) {

@@ -1,7 +1,10 @@
 //! Whose turn it is to change a workspace: several processes may serve the same one. Who has the turn may write; a
-//! process that dies gives it back.
+//! process that dies gives it back, and the mark that it leaves in the lock file tells the next one to look what was
+//! left half done.
 
+use std::cell::Cell;
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,6 +24,16 @@ pub struct Turns {
 /// As long as this lives nobody else changes the workspace.
 pub struct Turn<'a> {
     file: &'a File,
+    /// Who had it before did not come to an end.
+    pub interrupted: bool,
+    unfinished: Cell<bool>,
+}
+
+impl Turn<'_> {
+    /// Something is left that whoever comes next is to put right.
+    pub fn leave_unfinished(&self) {
+        self.unfinished.set(true);
+    }
 }
 
 impl Turns {
@@ -51,7 +64,12 @@ impl Turns {
         let deadline = Instant::now() + PATIENCE;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(Turn { file }),
+                Ok(()) => {
+                    let interrupted = file.metadata().is_ok_and(|it| it.len() > 0);
+                    // Not synced: after a power cut every process starts anew, and looks anyway.
+                    let _ = (&*file).write_all(b"1");
+                    return Ok(Turn { file, interrupted, unfinished: Cell::new(false) });
+                }
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => {
                     let detail = "nothing was changed: another semdex process is changing this workspace: try again";
@@ -74,6 +92,9 @@ fn open(file: &Path) -> std::io::Result<File> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
+        if !self.unfinished.get() && !thread::panicking() {
+            let _ = self.file.set_len(0);
+        }
         let _ = self.file.unlock();
     }
 }
@@ -104,6 +125,21 @@ mod tests {
             drop(turn);
             assert_eq!(asked.recv().unwrap(), "done");
         });
+    }
+
+    #[test]
+    fn what_was_left_is_told_to_whoever_comes_next() {
+        let home = tempfile::tempdir().unwrap();
+        let mut turns = Turns::new(home.path(), Path::new("/w"));
+        for leaves in [false, true, false] {
+            let turn = turns.take().unwrap();
+            assert!(!turn.interrupted);
+            if leaves {
+                turn.leave_unfinished();
+                drop(turn);
+                assert!(Turns::new(home.path(), Path::new("/w")).take().unwrap().interrupted);
+            }
+        }
     }
 
     #[test]
