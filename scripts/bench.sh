@@ -29,6 +29,10 @@ bench benches/freshness/freshness.py "${all[@]}"
 bench benches/names/round_trip.py "${all[@]}"
 bench benches/explorer/explorer.py --rust-analyzer "${SEMDEX_TOOLS:+$SEMDEX_TOOLS/bin/}rust-analyzer" "${all[@]}"
 bench benches/edits/back_and_forth.py "${all[@]}"
+bench benches/latency/latency.py
+bench benches/crowd/crowd.py
+bench benches/crash/crash.py
+bench benches/faults/faults.py
 if [ ${#go[@]} -gt 0 ]; then
     bench benches/usages/compare.py "${go[@]}"
     bench benches/external/go_docs.py "${go[@]}"

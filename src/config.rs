@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 pub use listen::Listen;
 pub use root::find_root;
-pub use settings::{Features, RustSettings, Settings};
+pub use settings::{Features, JournalBounds, RustSettings, Settings};
 
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -24,6 +24,8 @@ pub struct Config {
     pub trust: Option<bool>,
     /// Besides those named at the start: the roots below which a request may open a workspace.
     pub workspace_roots: Vec<PathBuf>,
+    /// How much of the journal is kept.
+    pub journal: JournalBounds,
     /// The user's own file. A workspace's may say otherwise.
     user: settings::Keys,
 }
@@ -73,6 +75,7 @@ impl Config {
             cache_dir: below_home("XDG_CACHE_HOME", ".cache")?,
             trust: flags.trust,
             workspace_roots: document.workspaces.roots,
+            journal: document.journal.bounds(),
             user: settings::Keys { limits: document.limits, go: document.go, rust: document.rust },
         })
     }

@@ -417,6 +417,8 @@ impl State {
 /// What every reply says of itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Meta {
+    /// The files whose content is not that of the disk.
+    pub overlays: Vec<String>,
     pub workspace: String,
     pub revision: Revision,
     pub state: State,
@@ -849,6 +851,8 @@ pub struct Help {
     /// Which of several edits, from 0.
     pub edit: Option<usize>,
     pub file: Option<String>,
+    /// What others made of the files since.
+    pub diff: Option<String>,
 }
 
 /// What went wrong with a request: a code of the closed set, and what to do about it.

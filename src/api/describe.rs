@@ -12,7 +12,7 @@ use super::extract::Posted;
 use super::face::Face;
 use super::problem::{PostedAboutSymbol, Refusal};
 use super::relations::UsageList;
-use super::shapes::{ExampleOrigin, Language, Meta, Symbol, list};
+use super::shapes::{ExampleOrigin, Language, Meta, Symbol, is_false, list};
 use crate::model;
 use crate::ops::describe;
 use crate::render;
@@ -229,13 +229,16 @@ pub struct FileText {
     pub content: String,
     /// BLAKE3 of the bytes, in hex.
     pub hash: String,
+    /// True where it is the content of an overlay; the disk has another.
+    #[serde(skip_serializing_if = "is_false")]
+    pub overlay: bool,
     pub lines: usize,
 }
 
 impl From<describe::FileText> for FileText {
     fn from(file: describe::FileText) -> FileText {
-        let describe::FileText { file, language, content, hash, lines, .. } = file;
-        FileText { file, language: language.map(Language::from), content, hash, lines }
+        let describe::FileText { file, language, content, hash, overlay, lines, .. } = file;
+        FileText { file, language: language.map(Language::from), content, hash, overlay, lines }
     }
 }
 

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use super::Service;
 use super::ask::request;
-use super::extract::Posted;
+use super::extract::{Client, Posted};
 use super::face::Face;
 use super::problem::{Editing, Refusal};
 use super::shapes::{At, ChangeReport, OnBreak};
@@ -213,11 +213,12 @@ fn invalid(detail: String) -> Error {
 pub async fn edit(
     State(service): State<Service>,
     face: Face,
+    client: Client,
     Posted(request): Posted<EditRequest>,
 ) -> Result<Response, Refusal> {
     let common = request.common();
     let workspace = service.pick(common.workspace)?;
-    let ask = common.ask()?;
+    let ask = client.asks(common.ask()?);
     let reply = edit::edit(&workspace, &request.try_into()?, &ask).await?;
     Ok(face.answer(reply, ChangeReport::new, render::change))
 }

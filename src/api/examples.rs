@@ -129,6 +129,20 @@ pub fn change() -> Value {
     })
 }
 
+pub fn changes() -> Value {
+    json!({
+        "changes": [{
+            "change": "01JD8M2Q6Z5V9K3T7W1X4Y0ABC", "at": "2026-01-02T03:04:05.678Z", "revision": 18, "cause": "edit",
+            "client": "agent/1.0", "undoes": null, "undone_by": null,
+            "files": [{
+                "file": FILE, "hash": "9c1185a5c5e9fc54612808977ee8f548b2258d31aa2f3c1f3c0f0b3f5f0f3a4e",
+                "old_hash": HASH
+            }]
+        }],
+        "total": 1, "next_cursor": null, "meta": meta(0.9)
+    })
+}
+
 pub fn status() -> Value {
     json!({
         "version": "0.1.0", "pid": 4711, "memory_bytes": 902_000_000,

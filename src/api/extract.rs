@@ -1,6 +1,7 @@
 //! Reading requests: bodies and queries into their types, and what is wrong with them said so that the next try is
 //! right: which field, and the nearest known one.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::body::{Body, to_bytes};
@@ -11,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use super::problem::Refusal;
 use crate::model::{Code, Error};
+use crate::ops::Ask;
 
 /// A body above this is refused unread.
 const LARGEST_BODY: usize = 16 << 20;
@@ -36,6 +38,28 @@ impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Posted<T> {
         let value = serde_path_to_error::deserialize(&mut reader).map_err(refused_body)?;
         reader.end().map_err(|error| not_json(&error))?;
         Ok(Posted(value))
+    }
+}
+
+/// Who asks, as it calls itself: its `User-Agent`.
+#[derive(Debug)]
+pub struct Client(Option<String>);
+
+impl Client {
+    /// The question as this client asks it.
+    pub fn asks(self, ask: Ask) -> Ask {
+        Ask { client: self.0, ..ask }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Client {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Client, Infallible> {
+        const LONGEST: usize = 200;
+        let given = parts.headers.get(header::USER_AGENT);
+        let name = given.map(|it| String::from_utf8_lossy(it.as_bytes()).chars().take(LONGEST).collect::<String>());
+        Ok(Client(name.filter(|it| !it.is_empty())))
     }
 }
 

@@ -14,11 +14,13 @@ mod idle;
 mod impact;
 mod listen;
 mod open;
+mod overlays;
 mod problem;
 mod process;
 mod relations;
 mod shapes;
 mod symbols;
+mod undo;
 mod workspaces;
 mod write;
 
@@ -87,6 +89,16 @@ pub fn openapi_yaml() -> String {
 
 /// The routes and their document, from the same declarations.
 fn contract() -> OpenApiRouter<Service> {
+    let mut router = routes();
+    // A file's name has slashes, for which routes have a sign that documents have not.
+    let paths = &mut router.get_openapi_mut().paths.paths;
+    for (path, item) in std::mem::take(paths) {
+        paths.insert(path.replace("{*", "{"), item);
+    }
+    router
+}
+
+fn routes() -> OpenApiRouter<Service> {
     OpenApiRouter::with_openapi(document::Document::openapi())
         .routes(routes!(open::open))
         .routes(routes!(describe::describe))
@@ -100,6 +112,10 @@ fn contract() -> OpenApiRouter<Service> {
         .routes(routes!(impact::impact))
         .routes(routes!(edit::edit))
         .routes(routes!(write::write))
+        .routes(routes!(undo::undo))
+        .routes(routes!(undo::changes))
+        .routes(routes!(overlays::list_overlays))
+        .routes(routes!(overlays::put_overlay, overlays::delete_overlay))
         .routes(routes!(workspaces::list_workspaces, workspaces::open_workspace, workspaces::close_workspace))
         .routes(routes!(process::status))
         .routes(routes!(process::health))

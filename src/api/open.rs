@@ -11,7 +11,7 @@ use super::examples;
 use super::extract::Posted;
 use super::face::Face;
 use super::problem::{PostedAboutFile, Refusal};
-use super::shapes::{Language, Meta, Symbol, list};
+use super::shapes::{Language, Meta, Symbol, is_false, list};
 use crate::model;
 use crate::ops::open;
 use crate::render;
@@ -40,6 +40,9 @@ pub struct Opened {
     pub lines: usize,
     /// BLAKE3 of the bytes, in hex.
     pub hash: String,
+    /// True where it is the content of an overlay; the disk has another.
+    #[serde(skip_serializing_if = "is_false")]
+    pub overlay: bool,
     /// Of the module or package.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -66,6 +69,7 @@ impl Opened {
             package: opened.package,
             lines: opened.lines,
             hash: opened.hash,
+            overlay: opened.overlay,
             docs: opened.docs,
             skeleton: opened.skeleton,
             imports: list(opened.imports.items),

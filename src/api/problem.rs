@@ -171,6 +171,10 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub file: Option<String>,
+    /// With `hash_mismatch` of an undo: unified, from what the change had left to what is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub diff: Option<String>,
 }
 
 /// A place or a symbol that the request fits.
@@ -201,6 +205,7 @@ impl Problem {
             impact: help.impact.map(Impact::from),
             edit: help.edit,
             file: help.file,
+            diff: help.diff,
         }
     }
 }
@@ -216,6 +221,8 @@ const FILE: &[Code] =
 const SYMBOL: &[Code] = &[Code::UnknownSymbol, Code::UnknownPackage, Code::AmbiguousSymbol];
 const CHANGE: &[Code] =
     &[Code::HashMismatch, Code::AlreadyExists, Code::Conflict, Code::WouldBreak, Code::InvalidContent, Code::DiskFull];
+const OVERLAY: &[Code] = &[Code::InvalidContent, Code::NotReady];
+const UNDO: &[Code] = &[Code::UnknownChange, Code::HashMismatch, Code::Conflict, Code::DiskFull];
 const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous];
 const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied];
 
@@ -252,6 +259,12 @@ refusals! {
     Editing: [DOOR, ANY, BODY, FILE, SYMBOL, MATCH, CHANGE, ANSWER];
     /// Of `POST /v1/write`.
     Writing: [DOOR, ANY, BODY, FILE, CHANGE, ANSWER];
+    /// Of `PUT /v1/overlays/{file}`.
+    Overlaying: [DOOR, ANY, BODY, FILE, OVERLAY];
+    /// Of `DELETE /v1/overlays/{file}`.
+    Removing: [DOOR, ANY, FILE, OVERLAY];
+    /// Of `POST /v1/undo`.
+    Undoing: [DOOR, ANY, BODY, FILE, UNDO, ANSWER];
 }
 
 /// One response for each status, its description listing the codes.

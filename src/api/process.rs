@@ -129,6 +129,7 @@ pub fn process_meta(statuses: &[workspace::WorkspaceStatus], elapsed: Duration) 
         // This answer is whole; what the workspaces' answers may lack is told of each.
         complete: true,
         missing: Vec::new(),
+        overlays: Vec::new(),
         elapsed_ms: milliseconds(elapsed),
     }
 }

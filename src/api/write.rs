@@ -5,7 +5,7 @@ use axum::response::Response;
 
 use super::Service;
 use super::ask::request;
-use super::extract::Posted;
+use super::extract::{Client, Posted};
 use super::face::Face;
 use super::problem::{Refusal, Writing};
 use super::shapes::{ChangeReport, OnBreak, WriteMode};
@@ -58,11 +58,12 @@ impl From<WriteRequest> for write::WriteRequest {
 pub async fn write(
     State(service): State<Service>,
     face: Face,
+    client: Client,
     Posted(request): Posted<WriteRequest>,
 ) -> Result<Response, Refusal> {
     let common = request.common();
     let workspace = service.pick(common.workspace)?;
-    let ask = common.ask()?;
+    let ask = client.asks(common.ask()?);
     let reply = write::write(&workspace, &request.into(), &ask).await?;
     Ok(face.answer(reply, ChangeReport::new, render::change))
 }

@@ -10,6 +10,8 @@ use super::servers::Announcement;
 
 /// Longer than the longest wait that a request may ask for.
 const DEADLINE: Duration = Duration::from_secs(180);
+/// What the journal calls the command line.
+const AGENT: &str = concat!("semdex-cli/", env!("CARGO_PKG_VERSION"));
 
 /// A call, its fields in the body of a POST or in the query of a GET.
 #[derive(Debug)]
@@ -57,7 +59,7 @@ pub struct Said {
 }
 
 pub async fn call(server: &Announcement, call: &Call, json: bool) -> io::Result<Said> {
-    let mut builder = reqwest::Client::builder().no_proxy().timeout(DEADLINE);
+    let mut builder = reqwest::Client::builder().no_proxy().timeout(DEADLINE).user_agent(AGENT);
     let base = match server.listening.strip_prefix("unix:") {
         Some(path) => {
             builder = builder.unix_socket(PathBuf::from(path));

@@ -43,6 +43,25 @@ pub enum Verb {
     Edit(EditText),
     /// Writes a text into a file.
     Write(WriteText),
+    /// Takes back one change, by the token that it was answered with.
+    Undo {
+        change: String,
+        /// Tell the same, but change nothing.
+        #[arg(long)]
+        dry_run: bool,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Lists the changes that were made, the newest first.
+    Changes {
+        /// Only those of this file.
+        file: Option<PathBuf>,
+        /// With what each changed.
+        #[arg(long)]
+        diff: bool,
+        #[command(flatten)]
+        common: Common,
+    },
     /// Finds symbols by a part of their name, or lists those of a file.
     Symbols {
         #[arg(required_unless_present = "file", conflicts_with = "file")]
@@ -276,8 +295,9 @@ impl Verb {
             | Verb::Callers(About { file, .. })
             | Verb::Callees(About { file, .. })
             | Verb::Implementations(About { file, .. })
+            | Verb::Changes { file, .. }
             | Verb::Diagnostics { file, .. } => file.as_deref(),
-            Verb::Status { .. } => None,
+            Verb::Undo { .. } | Verb::Status { .. } => None,
         }
     }
 
@@ -296,6 +316,14 @@ impl Verb {
             }
             Verb::Edit(edit) => edit.call(here)?,
             Verb::Write(write) => write.call(here)?,
+            Verb::Undo { change, dry_run, common } => {
+                let call = Call::post("/v1/undo").with("change", Some(change));
+                (call.with("dry_run", dry_run.then_some(true)), common)
+            }
+            Verb::Changes { file, diff, common } => {
+                let call = Call::get("/v1/changes").with("file", here.maybe(file.as_ref())?);
+                (call.with("diff", diff.then_some(true)), common)
+            }
             Verb::Symbols { query, file, common } => {
                 let file = here.maybe(file.as_ref())?;
                 (Call::get("/v1/symbols").with("query", query).with("file", file), common)

@@ -6,6 +6,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
@@ -20,6 +21,13 @@ pub struct Settings {
     /// The soft limit on gopls's memory, in bytes.
     pub go_memory_limit: Option<u64>,
     pub rust: RustSettings,
+}
+
+/// How much of the journal is kept: what is older goes, then the oldest until the rest is small enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JournalBounds {
+    pub keep: Duration,
+    pub max_bytes: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +49,8 @@ pub enum Features {
     Named(Vec<String>),
 }
 
+const DEFAULT_KEEP_DAYS: u32 = 30;
+const DEFAULT_MAX_JOURNAL_BYTES: u64 = 1 << 30;
 const DEFAULT_MAX_FILE_BYTES: u64 = 10 << 20;
 /// Offsets have 32 bits, with room to spare.
 const LARGEST_MAX_FILE_BYTES: u64 = 1 << 30;
@@ -78,7 +88,26 @@ pub(super) struct UserDocument {
     pub limits: Limits,
     pub go: Go,
     pub rust: Rust,
+    pub journal: Journal,
     pub workspaces: Workspaces,
+}
+
+/// Only the user's own file has it, since all workspaces share the journal.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Journal {
+    keep_days: Option<u32>,
+    max_bytes: Option<Size>,
+}
+
+impl Journal {
+    pub(super) fn bounds(&self) -> JournalBounds {
+        let days = u64::from(self.keep_days.unwrap_or(DEFAULT_KEEP_DAYS));
+        JournalBounds {
+            keep: Duration::from_secs(days * 24 * 60 * 60),
+            max_bytes: self.max_bytes.map_or(DEFAULT_MAX_JOURNAL_BYTES, |Size(bytes)| bytes),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -296,6 +325,16 @@ mod tests {
         let found = settings(own, user, true);
         assert_eq!((found.max_file_bytes, found.go_memory_limit), (1024, Some(2 << 30)));
         assert_eq!(found.rust, RustSettings { build_scripts: true, proc_macros: false, features: Features::All });
+    }
+
+    #[test]
+    fn the_journal_is_bounded_by_the_user_alone() {
+        let bounds = |text: &str| parse(text, read_user).unwrap().journal.bounds();
+        let day = Duration::from_secs(24 * 60 * 60);
+        assert_eq!(bounds(""), JournalBounds { keep: 30 * day, max_bytes: 1 << 30 });
+        let own = "[journal]\nkeep_days = 2\nmax_bytes = '5MiB'";
+        assert_eq!(bounds(own), JournalBounds { keep: 2 * day, max_bytes: 5 << 20 });
+        assert!(parse(own, read_workspace_if_any).unwrap_err().contains("unknown field `journal`"));
     }
 
     #[test]

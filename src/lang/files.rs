@@ -16,6 +16,8 @@ pub struct File {
     pub text: Arc<str>,
     /// BLAKE3 of the bytes.
     pub hash: blake3::Hash,
+    /// It stands before what the disk has.
+    pub overlay: bool,
     lines: OnceLock<LineIndex>,
     outline: OnceLock<Arc<Outline>>,
     words: OnceLock<WordTable>,
@@ -25,7 +27,20 @@ impl File {
     pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> File {
         let text: Arc<str> = text.into();
         let hash = blake3::hash(text.as_bytes());
-        File { path: path.into(), text, hash, lines: OnceLock::new(), outline: OnceLock::new(), words: OnceLock::new() }
+        File {
+            path: path.into(),
+            text,
+            hash,
+            overlay: false,
+            lines: OnceLock::new(),
+            outline: OnceLock::new(),
+            words: OnceLock::new(),
+        }
+    }
+
+    /// Content that is not on the disk.
+    pub fn overlaid(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> File {
+        File { overlay: true, ..File::new(path, text) }
     }
 
     pub fn lines(&self) -> &LineIndex {

@@ -29,6 +29,8 @@ pub struct Ask {
     pub max_tokens: Option<usize>,
     pub cursor: Option<String>,
     pub limit: Option<usize>,
+    /// Who asks, as it calls itself.
+    pub client: Option<String>,
 }
 
 /// An answer and what it says of itself.

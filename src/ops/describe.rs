@@ -156,6 +156,8 @@ pub struct FileText {
     pub language: Option<Language>,
     pub content: String,
     pub hash: String,
+    /// It is the content of an overlay.
+    pub overlay: bool,
     /// Of the whole file.
     pub lines: usize,
     pub part: Part,
@@ -268,6 +270,7 @@ async fn describe_file(workspace: &Workspace, file: &str, asked: &Ask) -> Result
                 content: if from == 0 { file.text.to_string() } else { part.lines(&file.text) },
                 part,
                 hash: file.hash.to_hex().to_string(),
+                overlay: file.overlay,
                 lines: file.lines().line_count(),
             })))
         }

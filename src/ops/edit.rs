@@ -52,7 +52,7 @@ pub async fn edit(workspace: &Workspace, request: &EditRequest, asked: &Ask) -> 
     if request.edits.is_empty() {
         return Err(Error::new(Code::InvalidRequest, "`edits` is empty: give at least one"));
     }
-    let mode = Mode { cause: Cause::Edit, dry_run: request.dry_run, on_break: request.on_break };
+    let mode = Mode::new(Cause::Edit, request.dry_run, request.on_break);
     carry_out(workspace, asked, mode, || plan(workspace, request, asked)).await
 }
 

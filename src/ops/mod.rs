@@ -1,14 +1,17 @@
 //! One file per verb: what is asked, composed from the workspace's answers, in the words of `model`.
 
 mod ask;
+pub mod changes;
 pub mod describe;
 pub mod diagnostics;
 pub mod edit;
 pub mod fit;
 pub mod impact;
 pub mod open;
+pub mod overlays;
 pub mod report;
 pub mod symbols;
+pub mod undo;
 pub mod usages;
 pub mod write;
 

@@ -16,6 +16,8 @@ pub struct Opened {
     pub package: Option<String>,
     pub lines: usize,
     pub hash: String,
+    /// It is the content of an overlay.
+    pub overlay: bool,
     pub docs: Option<String>,
     pub skeleton: String,
     /// For each line of the skeleton, its line in the file.
@@ -129,6 +131,7 @@ fn opened(file: &Arc<File>, language: Option<Language>, overview: Overview, from
         package: overview.package,
         lines: file.lines().line_count(),
         hash: file.hash.to_hex().to_string(),
+        overlay: file.overlay,
         docs: overview.docs.or_else(|| outline.docs.clone()),
         skeleton: skeleton_part.lines(&skeleton),
         skeleton_lines: skeleton_part.of(&skeleton_lines).to_vec(),

@@ -7,7 +7,8 @@ use crate::model::{
     Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Impact, Judgement, Landed, Language, Result,
 };
 use crate::text::diff::unified;
-use crate::workspace::{Cause, Change, Outcome, Workspace};
+use crate::workspace::disk::Notes;
+use crate::workspace::{Cause, Change, Outcome, Undone, Workspace};
 
 use super::ask::{Ask, Reply};
 
@@ -29,6 +30,10 @@ pub struct ChangedFile {
     pub old_hash: Option<String>,
     pub created: bool,
     pub diff: String,
+    /// What users should know of the file besides: that it had other names, say.
+    pub note: Option<String>,
+    /// It is the content of an overlay; the disk has what it had.
+    pub overlay: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,11 +74,18 @@ pub(super) struct Plan {
 }
 
 /// How a planned change is to be made.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Mode {
     pub(super) cause: Cause,
     pub(super) dry_run: bool,
     pub(super) on_break: OnBreak,
+    pub(super) undoes: Option<Undone>,
+}
+
+impl Mode {
+    pub(super) fn new(cause: Cause, dry_run: bool, on_break: OnBreak) -> Mode {
+        Mode { cause, dry_run, on_break, undoes: None }
+    }
 }
 
 /// Plans a change and makes it; plans it again where somebody else changed its files in between.
@@ -90,6 +102,7 @@ where
     for _ in 0..ATTEMPTS {
         let mut plan = plan().await?;
         plan.edits.retain(|it| it.old != it.new);
+        workspace.check_overlays(&plan.edits)?;
         let go = judge_go(workspace, asked, &plan.edits).await;
         let judged = match go {
             Ok(judged) => judged,
@@ -99,10 +112,12 @@ where
         if plan.edits.is_empty() {
             let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
             let meta = workspace.meta(None, snapshot.revision, Coverage::default());
-            return Ok(Reply { value: report(&plan, None, false, Judgement::default()), meta });
+            return Ok(Reply { value: report(&plan, None, Notes::new(), false, Judgement::default()), meta });
         }
         let change = Change {
             cause: mode.cause,
+            client: asked.client.clone(),
+            undoes: mode.undoes.clone(),
             edits: plan.edits.clone(),
             dry_run: mode.dry_run,
             reject_if_broken: mode.on_break == OnBreak::Reject,
@@ -136,7 +151,7 @@ async fn judge_go(
 }
 
 fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<Report>> {
-    let Outcome { applied, rejected, revision, mut judgement } = outcome;
+    let Outcome { applied, change, to_overlays, notes, rejected, revision, mut judgement } = outcome;
     let language = plan.edits.iter().find_map(|it| Language::of(&it.file));
     let coverage = std::mem::take(&mut judgement.coverage);
     let meta = workspace.meta(language, revision, coverage);
@@ -152,8 +167,9 @@ fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<
         error.meta = Some(Box::new(meta));
         return Err(error);
     }
-    let token = applied.then(|| ulid::Ulid::generate().to_string());
-    Ok(Reply { value: report(plan, token, applied, judgement), meta })
+    let mut report = report(plan, change, notes, applied, judgement);
+    report.files.iter_mut().for_each(|it| it.overlay = to_overlays);
+    Ok(Reply { value: report, meta })
 }
 
 fn first_places(broken: &[Broken]) -> String {
@@ -165,7 +181,7 @@ fn first_places(broken: &[Broken]) -> String {
     shown.join(", ")
 }
 
-fn report(plan: &Plan, change: Option<String>, applied: bool, judgement: Judgement) -> Report {
+fn report(plan: &Plan, change: Option<String>, notes: Notes, applied: bool, judgement: Judgement) -> Report {
     let hash = |text: &Arc<str>| blake3::hash(text.as_bytes()).to_hex().to_string();
     let files = plan
         .edits
@@ -176,6 +192,8 @@ fn report(plan: &Plan, change: Option<String>, applied: bool, judgement: Judgeme
             old_hash: edit.old.as_ref().map(hash),
             created: edit.old.is_none(),
             diff: unified(edit.old.as_deref(), edit.new.as_deref(), &edit.file),
+            overlay: false,
+            note: notes.iter().find(|(file, _)| *file == edit.file).map(|(_, note)| note.clone()),
         })
         .collect();
     let validation = plan.edits.iter().flat_map(|edit| validate(edit, &judgement.new)).collect();

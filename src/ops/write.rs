@@ -28,7 +28,7 @@ pub struct WriteRequest {
 }
 
 pub async fn write(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Result<Reply<Report>> {
-    let mode = Mode { cause: Cause::Write, dry_run: request.dry_run, on_break: request.on_break };
+    let mode = Mode::new(Cause::Write, request.dry_run, request.on_break);
     carry_out(workspace, asked, mode, || plan(workspace, request, asked)).await
 }
 

@@ -23,6 +23,9 @@ pub fn change(report: &Report) -> String {
         let hash = file.hash.as_ref().map_or("deleted".to_owned(), |it| format!("hash `{it}`"));
         line(&mut text, format_args!("\n{}, {hash}\n", file.file));
         text += &fenced("diff", &file.diff);
+        if let Some(note) = &file.note {
+            line(&mut text, format_args!("\nNote: {note}"));
+        }
     }
     if !report.validation.is_empty() {
         text += "\n## To look at\n\n";
@@ -151,6 +154,10 @@ pub fn problem(error: &Error, elapsed: Duration) -> String {
         let (place, score) = (&nearest.place, nearest.score);
         line(&mut text, format_args!("\n## Nearest: {}:{} (score {score:.1})\n", place.file, lines(place)));
         text += &fenced("diff", &nearest.diff);
+    }
+    if let Some(diff) = &help.diff {
+        text += "\n## Since the change\n\n";
+        text += &fenced("diff", diff);
     }
     if let Some(it) = &help.impact {
         reached(&mut text, it);

@@ -4,6 +4,7 @@
 mod change;
 mod code;
 mod describe;
+mod journal;
 mod lists;
 mod status;
 
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 pub use change::{change, impact, problem};
 pub use describe::{described, opened};
+pub use journal::{changes, overlays, rfc3339};
 pub use lists::{callees, callers, diagnostics, implementations, symbol_at, symbol_tree, symbols, usages};
 pub use status::workspaces;
 
@@ -27,6 +29,9 @@ pub fn footer(meta: &Meta, elapsed: Duration) -> String {
         if meta.coverage.complete { "complete" } else { "**incomplete**" },
         elapsed.as_secs_f64() * 1000.0
     );
+    if !meta.overlays.is_empty() {
+        line(&mut text, format_args!("- not what the disk has (overlays): {}", names(&meta.overlays)));
+    }
     missing(&mut text, &meta.coverage.missing);
     text
 }

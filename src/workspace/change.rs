@@ -1,5 +1,6 @@
 //! The choke point: every change of content passes here, whoever made it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::lang::files::{File, Files};
@@ -10,14 +11,41 @@ use crate::model::{FileEdit, Judgement, Revision};
 pub enum Cause {
     Edit,
     Write,
+    Rename,
+    Undo,
+    /// Content that is not on the disk came or went.
+    Overlay,
     /// Somebody else: an editor, git, another agent.
     Outside,
+}
+
+impl Cause {
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::Edit => "edit",
+            Cause::Write => "write",
+            Cause::Rename => "rename",
+            Cause::Undo => "undo",
+            Cause::Overlay => "overlay",
+            Cause::Outside => "outside",
+        }
+    }
+
+    /// The cause of this name; a later version's is somebody else's.
+    pub fn of(name: &str) -> Cause {
+        let causes = [Cause::Edit, Cause::Write, Cause::Rename, Cause::Undo, Cause::Overlay];
+        causes.into_iter().find(|it| it.name() == name).unwrap_or(Cause::Outside)
+    }
 }
 
 /// A proposal: the new contents of files, and the old ones that they rest on.
 #[derive(Debug, Clone)]
 pub struct Change {
     pub cause: Cause,
+    /// Who asked for it, as it calls itself.
+    pub client: Option<String>,
+    /// What is taken back.
+    pub undoes: Option<Undone>,
     pub edits: Vec<FileEdit>,
     /// Judge it, and leave everything as it was.
     pub dry_run: bool,
@@ -27,10 +55,26 @@ pub struct Change {
     pub judged: Option<Judgement>,
 }
 
+/// A change that another one takes back.
+#[derive(Debug, Clone, Default)]
+pub struct Undone {
+    pub change: String,
+    /// The permissions of files that come back.
+    pub modes: BTreeMap<String, u32>,
+    /// Of files that go: so many of the directories around them were made for them.
+    pub made_directories: BTreeMap<String, usize>,
+}
+
 /// What came of it.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub applied: bool,
+    /// The token that takes it back, where it was applied to the disk.
+    pub change: Option<String>,
+    /// It concerns overlays, not the disk.
+    pub to_overlays: bool,
+    /// What users should know of a file besides: that it had other names, say.
+    pub notes: Vec<(String, String)>,
     /// It would have broken something and was rejected for that.
     pub rejected: bool,
     pub revision: Revision,
@@ -42,7 +86,12 @@ pub fn with_edits(files: &Arc<Files>, edits: &[FileEdit]) -> Arc<Files> {
     let mut after = (**files).clone();
     for edit in edits {
         match &edit.new {
-            Some(text) => drop(after.insert(Arc::new(File::new(edit.file.as_str(), text.clone())))),
+            Some(text) => {
+                // An edit of an overlay stays in it.
+                let overlay = files.get(&edit.file).is_some_and(|it| it.overlay);
+                let new = if overlay { File::overlaid } else { File::new };
+                after.insert(Arc::new(new(edit.file.as_str(), text.clone())));
+            }
             None => drop(after.remove(&edit.file)),
         }
     }

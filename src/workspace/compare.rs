@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::change::{Cause, with_edits};
 use super::disk;
-use super::watch::{Seen, Watcher, is_listed, walk};
+use super::watch::{Seen, Watcher, is_listed, present, walk};
 use super::writer::Writer;
 use crate::model::{Code, Error, FileEdit, Missing, MissingCode, Result};
 
@@ -17,6 +17,7 @@ const BARRIER: Duration = Duration::from_secs(2);
 impl Writer {
     /// The barrier: whatever anyone finished on the disk before this call is in the texts after it.
     pub(super) fn catch_up(&mut self) -> Result<()> {
+        self.end_overlays();
         let seen = match &mut self.watcher {
             Some(watcher) => watcher.barrier(BARRIER).unwrap_or(Seen::Rescan),
             None => Seen::Rescan,
@@ -37,9 +38,21 @@ impl Writer {
     fn take(&mut self, seen: Seen) -> Result<()> {
         self.news_since = None;
         let edits = match seen {
-            Seen::Paths(paths) if paths.is_empty() => return Ok(()),
-            Seen::Paths(paths) => self.compare(&paths),
-            Seen::Rescan => self.compare_all()?,
+            Seen::Paths(mut paths) if !self.compares_all => {
+                paths.append(&mut self.unread);
+                if paths.is_empty() {
+                    return Ok(());
+                }
+                // What cannot be read now is looked at again before the next answer.
+                self.compare(&paths).inspect_err(|_| self.unread = paths)?
+            }
+            _ => {
+                self.compares_all = true;
+                let edits = self.compare_all()?;
+                self.compares_all = false;
+                self.unread.clear();
+                edits
+            }
         };
         if !edits.is_empty() {
             self.apply(&edits, with_edits(&self.files, &edits), Cause::Outside);
@@ -48,12 +61,12 @@ impl Writer {
     }
 
     /// Reads what stands at these paths now. A path that is no file stands for everything known below it.
-    fn compare(&self, paths: &BTreeSet<PathBuf>) -> Vec<FileEdit> {
+    fn compare(&self, paths: &BTreeSet<PathBuf>) -> Result<Vec<FileEdit>> {
         let mut edits = Vec::new();
         let mut seen = BTreeSet::new();
         for path in paths {
             let root = self.root_of(path);
-            let now = if is_listed(root, path) { self.read(path) } else { None };
+            let now = if is_listed(root, path) { self.read(path)? } else { None };
             if let Some((name, text)) = now {
                 self.differs(name, Some(text), &mut seen, &mut edits);
             } else {
@@ -64,11 +77,11 @@ impl Writer {
             let below: Vec<String> = self.files.below(&name).map(|it| it.path.to_string()).collect();
             for name in below {
                 let path = self.absolute(&name);
-                let text = if is_listed(root, &path) { self.read(&path).map(|it| it.1) } else { None };
+                let text = if is_listed(root, &path) { self.read(&path)?.map(|it| it.1) } else { None };
                 self.differs(name, text, &mut seen, &mut edits);
             }
         }
-        edits
+        Ok(edits)
     }
 
     fn compare_all(&mut self) -> Result<Vec<FileEdit>> {
@@ -87,7 +100,7 @@ impl Writer {
         let mut edits = Vec::new();
         let mut seen = BTreeSet::new();
         for path in &listed {
-            if let Some((name, text)) = self.read(path) {
+            if let Some((name, text)) = self.read(path)? {
                 self.differs(name, Some(text), &mut seen, &mut edits);
             }
         }
@@ -109,7 +122,8 @@ impl Writer {
     }
 
     fn differs(&self, name: String, text: Option<Arc<str>>, seen: &mut BTreeSet<String>, edits: &mut Vec<FileEdit>) {
-        if !seen.insert(name.clone()) {
+        // What the disk has under an overlay is not seen before that goes.
+        if !seen.insert(name.clone()) || self.overlays.contains_key(&name) {
             return;
         }
         let old = self.files.get(&name).map(|it| it.text.clone());
@@ -118,15 +132,26 @@ impl Writer {
         }
     }
 
-    /// A file's name and text; `None` for what is no text, too large or gone.
-    pub(super) fn read(&self, path: &Path) -> Option<(String, Arc<str>)> {
-        let size = std::fs::metadata(path).ok()?.len();
-        if size > self.settings.max_file_bytes {
-            return None;
-        }
-        let bytes = std::fs::read(path).ok()?;
-        let text: Arc<str> = Arc::from(disk::text_of(&bytes)?);
-        Some((self.name_of(path), text))
+    /// A file's name and text; `None` for what is no text, too large or gone. That it cannot be read just now (a failing
+    /// disk, no file descriptors left) does not mean that it is gone.
+    pub(super) fn read(&self, path: &Path) -> Result<Option<(String, Arc<str>)>> {
+        let read = || {
+            let Some(metadata) = present(std::fs::metadata(path))? else { return Ok(None) };
+            if metadata.len() > self.settings.max_file_bytes {
+                return Ok(None);
+            }
+            present(std::fs::read(path))
+        };
+        let bytes = read().map_err(|error: std::io::Error| {
+            tracing::error!(%error, path = %path.display(), "a file cannot be read");
+            let detail = format!(
+                "`{}` cannot be read at the moment ({error}), so no answer could be true: ask again",
+                self.name_of(path)
+            );
+            Error::new(Code::NotReady, detail)
+        })?;
+        let text = bytes.as_deref().and_then(disk::text_of).map(Arc::from);
+        Ok(text.map(|it| (self.name_of(path), it)))
     }
 
     fn name_of(&self, path: &Path) -> String {

@@ -4,6 +4,8 @@
 //! there afterwards walks down from the root again by directory handles that follow no link, so that nobody who
 //! swaps a directory for a link in between leads it elsewhere.
 
+mod fault;
+mod temporary;
 mod write;
 
 use std::collections::VecDeque;
@@ -18,7 +20,7 @@ use rustix::io::Errno;
 
 use crate::model::{Code, Error, Help, Result};
 
-pub use write::Write;
+pub use write::{Failure, Notes, Write};
 
 /// Larger files are neither read nor written.
 pub const MOST_BYTES: usize = 10 << 20;

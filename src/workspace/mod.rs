@@ -3,8 +3,13 @@
 pub mod change;
 mod compare;
 pub mod disk;
+pub mod journal;
 mod memo;
+pub mod overlays;
+mod propose;
 pub mod registry;
+mod repair;
+mod turn;
 pub mod watch;
 mod writer;
 
@@ -16,11 +21,13 @@ use tokio::sync::{oneshot, watch as channel};
 
 use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress, go, rust};
-use crate::model::{Code, Coverage, Error, Language, Meta, Missing, Result, Revision, State};
+use crate::model::{Code, Coverage, Error, FileEdit, Language, Meta, Missing, Result, Revision, State};
 
-pub use change::{Cause, Change, Outcome};
+pub use change::{Cause, Change, Outcome, Undone};
 use disk::Disk;
+use journal::{Entry, Found, Journal};
 use memo::Memo;
+use overlays::{Overlay, Overlays, Put, Shown};
 pub use registry::Workspaces;
 use writer::{Event, Inbox};
 
@@ -36,6 +43,7 @@ struct Inner {
     trusted: bool,
     inbox: Inbox,
     disk: Arc<Disk>,
+    journal: Journal,
     published: channel::Receiver<Published>,
     memo: Memo,
 }
@@ -50,6 +58,7 @@ struct Published {
     rust_settled: bool,
     rust: Option<channel::Receiver<EngineStatus>>,
     go: Option<go::Go>,
+    overlays: Arc<Overlays>,
     missing: Vec<Missing>,
 }
 
@@ -129,7 +138,8 @@ impl Workspace {
         let status = self.status();
         let engines: Vec<EngineStatus> =
             status.engines.into_iter().filter(|it| language.is_none_or(|language| it.language == language)).collect();
-        Meta { workspace: self.inner.id.clone(), revision, state: state(true, &engines), coverage }
+        let overlays = self.inner.published.borrow().overlays.keys().cloned().collect();
+        Meta { workspace: self.inner.id.clone(), revision, state: state(true, &engines), coverage, overlays }
     }
 
     /// A view of the workspace that holds every change made before this call, by anyone. Waits, as long as the needs
@@ -206,6 +216,40 @@ impl Workspace {
         let (reply, answer) = oneshot::channel();
         self.send(Event::Change { change: Box::new(change), reply })?;
         answer.await.map_err(|_| self.gone())?
+    }
+
+    /// Refuses what an overlay's owner does not want.
+    pub fn check_overlays(&self, edits: &[FileEdit]) -> Result<()> {
+        let overlays = self.inner.published.borrow().overlays.clone();
+        overlays::takes(&overlays, edits).map(drop)
+    }
+
+    /// Has content that is not on the disk stand before what is.
+    pub async fn put_overlay(&self, put: Put) -> Result<Shown> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Event::PutOverlay { put: Box::new(put), reply })?;
+        answer.await.map_err(|_| self.gone())?
+    }
+
+    pub async fn remove_overlay(&self, file: &str) -> Result<Shown> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Event::RemoveOverlay { file: file.to_owned(), reply })?;
+        answer.await.map_err(|_| self.gone())?
+    }
+
+    /// Those that there are, in the order of their files' names.
+    pub fn overlays(&self) -> Vec<Overlay> {
+        self.inner.published.borrow().overlays.values().cloned().collect()
+    }
+
+    /// A change that was made, with what its files held before and after.
+    pub async fn made(&self, change: &str) -> Result<Option<Entry>> {
+        self.inner.journal.get(journal::key(&self.inner.root), change.to_owned()).await
+    }
+
+    /// The changes that were made, the newest first.
+    pub async fn changes(&self, query: journal::Query) -> Result<Found> {
+        self.inner.journal.find(journal::Query { workspace: journal::key(&self.inner.root), ..query }).await
     }
 
     /// The Go engine, for what must be asked before a change is made.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::journal::Journal;
 use super::{Workspace, writer};
 use crate::config::Config;
 use crate::model::{Code, Error, Result};
@@ -11,13 +12,15 @@ use crate::trust::TrustStore;
 #[derive(Clone)]
 pub struct Workspaces {
     config: Arc<Config>,
+    journal: Journal,
     runtime: tokio::runtime::Handle,
     open: Arc<Mutex<Vec<Workspace>>>,
 }
 
 impl Workspaces {
     pub fn new(config: Config, runtime: tokio::runtime::Handle) -> Workspaces {
-        Workspaces { config: Arc::new(config), runtime, open: Arc::default() }
+        let journal = Journal::new(&config.state_dir, config.journal);
+        Workspaces { config: Arc::new(config), journal, runtime, open: Arc::default() }
     }
 
     /// Opens the workspace around a directory, or answers with the one that is open there already. Returns at once;
@@ -37,7 +40,7 @@ impl Workspaces {
             .find(|id| !is_taken(id))
             .unwrap_or(name);
         let trusted = self.is_trusted(&root);
-        let workspace = writer::start(id, root, trusted, &self.config, self.runtime.clone())?;
+        let workspace = writer::start(id, root, trusted, &self.config, self.journal.clone(), self.runtime.clone())?;
         open.push(workspace.clone());
         Ok(workspace)
     }
@@ -89,6 +92,7 @@ impl Workspaces {
     pub async fn shutdown(&self) {
         let all = std::mem::take(&mut *self.lock());
         futures::future::join_all(all.iter().map(Workspace::close)).await;
+        self.journal.flush().await;
     }
 
     /// Where each workspace keeps what it builds.

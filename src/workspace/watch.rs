@@ -40,7 +40,7 @@ use aliases::Aliases;
 use cookie::Cookie;
 use inbox::{Inbox, Mail, Touch};
 use place::{Identity, identity_of, is_remote, stands_at};
-pub use walk::{is_ignored_dir, is_listed, walk};
+pub use walk::{is_ignored_dir, is_listed, present, walk};
 
 /// What may have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -383,7 +383,7 @@ impl Watcher {
                 self.stop_watching(too_many_directories());
                 return Ok(false);
             }
-            Err(error) => return walk::present(Err(into_io(error))).map(|_: Option<()>| false),
+            Err(error) => return present(Err(into_io(error))).map(|_: Option<()>| false),
         }
         self.directories.insert(directory.to_path_buf(), Directory { identity, tagged: false });
         self.inodes.insert(identity, directory.to_path_buf());

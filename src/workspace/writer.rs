@@ -1,6 +1,7 @@
 //! The writer: the one thread that owns all mutable state of a workspace. It handles one event after the other, and
 //! before it hands out a view it has seen every change on the disk that was made before.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,9 +10,13 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use tokio::sync::{oneshot, watch as channel};
 
-use super::change::{self, Cause, Change, Outcome};
-use super::disk::{Disk, Write};
+use super::change::{Cause, Change, Outcome};
+use super::disk::Disk;
+use super::journal::Journal;
 use super::memo::Memo;
+use super::overlays::{Overlays, Put, Shown};
+use super::repair::repair;
+use super::turn::Turns;
 use super::watch::{Watcher, walk};
 use super::{Inner, Published, Snapshot, Workspace, Workspaces};
 use crate::config::{Config, Features, Settings};
@@ -19,7 +24,7 @@ use crate::lang::files::{File, Files};
 use crate::lang::go::{FileChange, FileChangeKind, Go, GoConfig};
 use crate::lang::rust::engine::{Rust, RustConfig, Step};
 use crate::lang::rust::{self};
-use crate::model::{Code, Error, FileEdit, Help, Judgement, Language, Missing, MissingCode, Result, Revision};
+use crate::model::{Code, Error, FileEdit, Language, Missing, MissingCode, Result, Revision};
 
 /// Requests that may wait for the writer at once.
 const INBOX: usize = 1024;
@@ -42,6 +47,14 @@ pub(super) enum Event {
     Change {
         change: Box<Change>,
         reply: oneshot::Sender<Result<Outcome>>,
+    },
+    PutOverlay {
+        put: Box<Put>,
+        reply: oneshot::Sender<Result<Shown>>,
+    },
+    RemoveOverlay {
+        file: String,
+        reply: oneshot::Sender<Result<Shown>>,
     },
     /// The watcher has heard something.
     Wake,
@@ -75,13 +88,21 @@ pub(super) struct Writer {
     pub(super) settings: Settings,
     runtime: tokio::runtime::Handle,
     inbox: Sender<Event>,
-    disk: Arc<Disk>,
+    pub(super) disk: Arc<Disk>,
+    pub(super) journal: Journal,
+    pub(super) turns: Turns,
+    pub(super) tokens: ulid::Generator,
     pub(super) watcher: Option<Watcher>,
     pub(super) files: Arc<Files>,
+    pub(super) overlays: Arc<Overlays>,
+    /// What could not be read when it was to be.
+    pub(super) unread: BTreeSet<PathBuf>,
+    /// The last comparison of everything did not come to its end.
+    pub(super) compares_all: bool,
     /// Sources of path dependencies outside the root, by their absolute names.
     pub(super) outside_roots: Vec<PathBuf>,
-    revision: Revision,
-    rust: Option<Rust>,
+    pub(super) revision: Revision,
+    pub(super) rust: Option<Rust>,
     go: Option<Go>,
     published: channel::Sender<Published>,
     is_priming: bool,
@@ -99,6 +120,7 @@ pub(super) fn start(
     root: PathBuf,
     trusted: bool,
     config: &Config,
+    journal: Journal,
     runtime: tokio::runtime::Handle,
 ) -> Result<Workspace> {
     let settings = config.settings(&root, trusted).map_err(|error| {
@@ -114,6 +136,7 @@ pub(super) fn start(
         rust_settled: false,
         rust: None,
         go: None,
+        overlays: Arc::default(),
         missing: Vec::new(),
     };
     let (published, subscription) = channel::channel(first);
@@ -125,8 +148,14 @@ pub(super) fn start(
         runtime,
         inbox: sender.clone(),
         disk: disk.clone(),
+        journal: journal.clone(),
+        turns: Turns::new(&config.state_dir, &root),
+        tokens: ulid::Generator::new(),
         watcher: None,
         files: Arc::default(),
+        overlays: Arc::default(),
+        unread: BTreeSet::new(),
+        compares_all: false,
         outside_roots: Vec::new(),
         revision: Revision(0),
         rust: None,
@@ -154,6 +183,7 @@ pub(super) fn start(
             trusted,
             inbox: Inbox(sender),
             disk,
+            journal,
             published: subscription,
             memo: Memo::new(),
         }),
@@ -162,6 +192,10 @@ pub(super) fn start(
 
 impl Writer {
     fn begin(&mut self) {
+        if let Err(error) = repair(&self.disk, &self.journal, &mut self.turns) {
+            tracing::error!(%error, "a change that was interrupted is perhaps half made");
+            self.missing.push(Missing::new(MissingCode::WorkspaceBroken, "journal", error.detail));
+        }
         let inbox = self.inbox.clone();
         let wake = move || drop(inbox.try_send(Event::Wake));
         let cookies = self.config.state_dir.join("cookies");
@@ -180,8 +214,10 @@ impl Writer {
             Ok(found) => {
                 let mut files = Files::default();
                 for path in found {
-                    if let Some((name, text)) = self.read(&path) {
-                        files.insert(Arc::new(File::new(name, text)));
+                    match self.read(&path) {
+                        Ok(Some((name, text))) => drop(files.insert(Arc::new(File::new(name, text)))),
+                        Ok(None) => {}
+                        Err(_) => drop(self.unread.insert(path)),
                     }
                 }
                 self.files = Arc::new(files);
@@ -263,6 +299,7 @@ impl Writer {
                 Err(RecvTimeoutError::Timeout) => self.idle(last.elapsed()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
+            self.end_overlays();
             if self.news_since.is_some_and(|it| it.elapsed() > NEWS_WAIT) {
                 self.take_news();
             }
@@ -302,6 +339,8 @@ impl Writer {
                 let outcome = self.catch_up().and_then(|()| self.propose(*change));
                 let _ = reply.send(outcome);
             }
+            Event::PutOverlay { put, reply } => drop(reply.send(self.put_overlay(*put))),
+            Event::RemoveOverlay { file, reply } => drop(reply.send(self.remove_overlay(&file))),
             // A file that is written in place is empty for a moment: who does not ask need not see it so.
             Event::Wake => {
                 self.news_since.get_or_insert_with(Instant::now);
@@ -386,68 +425,12 @@ impl Writer {
         }
     }
 
-    /// Judges a change, and makes it unless it is only asked about, would break what it must not, or rests on
-    /// contents that are no longer there.
-    fn propose(&mut self, change: Change) -> Result<Outcome> {
-        let Change { cause, edits, dry_run, reject_if_broken, judged } = change;
-        if let Some(moved) = change::moved_on(&self.files, &edits) {
-            let now = self.files.get(&moved.file).map(|it| it.hash.to_hex().to_string());
-            let detail = format!("`{}` was changed by somebody else meanwhile: read it again", moved.file);
-            let help = Help { actual_hash: now, file: Some(moved.file.clone()), ..Help::default() };
-            return Err(Error::new(Code::Conflict, detail).with_help(help));
-        }
-        let after = change::with_edits(&self.files, &edits);
-        let mut judgement = judged.unwrap_or_default();
-        let is_broken = |it: &Judgement| !it.impact.broken.is_empty();
-        let mut rejected = reject_if_broken && is_broken(&judgement);
-        let touches_rust = edits.iter().any(|it| Language::of(&it.file) == Some(Language::Rust));
-        if let Some(rust) = self.rust.as_mut().filter(|_| touches_rust) {
-            let own = rust.judge(&self.files, &after, &edits, &mut |own| {
-                rejected |= reject_if_broken && is_broken(own);
-                !(dry_run || rejected)
-            });
-            join(&mut judgement, own);
-        }
-        if dry_run || rejected {
-            return Ok(Outcome { applied: false, rejected, revision: self.revision, judgement });
-        }
-        if let Err(error) = self.write(&edits) {
-            // The disk is as it was, and so must be the index.
-            let back: Vec<FileEdit> = edits
-                .iter()
-                .map(|it| FileEdit { file: it.file.clone(), old: it.new.clone(), new: it.old.clone() })
-                .collect();
-            if let Some(rust) = &mut self.rust {
-                rust.apply(&texts(&back));
-            }
-            return Err(error);
-        }
-        self.apply(&edits, after, cause);
-        Ok(Outcome { applied: true, rejected: false, revision: self.revision, judgement })
-    }
-
-    fn write(&self, edits: &[FileEdit]) -> Result<()> {
-        let located = edits.iter().map(|edit| self.disk.locate(&edit.file)).collect::<Result<Vec<_>>>()?;
-        let write = |(edit, located)| {
-            let edit: &FileEdit = edit;
-            let expected = self.files.get(&edit.file).map(|it| it.hash);
-            Write { located, expected, content: edit.new.as_deref().map(str::as_bytes) }
-        };
-        let writes: Vec<Write> = edits.iter().zip(&located).map(write).collect();
-        self.disk.write(&writes).map_err(|mut error| {
-            // Somebody wrote between the barrier and the rename: as if it had been before.
-            if matches!(error.code, Code::HashMismatch | Code::AlreadyExists) {
-                error.code = Code::Conflict;
-            }
-            error
-        })
-    }
-
     /// Brings new contents into the texts and every engine: the one place where a revision is made.
     /// `after` are the texts with the edits made.
     pub(super) fn apply(&mut self, edits: &[FileEdit], after: Arc<Files>, cause: Cause) {
         self.files = after;
-        self.revision.0 += 1;
+        // An overlay may say just what the disk has.
+        self.revision.0 += u64::from(edits.iter().any(|it| it.old != it.new));
         self.changed = Instant::now();
         self.has_garbage = true;
         let mut reload = false;
@@ -474,12 +457,13 @@ impl Writer {
             it.rust_settled = self.rust.as_ref().is_none_or(Rust::is_settled);
             it.rust = self.rust.as_ref().map(Rust::status);
             it.go.clone_from(&self.go);
+            it.overlays = self.overlays.clone();
             it.missing.clone_from(&self.missing);
         });
     }
 }
 
-fn texts(edits: &[FileEdit]) -> Vec<(Arc<str>, Option<Arc<str>>)> {
+pub(super) fn texts(edits: &[FileEdit]) -> Vec<(Arc<str>, Option<Arc<str>>)> {
     edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect()
 }
 
@@ -490,19 +474,4 @@ fn go_change(edit: &FileEdit) -> FileChange {
         _ => FileChangeKind::Changed,
     };
     FileChange { path: edit.file.clone(), kind }
-}
-
-fn join(all: &mut Judgement, other: Judgement) {
-    all.new.extend(other.new);
-    all.fixed.extend(other.fixed);
-    all.impact.changed.extend(other.impact.changed);
-    all.impact.broken.extend(other.impact.broken);
-    all.impact.affected.extend(other.impact.affected);
-    all.impact.tests.extend(other.impact.tests);
-    for unchecked in other.impact.unchecked {
-        if !all.impact.unchecked.contains(&unchecked) {
-            all.impact.unchecked.push(unchecked);
-        }
-    }
-    all.coverage.absorb(other.coverage);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,13 +22,13 @@ const REPLY_DEADLINE: Duration = Duration::from_secs(180);
 
 /// A directory for a workspace and for semdex's own files, removed with this value.
 pub struct Home {
-    directory: TempDir,
+    directory: Arc<TempDir>,
 }
 
 impl Home {
     /// A workspace with these files.
     pub fn with(files: &[(&str, &str)]) -> Home {
-        let home = Home { directory: tempfile::tempdir().unwrap() };
+        let home = Home { directory: Arc::new(tempfile::tempdir().unwrap()) };
         fs::create_dir(home.root()).unwrap();
         for (name, text) in files {
             home.write(name, text);
@@ -160,6 +160,28 @@ impl Server {
             server.client = client.build().unwrap();
         }
         server
+    }
+
+    /// Another server on the same workspace, with the same files of its own.
+    pub fn beside(&self, arguments: &[&str]) -> Server {
+        Home { directory: self.home.directory.clone() }.serve(arguments)
+    }
+
+    /// Ends it in good order, and starts another in its place.
+    pub fn restart(mut self, arguments: &[&str]) -> Server {
+        self.signal(rustix::process::Signal::TERM);
+        self.wait();
+        self.beside(arguments)
+    }
+
+    /// Returns when this holds.
+    #[track_caller]
+    pub fn wait_for(&self, holds: impl Fn(&Server) -> bool) {
+        let deadline = Instant::now() + END_DEADLINE;
+        while !holds(self) {
+            assert!(Instant::now() < deadline, "it did not come about in time");
+            thread::park_timeout(Duration::from_millis(20));
+        }
     }
 
     /// `http://ADDRESS:PORT`.

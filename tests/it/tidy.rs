@@ -41,6 +41,7 @@ struct OnlyPlace {
 
 const ONLY_PLACES: &[OnlyPlace] = &[
     OnlyPlace { names: &["ra_ap_", "salsa"], places: &["src/lang/rust"] },
+    OnlyPlace { names: &["sqlx", "zstd"], places: &["src/workspace/journal"] },
     OnlyPlace { names: &["notify"], places: &["src/workspace/watch"] },
     OnlyPlace { names: &["lsp_types", "async_lsp"], places: &["src/lsp", "src/lang/go", "src/lang/server"] },
     OnlyPlace { names: &["axum", "axum_", "utoipa", "utoipa_", "tower", "tower_"], places: &["src/api"] },

@@ -182,8 +182,17 @@ pub struct Meta {
     /// Nothing that this answer should hold is lacking.
     pub complete: bool,
     pub missing: Vec<Missing>,
+    /// The files whose content here is not that of the disk; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub overlays: Vec<String>,
     /// From the request's head to the finished answer.
     pub elapsed_ms: f64,
+}
+
+/// For what is said only where it is so.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+pub fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl Meta {
@@ -194,6 +203,7 @@ impl Meta {
             state: meta.state.into(),
             complete: meta.coverage.complete,
             missing: list(meta.coverage.missing),
+            overlays: meta.overlays,
             elapsed_ms: milliseconds(elapsed),
         }
     }

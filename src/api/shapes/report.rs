@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{ChangeKind, FindingKind, Meta, Place, Severity, Strategy, list};
+use super::{ChangeKind, FindingKind, Meta, Place, Severity, Strategy, is_false, list};
 use crate::api::examples;
 use crate::model;
 use crate::ops::report;
@@ -79,12 +79,19 @@ pub struct ChangedFile {
     pub created: bool,
     /// Unified.
     pub diff: String,
+    /// What else there is to know: that the file had other names, which keep the old content.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub note: Option<String>,
+    /// True where the content is an overlay's; the disk has what it had, and there is nothing to undo.
+    #[serde(skip_serializing_if = "is_false")]
+    pub overlay: bool,
 }
 
 impl From<report::ChangedFile> for ChangedFile {
     fn from(file: report::ChangedFile) -> ChangedFile {
-        let report::ChangedFile { file, hash, old_hash, created, diff } = file;
-        ChangedFile { file, hash, old_hash, created, diff }
+        let report::ChangedFile { file, hash, old_hash, created, diff, note, overlay } = file;
+        ChangedFile { file, hash, old_hash, created, diff, note, overlay }
     }
 }
 

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use crate::model;
 use crate::ops::{edit, report, write};
+use crate::workspace;
 
 /// An enumeration whose variants are named as in the type it stands for.
 macro_rules! words {
@@ -45,6 +46,21 @@ words! {
         #[serde(rename = "self")]
         SelfType,
         Doc, Other,
+    }
+
+    /// What becomes of an edit of a file that has an overlay.
+    OverlayEdits for workspace::overlays::Edits {
+        /// It is refused with `conflict`.
+        Refuse,
+        /// It goes to the overlay, and not to the disk.
+        Overlay,
+    }
+
+    /// What brought a change about.
+    ChangeCause for workspace::Cause {
+        Edit, Write, Rename, Undo, Overlay,
+        /// Somebody else: an editor, git, another agent.
+        Outside,
     }
 
     /// From the gravest to the least.

@@ -69,7 +69,9 @@ type Stamp = (u64, i64, i64);
 
 impl Book {
     pub fn new(root: Root, files: Arc<Files>) -> Book {
-        Book {
+        let overlaid = files.iter().filter(|it| it.overlay && matters(&it.path)).map(|it| it.path.to_string());
+        let overlaid: Vec<String> = overlaid.collect();
+        let mut book = Book {
             root,
             files,
             generation: 0,
@@ -84,7 +86,9 @@ impl Book {
             stamps: HashMap::new(),
             version: 0,
             clock: 0,
-        }
+        };
+        overlaid.iter().for_each(|file| book.pin(file));
+        book
     }
 
     pub fn files(&self) -> &Arc<Files> {
@@ -144,6 +148,11 @@ impl Book {
     /// gopls takes a file with the same inode and modification time for unchanged. Tools that restore the time
     /// after writing in place would fool it, so such a file is held open until its time changes.
     fn note_stamp(&mut self, change: &FileChange) {
+        if self.files.get(&change.path).is_some_and(|it| it.overlay) {
+            self.stamps.remove(&change.path);
+            self.pin(&change.path);
+            return;
+        }
         let stamp = stamp(&self.root, &change.path);
         let before = match stamp {
             Some(stamp) => self.stamps.insert(change.path.clone(), stamp),
@@ -151,11 +160,16 @@ impl Book {
         };
         let unseen = stamp.is_some() && stamp == before;
         if unseen {
-            let document = self.open.entry(change.path.clone());
-            document.or_insert(Document { told: None, used: self.clock, pinned: true }).pinned = true;
+            self.pin(&change.path);
         } else if let Some(document) = self.open.get_mut(&change.path) {
             document.pinned = false;
         }
+    }
+
+    /// Holds a file open: what gopls would read on the disk is not what it is to see.
+    fn pin(&mut self, file: &str) {
+        let document = self.open.entry(file.to_owned());
+        document.or_insert(Document { told: None, used: self.clock, pinned: true }).pinned = true;
     }
 
     /// Notes how the files are found at the start.

@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
+use super::fault::{Plan, failing};
+use super::write::Moment;
 use super::*;
 
 struct Fixture {
@@ -47,19 +49,32 @@ impl Fixture {
         changes: &[(&str, Option<&str>, Option<&str>)],
         before_swap: &mut dyn FnMut(&str),
     ) -> Result<()> {
-        let located = changes.iter().map(|(name, ..)| self.disk.locate(name)).collect::<Result<Vec<Located>>>()?;
+        let mut watch = |file: &str, moment| {
+            if moment == Moment::BeforeSwap {
+                before_swap(file);
+            }
+        };
+        let result = self.written_watched(changes, &mut watch);
+        self.nothing_left();
+        result.map(drop).map_err(|failure| failure.error)
+    }
+
+    fn written_watched(
+        &self,
+        changes: &[(&str, Option<&str>, Option<&str>)],
+        watch: &mut dyn FnMut(&str, Moment),
+    ) -> std::result::Result<Notes, Failure> {
+        let located = changes.iter().map(|(name, ..)| self.disk.locate(name)).collect::<Result<Vec<Located>>>();
+        let located = located.map_err(|error| Failure { error, remains: false })?;
         let writes: Vec<Write> = changes
             .iter()
             .zip(&located)
-            .map(|((_, old, new), located)| Write {
-                located,
-                expected: old.map(|old| blake3::hash(old.as_bytes())),
-                content: new.map(str::as_bytes),
+            .map(|((_, old, new), located)| {
+                let expected = old.map(|old| blake3::hash(old.as_bytes()));
+                Write::new(located, expected, new.map(str::as_bytes))
             })
             .collect();
-        let result = self.disk.write_watched(&writes, before_swap);
-        self.nothing_left();
-        result
+        self.disk.write_watched("tag", &writes, watch)
     }
 
     fn nothing_left(&self) {
@@ -140,8 +155,8 @@ fn a_directory_that_becomes_a_link_later_leads_nowhere() {
     fs::rename(fixture.path("src"), fixture.path("../stolen")).unwrap();
     symlink("../stolen", fixture.path("src")).unwrap();
     fixture.disk.read(&located).unwrap_err();
-    let write = Write { located: &located, expected: Some(blake3::hash(b"a")), content: Some(b"b") };
-    fixture.disk.write(&[write]).unwrap_err();
+    let write = Write::new(&located, Some(blake3::hash(b"a")), Some(b"b"));
+    fixture.disk.write("tag", &[write]).unwrap_err();
     assert_eq!(fixture.content("src/a.rs"), "a");
 }
 
@@ -297,10 +312,108 @@ fn all_or_nothing_where_a_target_is_a_directory() {
     let located = [fixture.disk.locate("a").unwrap(), fixture.disk.locate("b").unwrap()];
     fs::remove_file(fixture.path("b")).unwrap();
     fs::create_dir(fixture.path("b")).unwrap();
-    let write =
-        |located, old: &str| Write { located, expected: Some(blake3::hash(old.as_bytes())), content: Some(b"x") };
-    let error = fixture.disk.write(&[write(&located[0], "1"), write(&located[1], "2")]).unwrap_err();
+    let write = |located, old: &str| Write::new(located, Some(blake3::hash(old.as_bytes())), Some(b"x"));
+    let error = fixture.disk.write("tag", &[write(&located[0], "1"), write(&located[1], "2")]).unwrap_err().error;
     assert_eq!(error.code, Code::InvalidRequest);
     assert_eq!(fixture.content("a"), "1");
     fixture.nothing_left();
+}
+
+/// Each step of a change fails once, with each error; then all from there on, as on a disk that has died.
+#[test]
+fn whatever_fails_nothing_is_torn_and_nothing_is_told_wrongly() {
+    let change = [
+        ("a", Some("1"), Some("one")),
+        ("gone", Some("3"), None),
+        ("new/directory/c", None, Some("new")),
+        ("b", Some("2"), Some("two")),
+    ];
+    let state = |fixture: &Fixture| {
+        ["a", "gone", "new/directory/c", "b"].map(|name| fs::read_to_string(fixture.path(name)).ok())
+    };
+    let owned = |it: [Option<&str>; 4]| it.map(|it| it.map(str::to_owned));
+    let before = owned([Some("1"), Some("3"), None, Some("2")]);
+    let after = owned([Some("one"), None, Some("new"), Some("two")]);
+    for errno in [Errno::IO, Errno::NOSPC, Errno::ACCESS] {
+        let mut count = 0;
+        for number in 1.. {
+            for plan in [Plan::Only(number), Plan::From(number)] {
+                let fixture = Fixture::new(&[("a", "1"), ("b", "2"), ("gone", "3")]);
+                let (result, failed) = failing(plan, errno, || fixture.written_watched(&change, &mut |_, _| {}));
+                let now = state(&fixture);
+                let Err(Failure { error, remains }) = result else {
+                    assert_eq!((now, failed), (after.clone(), 0), "applied, so all of it, without a failure");
+                    continue;
+                };
+                count += 1;
+                assert!(failed > 0, "{error}");
+                assert_ne!(error.code, Code::HashMismatch, "{plan:?} {errno}: {error}");
+                for (now, (before, after)) in now.iter().zip(before.iter().zip(&after)) {
+                    assert!(now == before || now == after, "{plan:?} {errno}: {now:?}");
+                }
+                assert_eq!(remains, now != before, "{plan:?} {errno}: {error}");
+                assert_eq!(error.detail.ends_with("; nothing was changed"), !remains, "{error}");
+                if !remains {
+                    fixture.nothing_left();
+                    assert!(!fixture.path("new").exists(), "made directories go again");
+                }
+            }
+            let applied = count < 2 * number;
+            if applied {
+                break;
+            }
+        }
+        assert!(count >= 30, "{count} failures of {errno}");
+    }
+}
+
+#[test]
+fn what_is_written_to_the_old_file_while_it_is_replaced_is_not_lost() {
+    use std::io::Write as _;
+    for content in ["x", "longer"] {
+        let fixture = Fixture::new(&[("a", "1"), ("b", "2")]);
+        let mut theirs = fs::OpenOptions::new().write(true).open(fixture.path("b")).unwrap();
+        let change = [("a", Some("1"), Some("one")), ("b", Some("2"), Some("two"))];
+        let result = fixture.written_watched(&change, &mut |file, moment| {
+            if (file, moment) == ("b", Moment::BeforeEnd) {
+                theirs.write_all(content.as_bytes()).unwrap();
+            }
+        });
+        let failure = result.unwrap_err();
+        assert_eq!((failure.error.code, failure.remains), (Code::HashMismatch, false), "{}", failure.error);
+        assert_eq!((fixture.content("a"), fixture.content("b")), ("1".to_owned(), content.to_owned()));
+        fixture.nothing_left();
+    }
+}
+
+#[test]
+fn what_a_file_has_besides_its_content_stays() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    let fixture = Fixture::new(&[("a", "1")]);
+    fs::hard_link(fixture.path("a"), fixture.path("other")).unwrap();
+    setxattr(fixture.path("a"), "user.note", b"mine", XattrFlags::empty()).unwrap();
+    let notes = fixture.written_watched(&[("a", Some("1"), Some("2"))], &mut |_, _| {}).unwrap();
+    assert!(matches!(notes.as_slice(), [(file, note)] if file == "a" && note.contains("2 names")), "{notes:?}");
+    let mut value = [0; 16];
+    let length = getxattr(fixture.path("a"), "user.note", &mut value).unwrap();
+    assert_eq!(&value[..length], b"mine");
+    assert!(fixture.written_watched(&[("a", Some("2"), Some("3"))], &mut |_, _| {}).unwrap().is_empty());
+}
+
+#[test]
+fn a_file_that_goes_takes_the_directories_made_for_it_along() {
+    let fixture = Fixture::new(&[("kept/a", "1")]);
+    let located = fixture.disk.locate("kept/x/y/b").unwrap();
+    assert_eq!(fixture.disk.look(&located), (None, 2));
+    fixture.disk.write("tag", &[Write { mode: Some(0o755), ..Write::new(&located, None, Some(b"2")) }]).unwrap();
+    assert_eq!(fixture.disk.look(&located), (Some(0o755), 0));
+    let gone = Write { directories: 2, ..Write::new(&located, Some(blake3::hash(b"2")), None) };
+    fixture.disk.write("tag", &[gone]).unwrap();
+    assert!(fixture.path("kept/a").exists() && !fixture.path("kept/x").exists());
+    for name in [".semdex-tag-1", ".semdex-tag-2", ".semdex-other-1"] {
+        fs::write(fixture.path("kept").join(name), "").unwrap();
+    }
+    let located = fixture.disk.locate("kept/a").unwrap();
+    assert_eq!(fixture.disk.sweep(&located, "tag"), 2);
+    assert!(fixture.path("kept/.semdex-other-1").exists(), "another change's may be in use");
 }

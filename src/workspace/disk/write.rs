@@ -6,24 +6,28 @@
 //! done, and is swapped back if anything fails. The swap also closes the gap between look and rename: what it hands
 //! out is looked at again, and put back if somebody has changed it just then.
 //!
-//! What people expect of an editor holds: mode and owner stay (the owner as far as permitted), a file without write
-//! permission is not replaced, not even by root. A file with several hard links gets a content of its own, as with
-//! git or any editor that writes atomically: the other names keep the old one. What survives a crash between two
-//! swaps is the journal's business, not this module's.
+//! And once more when all is synced: who had the old file open and wrote to it meanwhile finds his words there, too.
+//!
+//! What people expect of an editor holds: mode, extended attributes (access lists are among them) and owner stay, the
+//! owner as far as permitted; a file without write permission is not replaced, not even by root. A file with several
+//! hard links gets a content of its own, as with git or any editor that writes atomically: the other names keep the
+//! old one, and the answer says so. What survives a crash between two swaps is the journal's business, not this
+//! module's; it finds what was left by the change's tag, which is part of every temporary name.
 
-use std::cell::Cell;
 use std::collections::HashSet;
-use std::fs::File;
-use std::io::Write as _;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt as _;
 use std::rc::Rc;
+use std::time::{Duration, UNIX_EPOCH};
 
 use rustix::fs::{
-    Access, AtFlags, Mode, OFlags, RenameFlags, Stat, accessat, fchmod, fchown, fstat, fsync, mkdirat, openat,
-    renameat, renameat_with, statat, unlinkat,
+    Access, AtFlags, Mode, RenameFlags, Stat, accessat, fchmod, fstat, fsync, mkdirat, renameat, renameat_with, statat,
+    unlinkat,
 };
 use rustix::io::Errno;
 
+use super::fault::{self, Step};
+use super::temporary::{MadeDirectories, Temporary, keep_attributes, keep_owner_and_mode};
 use super::{Disk, Doing, Found, Located, TEMPORARY_PREFIX, check_size, error, failed, open_directory, read_in, split};
 use crate::model::{Code, Error, Result};
 
@@ -35,40 +39,122 @@ pub struct Write<'a> {
     pub expected: Option<blake3::Hash>,
     /// `None` deletes the file.
     pub content: Option<&'a [u8]>,
+    /// The permissions of a file that is made; absent: what the user's mask leaves.
+    pub mode: Option<u32>,
+    /// With a file that is deleted so many of the directories around it go, as far as they are empty.
+    pub directories: usize,
+}
+
+impl<'a> Write<'a> {
+    pub fn new(located: &'a Located, expected: Option<blake3::Hash>, content: Option<&'a [u8]>) -> Write<'a> {
+        Write { located, expected, content, mode: None, directories: 0 }
+    }
+}
+
+/// What users should know of files that were written, besides that they were.
+pub type Notes = Vec<(String, String)>;
+
+/// A change that was not made.
+#[derive(Debug)]
+pub struct Failure {
+    /// Says in what state the disk is.
+    pub error: Error,
+    /// Something was left on the disk that could not be taken back.
+    pub remains: bool,
+}
+
+impl Failure {
+    fn clean(mut error: Error) -> Failure {
+        error.detail.push_str("; nothing was changed");
+        Failure { error, remains: false }
+    }
 }
 
 impl Disk {
-    /// Writes all of these files, or none.
-    pub fn write(&self, writes: &[Write]) -> Result<()> {
-        self.write_watched(writes, &mut |_| {})
+    /// Writes all of these files, or none. The tag is the change's own.
+    pub fn write(&self, tag: &str, writes: &[Write]) -> std::result::Result<Notes, Failure> {
+        self.write_watched(tag, writes, &mut |_, _| {})
     }
 
-    /// `before_swap` is told each file at the last moment before it is looked at and swapped; tests interfere there.
-    pub(super) fn write_watched(&self, writes: &[Write], before_swap: &mut dyn FnMut(&str)) -> Result<()> {
+    /// `watch` is told each file at the last moment before it is looked at and swapped, and before what was swapped
+    /// out is thrown away; tests interfere there.
+    pub(super) fn write_watched(
+        &self,
+        tag: &str,
+        writes: &[Write],
+        watch: &mut dyn FnMut(&str, Moment),
+    ) -> std::result::Result<Notes, Failure> {
         let mut files = HashSet::new();
         if let Some(twice) = writes.iter().find(|write| !files.insert(&write.located.rel)) {
-            return Err(error(Code::InvalidRequest, &twice.located.rel, "is written twice in one change"));
+            let error = error(Code::InvalidRequest, &twice.located.rel, "is written twice in one change");
+            return Err(Failure::clean(error));
         }
         let mut made = MadeDirectories::default();
-        let staged = writes.iter().map(|write| self.stage(write, &mut made)).collect::<Result<Vec<Staged>>>();
-        let staged = staged.map_err(|error| take_back(Vec::new(), error))?;
+        let staged = writes.iter().map(|write| self.stage(tag, write, &mut made)).collect::<Result<Vec<Staged>>>();
+        let staged = staged.map_err(Failure::clean)?;
         let mut swapped = Vec::new();
         for staged in &staged {
-            before_swap(staged.file());
+            watch(staged.file(), Moment::BeforeSwap);
             match staged.swap() {
                 Ok(undo) => swapped.push((staged, undo)),
-                Err(error) => return Err(take_back(swapped, error)),
+                Err(failure) => return Err(failure.after(take_back(swapped))),
             }
         }
         if let Err(error) = sync_directories(&staged, &made) {
-            return Err(take_back(swapped, error));
+            return Err(Unswapped::from(error).after(take_back(swapped)));
+        }
+        for staged in &staged {
+            watch(staged.file(), Moment::BeforeEnd);
+        }
+        if let Some((staged, _)) = swapped.iter().find(|(staged, undo)| undo.was_written_to(&staged.write)) {
+            let error = error(Code::HashMismatch, staged.file(), "was written to at the same moment: read it again");
+            return Err(Unswapped::from(error).after(take_back(swapped)));
         }
         made.keep();
-        Ok(())
+        let notes =
+            swapped.iter().filter_map(|(staged, undo)| Some((staged.file().to_owned(), undo.note()?))).collect();
+        drop(swapped);
+        for staged in staged {
+            staged.remove_directories(self);
+        }
+        Ok(notes)
+    }
+
+    /// Removes what a change with this tag has left in a file's directory. Answers with how many files that were.
+    pub fn sweep(&self, located: &Located, tag: &str) -> usize {
+        let Ok(dir) = self.directory(split(&located.rel).0) else { return 0 };
+        let Ok(entries) = rustix::fs::Dir::read_from(&dir) else { return 0 };
+        let prefix = format!("{TEMPORARY_PREFIX}{tag}-");
+        let left = entries.flatten().filter(|it| it.file_name().to_bytes().starts_with(prefix.as_bytes()));
+        let left: Vec<_> = left.map(|it| it.file_name().to_owned()).collect();
+        left.iter().filter(|name| unlinkat(&dir, name.as_c_str(), AtFlags::empty()).is_ok()).count()
+    }
+
+    /// Removes so many of the directories around a file that is not there, as far as they are empty.
+    pub fn remove_directories(&self, located: &Located, count: usize) {
+        let mut directory = split(&located.rel).0;
+        for _ in 0..count {
+            let (above, name) = split(directory);
+            if name.is_empty() || self.directory(above).and_then(|it| unlinkat(it, name, AtFlags::REMOVEDIR)).is_err() {
+                return;
+            }
+            directory = above;
+        }
+    }
+
+    /// The permissions of the file, where there is one, and how many of the directories around it are missing.
+    pub fn look(&self, located: &Located) -> (Option<u32>, usize) {
+        let (parents, name) = split(&located.rel);
+        if let Ok(dir) = self.directory(parents) {
+            let stat = statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW);
+            return (stat.ok().map(|it| it.st_mode & 0o7777), 0);
+        }
+        let above = std::iter::successors(Some(parents), |it| (!it.is_empty()).then(|| split(it).0));
+        (None, above.take_while(|it| matches!(self.directory(it), Err(Errno::NOENT))).count())
     }
 
     /// Makes all ready for one file, without touching its target.
-    fn stage<'a>(&self, write: &Write<'a>, made: &mut MadeDirectories) -> Result<Staged<'a>> {
+    fn stage<'a>(&self, tag: &'a str, write: &Write<'a>, made: &mut MadeDirectories) -> Result<Staged<'a>> {
         let file = write.located.rel.as_str();
         let told = |errno| failed(file, Doing::Write, errno);
         let (parents, name) = split(file);
@@ -85,23 +171,32 @@ impl Disk {
         let (temporary, new) = match write.content {
             Some(content) => {
                 check_size(file, content.len())?;
-                let (temporary, mut opened) = Temporary::create(&dir, old.is_none()).map_err(told)?;
-                opened.write_all(content).map_err(|error| told(errno_of(&error)))?;
-                if let Some(old) = &old {
-                    keep_owner_and_mode(&opened, &old.stat).map_err(told)?;
+                let (temporary, opened) = Temporary::create(&dir, tag, old.is_none()).map_err(told)?;
+                fault::at(Step::Write).map_err(told)?;
+                opened.write_all_at(content, 0).map_err(|error| told(errno_of(&error)))?;
+                fault::at(Step::Mode).map_err(told)?;
+                match (&old, write.mode) {
+                    (Some(old), _) => {
+                        keep_owner_and_mode(&opened, &old.stat).map_err(told)?;
+                        keep_attributes(&opened, &dir, name);
+                    }
+                    (None, Some(mode)) => fchmod(&opened, Mode::from_raw_mode(mode & 0o7777)).map_err(told)?,
+                    (None, None) => {}
                 }
+                fault::at(Step::Sync).map_err(told)?;
                 opened.sync_all().map_err(|error| told(errno_of(&error)))?;
                 let new = fstat(&opened).map_err(told)?;
                 (temporary, Some(new))
             }
-            None => (Temporary::name_only(&dir).map_err(told)?, None),
+            None => (Temporary::name_only(&dir, tag).map_err(told)?, None),
         };
-        Ok(Staged { write: *write, dir, name, temporary, new })
+        Ok(Staged { write: *write, tag, dir, name, temporary, new })
     }
 
     fn make_directories(&self, parents: &str, made: &mut MadeDirectories) -> rustix::io::Result<OwnedFd> {
         let mut dir = Rc::new(self.directory("")?);
         for part in parents.split('/') {
+            fault::at(Step::Directory)?;
             match mkdirat(&*dir, part, Mode::from_raw_mode(0o777)) {
                 Ok(()) => made.list.push((dir.clone(), part.to_owned())),
                 Err(Errno::EXIST) => {}
@@ -113,9 +208,17 @@ impl Disk {
     }
 }
 
+/// When a write is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Moment {
+    BeforeSwap,
+    BeforeEnd,
+}
+
 /// One file, ready to be swapped.
 struct Staged<'a> {
     write: Write<'a>,
+    tag: &'a str,
     dir: Rc<OwnedFd>,
     name: &'a str,
     /// Its new content; after the swap the old one.
@@ -124,14 +227,63 @@ struct Staged<'a> {
     new: Option<Stat>,
 }
 
-/// What takes a swap back.
-enum Undo {
+/// What takes a swap back, and what was swapped out.
+struct Undo {
+    how: How,
+    /// Where the old file is, and what it was when it was swapped out.
+    old: Option<(Rc<OwnedFd>, String, Stat)>,
+}
+
+enum How {
     /// The old file lies under the temporary name.
     SwapBack,
     MoveBack,
     Remove,
     /// The file system cannot swap: the old file is gone, but for this.
     WriteBack(Box<Found>),
+}
+
+impl Undo {
+    /// Somebody had the old file open, and has written to it since it was swapped out.
+    fn was_written_to(&self, write: &Write) -> bool {
+        let Some((dir, name, stat)) = &self.old else { return false };
+        if statat(&**dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|now| is_untouched(stat, &now)) {
+            return false;
+        }
+        read_in(dir, name, &write.located.rel).and_then(|now| check(now, write)).is_err()
+    }
+
+    fn note(&self) -> Option<String> {
+        let (.., stat) = self.old.as_ref()?;
+        let names = stat.st_nlink;
+        (names > 1).then(|| format!("the file had {names} names (hard links): the others keep the old content"))
+    }
+}
+
+/// Why a file was not swapped.
+struct Unswapped {
+    error: Error,
+    /// It was, and could not be put back.
+    left: Option<String>,
+}
+
+impl From<Error> for Unswapped {
+    fn from(error: Error) -> Unswapped {
+        Unswapped { error, left: None }
+    }
+}
+
+impl Unswapped {
+    /// Says with the error in what state the disk is, after what was done before was taken back but for these.
+    fn after(self, mut left: Vec<String>) -> Failure {
+        left.extend(self.left);
+        if left.is_empty() {
+            return Failure::clean(self.error);
+        }
+        let mut error = self.error;
+        error.detail.push_str(&format!("; the change was not taken back everywhere: {}", left.join(", ")));
+        Failure { error, remains: true }
+    }
 }
 
 impl Staged<'_> {
@@ -143,10 +295,11 @@ impl Staged<'_> {
         failed(self.file(), Doing::Write, errno)
     }
 
-    fn swap(&self) -> Result<Undo> {
+    fn swap(&self) -> std::result::Result<Undo, Unswapped> {
         let old = check(read_in(&self.dir, self.name, self.file())?, &self.write)?;
+        fault::at(Step::Rename).map_err(|errno| self.told(errno))?;
         match (old, self.write.content) {
-            (None, _) => self.create(),
+            (None, _) => Ok(self.create()?),
             (Some(old), Some(_)) => self.replace(old),
             (Some(old), None) => self.delete(&old),
         }
@@ -162,61 +315,70 @@ impl Staged<'_> {
             done => done,
         };
         match created {
-            Ok(()) => Ok(Undo::Remove),
+            Ok(()) => Ok(Undo { how: How::Remove, old: None }),
             Err(Errno::EXIST) => Err(already_exists(self.file())),
             Err(errno) => Err(self.told(errno)),
         }
     }
 
-    fn replace(&self, old: Found) -> Result<Undo> {
+    fn replace(&self, old: Found) -> std::result::Result<Undo, Unswapped> {
         let (dir, temporary) = (&*self.dir, &self.temporary.name);
         match renameat_with(dir, temporary, dir, self.name, RenameFlags::EXCHANGE) {
             Ok(()) => {}
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
                 renameat(dir, temporary, dir, self.name).map_err(|errno| self.told(errno))?;
-                return Ok(Undo::WriteBack(Box::new(old)));
+                return Ok(Undo { how: How::WriteBack(Box::new(old)), old: None });
             }
-            Err(Errno::NOENT) => return Err(gone(self.file())),
-            Err(errno) => return Err(self.told(errno)),
+            Err(Errno::NOENT) => return Err(gone(self.file()).into()),
+            Err(errno) => return Err(self.told(errno).into()),
         }
-        self.check_swapped_out(&old, Undo::SwapBack)
+        self.check_swapped_out(&old, How::SwapBack)
     }
 
-    fn delete(&self, old: &Found) -> Result<Undo> {
+    fn delete(&self, old: &Found) -> std::result::Result<Undo, Unswapped> {
         let dir = &*self.dir;
         renameat(dir, self.name, dir, &self.temporary.name).map_err(|errno| self.told(errno))?;
-        self.check_swapped_out(old, Undo::MoveBack)
+        self.check_swapped_out(old, How::MoveBack)
     }
 
     /// Whether what lies under the temporary name now is what was looked at a moment before.
-    fn check_swapped_out(&self, old: &Found, undo: Undo) -> Result<Undo> {
-        let stat = statat(&*self.dir, &self.temporary.name, AtFlags::SYMLINK_NOFOLLOW);
-        if stat.is_ok_and(|stat| is_untouched(&old.stat, &stat)) {
-            return Ok(undo);
+    fn check_swapped_out(&self, old: &Found, how: How) -> std::result::Result<Undo, Unswapped> {
+        let (dir, temporary) = (&self.dir, &self.temporary.name);
+        let stat = statat(&**dir, temporary, AtFlags::SYMLINK_NOFOLLOW);
+        let undo = |stat| Undo { how, old: Some((dir.clone(), temporary.clone(), stat)) };
+        if let Ok(stat) = stat
+            && is_untouched(&old.stat, &stat)
+        {
+            return Ok(undo(stat));
         }
-        let changed = read_in(&self.dir, &self.temporary.name, self.file()).and_then(|now| check(now, &self.write));
-        match changed {
-            Ok(_) => Ok(undo),
-            Err(error) => Err(take_back(vec![(self, undo)], error)),
+        match read_in(dir, temporary, self.file()).and_then(|now| check(now, &self.write)) {
+            Ok(now) => Ok(undo(now.map_or(old.stat, |it| it.stat))),
+            Err(error) => {
+                let left = self.undo(undo(old.stat)).err();
+                let _ = sync(dir);
+                Err(Unswapped { error, left })
+            }
         }
     }
 
     /// Whether the old state could be restored.
     fn undo(&self, undo: Undo) -> std::result::Result<(), String> {
         let (dir, temporary) = (&*self.dir, &self.temporary.name);
-        let done = match undo {
-            Undo::SwapBack => {
-                self.still_new().and_then(|()| renameat_with(dir, temporary, dir, self.name, RenameFlags::EXCHANGE))
-            }
-            Undo::MoveBack => renameat_with(dir, temporary, dir, self.name, RenameFlags::NOREPLACE),
-            Undo::Remove => match self.still_new() {
+        let done = match undo.how {
+            How::SwapBack => self
+                .still_new()
+                .and_then(|()| fault::at(Step::Rename))
+                .and_then(|()| renameat_with(dir, temporary, dir, self.name, RenameFlags::EXCHANGE)),
+            How::MoveBack => fault::at(Step::Rename)
+                .and_then(|()| renameat_with(dir, temporary, dir, self.name, RenameFlags::NOREPLACE)),
+            How::Remove => match self.still_new() {
                 Err(Errno::NOENT) => Ok(()),
-                Ok(()) => unlinkat(dir, self.name, AtFlags::empty()),
+                Ok(()) => fault::at(Step::Rename).and_then(|()| unlinkat(dir, self.name, AtFlags::empty())),
                 Err(errno) => Err(errno),
             },
-            Undo::WriteBack(old) => self.still_new().and_then(|()| {
-                let (restored, mut opened) = Temporary::create(&self.dir, false)?;
-                opened.write_all(&old.bytes).map_err(|error| errno_of(&error))?;
+            How::WriteBack(old) => self.still_new().and_then(|()| {
+                let (restored, opened) = Temporary::create(&self.dir, self.tag, false)?;
+                opened.write_all_at(&old.bytes, 0).map_err(|error| errno_of(&error))?;
                 keep_owner_and_mode(&opened, &old.stat)?;
                 opened.sync_all().map_err(|error| errno_of(&error))?;
                 renameat(dir, &restored.name, dir, self.name)
@@ -238,7 +400,16 @@ impl Staged<'_> {
     /// What somebody wrote after the swap is not overwritten by taking the swap back.
     fn still_new(&self) -> rustix::io::Result<()> {
         let now = statat(&*self.dir, self.name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if self.new.is_some_and(|new| is_untouched(&new, &now)) { Ok(()) } else { Err(Errno::BUSY) }
+        let same = |new: &Stat| (new.st_dev, new.st_ino, new.st_size) == (now.st_dev, now.st_ino, now.st_size);
+        let unwritten = |new: &Stat| (new.st_mtime, new.st_mtime_nsec) == (now.st_mtime, now.st_mtime_nsec);
+        if self.new.is_some_and(|new| same(&new) && unwritten(&new)) { Ok(()) } else { Err(Errno::BUSY) }
+    }
+
+    /// Those that were made for a file that is deleted now.
+    fn remove_directories(self, disk: &Disk) {
+        let Staged { write, temporary, .. } = self;
+        drop(temporary);
+        disk.remove_directories(write.located, write.directories);
     }
 }
 
@@ -250,8 +421,8 @@ fn sync_directories(staged: &[Staged], made: &MadeDirectories) -> Result<()> {
     directories.try_for_each(|staged| sync(&staged.dir).map_err(|errno| staged.told(errno)))
 }
 
-/// Takes back what was swapped, the last one first, and says with the error in what state the disk is.
-fn take_back(swapped: Vec<(&Staged, Undo)>, mut error: Error) -> Error {
+/// Takes back what was swapped, the last one first. Answers with what could not be.
+fn take_back(swapped: Vec<(&Staged, Undo)>) -> Vec<String> {
     let mut left = Vec::new();
     for (staged, undo) in swapped.into_iter().rev() {
         if let Err(what) = staged.undo(undo) {
@@ -260,12 +431,7 @@ fn take_back(swapped: Vec<(&Staged, Undo)>, mut error: Error) -> Error {
         // Only for what a power failure would leave.
         let _ = sync(&staged.dir);
     }
-    if left.is_empty() {
-        error.detail.push_str("; nothing was changed");
-    } else {
-        error.detail.push_str(&format!("; the change was not taken back everywhere: {}", left.join(", ")));
-    }
-    error
+    left
 }
 
 /// Whether what is there is what the write was made for.
@@ -296,12 +462,15 @@ fn already_exists(file: &str) -> Error {
     error(Code::AlreadyExists, file, "exists already")
 }
 
-/// The same file with the same content, as far as that can be told without reading it. The time of the last change of
-/// the inode is left out: a rename changes it.
+/// Surely the same file with the same content. The time of the last change of the inode is left out: a rename changes
+/// it. Times of modification are coarse, so one that is young says nothing.
 fn is_untouched(before: &Stat, now: &Stat) -> bool {
+    const COARSE: Duration = Duration::from_millis(50);
     let identity =
         |stat: &Stat| (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime, stat.st_mtime_nsec, stat.st_mode);
-    identity(before) == identity(now)
+    let seconds = u64::try_from(now.st_mtime).unwrap_or_default();
+    let modified = UNIX_EPOCH + Duration::new(seconds, u32::try_from(now.st_mtime_nsec).unwrap_or_default());
+    identity(before) == identity(now) && modified.elapsed().is_ok_and(|age| age > COARSE)
 }
 
 /// As an editor would: a file without write permission is not written, though its directory would allow to replace it.
@@ -312,25 +481,13 @@ fn check_writable(dir: &OwnedFd, name: &str, file: &str, stat: &Stat) -> Result<
         Err(_) => true,
     };
     if denied || !owner_may_write {
-        return Err(error(Code::PermissionDenied, file, "is read-only"));
+        return Err(error(Code::PermissionDenied, file, "is read-only: make it writable first (`chmod u+w`)"));
     }
     Ok(())
 }
 
-fn keep_owner_and_mode(new: &File, old: &Stat) -> rustix::io::Result<()> {
-    let stat = fstat(new)?;
-    if (stat.st_uid, stat.st_gid) != (old.st_uid, old.st_gid) {
-        let owner = rustix::fs::Uid::from_raw(old.st_uid);
-        let group = rustix::fs::Gid::from_raw(old.st_gid);
-        // Only root may give a file away; a group of one's own may be kept.
-        if fchown(new, Some(owner), Some(group)).is_err() {
-            let _ = fchown(new, None, Some(group));
-        }
-    }
-    fchmod(new, Mode::from_raw_mode(old.st_mode & 0o7777))
-}
-
 fn sync(dir: &OwnedFd) -> rustix::io::Result<()> {
+    fault::at(Step::Sync)?;
     match fsync(dir) {
         // Some file systems have nothing to sync in a directory.
         Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
@@ -340,78 +497,4 @@ fn sync(dir: &OwnedFd) -> rustix::io::Result<()> {
 
 fn errno_of(error: &std::io::Error) -> Errno {
     error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
-}
-
-/// A file of semdex's own beside a target. It goes with this value.
-struct Temporary {
-    dir: Rc<OwnedFd>,
-    name: String,
-    kept: Cell<bool>,
-}
-
-impl Temporary {
-    /// A new file has the mode that the user's mask leaves; for an old one's successor it is narrow until it has the
-    /// old one's.
-    fn create(dir: &Rc<OwnedFd>, new: bool) -> rustix::io::Result<(Temporary, File)> {
-        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mode = Mode::from_raw_mode(if new { 0o666 } else { 0o600 });
-        loop {
-            let temporary = Temporary::name_only(dir)?;
-            match openat(&**dir, &temporary.name, flags, mode) {
-                Ok(opened) => return Ok((temporary, File::from(opened))),
-                Err(Errno::EXIST) => temporary.keep(),
-                Err(errno) => return Err(errno),
-            }
-        }
-    }
-
-    /// A name that nobody has.
-    fn name_only(dir: &Rc<OwnedFd>) -> rustix::io::Result<Temporary> {
-        let mut random = [0; 8];
-        getrandom::fill(&mut random).map_err(|_| Errno::IO)?;
-        let name = format!("{TEMPORARY_PREFIX}{:016x}", u64::from_le_bytes(random));
-        Ok(Temporary { dir: dir.clone(), name, kept: Cell::new(false) })
-    }
-
-    fn keep(&self) {
-        self.kept.set(true);
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if !self.kept.get() {
-            let _ = unlinkat(&*self.dir, &self.name, AtFlags::empty());
-        }
-    }
-}
-
-/// Directories made for new files. They go again with this value, unless kept.
-#[derive(Default)]
-struct MadeDirectories {
-    /// Each with the directory that it is in, from the top down.
-    list: Vec<(Rc<OwnedFd>, String)>,
-    kept: bool,
-}
-
-impl MadeDirectories {
-    fn parents(&self) -> impl Iterator<Item = &Rc<OwnedFd>> {
-        self.list.iter().map(|(parent, _)| parent)
-    }
-
-    fn keep(&mut self) {
-        self.kept = true;
-    }
-}
-
-impl Drop for MadeDirectories {
-    fn drop(&mut self) {
-        if self.kept {
-            return;
-        }
-        for (parent, name) in self.list.iter().rev() {
-            // One that is not empty any more is somebody's now.
-            let _ = unlinkat(&**parent, name, AtFlags::REMOVEDIR);
-        }
-    }
 }

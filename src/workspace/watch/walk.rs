@@ -115,7 +115,7 @@ pub(super) fn look(path: &Path) -> io::Result<Option<Metadata>> {
 
 /// Turns the errors which say that no such thing can be reached there, by anybody, into `None`. Others (no file
 /// descriptors left, a failing disk) say nothing about the tree.
-pub(super) fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+pub fn present<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) => match error.kind() {

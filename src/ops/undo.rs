@@ -1,0 +1,76 @@
+//! `undo`: one change taken back, exactly, or not at all.
+
+use std::sync::Arc;
+
+use super::ask::{Ask, Reply};
+use super::report::{Mode, OnBreak, Plan, Report, carry_out};
+use crate::model::{Code, Error, FileEdit, Help, Result};
+use crate::text::diff::unified;
+use crate::workspace::journal::{Entry, EntryFile};
+use crate::workspace::{Cause, Undone, Workspace};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoRequest {
+    /// The token of the change.
+    pub change: String,
+    pub dry_run: bool,
+}
+
+pub async fn undo(workspace: &Workspace, request: &UndoRequest, asked: &Ask) -> Result<Reply<Report>> {
+    // Tokens are printed in capitals, and read either way.
+    let token = request.change.trim().to_ascii_uppercase();
+    let entry = workspace.made(&token).await?.ok_or_else(|| {
+        let detail = format!(
+            "the journal has no change `{}` of this workspace: `GET /v1/changes` lists those that can be taken back",
+            request.change
+        );
+        Error::new(Code::UnknownChange, detail)
+    })?;
+    let came_back = entry.files.iter().filter(|it| it.new.is_none());
+    let gone = entry.files.iter().filter(|it| it.old.is_none());
+    let undone = Undone {
+        change: entry.id.clone(),
+        modes: came_back.filter_map(|it| Some((it.file.clone(), it.mode?))).collect(),
+        made_directories: gone.map(|it| (it.file.clone(), it.made_directories)).collect(),
+    };
+    let mode = Mode { undoes: Some(undone), ..Mode::new(Cause::Undo, request.dry_run, OnBreak::Report) };
+    carry_out(workspace, asked, mode, || plan(workspace, &entry, asked)).await
+}
+
+/// Every file must be what the change left.
+async fn plan(workspace: &Workspace, entry: &Entry, asked: &Ask) -> Result<Plan> {
+    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+    let mut moved = Vec::new();
+    let mut edits = Vec::new();
+    for file in &entry.files {
+        let now = match snapshot.files.get(&file.file) {
+            Some(known) => Some(known.text.clone()),
+            None => workspace.read_if_there(&file.file)?.map(Arc::from),
+        };
+        if now != file.new {
+            moved.push((file, now));
+        }
+        edits.push(FileEdit { file: file.file.clone(), old: file.new.clone(), new: file.old.clone() });
+    }
+    if moved.is_empty() { Ok(Plan { edits, landed: Vec::new() }) } else { Err(moved_on(entry, &moved)) }
+}
+
+/// What others made of the files since, as a diff from what the change had left.
+fn moved_on(entry: &Entry, moved: &[(&EntryFile, Option<Arc<str>>)]) -> Error {
+    let names: Vec<String> = moved.iter().map(|(file, _)| format!("`{}`", file.file)).collect();
+    let (what, is) = if names.len() == 1 { ("is", "it") } else { ("are", "them") };
+    let why = match &entry.undone_by {
+        Some(by) => format!("it was taken back already, by `{by}`; to have it again, undo that"),
+        None => format!(
+            "look at `diff`, and change {is} by an edit, or take back first what came later (`GET /v1/changes?file=…`)"
+        ),
+    };
+    let detail =
+        format!("nothing was changed: {} {what} not what the change `{}` left: {why}", names.join(", "), entry.id);
+    let diff = moved.iter().map(|(file, now)| unified(file.new.as_deref(), now.as_deref(), &file.file)).collect();
+    let first = moved.first();
+    let actual_hash =
+        first.and_then(|(_, now)| now.as_ref()).map(|it| blake3::hash(it.as_bytes()).to_hex().to_string());
+    let file = first.map(|(file, _)| file.file.clone());
+    Error::new(Code::HashMismatch, detail).with_help(Help { actual_hash, file, diff: Some(diff), ..Help::default() })
+}

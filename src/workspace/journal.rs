@@ -1,0 +1,241 @@
+//! The journal: every change with what its files held before and after, so that it can be taken back, and so that one
+//! that a kill or a power cut left half made is found and repaired. In the user's state directory, never in the
+//! workspace; shared by all workspaces and all processes of one user. The only place that names sqlx.
+//!
+//! A change is recorded, synced to the disk, before its first file is touched; that it is done is noted afterwards,
+//! with the next record or as soon as nothing else is to do. A note that is lost costs nothing: whoever starts next
+//! compares the files with the record (`repair.rs`). So an edit waits for one commit and one fsync.
+//!
+//! A single file needs no record to be whole, since one rename makes it so. It is recorded as strictly all the same:
+//! a change that could not be taken back after a power cut is not what was promised.
+
+mod content;
+mod database;
+mod store;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::change::Cause;
+use crate::config::JournalBounds;
+use crate::model::{Code, Error, Result};
+use store::{Store, milliseconds};
+
+/// Jobs that may wait at once. Every change waits for its own, so there are never more than there are workspaces and
+/// readers.
+const JOBS: usize = 1024;
+/// After so long without a job what is outstanding is written, and what is too old is dropped.
+const IDLE: Duration = Duration::from_millis(50);
+
+/// A cloneable handle on the thread that has the database.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    jobs: mpsc::Sender<Job>,
+}
+
+/// A change as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The token that takes it back: a ULID, so that tokens are in the order of time.
+    pub id: String,
+    /// The workspace's root.
+    pub workspace: String,
+    /// Milliseconds since 1970.
+    pub made_at: i64,
+    pub revision: u64,
+    pub cause: Cause,
+    /// Who asked for it, as it calls itself.
+    pub client: Option<String>,
+    /// The change that this one takes back.
+    pub undoes: Option<String>,
+    /// The change by which this one is taken back, as long as that holds.
+    pub undone_by: Option<String>,
+    pub files: Vec<EntryFile>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryFile {
+    pub file: String,
+    /// Absent where there was no file, and in lists that ask for no contents.
+    pub old: Option<Arc<str>>,
+    /// Absent where there is none after the change, and in lists that ask for no contents.
+    pub new: Option<Arc<str>>,
+    pub old_hash: Option<String>,
+    pub new_hash: Option<String>,
+    /// Of the file before, or after where there was none.
+    pub mode: Option<u32>,
+    /// So many of the directories around the file were made for it.
+    pub made_directories: usize,
+}
+
+/// Which changes are asked for.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    pub workspace: String,
+    pub file: Option<String>,
+    /// Only those older than this one.
+    pub before: Option<String>,
+    pub limit: usize,
+    pub contents: bool,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    pub entries: Vec<Entry>,
+    /// However many there are, of all pages.
+    pub total: usize,
+    /// An older journal was unreadable, and is not in the list.
+    pub lost: Option<String>,
+}
+
+/// How a recorded change came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Done,
+    /// Nothing of it is on the disk.
+    Dropped,
+}
+
+enum Job {
+    Begin(Box<Entry>, crossbeam_channel::Sender<Result<()>>),
+    Settle(String, Verdict),
+    Unfinished(String, crossbeam_channel::Sender<Result<Vec<Entry>>>),
+    Get(String, String, oneshot::Sender<Result<Option<Entry>>>),
+    Find(Query, oneshot::Sender<Result<Found>>),
+    Flush(oneshot::Sender<()>),
+}
+
+/// What a workspace's changes are filed under.
+pub fn key(root: &Path) -> String {
+    // A name that is not UTF-8 keeps its odd bytes, escaped.
+    root.to_str().map_or_else(|| format!("{root:?}"), str::to_owned)
+}
+
+/// The time as entries have it.
+pub fn now() -> i64 {
+    milliseconds()
+}
+
+impl Journal {
+    /// The database is opened when it is first needed, and made with the first change.
+    pub fn new(state_dir: &Path, bounds: JournalBounds) -> Journal {
+        let (jobs, inbox) = mpsc::channel(JOBS);
+        let directory = state_dir.to_path_buf();
+        let spawned = thread::Builder::new().name("journal".to_owned()).spawn(move || run(directory, bounds, inbox));
+        if let Err(error) = spawned {
+            tracing::error!(%error, "no thread for the journal: no change can be made");
+        }
+        Journal { jobs }
+    }
+
+    /// Records a change that is about to be made. When this returns it will be found after any crash.
+    pub fn begin(&self, entry: Entry, deadline: Duration) -> Result<()> {
+        let id = entry.id.clone();
+        let recorded = self.wait(deadline, |reply| Job::Begin(Box::new(entry), reply));
+        if recorded.is_err() {
+            // It may have been recorded all the same, too late.
+            self.settle(id, Verdict::Dropped);
+        }
+        recorded
+    }
+
+    /// Notes how a change came out; does not wait for it to be written.
+    pub fn settle(&self, id: String, verdict: Verdict) {
+        if self.jobs.try_send(Job::Settle(id, verdict)).is_err() {
+            tracing::warn!("the journal is busy: the next start will see how the change came out");
+        }
+    }
+
+    /// The changes of a workspace of which nobody knows whether they were made.
+    pub fn unfinished(&self, workspace: String, deadline: Duration) -> Result<Vec<Entry>> {
+        self.wait(deadline, |reply| Job::Unfinished(workspace, reply))
+    }
+
+    /// One change with its contents.
+    pub async fn get(&self, workspace: String, id: String) -> Result<Option<Entry>> {
+        self.ask(|reply| Job::Get(workspace, id, reply)).await?
+    }
+
+    /// Changes that are done, the newest first.
+    pub async fn find(&self, query: Query) -> Result<Found> {
+        self.ask(|reply| Job::Find(query, reply)).await?
+    }
+
+    /// Returns when all that was noted is written.
+    pub async fn flush(&self) {
+        let _ = self.ask(Job::Flush).await;
+    }
+
+    fn wait<T>(&self, deadline: Duration, job: impl FnOnce(crossbeam_channel::Sender<Result<T>>) -> Job) -> Result<T> {
+        let (reply, answer) = crossbeam_channel::bounded(1);
+        self.jobs.try_send(job(reply)).map_err(|_| gone())?;
+        answer.recv_timeout(deadline).map_err(|error| match error {
+            crossbeam_channel::RecvTimeoutError::Timeout => {
+                Error::new(Code::Busy, format!("the journal did not answer within {deadline:?}: try again"))
+            }
+            crossbeam_channel::RecvTimeoutError::Disconnected => gone(),
+        })?
+    }
+
+    async fn ask<T>(&self, job: impl FnOnce(oneshot::Sender<T>) -> Job) -> Result<T> {
+        let (reply, answer) = oneshot::channel();
+        self.jobs.send(job(reply)).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())
+    }
+}
+
+fn gone() -> Error {
+    Error::new(Code::Internal, "the journal's thread has ended: restart the server")
+}
+
+/// Serves the handles until the last is gone.
+fn run(directory: PathBuf, bounds: JournalBounds, mut inbox: mpsc::Receiver<Job>) {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::error!(%error, "no runtime for the journal: no change can be made");
+            return;
+        }
+    };
+    runtime.block_on(async move {
+        let mut store = Store::new(&directory, bounds);
+        loop {
+            let job = match tokio::time::timeout(IDLE, inbox.recv()).await {
+                Ok(Some(job)) => job,
+                Ok(None) => break,
+                Err(_) => {
+                    store.rest().await;
+                    // Nothing is outstanding: sleeps until there is something to do.
+                    match inbox.recv().await {
+                        Some(job) => job,
+                        None => break,
+                    }
+                }
+            };
+            serve(&mut store, job).await;
+        }
+        store.rest().await;
+        store.close().await;
+    });
+}
+
+/// Whoever has gone meanwhile is not told.
+async fn serve(store: &mut Store, job: Job) {
+    match job {
+        Job::Begin(entry, reply) => drop(reply.send(store.begin(*entry).await)),
+        Job::Settle(id, verdict) => store.settle(id, verdict),
+        Job::Unfinished(workspace, reply) => drop(reply.send(store.unfinished(&workspace).await)),
+        Job::Get(workspace, id, reply) => drop(reply.send(store.get(&workspace, &id).await)),
+        Job::Find(query, reply) => drop(reply.send(store.find(query).await)),
+        Job::Flush(reply) => {
+            store.rest().await;
+            let _ = reply.send(());
+        }
+    }
+}

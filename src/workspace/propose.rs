@@ -1,0 +1,179 @@
+//! How the writer makes a change: judged in memory, recorded in the journal, written to the disk, whole or not at all.
+
+use std::time::Duration;
+
+use super::change::{self, Change, Outcome, Undone};
+use super::disk::{Located, Notes, Write};
+use super::journal::{self, Entry, EntryFile, Verdict};
+use super::overlays;
+use super::repair::mend;
+use super::writer::{Writer, texts};
+use crate::model::{Code, Error, FileEdit, Help, Judgement, Language, Result};
+
+/// How long the journal may take to record a change.
+const RECORD: Duration = Duration::from_secs(10);
+
+impl Writer {
+    /// Judges a change, and makes it unless it is only asked about, would break what it must not, or rests on
+    /// contents that are no longer there.
+    pub(super) fn propose(&mut self, change: Change) -> Result<Outcome> {
+        if let Some(moved) = change::moved_on(&self.files, &change.edits) {
+            let now = self.files.get(&moved.file).map(|it| it.hash.to_hex().to_string());
+            let detail = format!("`{}` was changed by somebody else meanwhile: read it again", moved.file);
+            let help = Help { actual_hash: now, file: Some(moved.file.clone()), ..Help::default() };
+            return Err(Error::new(Code::Conflict, detail).with_help(help));
+        }
+        let Change { dry_run, reject_if_broken, .. } = change;
+        let edits = &change.edits;
+        let to_overlays = overlays::takes(&self.overlays, edits)?;
+        let after = change::with_edits(&self.files, edits);
+        let mut judgement = change.judged.clone().unwrap_or_default();
+        let is_broken = |it: &Judgement| !it.impact.broken.is_empty();
+        let mut rejected = reject_if_broken && is_broken(&judgement);
+        let touches_rust = edits.iter().any(|it| Language::of(&it.file) == Some(Language::Rust));
+        if let Some(rust) = self.rust.as_mut().filter(|_| touches_rust) {
+            let own = rust.judge(&self.files, &after, edits, &mut |own| {
+                rejected |= reject_if_broken && is_broken(own);
+                !(dry_run || rejected)
+            });
+            join(&mut judgement, own);
+        }
+        let mut outcome = Outcome {
+            applied: false,
+            change: None,
+            to_overlays,
+            notes: Notes::new(),
+            rejected,
+            revision: self.revision,
+            judgement,
+        };
+        if dry_run || rejected {
+            return Ok(outcome);
+        }
+        if to_overlays {
+            self.edit_overlays(edits, after);
+            return Ok(Outcome { applied: true, revision: self.revision, ..outcome });
+        }
+        match self.write(&change) {
+            Ok((token, notes)) => {
+                outcome.change = Some(token);
+                outcome.notes = notes;
+            }
+            Err(error) => {
+                // The disk is as it was, and so must be the index.
+                let back = |it: &FileEdit| FileEdit { file: it.file.clone(), old: it.new.clone(), new: it.old.clone() };
+                if let Some(rust) = &mut self.rust {
+                    rust.apply(&texts(&edits.iter().map(back).collect::<Vec<_>>()));
+                }
+                return Err(error);
+            }
+        }
+        self.apply(edits, after, change.cause);
+        outcome.applied = true;
+        outcome.revision = self.revision;
+        Ok(outcome)
+    }
+
+    /// Brings a change to the disk: recorded first, then all files or none. Answers with the token that takes it back.
+    fn write(&mut self, change: &Change) -> Result<(String, Notes)> {
+        let located = change.edits.iter().map(|edit| self.disk.locate(&edit.file)).collect::<Result<Vec<_>>>()?;
+        let turn = self.turns.take()?;
+        if turn.interrupted
+            && let Err(error) = mend(&self.disk, &self.journal)
+        {
+            tracing::error!(%error, "a change that was interrupted is perhaps half made");
+            turn.leave_unfinished();
+        }
+        let token = token(&mut self.tokens);
+        let looks: Vec<(Option<u32>, usize)> = located.iter().map(|it| self.disk.look(it)).collect();
+        let none = Undone::default();
+        let undone = change.undoes.as_ref().unwrap_or(&none);
+        let writes: Vec<Write> = change
+            .edits
+            .iter()
+            .zip(&located)
+            .map(|(edit, located)| Write {
+                located,
+                expected: self.files.get(&edit.file).map(|it| it.hash),
+                content: edit.new.as_deref().map(str::as_bytes),
+                mode: undone.modes.get(&edit.file).copied(),
+                directories: undone.made_directories.get(&edit.file).copied().unwrap_or_default(),
+            })
+            .collect();
+        let entry = Entry {
+            id: token.clone(),
+            workspace: journal::key(&self.root),
+            made_at: journal::now(),
+            revision: self.revision.0 + 1,
+            cause: change.cause,
+            client: change.client.clone(),
+            undoes: change.undoes.as_ref().map(|it| it.change.clone()),
+            undone_by: None,
+            files: change
+                .edits
+                .iter()
+                .zip(&located)
+                .zip(&looks)
+                .map(|((a, b), c)| entry_file(a, b, *c, undone))
+                .collect(),
+        };
+        self.journal.begin(entry, RECORD).map_err(|mut error| {
+            error.detail = format!("nothing was changed: {}", error.detail);
+            error
+        })?;
+        match self.disk.write(&token, &writes) {
+            Ok(notes) => {
+                self.journal.settle(token.clone(), Verdict::Done);
+                drop(turn);
+                Ok((token, notes))
+            }
+            Err(failure) => {
+                // What remains is put right by the next change or the next start: the record says how.
+                if failure.remains {
+                    turn.leave_unfinished();
+                } else {
+                    self.journal.settle(token, Verdict::Dropped);
+                }
+                let mut error = failure.error;
+                // Somebody wrote between the barrier and the rename: as if it had been before.
+                if matches!(error.code, Code::HashMismatch | Code::AlreadyExists) && !failure.remains {
+                    error.code = Code::Conflict;
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Tokens of one workspace rise with time, also within a millisecond.
+fn token(tokens: &mut ulid::Generator) -> String {
+    tokens.generate().unwrap_or_else(|_| ulid::Ulid::generate()).to_string()
+}
+
+fn entry_file(edit: &FileEdit, located: &Located, look: (Option<u32>, usize), undone: &Undone) -> EntryFile {
+    let hash = |text: &std::sync::Arc<str>| blake3::hash(text.as_bytes()).to_hex().to_string();
+    EntryFile {
+        file: located.rel.clone(),
+        old: edit.old.clone(),
+        new: edit.new.clone(),
+        old_hash: edit.old.as_ref().map(hash),
+        new_hash: edit.new.as_ref().map(hash),
+        mode: look.0.or_else(|| undone.modes.get(&edit.file).copied()),
+        made_directories: look.1.max(undone.made_directories.get(&edit.file).copied().unwrap_or_default()),
+    }
+}
+
+fn join(all: &mut Judgement, other: Judgement) {
+    all.new.extend(other.new);
+    all.fixed.extend(other.fixed);
+    all.impact.changed.extend(other.impact.changed);
+    all.impact.broken.extend(other.impact.broken);
+    all.impact.affected.extend(other.impact.affected);
+    all.impact.tests.extend(other.impact.tests);
+    for unchecked in other.impact.unchecked {
+        if !all.impact.unchecked.contains(&unchecked) {
+            all.impact.unchecked.push(unchecked);
+        }
+    }
+    all.coverage.absorb(other.coverage);
+}

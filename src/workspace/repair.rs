@@ -1,0 +1,205 @@
+//! What a kill or a power cut left of a change is put right before anything is answered. The journal says what was to
+//! be done; hashes tell how far it came. A change whose files are all new is done. Any other is taken back, since
+//! whoever asked for it was never told that it was made. What somebody else has written since is left alone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::disk::{Disk, Located, Write};
+use super::journal::{self, Entry, EntryFile, Journal, Verdict};
+use super::turn::Turns;
+use crate::model::{Error, Result};
+
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// Puts right what is unfinished in a workspace.
+pub fn repair(disk: &Disk, journal: &Journal, turns: &mut Turns) -> Result<()> {
+    let key = journal::key(disk.root());
+    if journal.unfinished(key.clone(), DEADLINE)?.is_empty() {
+        return Ok(());
+    }
+    // Only who has the turn knows that nobody is at it right now.
+    let turn = turns.take()?;
+    mend(disk, journal).inspect_err(|_| turn.leave_unfinished())
+}
+
+/// The same for who has the turn.
+pub fn mend(disk: &Disk, journal: &Journal) -> Result<()> {
+    let key = journal::key(disk.root());
+    // The youngest first: an older one may have left what the younger began with.
+    for entry in journal.unfinished(key, DEADLINE)?.into_iter().rev() {
+        match settle(disk, &entry) {
+            Ok(verdict) => {
+                tracing::warn!(change = entry.id, ?verdict, "a change was interrupted; it was put right");
+                journal.settle(entry.id, verdict);
+            }
+            Err(error) => {
+                let detail =
+                    format!("the change {} was interrupted and could not be put right: {}", entry.id, error.detail);
+                return Err(Error { detail, ..error });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What stands on the disk of a file that was to be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    Old,
+    New,
+    /// Somebody else has written it since, or it cannot be read.
+    Other,
+}
+
+fn settle(disk: &Disk, entry: &Entry) -> Result<Verdict> {
+    let mut files: Vec<(&EntryFile, Located, Stands)> = Vec::new();
+    for file in &entry.files {
+        match disk.locate(&file.file) {
+            Ok(located) => {
+                let stands = stands(disk, &located, file);
+                files.push((file, located, stands));
+            }
+            // What is no file any more is somebody else's work.
+            Err(error) => tracing::warn!(change = entry.id, %error, "left alone"),
+        }
+    }
+    for (file, ..) in files.iter().filter(|it| it.2 == Stands::Other) {
+        tracing::warn!(change = entry.id, file = file.file, "was written by someone else since: left alone");
+    }
+    let is_new = |it: &(&EntryFile, Located, Stands)| it.2 == Stands::New;
+    let verdict = match files.iter().any(is_new) && !files.iter().any(|it| it.2 == Stands::Old) {
+        true => Verdict::Done,
+        false => Verdict::Dropped,
+    };
+    if verdict == Verdict::Dropped {
+        let writes: Vec<Write> = files.iter().filter(|it| is_new(it)).map(|it| back(it.0, &it.1)).collect();
+        disk.write(&entry.id, &writes).map_err(|failure| failure.error)?;
+    }
+    for (file, located, stands) in &files {
+        disk.sweep(located, &entry.id);
+        if verdict == Verdict::Dropped && file.old.is_none() && *stands != Stands::Other {
+            disk.remove_directories(located, file.made_directories);
+        }
+    }
+    Ok(verdict)
+}
+
+/// The write that takes one file back.
+fn back<'a>(file: &'a EntryFile, located: &'a Located) -> Write<'a> {
+    let new = file.new.as_deref().map(|it| blake3::hash(it.as_bytes()));
+    Write { mode: file.mode, ..Write::new(located, new, file.old.as_deref().map(str::as_bytes)) }
+}
+
+fn stands(disk: &Disk, located: &Located, file: &EntryFile) -> Stands {
+    let now: Option<Arc<[u8]>> = match disk.read(located) {
+        Ok(bytes) => Some(bytes.into()),
+        Err(error) if error.code == crate::model::Code::UnknownFile => None,
+        Err(_) => return Stands::Other,
+    };
+    let is = |text: &Option<Arc<str>>| now.as_deref() == text.as_deref().map(str::as_bytes);
+    if is(&file.new) {
+        Stands::New
+    } else if is(&file.old) {
+        Stands::Old
+    } else {
+        Stands::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::config::JournalBounds;
+    use crate::workspace::change::Cause;
+
+    const BOUNDS: JournalBounds = JournalBounds { keep: Duration::from_secs(3600), max_bytes: 1 << 30 };
+
+    fn file(name: &str, old: Option<&str>, new: Option<&str>) -> EntryFile {
+        EntryFile {
+            file: name.to_owned(),
+            old: old.map(Arc::from),
+            new: new.map(Arc::from),
+            old_hash: None,
+            new_hash: None,
+            mode: Some(0o600),
+            made_directories: if name.contains('/') { 2 } else { 0 },
+        }
+    }
+
+    /// A change of four files, of which so many were made, and what is there afterwards. `theirs` is written before.
+    fn check(made: usize, theirs: Option<(&str, &str)>, expected: [Option<&str>; 4], verdict: Verdict) {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("w");
+        fs::create_dir(&root).unwrap();
+        let (disk, state) = (Disk::new(&root).unwrap(), home.path().join("state"));
+        let (journal, mut turns) = (Journal::new(&state, BOUNDS), Turns::new(&state, &root));
+        let files = [
+            file("a", Some("1"), Some("one")),
+            file("gone", Some("2"), None),
+            file("x/y/new", None, Some("three")),
+            file("b", Some("4"), Some("four")),
+        ];
+        let put = |name: &str, text: Option<&str>| {
+            let path = root.join(name);
+            match text {
+                Some(text) => {
+                    fs::create_dir_all(path.parent().unwrap()).unwrap();
+                    fs::write(path, text).unwrap();
+                }
+                None => drop(fs::remove_file(path)),
+            }
+        };
+        for (number, file) in files.iter().enumerate() {
+            put(&file.file, if number < made { file.new.as_deref() } else { file.old.as_deref() });
+        }
+        if let Some((name, text)) = theirs {
+            put(name, Some(text));
+        }
+        fs::write(root.join(".semdex-01CHANGE-left"), "").unwrap();
+        fs::write(root.join(".semdex-01OTHER-left"), "").unwrap();
+        let entry = Entry {
+            id: "01CHANGE".to_owned(),
+            workspace: journal::key(disk.root()),
+            made_at: i64::MAX / 2,
+            revision: 1,
+            cause: Cause::Edit,
+            client: None,
+            undoes: None,
+            undone_by: None,
+            files: files.to_vec(),
+        };
+        journal.begin(entry, DEADLINE).unwrap();
+
+        repair(&disk, &journal, &mut turns).unwrap();
+        let read = |name: &str| fs::read_to_string(root.join(name)).ok();
+        let now = files.each_ref().map(|it| read(&it.file));
+        assert_eq!(now.each_ref().map(|it| it.as_deref()), expected, "{made} made, {theirs:?}");
+        assert_eq!(root.join("x").exists(), expected[2].is_some(), "directories that were made for a file go with it");
+        assert!(!root.join(".semdex-01CHANGE-left").exists() && root.join(".semdex-01OTHER-left").exists());
+        let key = journal::key(Path::new(disk.root()));
+        assert!(journal.unfinished(key.clone(), DEADLINE).unwrap().is_empty());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let known = runtime.block_on(journal.get(key, "01CHANGE".to_owned())).unwrap();
+        assert_eq!(known.is_some(), verdict == Verdict::Done);
+    }
+
+    #[test]
+    fn a_change_is_done_or_taken_back() {
+        let old = [Some("1"), Some("2"), None, Some("4")];
+        for made in 0..4 {
+            check(made, None, old, Verdict::Dropped);
+        }
+        check(4, None, [Some("one"), None, Some("three"), Some("four")], Verdict::Done);
+    }
+
+    #[test]
+    fn what_somebody_wrote_since_is_left_alone() {
+        check(2, Some(("a", "theirs")), [Some("theirs"), Some("2"), None, Some("4")], Verdict::Dropped);
+        check(2, Some(("x/y/new", "theirs")), [Some("1"), Some("2"), Some("theirs"), Some("4")], Verdict::Dropped);
+        check(4, Some(("b", "theirs")), [Some("one"), None, Some("three"), Some("theirs")], Verdict::Done);
+    }
+}

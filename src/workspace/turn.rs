@@ -1,0 +1,152 @@
+//! Whose turn it is to change a workspace: several processes may serve the same one. Who has the turn may write; a
+//! process that dies gives it back, and the mark that it leaves in the lock file tells the next one to look what was
+//! left half done.
+
+use std::cell::Cell;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::config::create_private_dir;
+use crate::model::{Code, Error, Result};
+
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(1);
+
+#[derive(Debug)]
+pub struct Turns {
+    file: PathBuf,
+    opened: Option<File>,
+}
+
+/// As long as this lives nobody else changes the workspace.
+pub struct Turn<'a> {
+    file: &'a File,
+    /// Who had it before did not come to an end.
+    pub interrupted: bool,
+    unfinished: Cell<bool>,
+}
+
+impl Turn<'_> {
+    /// Something is left that whoever comes next is to put right.
+    pub fn leave_unfinished(&self) {
+        self.unfinished.set(true);
+    }
+}
+
+impl Turns {
+    pub fn new(state_dir: &Path, root: &Path) -> Turns {
+        let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
+        Turns { file: state_dir.join("turns").join(&key[..16]), opened: None }
+    }
+
+    pub fn take(&mut self) -> Result<Turn<'_>> {
+        let opened = match self.opened.take() {
+            Some(opened) => opened,
+            None => open(&self.file).map_err(|error| {
+                let detail = format!(
+                    "nothing was changed: {}: {error}; make it writable, or set XDG_STATE_HOME",
+                    self.file.display()
+                );
+                let code = match error.kind() {
+                    std::io::ErrorKind::StorageFull => Code::DiskFull,
+                    std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
+                        Code::PermissionDenied
+                    }
+                    _ => Code::Internal,
+                };
+                Error::new(code, detail)
+            })?,
+        };
+        let file = self.opened.insert(opened);
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => {
+                    let interrupted = file.metadata().is_ok_and(|it| it.len() > 0);
+                    // Not synced: after a power cut every process starts anew, and looks anyway.
+                    let _ = (&*file).write_all(b"1");
+                    return Ok(Turn { file, interrupted, unfinished: Cell::new(false) });
+                }
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => {
+                    let detail = "nothing was changed: another semdex process is changing this workspace: try again";
+                    return Err(Error::new(Code::Busy, detail));
+                }
+                Err(TryLockError::Error(error)) => {
+                    return Err(Error::new(Code::Internal, format!("nothing was changed: {error}")));
+                }
+            }
+        }
+    }
+}
+
+fn open(file: &Path) -> std::io::Result<File> {
+    if let Some(directory) = file.parent() {
+        create_private_dir(directory)?;
+    }
+    OpenOptions::new().create(true).append(true).open(file)
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if !self.unfinished.get() && !thread::panicking() {
+            let _ = self.file.set_len(0);
+        }
+        let _ = self.file.unlock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn one_after_the_other() {
+        let home = tempfile::tempdir().unwrap();
+        let mut mine = Turns::new(home.path(), Path::new("/w"));
+        let (mut theirs, mut elsewhere) =
+            (Turns::new(home.path(), Path::new("/w")), Turns::new(home.path(), Path::new("/x")));
+        let turn = mine.take().unwrap();
+        drop(elsewhere.take().unwrap());
+        let (told, asked) = mpsc::channel();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                told.send("waiting").unwrap();
+                drop(theirs.take().unwrap());
+                told.send("done").unwrap();
+            });
+            assert_eq!(asked.recv().unwrap(), "waiting");
+            assert!(asked.try_recv().is_err());
+            drop(turn);
+            assert_eq!(asked.recv().unwrap(), "done");
+        });
+    }
+
+    #[test]
+    fn what_was_left_is_told_to_whoever_comes_next() {
+        let home = tempfile::tempdir().unwrap();
+        let mut turns = Turns::new(home.path(), Path::new("/w"));
+        for leaves in [false, true, false] {
+            let turn = turns.take().unwrap();
+            assert!(!turn.interrupted);
+            if leaves {
+                turn.leave_unfinished();
+                drop(turn);
+                assert!(Turns::new(home.path(), Path::new("/w")).take().unwrap().interrupted);
+            }
+        }
+    }
+
+    #[test]
+    fn no_place_for_it_is_told() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("file"), "").unwrap();
+        let error = Turns::new(&home.path().join("file"), Path::new("/w")).take().err().unwrap();
+        assert!(error.detail.contains("XDG_STATE_HOME"), "{error}");
+    }
+}
