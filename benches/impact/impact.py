@@ -81,7 +81,8 @@ def mutations(language, client, workspace, root, count, operators, rng):
 class Truth:
     """What the compiler said, kept on the disk by what was asked."""
 
-    def __init__(self, language, root, directory, cache):
+    def __init__(self, language, root, directory, cache, only_kept):
+        self.only_kept = only_kept
         self.language, self.root, self.directory = language, root, directory
         self.cache = pathlib.Path(cache) if cache else None
         self.compiler = None
@@ -91,6 +92,8 @@ class Truth:
         kept = self.cache / f"{name}.json" if self.cache else None
         if kept and kept.exists():
             return json.loads(kept.read_text())
+        if self.only_kept:
+            return None
         if not self.compiler:
             self.compiler = self.language.truth.Compiler(self.root, self.directory)
         first, later, unreached, took = self.compiler.broken(mutation["file"], mutation["text"])
@@ -141,12 +144,14 @@ def measure(options, language, source, directory):
         rng = random.Random(options.seed)
         wanted = [(True, language.breaking), (False, language.harmless)]
         drawn = [(breaks, mutations(language, client, workspace, root, options.count, operators, rng)) for breaks, operators in wanted]
-        truth = Truth(language, compiled, directory, options.truth and pathlib.Path(options.truth) / source.name)
+        truth = Truth(language, compiled, directory, options.truth and pathlib.Path(options.truth) / source.name, options.kept)
         for breaks, drawn_here in drawn:
             for mutation in drawn_here:
                 if options.only and mutation["operator"] not in options.only.split(","):
                     continue
                 told = truth.of(mutation)
+                if not told:
+                    continue
                 begin = time.monotonic()
                 reply = client.post(
                     "/v1/write", workspace=workspace, name=mutation["file"], content=mutation["text"], mode="overwrite", dry_run=True, wait_ms=60000
@@ -235,6 +240,7 @@ if __name__ == "__main__":
     parser.add_argument("--count", type=int, default=300, help="edits that are meant to break, and as many that are not (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--truth", metavar="DIR", help="where the compiler's answers are kept")
+    parser.add_argument("--kept", action="store_true", help="only edits whose truth is kept already: the compiler is not run")
     parser.add_argument("--only", metavar="OPERATORS", help="only these, with commas between")
     parser.add_argument("--show", action="store_true", help="list what was missed and what was false")
     semdex.main(run, parser.parse_args())

@@ -14,7 +14,7 @@ pub struct ImpactRequest {
 }
 
 pub async fn impact(workspace: &Workspace, request: &ImpactRequest, asked: &Ask) -> Result<Reply<Impact>> {
-    let mode = Mode { cause: Cause::Edit, dry_run: true, on_break: OnBreak::Report };
+    let mode = Mode::new(Cause::Edit, true, OnBreak::Report);
     let reply = carry_out(workspace, asked, mode, || plan(workspace, request, asked)).await?;
     Ok(Reply { value: reply.value.impact, meta: reply.meta })
 }
