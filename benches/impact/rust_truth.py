@@ -82,7 +82,9 @@ class Compiler:
         finally:
             for name, old in original.items():
                 (self.root / name).write_text(old)
-        return sorted(first), sorted(later), self._unreached(reached), took
+        old = {it[0::4] for it in self.warm_errors}
+        fresh = [sorted(it for it in errors if it[0::4] not in old) for errors in (first, later)]
+        return *fresh, self._unreached(reached), took
 
     def _write(self, texts, original):
         for name, text in texts.items():

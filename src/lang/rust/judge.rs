@@ -195,8 +195,8 @@ impl Rust {
                             found.extend(errors.filter(|it| with_operators || !native::is_of_operator(it)).cloned());
                         }
                         None => {
-                            let body = it.body_at(&unit.file, at);
-                            found.extend(body.into_iter().flat_map(|body| it.errors_in(body, with_operators)));
+                            let bodies = it.bodies_at(&unit.file, at).into_iter();
+                            found.extend(bodies.flat_map(|body| it.errors_in(body, with_operators)));
                         }
                     }
                 }

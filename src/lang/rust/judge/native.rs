@@ -153,6 +153,9 @@ impl<'db> Context<'db> {
                 let message = format!("this pattern has {}, but the tuple has {expected}", counted(it.found, "field"));
                 self.at(it.expr_or_pat.map(AstPtr::into), "E0023", message)
             }
+            // A type that is gone is not missed in what its values would have done.
+            AnyDiagnostic::UnresolvedMethodCall(it) if it.receiver.is_never() => return None,
+            AnyDiagnostic::UnresolvedField(it) if it.receiver.is_never() => return None,
             AnyDiagnostic::UnresolvedMethodCall(it) => {
                 let name = it.name.display(self.db, edition);
                 let message = format!("no method `{name}` found for type `{}`", ty(&it.receiver));
@@ -239,7 +242,7 @@ impl<'db> Context<'db> {
             }
             AnyDiagnostic::UnimplementedTrait(it) => {
                 let bound = it.trait_predicate.display(self.db, target).to_string();
-                if bound.contains("{unknown}") {
+                if bound.contains("{unknown}") || bound.contains('!') {
                     return None;
                 }
                 let node = it.span.map(|it| it.syntax_node_ptr());

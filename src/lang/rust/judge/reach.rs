@@ -7,6 +7,7 @@ use ra_ap_hir::{DefWithBody, Impl, Trait};
 use ra_ap_ide::{FileId, TryToNav as _};
 use ra_ap_ide_db::base_db::salsa::Database as _;
 use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, ast};
 
 use super::Scene;
 use super::impls::{Shape, shape_at};
@@ -15,7 +16,7 @@ use crate::lang::rust::delta::{Delta, derives, pairs};
 use crate::lang::rust::index::{FileErrors, Sense, names_now};
 use crate::lang::rust::paths::as_assoc_item;
 use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, span};
+use crate::lang::rust::view::{Context, span, text_size};
 use crate::model::{ChangeKind, OutlineItem, Role, SymbolKind};
 
 /// One changed declaration as it was before.
@@ -65,6 +66,15 @@ pub(super) fn has_body(kind: SymbolKind) -> bool {
     )
 }
 
+fn is_among_items(call: &ast::MacroCall) -> bool {
+    call.syntax().parent().is_some_and(|it| {
+        ast::MacroItems::can_cast(it.kind())
+            || ast::SourceFile::can_cast(it.kind())
+            || ast::ItemList::can_cast(it.kind())
+            || ast::AssocItemList::can_cast(it.kind())
+    })
+}
+
 /// The outermost item with a body around an offset.
 pub(super) fn unit_around(file: &File, offset: usize) -> Option<&OutlineItem> {
     file.outline().enclosing(offset).into_iter().find(|it| has_body(it.kind))
@@ -76,8 +86,8 @@ impl<'db> Context<'db> {
         let mut units: BTreeSet<(Arc<str>, usize)> = BTreeSet::new();
         for cause in &reach.causes {
             for it in &cause.occurrences {
-                if let Some(unit) = unit_around(&it.file, it.at.start) {
-                    units.insert((it.file.path.clone(), unit.name_span.start));
+                if let Some(anchor) = self.anchor(&it.file, it.id, it.at.start) {
+                    units.insert((it.file.path.clone(), anchor));
                 }
             }
         }
@@ -110,8 +120,14 @@ impl<'db> Context<'db> {
             if all {
                 self.note_unresolved(old, &mut reach.unresolved);
             }
-            // What is left of the old file is gone.
-            units.retain(|it| it.0 != old.path);
+            // What is left of the old file is gone, but for calls of macros.
+            let left: Vec<usize> = units.extract_if(.., |it| it.0 == old.path).map(|it| it.1).collect();
+            for before in left {
+                if let Some(after) = scene.moved(&old.path, before) {
+                    let (file, edited) = (old.path.clone(), all);
+                    reach.units.push(Unit { file, before: Some(before), after: Some(after), edited });
+                }
+            }
         }
         let unit = |(file, at)| Unit { file, before: Some(at), after: Some(at), edited: false };
         reach.units.extend(units.into_iter().map(unit));
@@ -125,21 +141,48 @@ impl<'db> Context<'db> {
         file.outline().walk(&mut |item| {
             bodies.extend(unit_around(file, item.name_span.start).map(|it| it.name_span.start));
         });
+        if let Some(id) = self.file_id(&file.path) {
+            let tree = self.sema.parse_guess_edition(id);
+            let calls = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(is_among_items);
+            bodies.extend(calls.map(|it| usize::from(it.syntax().text_range().start())));
+        }
         let errors = |at: usize| {
             self.db.unwind_if_revision_cancelled();
-            (at, self.body_at(&file.path, at).map(|it| self.errors_in(it, true)).unwrap_or_default())
+            let bodies = self.bodies_at(&file.path, at).into_iter();
+            (at, bodies.flat_map(|it| self.errors_in(it, true)).collect::<Vec<_>>())
         };
         bodies.into_iter().map(errors).filter(|it| !it.1.is_empty()).collect()
     }
 
-    pub(super) fn body_at(&self, file: &str, offset: usize) -> Option<DefWithBody> {
-        match self.definition_at(self.file_id(file)?, offset)? {
-            Definition::Function(it) => Some(it.into()),
-            Definition::Const(it) => Some(it.into()),
-            Definition::Static(it) => Some(it.into()),
-            Definition::EnumVariant(it) => Some(it.into()),
+    /// The body of what is named at an offset; where a macro is called among items, the bodies that it makes.
+    pub(super) fn bodies_at(&self, file: &str, offset: usize) -> Vec<DefWithBody> {
+        let Some(id) = self.file_id(file) else { return Vec::new() };
+        let body = match self.definition_at(id, offset) {
+            Some(Definition::Function(it)) => Some(it.into()),
+            Some(Definition::Const(it)) => Some(it.into()),
+            Some(Definition::Static(it)) => Some(it.into()),
+            Some(Definition::EnumVariant(it)) => Some(it.into()),
             _ => None,
+        };
+        if body.is_some() {
+            return body.into_iter().collect();
         }
+        let call = self.macro_call_at(id, offset).filter(|it| usize::from(it.syntax().text_range().start()) == offset);
+        let Some(expansion) = call.and_then(|it| self.sema.expand_macro_call(&it)) else { return Vec::new() };
+        let functions = expansion.value.descendants().filter_map(ast::Fn::cast);
+        functions.filter_map(|it| self.sema.to_def(&it)).map(DefWithBody::from).collect()
+    }
+
+    /// What holds the bodies around an offset: the outermost item with one, or a call of a macro among items.
+    fn anchor(&self, file: &File, id: FileId, offset: usize) -> Option<usize> {
+        let item = unit_around(file, offset).map(|it| it.name_span.start);
+        item.or_else(|| Some(self.macro_call_at(id, offset)?.syntax().text_range().start().into()))
+    }
+
+    fn macro_call_at(&self, file: FileId, offset: usize) -> Option<ast::MacroCall> {
+        let tree = self.sema.parse_guess_edition(file);
+        let token = tree.syntax().token_at_offset(text_size(offset)).right_biased()?;
+        token.parent_ancestors().filter_map(ast::MacroCall::cast).find(is_among_items)
     }
 
     /// The changed declarations with the places that name them.

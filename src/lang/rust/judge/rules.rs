@@ -88,18 +88,32 @@ impl<'db> Context<'db> {
         });
         let lines: HashSet<(String, usize)> = lines.collect();
         let mut told = Told { lines, new };
-        let mut lost_imports: HashMap<Arc<str>, HashSet<String>> = HashMap::new();
+        let mut lost_imports = LostImports::default();
+        let gone = reach.causes.iter().filter_map(|it| it.delta.as_ref());
+        let gone = gone.filter(|it| matches!(it.kind, ChangeKind::Removed | ChangeKind::Renamed));
+        let gone: Vec<&OutlineItem> = gone.filter_map(|it| it.before).collect();
         // Imports first: what a broken one would have brought in is an error there and nowhere else.
         for imports in [true, false] {
             for cause in &reach.causes {
+                // What belongs to something that is gone is missed there.
+                let item = cause.delta.as_ref().and_then(|it| it.before);
+                let is_member = |item: &OutlineItem| {
+                    let around = |it: &&&OutlineItem| it.span.encloses(item.span) && it.span != item.span;
+                    gone.iter().filter(around).any(|it| is_type(it.kind))
+                };
+                if item.is_some_and(is_member) {
+                    continue;
+                }
                 let of_kind = cause.occurrences.iter().filter(|it| (it.role == Role::Import) == imports);
                 for it in of_kind {
                     let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
                     if imports {
-                        lost_imports.entry(it.file.path.clone()).or_default().insert(cause.name.clone());
-                    } else if self.is_bare(&error)
-                        && lost_imports.get(&it.file.path).is_some_and(|names| names.contains(&cause.name))
-                    {
+                        let file = self.files.get(&it.file.path).unwrap_or(&it.file);
+                        let around = file.outline().enclosing(error.place.start);
+                        let module = around.iter().rfind(|it| it.kind == SymbolKind::Module);
+                        let within = module.map_or(Span::new(0, file.text.len()), |it| it.span);
+                        lost_imports.entry(it.file.path.clone()).or_default().push((cause.name.clone(), within));
+                    } else if self.is_bare(&error) && is_lost(&lost_imports, &error, &cause.name) {
                         continue;
                     }
                     told.add(error);
@@ -122,20 +136,12 @@ impl<'db> Context<'db> {
         }
         // What a trait that is gone would have provided is missed where the trait is, and the type of what is gone
         // is not known.
-        let gone = reach.causes.iter().filter_map(|it| it.delta.as_ref());
-        let gone = gone.filter(|it| matches!(it.kind, ChangeKind::Removed | ChangeKind::Renamed));
-        let mut is_gone = false;
-        let mut lost_methods: HashSet<&str> = HashSet::new();
-        for item in gone.filter_map(|it| it.before) {
-            is_gone = true;
-            if item.kind == SymbolKind::Trait {
-                lost_methods.extend(item.children.iter().map(|it| it.name.as_str()));
-            }
-        }
+        let traits = gone.iter().filter(|it| it.kind == SymbolKind::Trait);
+        let lost_methods: HashSet<&str> = traits.flat_map(|it| it.children.iter().map(|it| it.name.as_str())).collect();
         let new = told.new;
         new.retain(|it| {
             let follows = match it.code.as_deref() {
-                Some("E0282") => is_gone,
+                Some("E0282") => !gone.is_empty(),
                 Some("E0599") => {
                     let words = self.text_of(it).into_iter().flat_map(words);
                     words.into_iter().any(|(_, word)| lost_methods.contains(word))
@@ -148,14 +154,13 @@ impl<'db> Context<'db> {
     }
 
     /// Whether an error is that of an import, told once more where the name is used.
-    fn follows_from(&self, lost: &HashMap<Arc<str>, HashSet<String>>, error: &Diagnostic) -> bool {
-        let Some(names) = lost.get(error.place.file.as_str()) else { return false };
+    fn follows_from(&self, lost: &LostImports, error: &Diagnostic) -> bool {
         if !matches!(error.code.as_deref(), Some("E0425" | "E0412" | "E0433" | "E0405" | "E0404" | "E0422" | "E0531")) {
             return false;
         }
         let text = self.text_of(error).unwrap_or_default();
         let first = text.split(|it: char| !it.is_alphanumeric() && it != '_').next().unwrap_or_default();
-        names.contains(first)
+        is_lost(lost, error, first)
     }
 
     fn text_of(&self, error: &Diagnostic) -> Option<&'db str> {
@@ -357,6 +362,14 @@ impl<'db> Context<'db> {
             told.add(self.error(file.lines().place(&file.path, item.name_span), code, message));
         }
     }
+}
+
+/// The names that broken imports would have brought in, and where.
+type LostImports = HashMap<Arc<str>, Vec<(String, Span)>>;
+
+fn is_lost(lost: &LostImports, error: &Diagnostic, name: &str) -> bool {
+    let names = lost.get(error.place.file.as_str());
+    names.into_iter().flatten().any(|(lost, within)| lost == name && within.contains(error.place.start))
 }
 
 /// Types and values are named apart.
