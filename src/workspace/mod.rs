@@ -244,11 +244,19 @@ impl Workspace {
 
     /// A change that was made, with what its files held before and after.
     pub async fn made(&self, change: &str) -> Result<Option<Entry>> {
+        self.settle_journal().await?;
         self.inner.journal.get(journal::key(&self.inner.root), change.to_owned()).await
+    }
+
+    async fn settle_journal(&self) -> Result<()> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Event::Journal { reply })?;
+        answer.await.map_err(|_| self.gone())
     }
 
     /// The changes that were made, the newest first.
     pub async fn changes(&self, query: journal::Query) -> Result<Found> {
+        self.settle_journal().await?;
         self.inner.journal.find(journal::Query { workspace: journal::key(&self.inner.root), ..query }).await
     }
 

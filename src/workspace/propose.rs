@@ -77,6 +77,7 @@ impl Writer {
     /// Brings a change to the disk: recorded first, then all files or none. Answers with the token that takes it back.
     fn write(&mut self, change: &Change) -> Result<(String, Notes)> {
         let located = change.edits.iter().map(|edit| self.disk.locate(&edit.file)).collect::<Result<Vec<_>>>()?;
+        self.look_into_journal();
         let turn = self.turns.take()?;
         if turn.interrupted
             && let Err(error) = mend(&self.disk, &self.journal)

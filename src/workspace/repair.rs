@@ -12,7 +12,7 @@ use crate::model::{Error, Result};
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Puts right what is unfinished in a workspace.
+/// Puts right what is unfinished in a workspace, and notes of changes how they came out where that was not written.
 pub fn repair(disk: &Disk, journal: &Journal, turns: &mut Turns) -> Result<()> {
     let key = journal::key(disk.root());
     if journal.unfinished(key.clone(), DEADLINE)?.is_empty() {

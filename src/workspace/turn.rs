@@ -1,10 +1,10 @@
 //! Whose turn it is to change a workspace: several processes may serve the same one. Who has the turn may write; a
 //! process that dies gives it back, and the mark that it leaves in the lock file tells the next one to look what was
-//! left half done.
+//! left half done. The mark is not synced: one of an earlier boot says nothing.
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,16 +14,21 @@ use crate::model::{Code, Error, Result};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(1);
+/// As long as somebody has the turn the mark begins with this.
+const BUSY: &[u8] = b"!";
 
 #[derive(Debug)]
 pub struct Turns {
     file: PathBuf,
     opened: Option<File>,
+    /// The mark of whoever came to an end.
+    ended: String,
 }
 
 /// As long as this lives nobody else changes the workspace.
 pub struct Turn<'a> {
     file: &'a File,
+    ended: &'a str,
     /// Who had it before did not come to an end.
     pub interrupted: bool,
     unfinished: Cell<bool>,
@@ -39,7 +44,15 @@ impl Turn<'_> {
 impl Turns {
     pub fn new(state_dir: &Path, root: &Path) -> Turns {
         let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
-        Turns { file: state_dir.join("turns").join(&key[..16]), opened: None }
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        Turns { file: state_dir.join("turns").join(&key[..16]), opened: None, ended: format!("ended {boot}") }
+    }
+
+    /// Since the machine was started, all who had the turn came to an end, and nobody has it.
+    pub fn all_ended(&self) -> bool {
+        // Where nothing tells one boot from another nothing is known.
+        let knows_boot = self.ended.trim_end().contains(' ');
+        knows_boot && std::fs::read_to_string(&self.file).is_ok_and(|mark| mark == self.ended)
     }
 
     pub fn take(&mut self) -> Result<Turn<'_>> {
@@ -65,10 +78,11 @@ impl Turns {
         loop {
             match file.try_lock() {
                 Ok(()) => {
-                    let interrupted = file.metadata().is_ok_and(|it| it.len() > 0);
-                    // Not synced: after a power cut every process starts anew, and looks anyway.
-                    let _ = (&*file).write_all(b"1");
-                    return Ok(Turn { file, interrupted, unfinished: Cell::new(false) });
+                    let mut first = [0; BUSY.len()];
+                    let interrupted = file.read_exact_at(&mut first, 0).is_ok() && first == BUSY;
+                    // Without it a kill is noticed only by the journal, at the next start.
+                    let _ = file.write_all_at(BUSY, 0);
+                    return Ok(Turn { file, ended: &self.ended, interrupted, unfinished: Cell::new(false) });
                 }
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => {
@@ -87,13 +101,13 @@ fn open(file: &Path) -> std::io::Result<File> {
     if let Some(directory) = file.parent() {
         create_private_dir(directory)?;
     }
-    OpenOptions::new().create(true).append(true).open(file)
+    OpenOptions::new().create(true).read(true).write(true).truncate(false).open(file)
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         if !self.unfinished.get() && !thread::panicking() {
-            let _ = self.file.set_len(0);
+            let _ = self.file.write_all_at(self.ended.as_bytes(), 0);
         }
         let _ = self.file.unlock();
     }
@@ -131,14 +145,20 @@ mod tests {
     fn what_was_left_is_told_to_whoever_comes_next() {
         let home = tempfile::tempdir().unwrap();
         let mut turns = Turns::new(home.path(), Path::new("/w"));
+        assert!(!turns.all_ended(), "nothing is known yet");
         for leaves in [false, true, false] {
             let turn = turns.take().unwrap();
             assert!(!turn.interrupted);
+            let mut another = Turns::new(home.path(), Path::new("/w"));
+            assert!(!another.all_ended(), "somebody has it");
             if leaves {
                 turn.leave_unfinished();
                 drop(turn);
-                assert!(Turns::new(home.path(), Path::new("/w")).take().unwrap().interrupted);
+                assert!(!another.all_ended() && another.take().unwrap().interrupted);
+            } else {
+                drop(turn);
             }
+            assert!(another.all_ended());
         }
     }
 

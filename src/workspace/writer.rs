@@ -52,6 +52,10 @@ pub(super) enum Event {
         put: Box<Put>,
         reply: oneshot::Sender<Result<Shown>>,
     },
+    /// Somebody wants to know what the journal says.
+    Journal {
+        reply: oneshot::Sender<()>,
+    },
     RemoveOverlay {
         file: String,
         reply: oneshot::Sender<Result<Shown>>,
@@ -99,6 +103,7 @@ pub(super) struct Writer {
     pub(super) unread: BTreeSet<PathBuf>,
     /// The last comparison of everything did not come to its end.
     pub(super) compares_all: bool,
+    looked_into_journal: bool,
     /// Sources of path dependencies outside the root, by their absolute names.
     pub(super) outside_roots: Vec<PathBuf>,
     pub(super) revision: Revision,
@@ -156,6 +161,7 @@ pub(super) fn start(
         overlays: Arc::default(),
         unread: BTreeSet::new(),
         compares_all: false,
+        looked_into_journal: false,
         outside_roots: Vec::new(),
         revision: Revision(0),
         rust: None,
@@ -192,9 +198,9 @@ pub(super) fn start(
 
 impl Writer {
     fn begin(&mut self) {
-        if let Err(error) = repair(&self.disk, &self.journal, &mut self.turns) {
-            tracing::error!(%error, "a change that was interrupted is perhaps half made");
-            self.missing.push(Missing::new(MissingCode::WorkspaceBroken, "journal", error.detail));
+        // Opening the journal takes longer than all else here; where nobody was interrupted it can wait.
+        if !self.turns.all_ended() {
+            self.look_into_journal();
         }
         let inbox = self.inbox.clone();
         let wake = move || drop(inbox.try_send(Event::Wake));
@@ -230,6 +236,17 @@ impl Writer {
         }
         self.start_engines();
         self.publish();
+    }
+
+    /// Before anything is asked of the journal, or written: what was interrupted is put right.
+    pub(super) fn look_into_journal(&mut self) {
+        if std::mem::replace(&mut self.looked_into_journal, true) {
+            return;
+        }
+        if let Err(error) = repair(&self.disk, &self.journal, &mut self.turns) {
+            tracing::error!(%error, "a change that was interrupted is perhaps half made");
+            self.missing.push(Missing::new(MissingCode::WorkspaceBroken, "journal", error.detail));
+        }
     }
 
     /// Engines start when the first file of their language is there.
@@ -340,6 +357,10 @@ impl Writer {
                 let _ = reply.send(outcome);
             }
             Event::PutOverlay { put, reply } => drop(reply.send(self.put_overlay(*put))),
+            Event::Journal { reply } => {
+                self.look_into_journal();
+                let _ = reply.send(());
+            }
             Event::RemoveOverlay { file, reply } => drop(reply.send(self.remove_overlay(&file))),
             // A file that is written in place is empty for a moment: who does not ask need not see it so.
             Event::Wake => {

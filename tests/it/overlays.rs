@@ -150,7 +150,7 @@ fn what_cannot_be_an_overlay_is_refused() {
         ("src/lib.rs", json!({"content": "x".repeat((10 << 20) + 1)}), 413, "too_large"),
         ("src/lib.rs", json!({"contents": ""}), 400, "invalid_request"),
     ] {
-        let reply = server.send(server.request("PUT", &format!("/v1/overlays/{}", file)).json(&body));
+        let reply = server.send(server.request("PUT", &format!("/v1/overlays/{file}")).json(&body));
         assert_eq!((reply.status, reply.code().as_str()), (status, code), "{file}: {}", reply.text);
     }
     assert_eq!(server.get("/v1/overlays").1["overlays"], json!([]));
