@@ -41,6 +41,7 @@ const MIGRATIONS: &[&[&str]] = &[&[
         new_content BYTEA,
         PRIMARY KEY (change_id, file)
     )",
+    "CREATE INDEX change_files_of_file ON change_files (file, change_id)",
 ]];
 
 /// WAL, so that readers and other processes go on meanwhile; synced with each commit, since a change of several files
