@@ -14,7 +14,7 @@ use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
     Answer, Calls, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Symbol,
-    SymbolAt, SymbolQuery, Usages,
+    SymbolAt, SymbolQuery, UsagePage, Usages, Window,
 };
 
 #[derive(Clone)]
@@ -89,6 +89,15 @@ impl View {
         let effort = usages::Effort::Thorough;
         let answer = usages::of(&turn.inquiry(deadline), symbol, effort).await?;
         turn.end(answer)
+    }
+
+    /// A stretch of the places where the workspace names a symbol, in the order in which they are told.
+    pub async fn usage_page(&self, symbol: &Symbol, window: Window, deadline: Instant) -> Result<Answer<UsagePage>> {
+        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(UsagePage::default(), busy())) };
+        let inquiry = turn.inquiry(deadline);
+        let answer = usages::places(&inquiry, symbol, usages::Effort::Thorough).await?;
+        let page = answer.map(|places| usages::page(&inquiry, symbol, &places, window));
+        turn.end(page)
     }
 
     pub async fn implementations(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Symbol>>> {
