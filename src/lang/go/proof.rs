@@ -14,6 +14,7 @@ use super::diagnostics::outside_the_build;
 use super::index::{Places, Spot};
 use super::inquiry::{AT_ONCE, Inquiry};
 use super::modules::parent;
+use super::predeclared;
 use super::session::Failure;
 use super::usages::Effort;
 use crate::lang::files::File;
@@ -124,6 +125,10 @@ async fn verdict(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &str) -> Verdict 
         Ok(Checked::Known(_)) => {}
         Ok(Checked::Unknown(message)) => return Verdict::Hidden(outside_the_build(inquiry, file, &message)),
         Err(failure) => return Verdict::Hidden(failure.missing()),
+    }
+    // Of what no source declares gopls lists nothing.
+    if symbol.external && predeclared::is_special(&symbol.package) {
+        return Verdict::Ask;
     }
     if !inquiry.layout.is_searched_from(&symbol.name_at.file, file) {
         return Verdict::Ask;

@@ -7,6 +7,7 @@ use super::diagnostics::outside_the_build;
 use super::identifiers::{Named, Written, written};
 use super::index::{Places, Spot};
 use super::inquiry::Inquiry;
+use super::lookup::may_be_called;
 use super::modules::parent;
 use super::names::{inner_path, is_test_file};
 use super::predeclared;
@@ -18,7 +19,8 @@ use crate::lang::files::File;
 use crate::lang::rank::{self, UsageRank};
 use crate::lang::{Result, Stop};
 use crate::model::{
-    Answer, Coverage, Language, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage, UsagePage, Usages, Window,
+    Answer, Coverage, Import, Language, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage, UsagePage, Usages,
+    Window,
 };
 
 /// How much may be asked to settle the doubtful places of one symbol.
@@ -64,7 +66,13 @@ async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<
     };
     let mut coverage = Coverage::default();
     let mut found: BTreeMap<String, Vec<Span>> = BTreeMap::new();
-    match inquiry.references(&origin, symbol.name_at.start).await {
+    // gopls does not list the uses of what no source declares: each place is looked at by itself.
+    let is_special = predeclared::is_special(&symbol.package) && symbol.external;
+    let references = match is_special {
+        true => Ok(Arc::default()),
+        false => inquiry.references(&origin, symbol.name_at.start).await,
+    };
+    match references {
         Ok(locations) => {
             for location in locations.iter() {
                 let Some(file) = inquiry.session.root.file(&location.uri) else { continue };
@@ -75,10 +83,6 @@ async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<
         }
         Err(Failure::Refused(message)) => coverage.lacks(outside_the_build(inquiry, &origin.path, &message)),
         Err(failure) => failure.note(&mut coverage),
-    }
-    if predeclared::is_special(&symbol.package) && symbol.external {
-        let detail = format!("gopls does not list the uses of what `{}` declares", symbol.package);
-        coverage.lacks(Missing::new(MissingCode::Unsupported, SCOPE, detail));
     }
     let asked = coverage.complete;
     let mut places = Places::default();
@@ -103,7 +107,16 @@ async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<
             .into_iter()
             .filter(|it| Some(it.span.start) != itself && !spans.iter().any(|span| span.encloses(it.span)))
             .filter(|it| !it.declares && bearing.allows(written(&file.text, it.span)));
-        doubts.extend(left.map(|it| Doubt { file: file.clone(), span: it.span, role: it.role }));
+        let left = left.map(|it| Doubt { file: file.clone(), span: it.span, role: it.role });
+        // What nothing around it declares anew has the meaning that Go gives it.
+        let is_plain = is_special
+            && bearing == Bearing::Unselected
+            && inquiry.layout.is_active(&file.path)
+            && !may_declare(inquiry, &symbol.name, file);
+        let is_key = |it: &Doubt| written(&it.file.text, it.span) == Written::Key;
+        let (certain, left): (Vec<_>, Vec<_>) = left.partition(|it| is_plain && !is_key(it));
+        places.items.extend(certain.iter().map(Doubt::spot));
+        doubts.extend(left);
     }
     if asked {
         proof::settle(inquiry, symbol, effort, doubts, &mut places, &mut coverage).await;
@@ -113,6 +126,17 @@ async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<
     places.items.sort_unstable();
     places.possible.sort_unstable();
     Ok(Answer { value: places, coverage })
+}
+
+/// Whether a file's package, or the file itself, may give a name a meaning of its own.
+fn may_declare(inquiry: &Inquiry<'_>, name: &str, file: &File) -> bool {
+    let declares = |file: &File| inquiry.session.identifiers.named(file, name).iter().any(|it| it.declares);
+    let mut siblings = inquiry.layout.siblings(&file.path).iter().filter_map(|it| inquiry.files.get(it));
+    let called = |it: &Import| match it.alias.as_deref() {
+        Some(alias) => alias == name || alias == ".",
+        None => may_be_called(&it.path, name),
+    };
+    siblings.any(|it| declares(it)) || file.outline().imports.iter().any(called)
 }
 
 /// A stretch of them all; what is only possible comes after all else.
