@@ -74,7 +74,7 @@ def places(verb, language, items):
     if verb == "usages":
         return sorted((it["file"], it["start"]) for it in items)
     if verb == "callers" and language == "rust":
-        items = [it for it in items if it["kind"] in ("function", "method")]
+        items = [it for it in items if it["symbol"]["kind"] in ("function", "method")]
     if verb == "implementations":
         return sorted(named_at(it) for it in items)
     return sorted((call["file"], call["start"]) for it in items for call in it["calls"])

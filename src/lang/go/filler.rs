@@ -122,7 +122,7 @@ fn unknown(session: &Session, layout: &Layout, generation: u64) -> Vec<Symbol> {
     for file in layout.built() {
         let mut flat = Vec::new();
         names::symbols(layout, file).iter().for_each(|it| flatten(it, &mut flat));
-        unknown.extend(flat.into_iter().filter(|it| !session.index.knows(generation, it)));
+        unknown.extend(flat.into_iter().filter(|it| it.name != "_" && !session.index.knows(generation, it)));
     }
     unknown
 }

@@ -41,12 +41,16 @@ pub async fn of(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Resul
 
 /// Where a symbol is named: from the index, else found out, and kept there.
 pub async fn places(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Arc<Places>>> {
+    if symbol.name == "_" {
+        return Ok(Answer::default());
+    }
     let index = &inquiry.session.index;
     if let Some(known) = inquiry.generation.and_then(|generation| index.places(generation, symbol)) {
         return Ok(known);
     }
     let reloads = || inquiry.session.book().reloads();
     let before = reloads();
+    tracing::debug!(symbol = symbol.path, "usages asked of gopls");
     let mut answer = once(inquiry, symbol, effort).await?;
     // Proving may have gopls load what it did not know when it listed the places.
     if reloads() != before {
