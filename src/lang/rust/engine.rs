@@ -371,6 +371,11 @@ impl Rust {
     }
 
     #[cfg(test)]
+    pub(super) fn knows_names_of(&self, file: &str) -> bool {
+        self.index.names(self.ids[file]).is_some_and(|it| it.is_complete())
+    }
+
+    #[cfg(test)]
     pub(super) fn forget_index(&self) {
         drop(self.index.forget_all());
     }
