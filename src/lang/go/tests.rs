@@ -411,6 +411,7 @@ async fn symbols_outside_are_described() {
         let symbol = fixture.symbol(name);
         let described = view.describe(&symbol, deadline()).await.unwrap().value;
         assert!(described.docs.is_some_and(|it| it.contains(says)), "{name}");
+        assert!(described.version.is_some_and(|it| it.contains("1.")), "{name}");
     }
     for (name, expected) in [("len", 1), ("min", 1), ("append", 1), ("error.Error", 0)] {
         let usages = view.usages(&fixture.symbol(name), deadline()).await.unwrap();

@@ -42,7 +42,8 @@ impl View {
     /// The symbols that a request means: of the workspace, else of the standard library and the dependencies.
     pub fn resolve(&self, query: &SymbolQuery) -> Result<Vec<Symbol>> {
         let outside = |path: &str, bits: &[String]| outside::find(&self.session, &self.files, path, bits);
-        let refused = match resolve::resolve(&self.files, query, &outside) {
+        let world = self.session.layout(&self.files).world(query.file.as_deref());
+        let refused = match resolve::resolve_in(&world, &self.files, query, &outside) {
             Ok(found) if !found.is_empty() => return Ok(found),
             Ok(_) => None,
             Err(error) if error.code == Code::UnknownSymbol || error.code == Code::UnknownPackage => Some(error),
@@ -57,12 +58,12 @@ impl View {
 
     /// The symbols of the workspace whose names fit, the best first.
     pub fn search(&self, query: &str, limit: usize) -> Hits {
-        search::search(&self.files, query, limit)
+        search::search(&self.session.layout(&self.files).world(None), query, limit)
     }
 
     /// A package of the workspace, else of the standard library or a dependency.
     pub fn package(&self, name: &str) -> Result<Answer<Package>> {
-        let unknown = match overview::package(&self.files, name) {
+        let unknown = match overview::package(&self.session.layout(&self.files).world(None), name) {
             Ok(package) => return Ok(Answer::whole(package)),
             Err(error) if error.code == Code::UnknownPackage => error,
             Err(error) => return Err(error.into()),
