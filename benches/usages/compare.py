@@ -70,11 +70,9 @@ def named_at(symbol):
     return symbol["file"], symbol["name_at"]["start"]
 
 
-def places(verb, language, items):
+def places(verb, items):
     if verb == "usages":
         return sorted((it["file"], it["start"]) for it in items)
-    if verb == "callers" and language == "rust":
-        items = [it for it in items if it["symbol"]["kind"] in ("function", "method")]
     if verb == "implementations":
         return sorted(named_at(it) for it in items)
     return sorted((call["file"], call["start"]) for it in items for call in it["calls"])
@@ -91,10 +89,13 @@ VERBS = {
 }
 
 
-def alike(root, verb, ours, theirs):
+def alike(root, verb, items, ours, theirs):
     """Two lists of Rust places in one form."""
     if verb == "callers":
-        return set(ours), set(theirs)
+        # A raw name is told without its mark.
+        plain = {(file, at + 2 if (root / file).read_bytes()[at : at + 2] == b"r#" else at) for file, at in theirs}
+        elsewhere = set(places(verb, [it for it in items if it["symbol"]["kind"] not in ("function", "method")]))
+        return set(ours) - (elsewhere - plain), plain
     blocks = ({implementation(root, it) for it in those if not it[0].startswith("/")} for those in (ours, theirs))
     return tuple(it - {None} for it in blocks)
 
@@ -180,11 +181,11 @@ def compare(client, workspace, root, rival, verb, symbol):
     except semdex.Problem as problem:
         print(f"{verb} of {symbol['path']}: {problem}", file=sys.stderr)
         return {**row, "both": 0, "lacking": len(theirs), "extra": 0, "complete": "-", "verdict": f"problem {problem.code}"}
-    ours = places(verb, rival.language, items)
+    ours = places(verb, items)
     if len(ours) != len(set(ours)):
         raise semdex.Failed(f"{verb} of {symbol['path']}: a place is listed twice")
     if rival.language == "rust":
-        ours, theirs = alike(root, verb, ours, theirs)
+        ours, theirs = alike(root, verb, items, ours, theirs)
     for place in sorted(theirs - set(ours)):
         print(cause(root, verb, symbol, place, True))
     for place in sorted(set(ours) - theirs):
