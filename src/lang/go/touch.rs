@@ -123,7 +123,7 @@ pub fn of(
     let mut all = Vec::new();
     for file in after.of(Language::Go) {
         match store.of(file) {
-            Some(units) => all.push(units),
+            Some(units) => all.push((file, units)),
             None => return Touch::Everything,
         }
     }
@@ -161,7 +161,14 @@ fn compare(
         let same = come.iter().position(|it| it.body.is_some() && slice(&new.text, it.head()) == head);
         match same.filter(|_| unit.body.is_some()) {
             Some(at) => body((old, unit), (new, come.remove(at)), &mut shift, touched),
-            None => declaration(unit, touched, changed),
+            None => {
+                let is_same = |it: &&Unit| it.body.is_some() && it.kind == unit.kind && it.names == unit.names;
+                let same = come.iter().position(is_same).filter(|_| unit.body.is_some());
+                match same {
+                    Some(at) => signature((old, unit), (new, come.remove(at)), &mut shift, touched, changed),
+                    None => declaration(unit, touched, changed),
+                }
+            }
         }
     }
     come.into_iter().for_each(|unit| declaration(unit, touched, changed));
@@ -185,9 +192,33 @@ fn body((old, old_unit): (&File, &Unit), (new, new_unit): (&File, &Unit), shift:
     shift.stays(Span::new(start + old_part.end, old_unit.span.end), new_unit.span.start + new_part.end);
 }
 
+/// Of a function with another head and the same body, only what the head declares is another.
+fn signature(
+    (old, old_unit): (&File, &Unit),
+    (new, new_unit): (&File, &Unit),
+    shift: &mut Shift,
+    touched: &mut Touched,
+    changed: &mut HashSet<WordHash>,
+) {
+    let body = |file: &File, unit: &Unit| unit.body.map(|it| slice(&file.text, it).to_owned());
+    let (old_text, new_text) = (slice(&old.text, old_unit.span), slice(&new.text, new_unit.span));
+    let inside = || syntax::tainted_words(new_text, &syntax::declared_otherwise(old_text, new_text)?);
+    let Some(inside) = (body(old, old_unit) == body(new, new_unit)).then(inside).flatten() else {
+        declaration(old_unit, touched, changed);
+        return declaration(new_unit, touched, changed);
+    };
+    touched.words.extend(inside);
+    touched.words.extend(old_unit.head_words.iter().chain(&new_unit.head_words));
+    touched.methods |= new_unit.kind == UnitKind::Method;
+    changed.extend(new_unit.names.iter().copied());
+    if let (Some(old_body), Some(new_body)) = (old_unit.body, new_unit.body) {
+        shift.stays(old_body, new_body.start);
+    }
+}
+
 /// Adds what is declared by naming what has changed, and the words of all that names any of it.
-fn follow(all: &[Arc<[Unit]>], mut changed: HashSet<WordHash>, touched: &mut Touched) {
-    let units = || all.iter().flat_map(|it| it.iter());
+fn follow(all: &[(&Arc<File>, Arc<[Unit]>)], mut changed: HashSet<WordHash>, touched: &mut Touched) {
+    let units = || all.iter().flat_map(|it| it.1.iter());
     let names = |words: &[WordHash], changed: &HashSet<WordHash>| words.iter().any(|it| changed.contains(it));
     let mut rest: Vec<&Unit> = units().collect();
     loop {
@@ -204,8 +235,13 @@ fn follow(all: &[Arc<[Unit]>], mut changed: HashSet<WordHash>, touched: &mut Tou
             break;
         }
     }
-    for unit in units().filter(|it| names(&it.head_words, &changed) || names(&it.body_words, &changed)) {
-        touched.words.extend(unit.words());
+    for (file, units) in all {
+        for unit in units.iter().filter(|it| it.words().any(|it| changed.contains(&it))) {
+            match syntax::tainted_words(slice(&file.text, unit.span), &changed) {
+                Some(words) => touched.words.extend(words),
+                None => touched.words.extend(unit.words()),
+            }
+        }
     }
     touched.words.extend(changed);
 }
@@ -262,9 +298,10 @@ func other(int) {}
     #[test]
     fn an_edit_touches_what_can_see_it() {
         check("return t.F", "_ = other\n\treturn t.F", &["other"], &["F", "M", "T", "make2"], false);
-        check("func other(int)", "func other(a, b int)", &["other", "use", "F", "make2"], &["M"], false);
-        check("F int", "F, G int", &["T", "F", "M", "make2", "use", "other"], &[], true);
-        check("func make2() T", "func make2() *T", &["use", "other", "F", "T"], &["M"], false);
+        check("func other(int)", "func other(a, b int)", &["other"], &["F", "M", "T", "make2", "use"], false);
+        check("func other(int) {}", "func other(x int) { use() }", &["other", "use"], &["M"], false);
+        check("F int", "F, G int", &["T", "F", "M", "make2"], &["other", "use"], true);
+        check("func make2() T", "func make2() *T", &["make2", "F", "T"], &["M", "other", "use"], false);
         assert!(touch(&BEFORE.replace("package a", "package b")).is_none());
         assert!(touch(&BEFORE.replace("func use() {", "func use() ")).is_none());
         assert!(touch(&BEFORE.replace("package a\n", "package a\n\nimport \"fmt\"\n")).is_none());
