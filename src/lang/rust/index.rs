@@ -345,6 +345,7 @@ impl Index {
             |file: &FileId, it: &Known| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
         forgotten.names.extend(all.names.extract_if(|file, _| files.contains(file)));
         forgotten.symbols.extend(all.symbols.extract_if(|file, it| speaks_of(file, it)));
+        forgotten.errors.extend(all.errors.extract_if(|file, _| files.contains(file)));
         forgotten.paths.extend(all.paths.extract_if(|_, it| files.contains(&it.0)));
         for (_, path) in forgotten.paths.values() {
             forgotten.keys.extend(all.keys.remove_entry(path));
