@@ -61,13 +61,14 @@ class LanguageServer:
             server._hear(server._receive())
         return server
 
-
-    def knows(self, file):
+    def knows(self, file, offset):
+        """Whether the build takes what stands there."""
         try:
-            self.references(file, 0)
+            return self.call("textDocument/hover", self.at(file, offset)) is not None or self.language == "go"
         except semdex.Failed as error:
-            return "no package metadata" not in str(error)
-        return True
+            if self.language == "go" and "no package metadata" in str(error):
+                return False
+            raise
 
     def references(self, file, offset):
         """[(file, byte offset)] of all references within the root but the declaration."""

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{Result, Stop, go, rank, rust};
 use crate::model::{
     Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Language, Overview, Package, Symbol, SymbolAt,
-    SymbolQuery, UsagePage, Usages, Window,
+    SymbolQuery, UsagePage, Window,
 };
 
 pub enum View {
@@ -32,11 +32,8 @@ impl View {
             View::Rust(view) => blocking(move || view.usages(&query, window)).await,
             View::Go(view) => {
                 let symbol = one(view.resolve(&query)?, &query)?;
-                let usages = view.usages(&symbol, deadline).await?;
-                Ok(usages.map(|usages| {
-                    let page = page(usages, &symbol, window);
-                    (symbol, page)
-                }))
+                let page = view.usage_page(&symbol, window, deadline).await?;
+                Ok(page.map(|page| (symbol, page)))
             }
         }
     }
@@ -87,11 +84,10 @@ impl View {
             View::Go(view) => {
                 let symbol = one(view.resolve(&query)?, &query)?;
                 let described = view.describe(&symbol, deadline).await?;
-                let usages = view.usages(&symbol, deadline).await?;
+                let usages = view.usage_page(&symbol, window, deadline).await?;
                 let mut coverage = described.coverage;
                 coverage.absorb(usages.coverage);
-                let usages = page(usages.value, &symbol, window);
-                Ok(Answer { value: (described.value, usages), coverage })
+                Ok(Answer { value: (described.value, usages.value), coverage })
             }
         }
     }
@@ -165,24 +161,6 @@ async fn blocking<T: Send + 'static>(question: impl FnOnce() -> Result<T> + Send
             Err(Stop::Failed(Error::new(Code::Internal, "the analysis failed on this question; the server goes on")))
         }
         Err(_) => Err(Stop::Failed(Error::new(Code::Internal, "the server is stopping"))),
-    }
-}
-
-/// A stretch of usages that are known in full.
-fn page(usages: Usages, symbol: &Symbol, window: Window) -> UsagePage {
-    let mut file = 0;
-    let mut ranks: Vec<rank::UsageRank> = Vec::with_capacity(usages.items.len());
-    for (position, it) in usages.items.iter().enumerate() {
-        file += usize::from(position > 0 && usages.items[position - 1].place.file != it.place.file);
-        let own = it.place.file == symbol.place.file;
-        ranks.push(rank::UsageRank { file, at: it.place.start, test: it.test, own });
-    }
-    let order = rank::usage_order(&ranks);
-    UsagePage {
-        count: usages.count(),
-        possible_count: usages.possible.len(),
-        items: window.of(&order).iter().map(|it| usages.items[*it].clone()).collect(),
-        possible: rank::rest(window, order.len()).of(&usages.possible).to_vec(),
     }
 }
 

@@ -358,7 +358,7 @@ impl FileChangeKind {
 }
 
 /// What decides whether a build takes a file, and into which package.
-fn header(text: &str) -> &str {
+pub fn header(text: &str) -> &str {
     let clause =
         if text.starts_with("package ") { Some(0) } else { memchr::memmem::find(text.as_bytes(), b"\npackage ") };
     let end = clause.and_then(|at| Some(at + 1 + text.get(at + 1..)?.find('\n')?));
@@ -366,7 +366,7 @@ fn header(text: &str) -> &str {
 }
 
 /// What gopls itself would watch, and the list of vendored modules.
-fn matters(file: &str) -> bool {
+pub fn matters(file: &str) -> bool {
     match base_name(file).rsplit_once('.') {
         Some((_, "go" | "mod" | "sum" | "work" | "s")) => true,
         _ => is_manifest(file),

@@ -76,6 +76,7 @@ impl<'a> Inquiry<'a> {
                     && self.session.book().retries(file, reloads) =>
             {
                 self.session.cache.forget_references();
+                self.session.index.clear();
                 self.session.ask::<R>(open, params, self.deadline).await
             }
             answer => answer,

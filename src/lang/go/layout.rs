@@ -2,12 +2,13 @@
 //! Told from names, `go.mod` files, constraints and import lines alone, and worked out once for each revision.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::book::{folders, is_left_out};
 use super::constraints::BuildContext;
+use super::lookup::World;
 use super::modules::{GoPackage, Standing, base_name, module_of, packages, parent, works};
-use super::names::{inner_path, is_test_file, symbol};
+use super::names::{inner_path, is_ignored, is_test_file, symbol};
 use super::outside;
 use super::twins::Twins;
 use super::wire::is_hidden;
@@ -26,6 +27,7 @@ pub struct Layout {
     loaded: BTreeSet<String>,
     meanings: Mutex<HashMap<String, Arc<BTreeSet<String>>>>,
     by_path: HashMap<Arc<str>, Vec<GoPackage>>,
+    world: OnceLock<Arc<World>>,
     /// What tells the declarations of a package apart, by its import path.
     twins: Mutex<HashMap<Arc<str>, Arc<Twins>>>,
 }
@@ -69,12 +71,21 @@ impl Layout {
             packages: of_files,
             meanings: Mutex::default(),
             by_path,
+            world: OnceLock::new(),
             twins: Mutex::default(),
             files,
             directories,
             by_import_path,
             active,
         }
+    }
+
+    /// The packages that names are looked for in, seen from a file.
+    pub fn world(&self, file: Option<&str>) -> Arc<World> {
+        if file.is_some_and(|it| is_ignored(&self.files, it)) {
+            return Arc::new(World::of(&self.files, file));
+        }
+        self.world.get_or_init(|| Arc::new(World::of(&self.files, None))).clone()
     }
 
     /// The import path of a file's package.

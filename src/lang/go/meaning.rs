@@ -140,9 +140,11 @@ pub async fn describe(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Descript
         Some(description) => Description { implementations, ..description },
         None => {
             let Documentation { source, docs } = documentation(inquiry, symbol);
+            let world = inquiry.layout.world(Some(&symbol.name_at.file));
             Description {
                 source,
-                docs: docs.map(|docs| links::resolved(&docs, |link| resolve::linked(inquiry.files, symbol, link))),
+                docs: docs
+                    .map(|docs| links::resolved(&docs, |link| resolve::linked(&world, inquiry.files, symbol, link))),
                 examples: examples::examples(inquiry.files, symbol),
                 implementations,
                 container: None,

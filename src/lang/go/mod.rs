@@ -12,12 +12,16 @@ pub mod constraints;
 mod delta;
 pub mod dependencies;
 mod diagnostics;
+#[cfg(test)]
+mod drift;
 pub mod examples;
 pub mod external;
+mod filler;
 #[cfg(test)]
 mod fixture;
 pub mod gomod;
 mod identifiers;
+mod index;
 mod inquiry;
 mod install;
 mod judge;
@@ -47,6 +51,7 @@ mod testbed;
 #[cfg(test)]
 mod tests;
 mod toolchain;
+mod touch;
 mod twins;
 mod usages;
 mod view;
@@ -120,6 +125,7 @@ impl Go {
         let root = Root::new(root, &cache_dir.join("gopls").join("roots"));
         let session = Arc::new(Session::new(root, trusted, files, supervisor::first_status()));
         let stop = CancellationToken::new();
+        runtime.spawn(filler::run(session.clone(), stop.clone()));
         let supervisor = runtime.spawn(supervisor::run(session.clone(), cache_dir, stop.clone()));
         Go {
             session,

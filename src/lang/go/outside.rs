@@ -73,7 +73,8 @@ pub fn describe(session: &Session, files: &Files, symbol: &Symbol) -> Option<Des
 fn read(session: &Session, files: &Files, import_path: &str, bits: &[String]) -> Option<Description> {
     let home = home(session, files, import_path)?;
     let bits: Vec<&str> = bits.iter().map(String::as_str).collect();
-    external_symbol(&home.directory, import_path, &bits).ok().flatten()
+    let found = external_symbol(&home.directory, import_path, &bits).ok().flatten()?;
+    Some(Description { version: home.version, ..found })
 }
 
 /// A package outside the workspace, by its import path or the name that the workspace's imports give it.

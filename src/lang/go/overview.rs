@@ -6,16 +6,15 @@ use super::modules::GoPackage;
 use super::names::{Declaration, is_test_file};
 use super::resolve::unknown_package;
 use super::syntax::{group_docs, package_clause};
-use crate::lang::files::{File, Files};
+use crate::lang::files::File;
 use crate::model::{Code, Error, Help, OutlineItem, Package, Symbol, SymbolKind};
 
 /// The package of the workspace that a name means: an import path or the end of one, a directory, or the name in its
 /// package clause.
-pub fn package(files: &Files, name: &str) -> Result<Package, Error> {
-    let world = World::of(files, None);
+pub fn package(world: &World, name: &str) -> Result<Package, Error> {
     match world.packages_named(name).as_slice() {
         [one] => Ok(overview(one, None)),
-        [] => Err(unknown_package(&world, name)),
+        [] => Err(unknown_package(world, name)),
         several => {
             let detail = format!("{} packages are called `{name}`; name one by its import path", several.len());
             let suggestions = several.iter().take(20).map(|it| it.import_path.clone()).collect();
@@ -145,7 +144,7 @@ func main() {}
 package a
 ",
         );
-        let show = |name: &str| match package(&files, name) {
+        let show = |name: &str| match package(&World::of(&files, None), name) {
             Ok(found) => {
                 let symbols = found.symbols.iter().map(|it| {
                     let children: Vec<&str> = it.children.iter().map(|it| it.name.as_str()).collect();
@@ -160,6 +159,9 @@ package a
         assert_eq!(show("a"), r#"m/a "Package a does." T["A", "M", "Other"] F[]"#, "a directory");
         assert_eq!(show("x/a"), r#"m/x/a "" "#);
         assert_eq!(show("m/b"), r#"unknown_package ["m/a"]"#);
-        assert_eq!(package(&files, "m/a").map(|it| (it.root, it.files.len())), Ok(("a".to_owned(), 5)));
+        assert_eq!(
+            package(&World::of(&files, None), "m/a").map(|it| (it.root, it.files.len())),
+            Ok(("a".to_owned(), 5))
+        );
     }
 }

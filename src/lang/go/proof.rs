@@ -11,12 +11,14 @@ use futures::stream::{self, StreamExt as _};
 
 use super::cache::Checked;
 use super::diagnostics::outside_the_build;
+use super::index::{Places, Spot};
 use super::inquiry::{AT_ONCE, Inquiry};
 use super::modules::parent;
+use super::predeclared;
 use super::session::Failure;
-use super::usages::{Effort, usage};
+use super::usages::Effort;
 use crate::lang::files::File;
-use crate::model::{Coverage, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage, Usages};
+use crate::model::{Coverage, Missing, MissingCode, Role, Span, Symbol, SymbolKind};
 
 type Outcome<T> = Result<T, Failure>;
 
@@ -31,8 +33,8 @@ pub struct Doubt {
 }
 
 impl Doubt {
-    pub fn usage(&self, inquiry: &Inquiry<'_>) -> Usage {
-        usage(inquiry, &self.file, self.span, self.role)
+    pub fn spot(&self) -> Spot {
+        Spot { file: self.file.path.clone(), span: self.span, role: self.role }
     }
 }
 
@@ -42,7 +44,7 @@ pub async fn settle(
     symbol: &Symbol,
     effort: Effort,
     doubts: Vec<Doubt>,
-    usages: &mut Usages,
+    places: &mut Places,
     coverage: &mut Coverage,
 ) {
     let mut verdicts: HashMap<Arc<str>, Verdict> = HashMap::new();
@@ -56,7 +58,7 @@ pub async fn settle(
             Some(Verdict::Another) => {}
             Some(Verdict::Hidden(missing)) => {
                 coverage.lacks(missing.clone());
-                usages.possible.push(doubt.usage(inquiry));
+                places.possible.push(doubt.spot());
             }
             Some(Verdict::Ask) | None => probed.push(doubt),
         }
@@ -66,7 +68,7 @@ pub async fn settle(
     for doubt in rest {
         let detail = format!("what `{}` means in {} is not known: code there has errors", symbol.name, doubt.file.path);
         coverage.lacks(Missing::new(MissingCode::WorkspaceBroken, doubt.file.path.to_string(), detail));
-        usages.possible.push(doubt.usage(inquiry));
+        places.possible.push(doubt.spot());
     }
     let probes = probed.into_iter().map(|doubt| async move {
         let meaning = meaning(inquiry, symbol, &doubt.file, doubt.span).await;
@@ -74,18 +76,18 @@ pub async fn settle(
     });
     let probed: Vec<_> = stream::iter(probes).buffer_unordered(AT_ONCE).collect().await;
     for (doubt, meaning) in probed {
-        let found = || doubt.usage(inquiry);
+        let found = || doubt.spot();
         match meaning {
-            Ok(Some(true)) => usages.items.push(found()),
+            Ok(Some(true)) => places.items.push(found()),
             Ok(Some(false)) => {}
             Ok(None) => {
                 let detail = format!("`{}` in {} cannot be resolved", symbol.name, doubt.file.path);
                 coverage.lacks(Missing::new(MissingCode::WorkspaceBroken, doubt.file.path.to_string(), detail));
-                usages.possible.push(found());
+                places.possible.push(found());
             }
             Err(failure) => {
                 failure.note(coverage);
-                usages.possible.push(found());
+                places.possible.push(found());
             }
         }
     }
@@ -123,6 +125,10 @@ async fn verdict(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &str) -> Verdict 
         Ok(Checked::Known(_)) => {}
         Ok(Checked::Unknown(message)) => return Verdict::Hidden(outside_the_build(inquiry, file, &message)),
         Err(failure) => return Verdict::Hidden(failure.missing()),
+    }
+    // Of what no source declares gopls lists nothing.
+    if symbol.external && predeclared::is_special(&symbol.package) {
+        return Verdict::Ask;
     }
     if !inquiry.layout.is_searched_from(&symbol.name_at.file, file) {
         return Verdict::Ask;

@@ -1,9 +1,11 @@
 //! A file as the index sees it: its symbols with their usages, what it uses, and who uses it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _};
 
+use super::index::Places;
 use super::inquiry::Inquiry;
 use super::layout::Layout;
 use super::lookup::import_name;
@@ -12,7 +14,7 @@ use super::syntax;
 use super::usages::{self, Effort};
 use crate::lang::Result;
 use crate::lang::files::File;
-use crate::model::{Answer, Coverage, Downstream, Import, Overview, Symbol, Upstream, Usages};
+use crate::model::{Answer, Coverage, Downstream, Import, Overview, Symbol, Upstream};
 
 /// What the text alone says: no usages are counted.
 pub fn of_text(layout: &Layout, file: &File) -> Overview {
@@ -36,13 +38,13 @@ pub async fn of(inquiry: &Inquiry<'_>, file: &File) -> Result<Answer<Overview>> 
         flatten(symbol, &mut flat);
     }
     let asks = flat.into_iter().map(|symbol| async move {
-        let answer = usages::of(inquiry, &symbol, Effort::Brief).await;
+        let answer = usages::places(inquiry, &symbol, Effort::Brief).await;
         answer.map(|answer| (symbol, answer))
     });
-    let answers: Vec<Result<(Symbol, Answer<Usages>)>> =
+    let answers: Vec<Result<(Symbol, Answer<Arc<Places>>)>> =
         stream::iter(asks).buffer_unordered(SYMBOLS_AT_ONCE).collect().await;
     let mut counted = BTreeMap::new();
-    let mut downstream: BTreeMap<String, (BTreeSet<String>, BTreeSet<usize>)> = BTreeMap::new();
+    let mut downstream: BTreeMap<Arc<str>, (BTreeSet<String>, BTreeSet<usize>)> = BTreeMap::new();
     for answer in answers {
         let (symbol, answer) = answer?;
         // Without an answer there is no count: a nought would say that nobody uses it.
@@ -50,10 +52,10 @@ pub async fn of(inquiry: &Inquiry<'_>, file: &File) -> Result<Answer<Overview>> 
             counted.insert(symbol.name_at.start, answer.value.count());
         }
         coverage.absorb(answer.coverage);
-        for usage in answer.value.items.into_iter().filter(|usage| *usage.place.file != *file.path) {
-            let (symbols, places) = downstream.entry(usage.place.file).or_default();
+        for spots in answer.value.files().filter(|spots| spots[0].file != file.path) {
+            let (symbols, places) = downstream.entry(spots[0].file.clone()).or_default();
             symbols.insert(symbol.path.clone());
-            places.insert(usage.place.start);
+            places.extend(spots.iter().map(|it| it.span.start));
         }
     }
     fill(&mut value.symbols, &counted);
@@ -61,13 +63,13 @@ pub async fn of(inquiry: &Inquiry<'_>, file: &File) -> Result<Answer<Overview>> 
         package: inquiry.layout.package_of(&file).unwrap_or_default().to_owned(),
         symbols: symbols.into_iter().collect(),
         count: places.len(),
-        file,
+        file: file.to_string(),
     });
     value.downstream = downstream.collect();
     Ok(Answer { value, coverage })
 }
 
-fn flatten(symbol: &Symbol, flat: &mut Vec<Symbol>) {
+pub fn flatten(symbol: &Symbol, flat: &mut Vec<Symbol>) {
     flat.push(Symbol { children: Vec::new(), ..symbol.clone() });
     for child in &symbol.children {
         flatten(child, flat);

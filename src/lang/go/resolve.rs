@@ -22,12 +22,12 @@ pub enum Meant<'w> {
     Outside(Box<Symbol>),
 }
 
-/// The symbols of the workspace that a query names: exactly one, or an error that helps to name it better.
+#[cfg(test)]
 pub fn resolve(files: &Files, query: &SymbolQuery, outside: Outside) -> Result<Vec<Symbol>, Error> {
     resolve_in(&World::of(files, query.file.as_deref()), files, query, outside)
 }
 
-/// The same in a world that is known already.
+/// The symbols of the workspace that a query names: exactly one, or an error that helps to name it better.
 pub fn resolve_in(world: &World, files: &Files, query: &SymbolQuery, outside: Outside) -> Result<Vec<Symbol>, Error> {
     let wanted = Wanted::parse(&query.symbol);
     let viewpoint = match &query.file {
@@ -63,9 +63,8 @@ pub fn unknown_package(world: &World, package: &str) -> Error {
 }
 
 /// The path that a link in a symbol's docs means, as its file sees it.
-pub fn linked(files: &Files, symbol: &Symbol, link: &str) -> Option<String> {
-    let world = World::of(files, Some(&symbol.name_at.file));
-    Viewpoint::of(&world, files, &symbol.name_at.file).ok()?.linked(&Wanted::parse(link))
+pub fn linked(world: &World, files: &Files, symbol: &Symbol, link: &str) -> Option<String> {
+    Viewpoint::of(world, files, &symbol.name_at.file).ok()?.linked(&Wanted::parse(link))
 }
 
 /// A name as it was asked for, taken apart.

@@ -3,7 +3,6 @@
 use super::lookup::World;
 use super::modules::Standing;
 use super::names::Declaration;
-use crate::lang::files::Files;
 use crate::model::Symbol;
 
 /// The best of what was found, with their scores, and how many there are in all.
@@ -27,14 +26,13 @@ enum Fit {
 
 /// Symbols whose names fit the query, equal ones first, then prefixes, camel humps, and letters in their order. What
 /// stands before a dot or slash must fit the path before the name.
-pub fn search(files: &Files, query: &str, limit: usize) -> Hits {
+pub fn search(world: &World, query: &str, limit: usize) -> Hits {
     let query = query.trim();
     let (scope, name) = query.rfind(['.', '/']).map_or(("", query), |at| (&query[..at], &query[at + 1..]));
     if name.is_empty() {
         return Hits::default();
     }
     let query = Query { name, lower: name.to_lowercase(), scope: scope.to_lowercase() };
-    let world = World::of(files, None);
     let mut found: Vec<(u32, Declaration)> = world
         .packages
         .iter()
@@ -210,7 +208,7 @@ func Search() {}
 ",
         );
         let find = |query: &str, limit: usize| -> Vec<String> {
-            search(&files, query, limit).items.into_iter().map(|(it, _)| it.path).collect()
+            search(&World::of(&files, None), query, limit).items.into_iter().map(|(it, _)| it.path).collect()
         };
         assert_eq!(
             find("Search", 20),
@@ -232,7 +230,7 @@ func Search() {}
         assert_eq!(find("schrun", 20), ["m.Search.Run"]);
         assert_eq!(find("search.run", 20), ["m.Search.Run"]);
         assert_eq!(find("b.Search", 20), ["m/b.Search", "m/b.SearchHelper"]);
-        let hits = search(&files, "search", 2);
+        let hits = search(&World::of(&files, None), "search", 2);
         assert_eq!((hits.total, hits.items.len()), (9, 2));
         assert_eq!(hits.items[0].0.path, "m.Search.search");
         assert!(find("zzz", 5).is_empty() && find("", 5).is_empty() && find("a.", 5).is_empty());

@@ -8,12 +8,14 @@ use lsp_types::request::Request;
 use tokio::sync::{Notify, RwLock, watch};
 
 use super::FileChange;
-use super::book::Book;
+use super::book::{self, Book};
 use super::cache::Cache;
 use super::constraints::BuildContext;
 use super::identifiers::Identifiers;
+use super::index::Index;
 use super::layout::Layout;
 use super::toolchain::Toolchain;
+use super::touch::{self, UnitStore};
 use super::wire::Root;
 use crate::lang::EngineStatus;
 use crate::lang::files::Files;
@@ -29,6 +31,8 @@ pub struct Session {
     pub link: watch::Sender<Link>,
     pub cache: Cache,
     pub identifiers: Identifiers,
+    pub index: Index,
+    pub units: UnitStore,
     /// What gopls finds wrong with `go.mod` and `go.work` files, as far as it has said.
     manifest_errors: Mutex<BTreeMap<String, String>>,
     layout: Mutex<Option<(bool, Arc<Layout>)>>,
@@ -87,6 +91,8 @@ impl Session {
             link: watch::Sender::new(Link::Waiting(starting)),
             cache: Cache::default(),
             identifiers: Identifiers::default(),
+            index: Index::default(),
+            units: UnitStore::default(),
             manifest_errors: Mutex::default(),
             layout: Mutex::default(),
             toolchain: RwLockStd::default(),
@@ -144,9 +150,14 @@ impl Session {
 
     /// Notes a change and tells gopls at once if that needs no waiting; else it is told with the next question.
     pub fn feed(&self, files: Arc<Files>, changes: &[FileChange]) {
+        let before = self.book().files().clone();
+        let of_go: Vec<&FileChange> = changes.iter().filter(|it| book::matters(&it.path)).collect();
+        let touch = touch::of(&self.units, &before, &files, &of_go, book::header);
         let mut book = self.book();
         book.feed(files, changes);
         self.cache.forget(book.generation());
+        self.index.carry(book.generation(), &touch, book.files());
+        self.units.prune(book.files());
         self.identifiers.prune(book.files());
         self.tell(&mut book);
         drop(book);

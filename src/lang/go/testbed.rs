@@ -1,6 +1,6 @@
 //! Small Go workspaces in temporary directories, with the real gopls, for the tests of this module.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,12 +36,28 @@ impl Fixture {
 
     pub fn with_trust(archive: &str, trusted: bool) -> Fixture {
         let directory = tempfile::tempdir().unwrap();
+        let parts = archive.split("-- ").skip(1).map(|it| it.split_once('\n').unwrap());
+        Fixture::start(directory, parts.map(|(name, text)| (name.to_owned(), text.to_owned())), trusted)
+    }
+
+    /// A copy of the Go part of a workspace.
+    pub fn copy_of(root: &Path) -> Fixture {
+        let wanted = |it: &PathBuf| {
+            let name = it.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+            name.ends_with(".go") || name.starts_with("go.")
+        };
+        let paths = ignore::Walk::new(root).map(|it| it.unwrap().into_path()).filter(|it| it.is_file()).filter(wanted);
+        let name = |path: &Path| path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        let files = paths.map(|it| (name(&it), std::fs::read_to_string(&it).unwrap()));
+        Fixture::start(tempfile::tempdir().unwrap(), files, true)
+    }
+
+    fn start(directory: TempDir, texts: impl Iterator<Item = (String, String)>, trusted: bool) -> Fixture {
         let mut files = Files::default();
-        for part in archive.split("-- ").skip(1) {
-            let (name, text) = part.split_once('\n').unwrap();
-            let path = directory.path().join(name);
+        for (name, text) in texts {
+            let path = directory.path().join(&name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, text).unwrap();
+            std::fs::write(&path, &text).unwrap();
             files.insert(Arc::new(File::new(name, text)));
         }
         let files = Arc::new(files);

@@ -1,10 +1,13 @@
 //! Usages of a symbol: the places that gopls lists, and with them the proof that there are no more.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::diagnostics::outside_the_build;
 use super::identifiers::{Named, Written, written};
+use super::index::{Places, Spot};
 use super::inquiry::Inquiry;
+use super::lookup::may_be_called;
 use super::modules::parent;
 use super::names::{inner_path, is_test_file};
 use super::predeclared;
@@ -13,8 +16,12 @@ use super::session::{Failure, SCOPE};
 use super::syntax::package_clause;
 use super::wire;
 use crate::lang::files::File;
+use crate::lang::rank::{self, UsageRank};
 use crate::lang::{Result, Stop};
-use crate::model::{Answer, Coverage, Language, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage, Usages};
+use crate::model::{
+    Answer, Coverage, Import, Language, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage, UsagePage, Usages,
+    Window,
+};
 
 /// How much may be asked to settle the doubtful places of one symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,21 +32,51 @@ pub enum Effort {
 }
 
 pub async fn of(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
-    let reloads = || inquiry.session.book().reloads();
-    let before = reloads();
-    let answer = once(inquiry, symbol, effort).await?;
-    // Proving may have gopls load what it did not know when it listed the places.
-    if reloads() == before { Ok(answer) } else { once(inquiry, symbol, effort).await }
+    let answer = places(inquiry, symbol, effort).await?;
+    Ok(answer.map(|places| {
+        let told = |spots: &[Spot]| spots.iter().filter_map(|it| told(inquiry, it)).collect();
+        Usages { items: told(&places.items), possible: told(&places.possible) }
+    }))
 }
 
-async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
+/// Where a symbol is named: from the index, else found out, and kept there.
+pub async fn places(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Arc<Places>>> {
+    if symbol.name == "_" {
+        return Ok(Answer::default());
+    }
+    let index = &inquiry.session.index;
+    if let Some(known) = inquiry.generation.and_then(|generation| index.places(generation, symbol)) {
+        return Ok(known);
+    }
+    let reloads = || inquiry.session.book().reloads();
+    let before = reloads();
+    tracing::debug!(symbol = symbol.path, "usages asked of gopls");
+    let mut answer = once(inquiry, symbol, effort).await?;
+    // Proving may have gopls load what it did not know when it listed the places.
+    if reloads() != before {
+        answer = once(inquiry, symbol, effort).await?;
+    }
+    let answer = answer.map(Arc::new);
+    if let Some(generation) = inquiry.generation {
+        index.learn(generation, symbol, &answer);
+    }
+    Ok(answer)
+}
+
+async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Places>> {
     let Some(origin) = inquiry.load(&symbol.name_at.file) else {
         let detail = format!("{} cannot be read", symbol.name_at.file);
-        return Ok(Answer::lacking(Usages::default(), Missing::new(MissingCode::Unsupported, SCOPE, detail)));
+        return Ok(Answer::lacking(Places::default(), Missing::new(MissingCode::Unsupported, SCOPE, detail)));
     };
     let mut coverage = Coverage::default();
     let mut found: BTreeMap<String, Vec<Span>> = BTreeMap::new();
-    match inquiry.references(&origin, symbol.name_at.start).await {
+    // gopls does not list the uses of what no source declares: each place is looked at by itself.
+    let is_special = predeclared::is_special(&symbol.package) && symbol.external;
+    let references = match is_special {
+        true => Ok(Arc::default()),
+        false => inquiry.references(&origin, symbol.name_at.start).await,
+    };
+    match references {
         Ok(locations) => {
             for location in locations.iter() {
                 let Some(file) = inquiry.session.root.file(&location.uri) else { continue };
@@ -51,12 +88,8 @@ async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<
         Err(Failure::Refused(message)) => coverage.lacks(outside_the_build(inquiry, &origin.path, &message)),
         Err(failure) => failure.note(&mut coverage),
     }
-    if predeclared::is_special(&symbol.package) && symbol.external {
-        let detail = format!("gopls does not list the uses of what `{}` declares", symbol.package);
-        coverage.lacks(Missing::new(MissingCode::Unsupported, SCOPE, detail));
-    }
     let asked = coverage.complete;
-    let mut usages = Usages::default();
+    let mut places = Places::default();
     let mut doubts = Vec::new();
     for file in inquiry.files.of(Language::Go) {
         let spans = found.remove(&*file.path).unwrap_or_default();
@@ -71,24 +104,65 @@ async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<
                 return Err(Stop::Stale);
             }
             let role = named.iter().find(|it| span.encloses(it.span)).map_or(Role::Other, |it| it.role);
-            usages.items.push(usage(inquiry, file, span, role));
+            places.items.push(Spot { file: file.path.clone(), span, role });
         }
         let itself = (*file.path == *symbol.name_at.file).then_some(symbol.name_at.start);
         let left = named
             .into_iter()
             .filter(|it| Some(it.span.start) != itself && !spans.iter().any(|span| span.encloses(it.span)))
             .filter(|it| !it.declares && bearing.allows(written(&file.text, it.span)));
-        doubts.extend(left.map(|it| Doubt { file: file.clone(), span: it.span, role: it.role }));
+        let left = left.map(|it| Doubt { file: file.clone(), span: it.span, role: it.role });
+        // What nothing around it declares anew has the meaning that Go gives it.
+        let is_plain = is_special
+            && bearing == Bearing::Unselected
+            && inquiry.layout.is_active(&file.path)
+            && !may_declare(inquiry, &symbol.name, file);
+        let is_key = |it: &Doubt| written(&it.file.text, it.span) == Written::Key;
+        let (certain, left): (Vec<_>, Vec<_>) = left.partition(|it| is_plain && !is_key(it));
+        places.items.extend(certain.iter().map(Doubt::spot));
+        doubts.extend(left);
     }
     if asked {
-        proof::settle(inquiry, symbol, effort, doubts, &mut usages, &mut coverage).await;
+        proof::settle(inquiry, symbol, effort, doubts, &mut places, &mut coverage).await;
     } else {
-        usages.possible.extend(doubts.iter().map(|it| it.usage(inquiry)));
+        places.possible.extend(doubts.iter().map(Doubt::spot));
     }
-    let order = |usage: &Usage| (usage.place.file.clone(), usage.place.start);
-    usages.items.sort_by_key(order);
-    usages.possible.sort_by_key(order);
-    Ok(Answer { value: usages, coverage })
+    places.items.sort_unstable();
+    places.possible.sort_unstable();
+    Ok(Answer { value: places, coverage })
+}
+
+/// Whether a file's package, or the file itself, may give a name a meaning of its own.
+fn may_declare(inquiry: &Inquiry<'_>, name: &str, file: &File) -> bool {
+    let declares = |file: &File| inquiry.session.identifiers.named(file, name).iter().any(|it| it.declares);
+    let mut siblings = inquiry.layout.siblings(&file.path).iter().filter_map(|it| inquiry.files.get(it));
+    let called = |it: &Import| match it.alias.as_deref() {
+        Some(alias) => alias == name || alias == ".",
+        None => may_be_called(&it.path, name),
+    };
+    siblings.any(|it| declares(it)) || file.outline().imports.iter().any(called)
+}
+
+/// A stretch of them all; what is only possible comes after all else.
+pub fn page(inquiry: &Inquiry<'_>, symbol: &Symbol, places: &Places, window: Window) -> UsagePage {
+    let mut ranks = Vec::with_capacity(places.items.len());
+    for (file, spots) in places.files().enumerate() {
+        let (test, own) = (is_test_file(&spots[0].file), *spots[0].file == *symbol.place.file);
+        ranks.extend(spots.iter().map(|it| UsageRank { file, at: it.span.start, test, own }));
+    }
+    let order = rank::usage_order(&ranks);
+    let told = |spot: &Spot| told(inquiry, spot);
+    UsagePage {
+        count: places.count(),
+        possible_count: places.possible.len(),
+        items: window.of(&order).iter().filter_map(|it| told(&places.items[*it])).collect(),
+        possible: rank::rest(window, order.len()).of(&places.possible).iter().filter_map(told).collect(),
+    }
+}
+
+/// A place in the words of the model.
+pub fn told(inquiry: &Inquiry<'_>, spot: &Spot) -> Option<Usage> {
+    Some(usage(inquiry, inquiry.files.get(&spot.file)?, spot.span, spot.role))
 }
 
 /// Where the symbol's name stands in a file: a package's is the import line, all others' the identifier.

@@ -14,7 +14,7 @@ use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
     Answer, Calls, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Symbol,
-    SymbolAt, SymbolQuery, Usages,
+    SymbolAt, SymbolQuery, UsagePage, Usages, Window,
 };
 
 #[derive(Clone)]
@@ -42,7 +42,8 @@ impl View {
     /// The symbols that a request means: of the workspace, else of the standard library and the dependencies.
     pub fn resolve(&self, query: &SymbolQuery) -> Result<Vec<Symbol>> {
         let outside = |path: &str, bits: &[String]| outside::find(&self.session, &self.files, path, bits);
-        let refused = match resolve::resolve(&self.files, query, &outside) {
+        let world = self.session.layout(&self.files).world(query.file.as_deref());
+        let refused = match resolve::resolve_in(&world, &self.files, query, &outside) {
             Ok(found) if !found.is_empty() => return Ok(found),
             Ok(_) => None,
             Err(error) if error.code == Code::UnknownSymbol || error.code == Code::UnknownPackage => Some(error),
@@ -57,12 +58,12 @@ impl View {
 
     /// The symbols of the workspace whose names fit, the best first.
     pub fn search(&self, query: &str, limit: usize) -> Hits {
-        search::search(&self.files, query, limit)
+        search::search(&self.session.layout(&self.files).world(None), query, limit)
     }
 
     /// A package of the workspace, else of the standard library or a dependency.
     pub fn package(&self, name: &str) -> Result<Answer<Package>> {
-        let unknown = match overview::package(&self.files, name) {
+        let unknown = match overview::package(&self.session.layout(&self.files).world(None), name) {
             Ok(package) => return Ok(Answer::whole(package)),
             Err(error) if error.code == Code::UnknownPackage => error,
             Err(error) => return Err(error.into()),
@@ -89,6 +90,15 @@ impl View {
         let effort = usages::Effort::Thorough;
         let answer = usages::of(&turn.inquiry(deadline), symbol, effort).await?;
         turn.end(answer)
+    }
+
+    /// A stretch of the places where the workspace names a symbol, in the order in which they are told.
+    pub async fn usage_page(&self, symbol: &Symbol, window: Window, deadline: Instant) -> Result<Answer<UsagePage>> {
+        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(UsagePage::default(), busy())) };
+        let inquiry = turn.inquiry(deadline);
+        let answer = usages::places(&inquiry, symbol, usages::Effort::Thorough).await?;
+        let page = answer.map(|places| usages::page(&inquiry, symbol, &places, window));
+        turn.end(page)
     }
 
     pub async fn implementations(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Symbol>>> {

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 
 use super::index::{Index, Memory};
 use super::load::{self, LoadRequest, Loaded, crate_graph};
-use super::outside::{Outside, outside};
+use super::outside::{Outside, outside, reached_from};
 use super::view::View;
 use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress};
@@ -180,7 +180,13 @@ impl Rust {
                 let pair = |(before, after): ((FileId, _), (FileId, _))| (before.0, before.1, after.1);
                 self.index.forget(&before.into_iter().zip(after).map(pair).collect::<Vec<_>>())
             }
-            _ => self.index.forget_all(),
+            Some((before, _)) => {
+                match reached_from(self.host.raw_database(), &self.ids, before.iter().map(|it| it.0)) {
+                    Some(reached) => self.index.forget_files(&reached),
+                    None => self.index.forget_all(),
+                }
+            }
+            None => self.index.forget_all(),
         }
     }
 
@@ -362,6 +368,11 @@ impl Rust {
     /// Indexing was stopped by a change.
     pub fn set_unindexed(&mut self) {
         self.is_indexed = false;
+    }
+
+    #[cfg(test)]
+    pub(super) fn knows_names_of(&self, file: &str) -> bool {
+        self.index.names(self.ids[file]).is_some_and(|it| it.is_complete())
     }
 
     #[cfg(test)]

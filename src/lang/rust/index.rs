@@ -7,6 +7,7 @@
 //! of that file's bodies. A question reads what is right, resolves for itself the few words that it needs in the other
 //! files, and a thread in the background brings these up to date.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Instant;
 
@@ -327,6 +328,22 @@ impl Index {
         let files: Vec<FileId> = changed.iter().map(|it| it.0).collect();
         let speaks_of =
             |file: &FileId, it: &Known| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
+        forgotten.symbols.extend(all.symbols.extract_if(|file, it| speaks_of(file, it)));
+        forgotten.errors.extend(all.errors.extract_if(|file, _| files.contains(file)));
+        forgotten.paths.extend(all.paths.extract_if(|_, it| files.contains(&it.0)));
+        for (_, path) in forgotten.paths.values() {
+            forgotten.keys.extend(all.keys.remove_entry(path));
+        }
+        forgotten
+    }
+
+    /// Forgets all of these files.
+    pub(super) fn forget_files(&self, files: &HashSet<FileId>) -> Memory {
+        let mut all = self.write();
+        let mut forgotten = Memory::default();
+        let speaks_of =
+            |file: &FileId, it: &Known| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
+        forgotten.names.extend(all.names.extract_if(|file, _| files.contains(file)));
         forgotten.symbols.extend(all.symbols.extract_if(|file, it| speaks_of(file, it)));
         forgotten.errors.extend(all.errors.extract_if(|file, _| files.contains(file)));
         forgotten.paths.extend(all.paths.extract_if(|_, it| files.contains(&it.0)));

@@ -1,17 +1,19 @@
 //! What other files can see of a file: what tells a change that only its own file must be read again for from one that
 //! may reach any.
 
+use std::collections::HashSet;
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use ra_ap_ide::{FileId, RootDatabase};
-use ra_ap_ide_db::base_db::{EditionedFileId, FileText, SourceDatabase as _};
+use ra_ap_ide_db::base_db::{EditionedFileId, FileText, SourceDatabase as _, relevant_crates};
 use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxNode, WalkEvent, ast};
 use rustc_hash::FxHasher;
 
+use super::engine::FileIds;
 use super::index::IndexDatabase;
 use super::view::span;
-use crate::model::Span;
+use crate::model::{Language, Span};
 
 /// What other files can see of a file.
 pub(super) fn outside(db: &RootDatabase, file: FileId) -> Arc<Outside> {
@@ -89,4 +91,33 @@ fn is_hidden_body(node: &SyntaxNode) -> bool {
     };
     let is_seen = |it: SyntaxNode| ast::Macro::can_cast(it.kind()) || ast::Impl::can_cast(it.kind());
     function.const_token().is_none() && returns_impl().is_none() && !node.descendants().any(is_seen)
+}
+
+/// The files of all crates that a change of these may reach: of those that they are in, and of those that depend on
+/// these. `None` where files may be in crates whose directories they do not lie in, and where no crate is known.
+pub(super) fn reached_from(
+    db: &RootDatabase,
+    ids: &FileIds,
+    changed: impl Iterator<Item = FileId>,
+) -> Option<HashSet<FileId>> {
+    let rust = || ids.iter().filter(|(name, _)| Language::of(name) == Some(Language::Rust)).map(|it| *it.1);
+    let is_far = |text: &str| {
+        let has = |word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
+        has("../") && (has("#[path") || has("include!("))
+    };
+    if rust().any(|it| is_far(db.file_text(it).text(db))) {
+        return None;
+    }
+    let root_of = |file: FileId| db.file_source_root(file).source_root_id(db);
+    let mut roots = HashSet::new();
+    for file in changed {
+        let crates = relevant_crates(db, file);
+        if crates.is_empty() {
+            return None;
+        }
+        for krate in crates {
+            roots.extend(krate.transitive_rev_deps(db).iter().map(|it| root_of(it.data(db).root_file_id)));
+        }
+    }
+    Some(rust().filter(|it| roots.contains(&root_of(*it))).collect())
 }

@@ -305,7 +305,8 @@ impl<'db> Context<'db> {
         None
     }
 
-    /// A trait's or its member's implementations; for a type the traits that it implements.
+    /// A trait's or its member's implementations, and those of what a member implements; for a type the traits that it
+    /// implements.
     pub(super) fn implementations_of(&self, definition: Definition<'db>) -> Vec<Symbol> {
         let db = self.db;
         let local = |it: &Impl| it.module(db).krate(db).origin(db).is_local();
@@ -319,14 +320,16 @@ impl<'db> Context<'db> {
                 .filter(local)
                 .filter_map(|it| self.impl_symbol(it))
                 .collect(),
-            _ => match as_assoc_item(definition, db).map(|it| it.container(db)) {
+            // Of an implementation of a trait's item: all of that item.
+            _ => match as_assoc_item(in_trait(definition, db), db).map(|it| it.container(db)) {
                 Some(ra_ap_hir::AssocItemContainer::Trait(it)) => Impl::all_for_trait(db, it)
                     .into_iter()
                     .filter(local)
-                    .flat_map(|it| it.items(db))
-                    .map(super::paths::assoc_definition)
-                    .filter(|it| in_trait(*it, db) == definition)
-                    .filter_map(|it| self.symbol_of(it))
+                    .flat_map(|block| block.items(db).into_iter().map(move |it| (block, it)))
+                    .map(|(block, it)| (block, super::paths::assoc_definition(it)))
+                    .filter(|(_, it)| in_trait(*it, db) == in_trait(definition, db))
+                    // What a derive makes has no text of its own but the derive.
+                    .filter_map(|(block, it)| self.symbol_of(it).or_else(|| self.impl_symbol(block)))
                     .collect(),
                 _ => Vec::new(),
             },

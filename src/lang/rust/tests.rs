@@ -426,3 +426,64 @@ fn the_index_never_differs_from_what_is_asked_anew() {
     it.files = original_files;
     check(&mut it, "taking all back");
 }
+
+#[test]
+fn a_change_is_forgotten_only_where_it_reaches() {
+    let member = |name: &str, on: &str| {
+        let on: String = on.split_whitespace().map(|it| format!("{it} = {{ path = \"../{it}\" }}\n")).collect();
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n{on}")
+    };
+    let (_directory, mut it) = fixture(&[
+        ("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"base\", \"user\", \"other\", \"top\"]\n"),
+        ("base/Cargo.toml", &member("base", "")),
+        ("user/Cargo.toml", &member("user", "base")),
+        ("other/Cargo.toml", &member("other", "")),
+        ("top/Cargo.toml", &member("top", "user other")),
+        (
+            "base/src/lib.rs",
+            "pub struct Thing { pub n: u8 }\nimpl Thing {\n    pub fn get(&self) -> u8 { self.n }\n}\npub trait Get { fn all(&self) -> u8 { 1 } }\n",
+        ),
+        (
+            "user/src/lib.rs",
+            "pub use base::Get;\npub fn make() -> base::Thing { base::Thing { n: 1 } }\npub fn get() -> u8 { make().get() }\n",
+        ),
+        (
+            "other/src/lib.rs",
+            "pub struct Thing;\nimpl Thing {\n    pub fn get(&self) -> Thing { Thing.get().get() }\n}\n",
+        ),
+        (
+            "top/src/lib.rs",
+            "use user::Get as _;\nfn f() -> u8 { user::make().get() + user::make().n }\nfn g() { other::Thing.get().get(); }\n",
+        ),
+    ]);
+    it.fill();
+    let files = ["base/src/lib.rs", "user/src/lib.rs", "other/src/lib.rs", "top/src/lib.rs"];
+    let known = |it: &Loaded| {
+        let is_known = |file: &&str| it.rust.knows_names_of(file);
+        files.into_iter().filter(is_known).map(|it| it.split('/').next().unwrap()).collect::<Vec<_>>().join(" ")
+    };
+    for (file, from, to, left) in [
+        ("base/src/lib.rs", "pub fn get(&self) -> u8", "pub fn get(&self) -> Thing", "other"),
+        (
+            "base/src/lib.rs",
+            "pub struct Thing { pub n: u8 }",
+            "pub struct Thing { n: u8 }\nimpl Get for Thing {}",
+            "other",
+        ),
+        ("user/src/lib.rs", "pub fn make() -> base::Thing", "pub fn make() -> u8", "base other"),
+        ("other/src/lib.rs", "pub fn get(&self) -> Thing", "pub fn gets(&self) -> Thing", "base user"),
+        ("top/src/lib.rs", "fn g() {", "fn g(other: u8) {", "base user other"),
+    ] {
+        apply(&mut it, file, from, to);
+        assert_eq!(known(&it), left, "{to}");
+        let mixed = found_of(&it, &files);
+        it.rust.forget_index();
+        let asked = found_of(&it, &files);
+        assert_eq!(mixed, asked, "{to}");
+        it.rust.view(it.files.clone()).fill(&|_, _| {}).unwrap();
+        assert_eq!(known(&it), "base user other top");
+    }
+    // A path that leads out of its crate's directory makes all uncertain.
+    apply(&mut it, "top/src/lib.rs", "fn g(other: u8) {", "#[path = \"../../other/src/lib.rs\"]\nmod copy;\nfn g() {");
+    assert_eq!(known(&it), "");
+}

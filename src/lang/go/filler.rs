@@ -1,0 +1,128 @@
+//! Fills the index of usages in the background: after the start, and with what each change made unknown.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use super::inquiry::Inquiry;
+use super::layout::Layout;
+use super::names;
+use super::relations::flatten;
+use super::session::{Link, Session};
+use super::usages::{self, Effort};
+use crate::lang::Progress;
+use crate::lang::files::Files;
+use crate::model::{MissingCode, State, Symbol};
+
+/// Nothing is asked before no change came for so long.
+const QUIET: Duration = Duration::from_millis(300);
+const LIMIT: Duration = Duration::from_secs(60);
+const STAGE: &str = "usages";
+/// Why gopls did not answer, though it may a moment later.
+const PASSING: [MissingCode; 4] =
+    [MissingCode::EngineDown, MissingCode::EngineRestarting, MissingCode::Indexing, MissingCode::Timeout];
+
+pub async fn run(session: Arc<Session>, stop: CancellationToken) {
+    tokio::select! {
+        () = fill_for_ever(&session) => {}
+        () = stop.cancelled() => {}
+    }
+}
+
+async fn fill_for_ever(session: &Arc<Session>) {
+    let mut filler = Filler { session, hopeless: HashSet::new() };
+    loop {
+        let mut link = session.link.subscribe();
+        if link.wait_for(|it| matches!(it, Link::Up { .. })).await.is_err() {
+            return;
+        }
+        while tokio::time::timeout(QUIET, session.fed.notified()).await.is_ok() {}
+        let started = Instant::now();
+        let fed = session.fed.notified();
+        tokio::pin!(fed);
+        fed.as_mut().enable();
+        let (files, generation) = {
+            let book = session.book();
+            (book.files().clone(), book.generation())
+        };
+        let asked = filler.fill(&files, generation).await;
+        session.status.send_if_modified(|status| {
+            let ours = status.progress.as_ref().is_some_and(|it| it.stage == STAGE);
+            if ours {
+                status.progress = None;
+            }
+            ours
+        });
+        if asked > 0 {
+            let (symbols, places) = session.index.size();
+            let took = started.elapsed();
+            tracing::info!(asked, symbols, places, ?took, "usages of Go indexed");
+        }
+        tokio::select! {
+            () = fed => {}
+            _ = link.changed() => {}
+        }
+    }
+}
+
+struct Filler<'a> {
+    session: &'a Arc<Session>,
+    /// Symbols of which not all could be told: they are not asked about again and again.
+    hopeless: HashSet<String>,
+}
+
+impl Filler<'_> {
+    /// Asks for all that is not known; gives up when the content changes. How many symbols were asked about.
+    async fn fill(&mut self, files: &Arc<Files>, generation: u64) -> usize {
+        let session = self.session.clone();
+        let files = files.clone();
+        let listed = tokio::task::spawn_blocking(move || {
+            let layout = session.layout(&files);
+            // An edit is compared with these.
+            layout.built().filter_map(|it| files.get(it)).for_each(|it| drop(session.units.of(it)));
+            let unknown = unknown(&session, &layout, generation);
+            (layout, unknown)
+        });
+        let Ok((layout, mut unknown)) = listed.await else { return 0 };
+        if self.session.index.size().0 == 0 {
+            self.hopeless.clear();
+        }
+        unknown.retain(|it| !self.hopeless.contains(&it.path));
+        let total = unknown.len();
+        for (done, symbol) in unknown.iter().enumerate() {
+            let _turn = self.session.gate.read().await;
+            if self.session.book().generation() != generation {
+                return done;
+            }
+            let inquiry = Inquiry::new(self.session, &layout, Instant::now() + LIMIT, Some(generation));
+            let Ok(answer) = usages::places(&inquiry, symbol, Effort::Brief).await else { return done };
+            if answer.coverage.missing.iter().any(|it| PASSING.contains(&it.code)) {
+                return done;
+            }
+            if !self.session.index.knows(generation, symbol) {
+                self.hopeless.insert(symbol.path.clone());
+            }
+            self.session.status.send_if_modified(|status| {
+                let ready = status.state == State::Ready;
+                if ready {
+                    status.progress = Some(Progress { stage: STAGE.to_owned(), done, total });
+                }
+                ready
+            });
+        }
+        total
+    }
+}
+
+/// The symbols of what is built of which the index does not know all usages.
+fn unknown(session: &Session, layout: &Layout, generation: u64) -> Vec<Symbol> {
+    let mut unknown = Vec::new();
+    for file in layout.built() {
+        let mut flat = Vec::new();
+        names::symbols(layout, file).iter().for_each(|it| flatten(it, &mut flat));
+        unknown.extend(flat.into_iter().filter(|it| it.name != "_" && !session.index.knows(generation, it)));
+    }
+    unknown
+}

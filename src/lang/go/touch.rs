@@ -1,0 +1,322 @@
+//! Of which symbols an edit leaves the usages as they were, and where in the edited files they stand now.
+//!
+//! In Go a name is resolved by what stands in its own package and by the types of what stands around it, and every
+//! type begins at a name that is written. So an edit inside a function's body touches that body alone; a changed
+//! declaration touches what names it, what is declared by naming it, and so on: all that is found by words. What
+//! cannot be told so touches everything.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::FileChange;
+use super::FileChangeKind;
+use super::modules::{base_name, modules};
+use super::syntax::{self, Unit, UnitKind};
+use crate::lang::files::{File, Files};
+use crate::model::{Language, Span};
+use crate::text::words::WordHash;
+
+pub enum Touch {
+    Everything,
+    These(Touched),
+}
+
+#[derive(Default)]
+pub struct Touched {
+    /// How the places of each edited file move.
+    pub shifts: HashMap<Arc<str>, Shift>,
+    /// Names of which a place may mean another thing now. Two words may share a hash, so more may be touched.
+    pub words: HashSet<WordHash>,
+    /// A type may have come to fit an interface, or not to fit it any more: then gopls counts other calls as usages
+    /// of its methods.
+    pub methods: bool,
+}
+
+/// Where the stretches of a text that an edit leaves as they are stand in the new text.
+#[derive(Default)]
+pub struct Shift {
+    stretches: Vec<(Span, usize)>,
+}
+
+impl Shift {
+    fn stays(&mut self, old: Span, new_start: usize) {
+        self.stretches.push((old, new_start));
+    }
+
+    fn sorted(mut self) -> Shift {
+        self.stretches.sort_unstable();
+        self
+    }
+
+    pub fn span(&self, span: Span) -> Option<Span> {
+        let after = self.stretches.partition_point(|(old, _)| old.start <= span.start);
+        let (old, new_start) = self.stretches.get(after.checked_sub(1)?)?;
+        let start = span.start - old.start + new_start;
+        old.encloses(span).then(|| Span::new(start, start + span.end - span.start))
+    }
+}
+
+/// The declarations of each content that was asked about.
+#[derive(Default)]
+pub struct UnitStore {
+    known: Mutex<HashMap<blake3::Hash, Option<Arc<[Unit]>>>>,
+}
+
+impl UnitStore {
+    pub fn of(&self, file: &File) -> Option<Arc<[Unit]>> {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(units) = known().get(&file.hash) {
+            return units.clone();
+        }
+        let units: Option<Arc<[Unit]>> = syntax::units(&file.text).map(Arc::from);
+        known().insert(file.hash, units.clone());
+        units
+    }
+
+    /// Forgets contents that no file has any more, when there are many.
+    pub fn prune(&self, current: &Files) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let go = || current.of(Language::Go);
+        if known.len() > 2 * go().count() + 64 {
+            let current: HashSet<blake3::Hash> = go().map(|file| file.hash).collect();
+            known.retain(|hash, _| current.contains(hash));
+        }
+    }
+}
+
+/// `header` is what stands before the end of a file's package clause.
+pub fn of(
+    store: &UnitStore,
+    before: &Files,
+    after: &Files,
+    changes: &[&FileChange],
+    header: impl Fn(&str) -> &str,
+) -> Touch {
+    let mut touched = Touched::default();
+    // Names that are declared otherwise, or by naming one that is.
+    let mut changed = HashSet::new();
+    for change in changes {
+        let (Some(old), Some(new)) = (before.get(&change.path), after.get(&change.path)) else {
+            return Touch::Everything;
+        };
+        let is_go = Language::of(&change.path) == Some(Language::Go);
+        if old.hash == new.hash {
+            continue;
+        }
+        if change.kind != FileChangeKind::Changed || !is_go || header(&old.text) != header(&new.text) {
+            return Touch::Everything;
+        }
+        let uses_c = |it: &File| syntax::imports_c(&it.text);
+        let (Some(old_units), Some(new_units)) = (store.of(old), store.of(new)) else { return Touch::Everything };
+        if uses_c(old) || uses_c(new) || imports(old, &old_units) != imports(new, &new_units) {
+            return Touch::Everything;
+        }
+        let shift = compare((old, &old_units), (new, &new_units), &mut touched, &mut changed);
+        touched.shifts.insert(new.path.clone(), shift);
+    }
+    if changed.is_empty() {
+        return Touch::These(touched);
+    }
+    if is_known_outside(after) {
+        return Touch::Everything;
+    }
+    let mut all = Vec::new();
+    for file in after.of(Language::Go) {
+        match store.of(file) {
+            Some(units) => all.push((file, units)),
+            None => return Touch::Everything,
+        }
+    }
+    follow(&all, changed, &mut touched);
+    Touch::These(touched)
+}
+
+fn imports<'t>(file: &'t File, units: &[Unit]) -> Vec<&'t str> {
+    units.iter().filter(|it| it.kind == UnitKind::Import).map(|it| slice(&file.text, it.span)).collect()
+}
+
+fn slice(text: &str, span: Span) -> &str {
+    text.get(span.start..span.end).unwrap_or_default()
+}
+
+/// What an edit of one file touches by itself.
+fn compare(
+    (old, old_units): (&File, &[Unit]),
+    (new, new_units): (&File, &[Unit]),
+    touched: &mut Touched,
+    changed: &mut HashSet<WordHash>,
+) -> Shift {
+    let mut shift = Shift::default();
+    let (mut gone, mut come): (Vec<&Unit>, Vec<&Unit>) = (Vec::new(), new_units.iter().collect());
+    // In their order, so that of equal ones the first stays the first.
+    for unit in old_units {
+        let text = slice(&old.text, unit.span);
+        match come.iter().position(|it| slice(&new.text, it.span) == text) {
+            Some(at) => shift.stays(unit.span, come.remove(at).span.start),
+            None => gone.push(unit),
+        }
+    }
+    for unit in gone {
+        let head = slice(&old.text, unit.head());
+        let same = come.iter().position(|it| it.body.is_some() && slice(&new.text, it.head()) == head);
+        match same.filter(|_| unit.body.is_some()) {
+            Some(at) => body((old, unit), (new, come.remove(at)), &mut shift, touched),
+            None => {
+                let is_same = |it: &&Unit| it.body.is_some() && it.kind == unit.kind && it.names == unit.names;
+                let same = come.iter().position(is_same).filter(|_| unit.body.is_some());
+                match same {
+                    Some(at) => signature((old, unit), (new, come.remove(at)), &mut shift, touched, changed),
+                    None => declaration(unit, touched, changed),
+                }
+            }
+        }
+    }
+    come.into_iter().for_each(|unit| declaration(unit, touched, changed));
+    shift.sorted()
+}
+
+fn declaration(unit: &Unit, touched: &mut Touched, changed: &mut HashSet<WordHash>) {
+    touched.words.extend(unit.words());
+    touched.methods |= matches!(unit.kind, UnitKind::Type | UnitKind::Method);
+    changed.extend(unit.names.iter().copied());
+}
+
+fn body((old, old_unit): (&File, &Unit), (new, new_unit): (&File, &Unit), shift: &mut Shift, touched: &mut Touched) {
+    let (old_text, new_text) = (slice(&old.text, old_unit.span), slice(&new.text, new_unit.span));
+    let whole = |unit: &Unit| Span::new(unit.head().end - unit.span.start, unit.span.end - unit.span.start);
+    let (old_part, new_part) =
+        syntax::changed_statements(old_text, new_text).unwrap_or_else(|| (whole(old_unit), whole(new_unit)));
+    touched.words.extend(syntax::words_touching(new_text, new_part).iter().copied());
+    let start = old_unit.span.start;
+    shift.stays(Span::new(start, start + old_part.start), new_unit.span.start);
+    shift.stays(Span::new(start + old_part.end, old_unit.span.end), new_unit.span.start + new_part.end);
+}
+
+/// Of a function with another head and the same body, only what the head declares is another.
+fn signature(
+    (old, old_unit): (&File, &Unit),
+    (new, new_unit): (&File, &Unit),
+    shift: &mut Shift,
+    touched: &mut Touched,
+    changed: &mut HashSet<WordHash>,
+) {
+    let body = |file: &File, unit: &Unit| unit.body.map(|it| slice(&file.text, it).to_owned());
+    let (old_text, new_text) = (slice(&old.text, old_unit.span), slice(&new.text, new_unit.span));
+    let inside = || syntax::tainted_words(new_text, &syntax::declared_otherwise(old_text, new_text)?);
+    let Some(inside) = (body(old, old_unit) == body(new, new_unit)).then(inside).flatten() else {
+        declaration(old_unit, touched, changed);
+        return declaration(new_unit, touched, changed);
+    };
+    touched.words.extend(inside);
+    touched.words.extend(old_unit.head_words.iter().chain(&new_unit.head_words));
+    touched.methods |= new_unit.kind == UnitKind::Method;
+    changed.extend(new_unit.names.iter().copied());
+    if let (Some(old_body), Some(new_body)) = (old_unit.body, new_unit.body) {
+        shift.stays(old_body, new_body.start);
+    }
+}
+
+/// Adds what is declared by naming what has changed, and the words of all that names any of it.
+fn follow(all: &[(&Arc<File>, Arc<[Unit]>)], mut changed: HashSet<WordHash>, touched: &mut Touched) {
+    let units = || all.iter().flat_map(|it| it.1.iter());
+    let names = |words: &[WordHash], changed: &HashSet<WordHash>| words.iter().any(|it| changed.contains(it));
+    let mut rest: Vec<&Unit> = units().collect();
+    loop {
+        let before = changed.len();
+        rest.retain(|unit| {
+            let reached = names(&unit.head_words, &changed);
+            if reached {
+                touched.methods |= matches!(unit.kind, UnitKind::Type | UnitKind::Method);
+                changed.extend(unit.names.iter().copied());
+            }
+            !reached
+        });
+        if changed.len() == before {
+            break;
+        }
+    }
+    for (file, units) in all {
+        for unit in units.iter().filter(|it| it.words().any(|it| changed.contains(&it))) {
+            match syntax::tainted_words(slice(&file.text, unit.span), &changed) {
+                Some(words) => touched.words.extend(words),
+                None => touched.words.extend(unit.words()),
+            }
+        }
+    }
+    touched.words.extend(changed);
+}
+
+/// Whether a dependency may be built upon a module of the workspace: then types flow through code that is not here.
+fn is_known_outside(files: &Files) -> bool {
+    let own = modules(files);
+    let sums = files.iter().filter(|it| matches!(base_name(&it.path), "go.sum" | "go.work.sum"));
+    let mut needed = sums.flat_map(|it| it.text.lines()).filter_map(|it| it.split_whitespace().next());
+    needed.any(|path| own.iter().any(|it| it.path == path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::words::word_hash;
+
+    const BEFORE: &str = "package a
+
+type T struct{ F int }
+
+func (t T) M() int { return t.F }
+
+func make2() T { return T{} }
+
+func use() { x := make2(); other(x.F) }
+
+func other(int) {}
+";
+
+    fn touch(after: &str) -> Option<Touched> {
+        let files = |text: &str| {
+            let mut files = Files::default();
+            files.insert(Arc::new(File::new("a.go", text)));
+            files
+        };
+        let change = FileChange { path: "a.go".to_owned(), kind: FileChangeKind::Changed };
+        let header = |it: &str| it.lines().next().map_or(0, str::len);
+        let touch = of(&UnitStore::default(), &files(BEFORE), &files(after), &[&change], |it| &it[..header(it)]);
+        match touch {
+            Touch::Everything => None,
+            Touch::These(touched) => Some(touched),
+        }
+    }
+
+    fn check(from: &str, to: &str, touched: &[&str], untouched: &[&str], methods: bool) {
+        let found = touch(&BEFORE.replace(from, to)).unwrap();
+        let has = |it: &&str| found.words.contains(&word_hash(it));
+        assert!(touched.iter().all(|it| has(it)), "{to}");
+        assert!(!untouched.iter().any(|it| has(it)), "{to}");
+        assert_eq!(found.methods, methods, "{to}");
+    }
+
+    #[test]
+    fn an_edit_touches_what_can_see_it() {
+        check("return t.F", "_ = other\n\treturn t.F", &["other"], &["F", "M", "T", "make2"], false);
+        check("func other(int)", "func other(a, b int)", &["other"], &["F", "M", "T", "make2", "use"], false);
+        check("func other(int) {}", "func other(x int) { use() }", &["other", "use"], &["M"], false);
+        check("F int", "F, G int", &["T", "F", "M", "make2"], &["other", "use"], true);
+        check("func make2() T", "func make2() *T", &["make2", "F", "T"], &["M", "other", "use"], false);
+        assert!(touch(&BEFORE.replace("package a", "package b")).is_none());
+        assert!(touch(&BEFORE.replace("func use() {", "func use() ")).is_none());
+        assert!(touch(&BEFORE.replace("package a\n", "package a\n\nimport \"fmt\"\n")).is_none());
+    }
+
+    #[test]
+    fn what_stays_moves_with_its_text() {
+        let after = BEFORE.replace("return t.F", "_ = 1\n\treturn t.F").replace("func other(int) {}", "");
+        let shift = &touch(&after).unwrap().shifts["a.go"];
+        let moved = |what: &str| {
+            let at = BEFORE.find(what).unwrap();
+            shift.span(Span::new(at, at + what.len())).map(|it| after[it.start..it.end].to_owned())
+        };
+        assert_eq!(moved("x.F").as_deref(), Some("x.F"));
+        assert_eq!(moved("t.F").as_deref(), Some("t.F"));
+        assert_eq!(moved("(int)"), None);
+    }
+}
