@@ -80,17 +80,18 @@ pub struct About {
 }
 
 #[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("part").args(["search", "search_from", "at"])))]
 pub struct EditText {
     /// Where the text stands; beside --symbol it narrows a short path.
     file: Option<PathBuf>,
     /// The text to be replaced.
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["symbol", "search_from"])]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     search: Option<String>,
     /// The text to be replaced, out of a file; `-` is standard input.
-    #[arg(long, value_name = "FILE", conflicts_with = "symbol")]
+    #[arg(long, value_name = "FILE")]
     search_from: Option<PathBuf>,
-    /// The symbol to be edited.
-    #[arg(long, requires = "at")]
+    /// The symbol to be edited, with --at, or the one that the text stands in.
+    #[arg(long, requires = "part")]
     symbol: Option<String>,
     #[arg(long, requires = "symbol")]
     package: Option<String>,
@@ -112,6 +113,10 @@ pub struct EditText {
     /// Refuse unless the file's bytes have this BLAKE3.
     #[arg(long)]
     expected_hash: Option<String>,
+    /// SEARCH/REPLACE blocks, each under its file's name, out of a file; `-` is standard input.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "search", "search_from", "symbol", "replace",
+        "replace_from", "near_line", "expected_hash"])]
+    blocks: Option<PathBuf>,
     #[command(flatten)]
     change: Change,
     #[command(flatten)]
@@ -324,6 +329,10 @@ impl Change {
 
 impl EditText {
     fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+        if let Some(blocks) = text(None, self.blocks)? {
+            let call = Call::post("/v1/edit").sending("text/x-search-replace", blocks);
+            return Ok((self.change.over(call.with("autofix", self.autofix)), self.common));
+        }
         let call = Call::post("/v1/edit")
             .with("file", here.maybe(self.file.as_ref())?)
             .with("search_context", text(self.search, self.search_from)?)

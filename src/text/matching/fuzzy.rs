@@ -34,7 +34,7 @@ fn rivals_down_to(score: f64) -> f64 {
 }
 
 pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
-    let asked = Asked::new(context);
+    let asked = Asked::new(context, search.whole_lines);
     if asked.length > LONGEST {
         let reason = format!(
             "the text is not in the file as it stands, and it is longer than the {LONGEST} characters up to which a \

@@ -79,6 +79,16 @@ pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> Patch {
     patch
 }
 
+/// All of a text as another one: in its line endings, with its byte order mark.
+pub fn whole(text: &str, content: &str) -> Patch {
+    let bom = text.len() - without_bom(text).len();
+    let mut new = unix(without_bom(content));
+    if line_ending(text, bom) == "\r\n" {
+        new = new.replace('\n', "\r\n");
+    }
+    Patch { range: Span::new(bom, text.len()), text: new }
+}
+
 fn unix(text: &str) -> String {
     text.replace("\r\n", "\n")
 }

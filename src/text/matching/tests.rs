@@ -4,7 +4,7 @@ use super::*;
 use crate::text::testing::Dice;
 
 fn search<'a>(text: &'a str, context: &'a str) -> Search<'a> {
-    Search { text, context, autofix: 95, near_line: None, within: None }
+    Search { text, context, autofix: 95, near_line: None, within: None, whole_lines: false }
 }
 
 /// The strategy and the text of the one place.
@@ -65,6 +65,16 @@ fn near_line_decides_unless_it_is_a_tie() {
     assert!(matches!(near(2), Outcome::Ambiguous(hits) if hits.len() == 3));
     let within = Search { within: Some(Span::new(3, 6)), ..search(text, "x") };
     assert!(matches!(find(&within).unwrap(), Outcome::Found(hit) if hit.span == Span::new(4, 5)));
+}
+
+#[test]
+fn a_block_takes_whole_lines() {
+    let text = "old_value = 1;\nlet a = f(x);\n  value = 1;  \n";
+    let whole = |context| Search { whole_lines: true, ..search(text, context) };
+    assert_eq!(found(&whole("value = 1;\n")), (Indent, "value = 1;".into()));
+    assert!(missed(&whole("f(x);\n")).0.is_some());
+    assert!(missed(&whole("f( x );\n")).0.is_some());
+    assert_eq!(found(&whole("let a = f(x);\n")), (Exact, "let a = f(x);\n".into()));
 }
 
 #[test]
@@ -305,7 +315,14 @@ fn any_text_at_all() {
         };
         let autofix = dice.below(101) as u8;
         let near_line = (dice.below(3) == 0).then(|| dice.below(9));
-        let search = Search { text: &text, context: &context, autofix, near_line, within: None };
+        let search = Search {
+            text: &text,
+            context: &context,
+            autofix,
+            near_line,
+            within: None,
+            whole_lines: dice.below(3) == 0,
+        };
         let Ok(outcome) = find(&search) else { continue };
         let hits = match outcome {
             Outcome::Found(hit) => {
