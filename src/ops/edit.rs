@@ -167,9 +167,10 @@ async fn by_text(
 ) -> Result<Placed> {
     let found = tokio::task::spawn_blocking(move || {
         let TextSearch { context, near_line, whole_lines } = &asked;
+        let (near_line, whole_lines) = (*near_line, *whole_lines);
         let search =
-            Search { text: &file.text, context, autofix, near_line: *near_line, within, whole_lines: *whole_lines };
-        let (patch, hit) = text::search(&files, &file, &search, &replacement)?;
+            Search { text: &file.text, context, replacement: &replacement, autofix, near_line, within, whole_lines };
+        let (patch, hit) = text::search(&files, &file, &search)?;
         Ok(Placed { score: hit.score, ..Placed::of(file, patch, hit.strategy) })
     });
     found.await.map_err(|_| Error::new(Code::Internal, "the search failed; nothing was changed"))?

@@ -10,16 +10,16 @@ const MOST_CANDIDATES: usize = 20;
 const MOST_ELSEWHERE: usize = 3;
 
 /// The one place that is meant, and what becomes of it.
-pub(super) fn search(files: &Files, file: &File, search: &Search, replacement: &str) -> Result<(Patch, Hit)> {
-    matching::refuse_elisions("replacement", replacement, &file.text)?;
+pub(super) fn search(files: &Files, file: &File, search: &Search) -> Result<(Patch, Hit)> {
+    matching::refuse_elisions("replacement", search.replacement, &file.text)?;
     let hit = match matching::find(search)? {
         Outcome::Found(hit) => hit,
         Outcome::Ambiguous(hits) => return Err(ambiguous(file, search, &hits)),
         Outcome::Missed { nearest, reason } => {
-            return Err(missed(files, file, search, replacement, nearest, &reason));
+            return Err(missed(files, file, search, nearest, &reason));
         }
     };
-    Ok((matching::patch(&file.text, &hit, search.context, replacement), hit))
+    Ok((matching::patch(&file.text, &hit, search.context, search.replacement), hit))
 }
 
 fn ambiguous(file: &File, search: &Search, hits: &[Hit]) -> Error {
@@ -54,7 +54,7 @@ fn missed(files: &Files, file: &File, search: &Search, replacement: &str, neares
         None => format!("the text is not in `{}`: {reason}", file.path),
         Some(_) => format!("the text is not in that symbol of `{}`: {reason}", file.path),
     };
-    if let Some(span) = matching::already_applied(&file.text, replacement) {
+    if let Some(span) = matching::already_applied(&file.text, search.replacement) {
         let line = file.lines().line(span.start);
         detail.push_str(&format!("; the replacement stands there already, at line {line}"));
     }

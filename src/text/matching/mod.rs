@@ -29,6 +29,8 @@ pub const MOST_PLACES: usize = 10_000;
 pub struct Search<'a> {
     pub text: &'a str,
     pub context: &'a str,
+    /// What is to stand there: where it does already, nothing is merely alike.
+    pub replacement: &'a str,
     /// The least score that a fuzzy match must reach, 1 to 100; 0 turns it off.
     pub autofix: u8,
     /// Of several places the one nearest to this line (from 1) is meant.
@@ -75,7 +77,11 @@ pub fn find(search: &Search) -> Result<Outcome> {
     elision::refuse("search_context", context, search.text)?;
 
     let fits = |span: Span| !search.whole_lines || is_whole_lines(search.text, region.outer(span));
-    let exact = exact::find(region.text, context).into_iter().filter(|&span| fits(span));
+    // Who sends lines means whole words.
+    let of_lines = context.contains('\n') || context.starts_with(char::is_whitespace);
+    let whole_words =
+        |span: Span| !of_lines || !(cuts_word(region.text, span.start) || cuts_word(region.text, span.end));
+    let exact = exact::find(region.text, context).into_iter().filter(|&span| fits(span) && whole_words(span));
     let exact: Vec<Hit> =
         exact.map(|span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact }).collect();
     if !exact.is_empty() {
@@ -118,6 +124,11 @@ fn region<'a>(search: &Search<'a>) -> Result<Region<'a>> {
 
 fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+fn cuts_word(text: &str, at: usize) -> bool {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    text[..at].ends_with(is_word) && text[at..].starts_with(is_word)
 }
 
 /// Whether nothing but white space stands before a place on its first line and after it on its last.

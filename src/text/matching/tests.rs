@@ -4,7 +4,7 @@ use super::*;
 use crate::text::testing::Dice;
 
 fn search<'a>(text: &'a str, context: &'a str) -> Search<'a> {
-    Search { text, context, autofix: 95, near_line: None, within: None, whole_lines: false }
+    Search { text, context, replacement: "", autofix: 95, near_line: None, within: None, whole_lines: false }
 }
 
 /// The strategy and the text of the one place.
@@ -149,7 +149,7 @@ fn a_replacement_is_brought_to_the_place() {
     assert_eq!(new, "mod m {\n    x {\n    c();\n            d();\n    }\n}\n");
     // The first line lost its indentation on the way, the others have it.
     let (_, new) = edit("m {\n\ta( );\n\tb();\n}\n", "a();\n\tb();", "a();\n\tc();\n\td();");
-    assert_eq!(new, "m {\n\ta();\n\tc();\n\td();\n}\n");
+    assert_eq!(new, "m {\n\ta( );\n\tc();\n\td();\n}\n", "and what the edit leaves alone stays as it is");
     // A literal of many lines keeps its own.
     let (_, new) = edit(text, "    one();\n", "    q(`\n  a\n`);\n    two();\n");
     assert_eq!(new, "impl A {\n\tfn f() {\n\t\tq(`\n  a\n`);\n\t\ttwo();\n\t}\n}\n");
@@ -318,6 +318,7 @@ fn any_text_at_all() {
         let search = Search {
             text: &text,
             context: &context,
+            replacement: "",
             autofix,
             near_line,
             within: None,
