@@ -16,6 +16,7 @@ mod open;
 mod problem;
 mod process;
 mod relations;
+mod rename;
 mod shapes;
 mod symbols;
 mod workspaces;
@@ -98,6 +99,7 @@ fn contract() -> OpenApiRouter<Service> {
         .routes(routes!(diagnostics::diagnostics))
         .routes(routes!(edit::edit))
         .routes(routes!(write::write))
+        .routes(routes!(rename::rename))
         .routes(routes!(workspaces::list_workspaces, workspaces::open_workspace, workspaces::close_workspace))
         .routes(routes!(process::status))
         .routes(routes!(process::health))

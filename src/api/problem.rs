@@ -217,6 +217,7 @@ const SYMBOL: &[Code] = &[Code::UnknownSymbol, Code::UnknownPackage, Code::Ambig
 const CHANGE: &[Code] =
     &[Code::HashMismatch, Code::AlreadyExists, Code::Conflict, Code::WouldBreak, Code::InvalidContent, Code::DiskFull];
 const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous];
+const RENAME: &[Code] = &[Code::RenameRefused];
 const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied];
 
 /// The problems of one sort of call, for its document.
@@ -250,6 +251,8 @@ refusals! {
     PostedAboutSymbol: [DOOR, ANY, BODY, FILE, SYMBOL, ANSWER];
     /// Of `POST /v1/edit`.
     Editing: [DOOR, ANY, BODY, FILE, SYMBOL, MATCH, CHANGE, ANSWER];
+    /// Of `POST /v1/rename`.
+    Renaming: [DOOR, ANY, BODY, FILE, SYMBOL, CHANGE, RENAME, ANSWER];
     /// Of `POST /v1/write`.
     Writing: [DOOR, ANY, BODY, FILE, CHANGE, ANSWER];
 }

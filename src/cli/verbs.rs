@@ -31,6 +31,8 @@ pub enum Verb {
     Edit(EditText),
     /// Writes a text into a file.
     Write(WriteText),
+    /// Gives a symbol another name, everywhere at once.
+    Rename(RenameSymbol),
     /// Finds symbols by a part of their name, or lists those of a file.
     Symbols {
         #[arg(required_unless_present = "file", conflicts_with = "file")]
@@ -137,6 +139,20 @@ pub struct WriteText {
     /// Refuse unless the file's bytes have this BLAKE3.
     #[arg(long)]
     expected_hash: Option<String>,
+    #[command(flatten)]
+    change: Change,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+pub struct RenameSymbol {
+    symbol: String,
+    new_name: String,
+    #[arg(long)]
+    file: Option<PathBuf>,
+    #[arg(long)]
+    package: Option<String>,
     #[command(flatten)]
     change: Change,
     #[command(flatten)]
@@ -261,6 +277,7 @@ impl Verb {
             Verb::Open { file, .. } => Some(file),
             Verb::Write(WriteText { file, .. }) => Some(file),
             Verb::Edit(EditText { file, .. })
+            | Verb::Rename(RenameSymbol { file, .. })
             | Verb::Describe { file, .. }
             | Verb::Symbols { file, .. }
             | Verb::Usages(About { file, .. })
@@ -282,6 +299,7 @@ impl Verb {
             }
             Verb::Edit(edit) => edit.call(here)?,
             Verb::Write(write) => write.call(here)?,
+            Verb::Rename(rename) => rename.call(here)?,
             Verb::Symbols { query, file, common } => {
                 let file = here.maybe(file.as_ref())?;
                 (Call::get("/v1/symbols").with("query", query).with("file", file), common)
@@ -343,6 +361,17 @@ impl EditText {
             .with("autofix", self.autofix)
             .with("near_line", self.near_line)
             .with("expected_hash", self.expected_hash);
+        Ok((self.change.over(call), self.common))
+    }
+}
+
+impl RenameSymbol {
+    fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+        let call = Call::post("/v1/rename")
+            .with("symbol", Some(self.symbol))
+            .with("new_name", Some(self.new_name))
+            .with("file", here.maybe(self.file.as_ref())?)
+            .with("package", self.package);
         Ok((self.change.over(call), self.common))
     }
 }

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::{Result, Stop, go, rank, rust};
 use crate::model::{
-    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Language, Overview, Package, Symbol, SymbolAt,
-    SymbolQuery, UsagePage, Usages, Window,
+    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Language, Overview, Package, Renaming, Symbol,
+    SymbolAt, SymbolQuery, UsagePage, Usages, Window,
 };
 
 pub enum View {
@@ -92,6 +92,17 @@ impl View {
                 coverage.absorb(usages.coverage);
                 let usages = page(usages.value, &symbol, window);
                 Ok(Answer { value: (described.value, usages), coverage })
+            }
+        }
+    }
+
+    /// What a symbol's new name changes, or why it cannot have it.
+    pub async fn rename(self, query: SymbolQuery, new_name: String, deadline: Instant) -> Result<Answer<Renaming>> {
+        match self {
+            View::Rust(view) => blocking(move || view.rename(&query, &new_name)).await,
+            View::Go(view) => {
+                let symbol = one(view.resolve(&query)?, &query)?;
+                view.rename(symbol, &new_name, deadline).await
             }
         }
     }

@@ -6,6 +6,7 @@ pub mod diagnostics;
 pub mod edit;
 pub mod fit;
 pub mod open;
+pub mod rename;
 pub mod report;
 pub mod symbols;
 pub mod usages;

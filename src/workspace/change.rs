@@ -10,6 +10,7 @@ use crate::model::{FileEdit, Judgement, Revision};
 pub enum Cause {
     Edit,
     Write,
+    Rename,
     /// Somebody else: an editor, git, another agent.
     Outside,
 }

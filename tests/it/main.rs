@@ -13,6 +13,7 @@ mod markdown;
 mod openapi;
 mod process;
 mod read;
+mod rename;
 mod support;
 mod tidy;
 mod verbs;

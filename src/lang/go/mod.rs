@@ -33,6 +33,7 @@ mod predeclared;
 mod process;
 mod proof;
 mod relations;
+mod rename;
 pub mod resolve;
 #[cfg(test)]
 mod round_trip;

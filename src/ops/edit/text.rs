@@ -49,7 +49,7 @@ fn ambiguous(file: &File, search: &Search, hits: &[Hit]) -> Error {
     })
 }
 
-fn missed(files: &Files, file: &File, search: &Search, replacement: &str, nearest: Option<Hit>, reason: &str) -> Error {
+fn missed(files: &Files, file: &File, search: &Search, nearest: Option<Hit>, reason: &str) -> Error {
     let mut detail = match search.within {
         None => format!("the text is not in `{}`: {reason}", file.path),
         Some(_) => format!("the text is not in that symbol of `{}`: {reason}", file.path),
