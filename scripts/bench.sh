@@ -28,6 +28,7 @@ bench benches/skeletons/skeletons.py "${all[@]}"
 bench benches/freshness/freshness.py "${all[@]}"
 bench benches/names/round_trip.py "${all[@]}"
 bench benches/explorer/explorer.py --rust-analyzer "${SEMDEX_TOOLS:+$SEMDEX_TOOLS/bin/}rust-analyzer" "${all[@]}"
+bench benches/matching/matching.sh
 bench benches/edits/back_and_forth.py "${all[@]}"
 if [ ${#go[@]} -gt 0 ]; then
     bench benches/usages/compare.py "${go[@]}"

@@ -139,6 +139,9 @@ pub struct WriteText {
     /// Refuse unless the file's bytes have this BLAKE3.
     #[arg(long)]
     expected_hash: Option<String>,
+    /// A new file of Rust gets the `mod` line that it needs, in the same change.
+    #[arg(long)]
+    declare: bool,
     #[command(flatten)]
     change: Change,
     #[command(flatten)]
@@ -383,6 +386,7 @@ impl WriteText {
             .with("name", Some(here.name(&self.file)?))
             .with("content", text(self.content, from)?)
             .with("mode", self.mode.map(Mode::word))
+            .with("declare", self.declare.then_some(true))
             .with("expected_hash", self.expected_hash);
         Ok((self.change.over(call), self.common))
     }

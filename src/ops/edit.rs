@@ -244,5 +244,5 @@ fn combine(placed: &[Placed]) -> Result<Plan> {
         let old = (!placed[indexes[0]].created).then(|| file.text.clone());
         edits.push(FileEdit { file: name.to_owned(), old, new: Some(after.text.clone()) });
     }
-    Ok(Plan { edits, landed: landed.into_values().collect() })
+    Ok(Plan { edits, landed: landed.into_values().collect(), findings: Vec::new() })
 }

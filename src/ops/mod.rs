@@ -10,6 +10,7 @@ pub mod rename;
 pub mod report;
 pub mod symbols;
 pub mod usages;
+mod validate;
 pub mod write;
 
 pub use ask::{Ask, Listing, Reply};

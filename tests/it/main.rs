@@ -16,4 +16,5 @@ mod read;
 mod rename;
 mod support;
 mod tidy;
+mod validation;
 mod verbs;

@@ -96,7 +96,77 @@ fn main() -> ExitCode {
             break;
         }
     }
-    report(&rows)
+    let quick = timings(&mut random);
+    match report(&rows) {
+        ExitCode::SUCCESS if quick => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    }
+}
+
+/// How long a search takes where nothing is exact: the 99th of a hundred in a file of 10,000 lines, and what grows more
+/// than its file does.
+fn timings(random: &mut Random) -> bool {
+    let line = |random: &mut Random| {
+        let word = |random: &mut Random| {
+            format!("{}_{}", random.pick(&["load", "store", "count", "parse"]), random.below(400))
+        };
+        format!("    let {} = {}({}, {})?;\n", word(random), word(random), word(random), random.below(1000))
+    };
+    let lines: Vec<String> = (0..10_000).map(|_| line(random)).collect();
+    let text = lines.concat();
+    let search = |text: &str, context: &str| {
+        let search = Search {
+            text,
+            context,
+            replacement: "x",
+            autofix: AUTOFIX,
+            near_line: None,
+            within: None,
+            whole_lines: false,
+        };
+        let started = Instant::now();
+        let found = matching::find(&search);
+        (started.elapsed(), matches!(found, Ok(Outcome::Found(_))))
+    };
+    let mut times = Vec::new();
+    let mut found = 0;
+    for _ in 0..200 {
+        let at = random.below(lines.len() - 8);
+        let block = lines[at..at + random.between(3, 8)].concat();
+        let Some(typo) = perturb::drift(&block, 1, random) else { continue };
+        let (time, landed) = search(&text, &typo);
+        times.push(time);
+        found += usize::from(landed);
+    }
+    times.sort();
+    let of = |part: usize| times[(times.len() * part / 100).min(times.len() - 1)].as_secs_f64() * 1e3;
+    println!(
+        "a typo in a file of 10,000 lines: p50 {:.1} ms, p99 {:.1} ms, {found} of {} applied",
+        of(50),
+        of(99),
+        times.len()
+    );
+    let mut quick = of(99) <= 5.0;
+    let inputs: [(&str, fn(usize) -> String, &str); 6] = [
+        (
+            "one line again and again",
+            |n| "    foo(bar, baz);\n".repeat(n),
+            "    foo(bar, bat);\n    foo(bar, baz);\n    fooo(bar, baz);\n",
+        ),
+        ("blank lines", |n| "   \n".repeat(n), "a b c\n\n\nd e f"),
+        ("one long line", |n| "foo(bar, baz); ".repeat(n), "foo(bar, baz); foo(bar, bat); foo(bra, baz);"),
+        ("brackets", |n| "}\n}\n)\n".repeat(n), "}\n}\n)\n]\n}"),
+        ("quotes", |n| "\"'`/*\n".repeat(n), "\"a'`b/*\n\"'` /* c"),
+        ("one letter", |n| "aaaaaaaaaaaaaaa\n".repeat(n), "aaaaaaaaaaaaaaaa aaaab aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
+    ];
+    for (name, make, context) in inputs {
+        let best = |n: usize| (0..3).map(|_| search(&make(n), context).0).min().unwrap_or_default().as_secs_f64() * 1e3;
+        let (small, large) = (best(10_000), best(80_000));
+        println!("{name}: {small:.1} ms for 10,000, {large:.1} ms for 80,000");
+        // Eight times the text may take some more than eight times as long.
+        quick &= large <= 20.0 * small.max(1.0);
+    }
+    quick
 }
 
 struct Options {

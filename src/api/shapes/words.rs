@@ -65,7 +65,7 @@ words! {
     ChangeKind for model::ChangeKind { Removed, Renamed, Signature, Visibility, Type, Added, Body }
 
     /// What the validation of written text finds.
-    FindingKind for report::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax }
+    FindingKind for report::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax, WrongArguments, Undeclared }
 
     /// Which part of a symbol an edit replaces: what stands between the braces, the whole item with docs and
     /// attributes, or nothing of it (the text goes before or after it); `delete` removes it.
