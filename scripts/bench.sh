@@ -29,6 +29,7 @@ bench benches/freshness/freshness.py "${all[@]}"
 bench benches/names/round_trip.py "${all[@]}"
 bench benches/explorer/explorer.py --rust-analyzer "${SEMDEX_TOOLS:+$SEMDEX_TOOLS/bin/}rust-analyzer" "${all[@]}"
 bench benches/impact/impact.py --count 100 "${all[@]}"
+bench benches/matching/matching.sh
 bench benches/edits/back_and_forth.py "${all[@]}"
 bench benches/latency/latency.py
 bench benches/crowd/crowd.py

@@ -616,6 +616,24 @@ pub struct FileEdit {
     pub new: Option<Arc<str>>,
 }
 
+/// Parts of a file that become other texts; none overlaps another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rewrite {
+    pub file: String,
+    pub parts: Vec<(Span, String)>,
+}
+
+/// What a symbol's new name changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Renaming {
+    pub symbol: Symbol,
+    pub rewrites: Vec<Rewrite>,
+    /// Files that go by another name then.
+    pub moves: Vec<(String, String)>,
+    /// Places that may name the symbol, and that nobody can rename.
+    pub possible: Vec<Usage>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strategy {
     Exact,

@@ -7,19 +7,21 @@ use utoipa::ToSchema;
 
 use super::Service;
 use super::ask::request;
-use super::extract::{Client, Posted};
+use super::extract::{Client, Posted, PostedOr, TextBody};
 use super::face::Face;
 use super::problem::{Editing, Refusal};
 use super::shapes::{At, ChangeReport, OnBreak};
-use crate::model::{Code, Error, Result};
-use crate::ops::edit::{self, Edit, Target};
+use crate::model::{Code, Error, Result, SymbolQuery};
+use crate::ops::edit::{self, Edit, Target, TextSearch};
 use crate::ops::report;
 use crate::render;
 
 const DEFAULT_AUTOFIX: u8 = 95;
+const BLOCKS: &str = "text/x-search-replace";
 
 request! { body
-    /// One edit, at a text (`file` and `search_context`) or at a symbol (`symbol` and `at`), or several in `edits`.
+    /// One edit, at a text (`search_context` in a `file` or in a `symbol`) or at a symbol (`symbol` and `at`), or several
+    /// in `edits`.
     #[schema(examples(
         json!({"file": "src/lib.rs", "search_context": "fn new() -> Self {", "replacement": "pub fn new() -> Self {"}),
         json!({"symbol": "grep_searcher::Searcher::new", "at": "body", "replacement": "\n    todo!()\n"}),
@@ -31,9 +33,9 @@ request! { body
     pub struct EditRequest {
         /// Of the text; beside `symbol` it narrows a short path.
         pub file: Option<String>,
-        /// The text to be replaced, found once in the file.
+        /// The text to be replaced, found once in the file, or in the symbol.
         pub search_context: Option<String>,
-        /// Of the symbol to edit.
+        /// The symbol to edit, or the one that the text stands in.
         pub symbol: Option<String>,
         /// Narrows a short path: a crate, a module or an import path.
         pub package: Option<String>,
@@ -65,9 +67,9 @@ request! { body
 pub struct EditItem {
     /// Of the text; beside `symbol` it narrows a short path.
     pub file: Option<String>,
-    /// The text to be replaced, found once in the file.
+    /// The text to be replaced, found once in the file, or in the symbol.
     pub search_context: Option<String>,
-    /// Of the symbol to edit.
+    /// The symbol to edit, or the one that the text stands in.
     pub symbol: Option<String>,
     /// Narrows a short path: a crate, a module or an import path.
     pub package: Option<String>,
@@ -81,14 +83,47 @@ pub struct EditItem {
     pub near_line: Option<usize>,
 }
 
+request! { query
+    /// What may be said beside a body of blocks.
+    pub struct BlocksQuery {
+        /// Of a body of blocks: the least similarity that a fuzzy match must reach; 0 takes only an exact match or one
+        /// but for white space.
+        #[param(maximum = 100, nullable = false)]
+        pub autofix: Option<u8>,
+        /// Of a body of blocks: answer the same, but change nothing.
+        #[param(nullable = false)]
+        pub dry_run: Option<bool>,
+        /// Of a body of blocks.
+        #[param(nullable = false)]
+        pub on_break: Option<OnBreak>,
+    }
+}
+
+impl BlocksQuery {
+    fn request(&self, body: &str) -> Result<edit::EditRequest> {
+        Ok(edit::EditRequest {
+            edits: edit::from_blocks(body)?,
+            autofix: autofix(self.autofix)?,
+            dry_run: self.dry_run.unwrap_or_default(),
+            on_break: self.on_break.map(report::OnBreak::from).unwrap_or_default(),
+        })
+    }
+}
+
+fn autofix(asked: Option<u8>) -> Result<u8> {
+    match asked.unwrap_or(DEFAULT_AUTOFIX) {
+        autofix if autofix > 100 => {
+            Err(invalid(format!("`autofix`: {autofix} is more than 100, which asks for the very same text")))
+        }
+        autofix => Ok(autofix),
+    }
+}
+
 impl TryFrom<EditRequest> for edit::EditRequest {
     type Error = Error;
 
     fn try_from(request: EditRequest) -> Result<edit::EditRequest> {
-        let autofix = request.autofix.unwrap_or(DEFAULT_AUTOFIX);
-        if autofix > 100 {
-            return Err(invalid(format!("`autofix`: {autofix} is more than 100, which asks for the very same text")));
-        }
+        let autofix = autofix(request.autofix)?;
         let single = EditItem {
             file: request.file,
             search_context: request.search_context,
@@ -142,55 +177,60 @@ impl EditItem {
     /// Which of the two forms this is, refusing what is neither or both.
     fn checked(self, place: &str) -> Result<Edit> {
         let wrong = |detail: &str| Err(invalid(format!("{place}{detail}")));
-        let target = match (self.symbol, self.search_context) {
-            (Some(_), Some(_)) => {
-                return wrong("an edit goes either to a `symbol` or to a `search_context`, not to both");
+        let EditItem { file, search_context, symbol, package, at, replacement, expected_hash, near_line } = self;
+        let search = match search_context {
+            Some(context) if context.trim().is_empty() => {
+                return wrong("`search_context` is blank, which fits anywhere; `/v1/write` makes or extends a file");
             }
+            Some(_) if at.is_some() => {
+                return wrong(
+                    "`at` replaces a part of the `symbol`, and `search_context` a text in it: an edit goes to one of \
+                     them, not to both",
+                );
+            }
+            Some(_) if near_line == Some(0) => return wrong("`near_line`: lines count from 1"),
+            Some(context) => Some(TextSearch { context, near_line, whole_lines: false }),
+            None => None,
+        };
+        let target = match (symbol, search) {
             (None, None) => {
                 return wrong(
                     "say what to edit: `file` and `search_context` (a text in it), or `symbol` and `at` (`body`, \
                      `whole`, `before`, `after`, `delete`), or several of these in `edits`",
                 );
             }
+            (Some(symbol), Some(search)) => Target::Within { symbol: SymbolQuery { symbol, package, file }, search },
             (Some(symbol), None) => {
-                let Some(at) = self.at else {
-                    return wrong("beside `symbol`, say `at`: `body`, `whole`, `before`, `after` or `delete`");
+                let Some(at) = at else {
+                    return wrong(
+                        "beside `symbol`, say `at` (`body`, `whole`, `before`, `after` or `delete`), or a \
+                         `search_context` in it",
+                    );
                 };
-                if self.near_line.is_some() {
+                if near_line.is_some() {
                     return wrong(
                         "`near_line` is for a `search_context`; a short `symbol` is narrowed by `package` or `file`",
                     );
                 }
-                if at == At::Delete && self.replacement.as_deref().is_some_and(|it| !it.is_empty()) {
+                if at == At::Delete && replacement.as_deref().is_some_and(|it| !it.is_empty()) {
                     return wrong("`at: delete` takes no `replacement`; `at: whole` replaces the symbol");
                 }
-                let (package, file, expected_hash) = (self.package, self.file, self.expected_hash);
-                (Target::Symbol { symbol, package, file, at: at.into(), expected_hash }, at == At::Delete)
+                Target::Symbol { symbol: SymbolQuery { symbol, package, file }, at: at.into() }
             }
-            (None, Some(search_context)) => {
-                let Some(file) = self.file else {
-                    return wrong("beside `search_context`, say the `file` that it stands in");
+            (None, Some(search)) => {
+                if package.is_some() {
+                    return wrong("`package` is for a `symbol`, not for a `search_context`");
+                }
+                let Some(file) = file else {
+                    return wrong("beside `search_context`, say the `file` or the `symbol` that it stands in");
                 };
-                if self.at.is_some() || self.package.is_some() {
-                    return wrong("`at` and `package` are for a `symbol`, not for a `search_context`");
-                }
-                if search_context.trim().is_empty() {
-                    return wrong(
-                        "`search_context` is blank, which fits anywhere; `/v1/write` makes or extends a file",
-                    );
-                }
-                if self.near_line == Some(0) {
-                    return wrong("`near_line`: lines count from 1");
-                }
-                let (near_line, expected_hash) = (self.near_line, self.expected_hash);
-                (Target::Text { file, search_context, near_line, expected_hash }, false)
+                Target::Text { file, search }
             }
         };
-        let (target, deletes) = target;
-        let Some(replacement) = self.replacement.or_else(|| deletes.then(String::new)) else {
+        let Some(replacement) = replacement.or_else(|| (at == Some(At::Delete)).then(String::new)) else {
             return wrong("missing field `replacement`: the new text, \"\" to delete");
         };
-        Ok(Edit { target, replacement })
+        Ok(Edit { target, replacement, expected_hash })
     }
 }
 
@@ -198,12 +238,17 @@ fn invalid(detail: String) -> Error {
     Error::new(Code::InvalidRequest, detail)
 }
 
+const EXAMPLE: &str =
+    "src/lib.rs\n<<<<<<< SEARCH\nfn new() -> Self {\n=======\npub fn new() -> Self {\n>>>>>>> REPLACE\n";
+
 /// Edit
 ///
 /// Replaces one place, found by its text or by its symbol, or several at once, all or none. Says where each landed and
-/// what the change brings and breaks. No match and several are refused with what helps.
+/// what the change brings and breaks. No match and several are refused with what helps. A body of type
+/// `text/x-search-replace` holds SEARCH/REPLACE blocks, each under its file's name, and takes its options from the query.
 #[utoipa::path(
-    post, path = "/v1/edit", operation_id = "edit", tag = "change", request_body = EditRequest,
+    post, path = "/v1/edit", operation_id = "edit", tag = "change", params(BlocksQuery),
+    request_body(content((EditRequest = "application/json"), (String = "text/x-search-replace", example = json!(EXAMPLE)))),
     responses(
         (status = 200, description = "What changed.",
             content((ChangeReport = "application/json"), (String = "text/markdown"))),
@@ -214,13 +259,24 @@ pub async fn edit(
     State(service): State<Service>,
     face: Face,
     client: Client,
-    Posted(request): Posted<EditRequest>,
+    body: PostedOr<EditRequest, BlocksQuery>,
 ) -> Result<Response, Refusal> {
-    let common = request.common();
-    let workspace = service.pick(common.workspace)?;
-    let ask = client.asks(common.ask()?);
-    let reply = edit::edit(&workspace, &request.try_into()?, &ask).await?;
+    let (workspace, ask, request) = match body {
+        PostedOr::Json(Posted(body)) => {
+            let common = body.common();
+            (service.pick(common.workspace)?, client.asks(common.ask()?), edit::EditRequest::try_from(body)?)
+        }
+        PostedOr::Text(query, body) => {
+            let common = query.common();
+            (service.pick(common.workspace)?, client.asks(common.ask()?), query.request(&body)?)
+        }
+    };
+    let reply = edit::edit(&workspace, &request, &ask).await?;
     Ok(face.answer(reply, ChangeReport::new, render::change))
+}
+
+impl TextBody for BlocksQuery {
+    const MEDIA_TYPE: &'static str = BLOCKS;
 }
 
 #[cfg(test)]
@@ -243,6 +299,8 @@ mod tests {
         assert_eq!((text.autofix, text.dry_run, text.edits.len()), (95, false, 1));
         let symbol = parse(r#"{"symbol":"a::b","at":"delete","autofix":0,"on_break":"reject"}"#).unwrap();
         assert_eq!((symbol.autofix, symbol.on_break), (0, report::OnBreak::Reject));
+        let within = parse(r#"{"symbol":"a::b","search_context":"x","replacement":"","near_line":3}"#).unwrap();
+        assert!(matches!(&within.edits[0].target, Target::Within { search, .. } if search.near_line == Some(3)));
         let several = r#"{"edits":[{"file":"a","search_context":"x","replacement":"y"},
             {"symbol":"b","at":"body","replacement":"z","expected_hash":null}],"dry_run":true}"#;
         let several = parse(several).unwrap();
@@ -256,11 +314,11 @@ mod tests {
         refuse(r#"{"file":"a","search_context":"x"}"#, "`replacement`");
         refuse(r#"{"file":"a","search_context":" \n","replacement":"y"}"#, "blank");
         refuse(r#"{"file":"a","search_context":"x","replacement":"y","autofix":101}"#, "`autofix`");
-        refuse(r#"{"symbol":"a","search_context":"x","replacement":"y"}"#, "not to both");
+        refuse(r#"{"symbol":"a","at":"body","search_context":"x","replacement":"y"}"#, "not to both");
         refuse(r#"{"symbol":"a","replacement":"y"}"#, "say `at`");
         refuse(r#"{"symbol":"a","at":"delete","replacement":"y"}"#, "`at: whole`");
         refuse(r#"{"symbol":"a","at":"body","replacement":"y","near_line":2}"#, "`near_line`");
-        refuse(r#"{"file":"a","search_context":"x","replacement":"y","at":"body"}"#, "are for a `symbol`");
+        refuse(r#"{"file":"a","search_context":"x","replacement":"y","package":"p"}"#, "is for a `symbol`");
         refuse(r#"{"edits":[]}"#, "nothing to do");
         refuse(r#"{"edits":[],"file":"a"}"#, "`file` stands beside `edits`");
         refuse(r#"{"edits":[{"symbol":"a","at":"delete"},{"symbol":"b"}]}"#, "`edits[1]`");

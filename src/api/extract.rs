@@ -63,6 +63,42 @@ impl<S: Sync> FromRequestParts<S> for Client {
     }
 }
 
+/// What a call takes beside a body of text, in the query.
+pub trait TextBody: DeserializeOwned + Send {
+    /// Of the body.
+    const MEDIA_TYPE: &'static str;
+}
+
+/// A JSON body, or a text of its own media type with its options in the query.
+#[derive(Debug)]
+pub enum PostedOr<T, Q> {
+    Json(Posted<T>),
+    Text(Q, String),
+}
+
+impl<T: DeserializeOwned, Q: TextBody, S: Sync> FromRequest<S> for PostedOr<T, Q> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, state: &S) -> Result<PostedOr<T, Q>, Refusal> {
+        match media_type(request.headers()).as_deref() {
+            Some("application/json") => Posted::from_request(request, state).await.map(PostedOr::Json),
+            Some(text) if text == Q::MEDIA_TYPE => {
+                let (parts, body) = request.into_parts();
+                let query = query(&parts)?;
+                let bytes = read(&parts.headers, body).await?;
+                let text = String::from_utf8(bytes.into())
+                    .map_err(|_| Error::new(Code::InvalidRequest, "the body is not text in UTF-8"))?;
+                Ok(PostedOr::Text(query, text))
+            }
+            given => {
+                let given = given.map(|it| format!(", not `{it}`")).unwrap_or_default();
+                let detail = format!("this call takes `Content-Type: application/json` or `{}`{given}", Q::MEDIA_TYPE);
+                Err(Error::new(Code::UnsupportedMediaType, detail).into())
+            }
+        }
+    }
+}
+
 /// The request's query.
 #[derive(Debug)]
 pub struct Asked<T>(pub T);
@@ -71,18 +107,25 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Asked<T> {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Asked<T>, Refusal> {
-        let query = parts.uri.query().unwrap_or_default();
-        let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
-        let value = serde_path_to_error::deserialize(pairs)
-            .map_err(|error| refused(&error.path().to_string(), &error.inner().to_string()))?;
-        Ok(Asked(value))
+        Ok(Asked(query(parts)?))
     }
 }
 
+fn query<T: DeserializeOwned>(parts: &Parts) -> Result<T, Error> {
+    let query = parts.uri.query().unwrap_or_default();
+    let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
+    serde_path_to_error::deserialize(pairs)
+        .map_err(|error| refused(&error.path().to_string(), &error.inner().to_string()))
+}
+
+/// What the body is said to be, its parameters aside.
+fn media_type(headers: &HeaderMap) -> Option<String> {
+    let given = String::from_utf8_lossy(headers.get(header::CONTENT_TYPE)?.as_bytes()).into_owned();
+    Some(given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+}
+
 fn is_json(headers: &HeaderMap) -> Result<(), Error> {
-    let given = headers.get(header::CONTENT_TYPE).map(|value| String::from_utf8_lossy(value.as_bytes()));
-    let essence = given.as_deref().map(|it| it.split(';').next().unwrap_or_default().trim().to_ascii_lowercase());
-    match essence.as_deref() {
+    match media_type(headers).as_deref() {
         Some("application/json") => Ok(()),
         Some(other) => Err(Error::new(
             Code::UnsupportedMediaType,

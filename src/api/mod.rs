@@ -18,6 +18,7 @@ mod overlays;
 mod problem;
 mod process;
 mod relations;
+mod rename;
 mod shapes;
 mod symbols;
 mod undo;
@@ -116,6 +117,7 @@ fn routes() -> OpenApiRouter<Service> {
         .routes(routes!(undo::changes))
         .routes(routes!(overlays::list_overlays))
         .routes(routes!(overlays::put_overlay, overlays::delete_overlay))
+        .routes(routes!(rename::rename))
         .routes(routes!(workspaces::list_workspaces, workspaces::open_workspace, workspaces::close_workspace))
         .routes(routes!(process::status))
         .routes(routes!(process::health))

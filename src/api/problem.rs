@@ -224,6 +224,7 @@ const CHANGE: &[Code] =
 const OVERLAY: &[Code] = &[Code::InvalidContent, Code::NotReady];
 const UNDO: &[Code] = &[Code::UnknownChange, Code::HashMismatch, Code::Conflict, Code::DiskFull];
 const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous];
+const RENAME: &[Code] = &[Code::RenameRefused];
 const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied];
 
 /// The problems of one sort of call, for its document.
@@ -257,6 +258,8 @@ refusals! {
     PostedAboutSymbol: [DOOR, ANY, BODY, FILE, SYMBOL, ANSWER];
     /// Of `POST /v1/edit`.
     Editing: [DOOR, ANY, BODY, FILE, SYMBOL, MATCH, CHANGE, ANSWER];
+    /// Of `POST /v1/rename`.
+    Renaming: [DOOR, ANY, BODY, FILE, SYMBOL, CHANGE, RENAME, ANSWER];
     /// Of `POST /v1/write`.
     Writing: [DOOR, ANY, BODY, FILE, CHANGE, ANSWER];
     /// Of `PUT /v1/overlays/{file}`.

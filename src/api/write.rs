@@ -23,6 +23,9 @@ request! { body
         pub mode: Option<WriteMode>,
         /// Refuse with `hash_mismatch` unless the file's bytes have this BLAKE3.
         pub expected_hash: Option<String>,
+        /// A new file of Rust gets the `mod` line that it needs, in the same change.
+        #[schema(default = false)]
+        pub declare: Option<bool>,
         /// Answer the same, but change nothing.
         #[schema(default = false)]
         pub dry_run: Option<bool>,
@@ -38,6 +41,7 @@ impl From<WriteRequest> for write::WriteRequest {
             content: request.content,
             mode: request.mode.map(write::WriteMode::from).unwrap_or_default(),
             expected_hash: request.expected_hash,
+            declare: request.declare.unwrap_or_default(),
             dry_run: request.dry_run.unwrap_or_default(),
             on_break: request.on_break.map(report::OnBreak::from).unwrap_or_default(),
         }

@@ -19,15 +19,29 @@ pub struct Call {
     pub path: &'static str,
     pub posts: bool,
     pub fields: Map<String, Value>,
+    /// A body of another type than JSON; the fields then stand in the query.
+    pub body: Option<Body>,
+}
+
+/// A text, and of which media type it is.
+#[derive(Debug)]
+pub struct Body {
+    pub media_type: &'static str,
+    pub text: String,
 }
 
 impl Call {
     pub fn get(path: &'static str) -> Call {
-        Call { path, posts: false, fields: Map::new() }
+        Call { path, posts: false, fields: Map::new(), body: None }
     }
 
     pub fn post(path: &'static str) -> Call {
-        Call { path, posts: true, fields: Map::new() }
+        Call { path, posts: true, fields: Map::new(), body: None }
+    }
+
+    pub fn sending(mut self, media_type: &'static str, text: String) -> Call {
+        self.body = Some(Body { media_type, text });
+        self
     }
 
     /// Sets a field, unless there is nothing to say.
@@ -69,8 +83,14 @@ pub async fn call(server: &Announcement, call: &Call, json: bool) -> io::Result<
     };
     let client = builder.build().map_err(io::Error::other)?;
     let url = format!("{base}{}", call.path);
-    let mut request =
-        if call.posts { client.post(url).json(&call.fields) } else { client.get(format!("{url}?{}", call.query())) };
+    let mut request = match &call.body {
+        Some(Body { media_type, text }) => {
+            let request = client.post(format!("{url}?{}", call.query()));
+            request.header("content-type", *media_type).body(text.clone())
+        }
+        None if call.posts => client.post(url).json(&call.fields),
+        None => client.get(format!("{url}?{}", call.query())),
+    };
     request = request.header("accept", if json { "application/json" } else { "text/markdown" });
     if let Some(file) = &server.token_file {
         let token = std::fs::read_to_string(file)

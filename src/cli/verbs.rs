@@ -62,6 +62,8 @@ pub enum Verb {
         #[command(flatten)]
         common: Common,
     },
+    /// Gives a symbol another name, everywhere at once.
+    Rename(RenameSymbol),
     /// Finds symbols by a part of their name, or lists those of a file.
     Symbols {
         #[arg(required_unless_present = "file", conflicts_with = "file")]
@@ -111,17 +113,18 @@ pub struct About {
 }
 
 #[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("part").args(["search", "search_from", "at"])))]
 pub struct EditText {
     /// Where the text stands; beside --symbol it narrows a short path.
     file: Option<PathBuf>,
     /// The text to be replaced.
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with_all = ["symbol", "search_from"])]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     search: Option<String>,
     /// The text to be replaced, out of a file; `-` is standard input.
-    #[arg(long, value_name = "FILE", conflicts_with = "symbol")]
+    #[arg(long, value_name = "FILE")]
     search_from: Option<PathBuf>,
-    /// The symbol to be edited.
-    #[arg(long, requires = "at")]
+    /// The symbol to be edited, with --at, or the one that the text stands in.
+    #[arg(long, requires = "part")]
     symbol: Option<String>,
     #[arg(long, requires = "symbol")]
     package: Option<String>,
@@ -143,6 +146,10 @@ pub struct EditText {
     /// Refuse unless the file's bytes have this BLAKE3.
     #[arg(long)]
     expected_hash: Option<String>,
+    /// SEARCH/REPLACE blocks, each under its file's name, out of a file; `-` is standard input.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "search", "search_from", "symbol", "replace",
+        "replace_from", "near_line", "expected_hash"])]
+    blocks: Option<PathBuf>,
     #[command(flatten)]
     change: Change,
     #[command(flatten)]
@@ -163,6 +170,23 @@ pub struct WriteText {
     /// Refuse unless the file's bytes have this BLAKE3.
     #[arg(long)]
     expected_hash: Option<String>,
+    /// A new file of Rust gets the `mod` line that it needs, in the same change.
+    #[arg(long)]
+    declare: bool,
+    #[command(flatten)]
+    change: Change,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+pub struct RenameSymbol {
+    symbol: String,
+    new_name: String,
+    #[arg(long)]
+    file: Option<PathBuf>,
+    #[arg(long)]
+    package: Option<String>,
     #[command(flatten)]
     change: Change,
     #[command(flatten)]
@@ -288,6 +312,7 @@ impl Verb {
             Verb::Open { file, .. } => Some(file),
             Verb::Write(WriteText { file, .. }) => Some(file),
             Verb::Edit(EditText { file, .. })
+            | Verb::Rename(RenameSymbol { file, .. })
             | Verb::Describe { file, .. }
             | Verb::Symbols { file, .. }
             | Verb::Impact { file, .. }
@@ -324,6 +349,7 @@ impl Verb {
                 let call = Call::get("/v1/changes").with("file", here.maybe(file.as_ref())?);
                 (call.with("diff", diff.then_some(true)), common)
             }
+            Verb::Rename(rename) => rename.call(here)?,
             Verb::Symbols { query, file, common } => {
                 let file = here.maybe(file.as_ref())?;
                 (Call::get("/v1/symbols").with("query", query).with("file", file), common)
@@ -371,6 +397,10 @@ impl Change {
 
 impl EditText {
     fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+        if let Some(blocks) = text(None, self.blocks)? {
+            let call = Call::post("/v1/edit").sending("text/x-search-replace", blocks);
+            return Ok((self.change.over(call.with("autofix", self.autofix)), self.common));
+        }
         let call = Call::post("/v1/edit")
             .with("file", here.maybe(self.file.as_ref())?)
             .with("search_context", text(self.search, self.search_from)?)
@@ -385,6 +415,17 @@ impl EditText {
     }
 }
 
+impl RenameSymbol {
+    fn call(self, here: &Here) -> io::Result<(Call, Common)> {
+        let call = Call::post("/v1/rename")
+            .with("symbol", Some(self.symbol))
+            .with("new_name", Some(self.new_name))
+            .with("file", here.maybe(self.file.as_ref())?)
+            .with("package", self.package);
+        Ok((self.change.over(call), self.common))
+    }
+}
+
 impl WriteText {
     fn call(self, here: &Here) -> io::Result<(Call, Common)> {
         let from = self.from.or_else(|| Some(PathBuf::from("-")));
@@ -392,6 +433,7 @@ impl WriteText {
             .with("name", Some(here.name(&self.file)?))
             .with("content", text(self.content, from)?)
             .with("mode", self.mode.map(Mode::word))
+            .with("declare", self.declare.then_some(true))
             .with("expected_hash", self.expected_hash);
         Ok((self.change.over(call), self.common))
     }

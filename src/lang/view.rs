@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::{Result, Stop, go, rank, rust};
 use crate::model::{
-    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Language, Overview, Package, Symbol, SymbolAt,
-    SymbolQuery, UsagePage, Window,
+    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Language, Overview, Package, Renaming, Symbol,
+    SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 pub enum View {
@@ -88,6 +88,17 @@ impl View {
                 let mut coverage = described.coverage;
                 coverage.absorb(usages.coverage);
                 Ok(Answer { value: (described.value, usages.value), coverage })
+            }
+        }
+    }
+
+    /// What a symbol's new name changes, or why it cannot have it.
+    pub async fn rename(self, query: SymbolQuery, new_name: String, deadline: Instant) -> Result<Answer<Renaming>> {
+        match self {
+            View::Rust(view) => blocking(move || view.rename(&query, &new_name)).await,
+            View::Go(view) => {
+                let symbol = one(view.resolve(&query)?, &query)?;
+                view.rename(symbol, &new_name, deadline).await
             }
         }
     }

@@ -1,7 +1,7 @@
 //! `impact`: what a change of a symbol would break, asked without making it.
 
 use super::ask::{Ask, Reply};
-use super::edit::find_symbol;
+use super::edit::symbol::find_symbol;
 use super::report::{Mode, OnBreak, Plan, carry_out};
 use crate::lang::alter;
 use crate::model::{Alteration, Code, Error, FileEdit, Impact, Language, Result, SymbolQuery};
@@ -37,5 +37,5 @@ async fn plan(workspace: &Workspace, request: &ImpactRequest, asked: &Ask) -> Re
     let mut text = file.text.to_string();
     text.replace_range(span.start..span.end, &new);
     let edit = FileEdit { file: file.path.to_string(), old: Some(file.text.clone()), new: Some(text.into()) };
-    Ok(Plan { edits: vec![edit], landed: Vec::new() })
+    Ok(Plan { edits: vec![edit], landed: Vec::new(), findings: Vec::new() })
 }

@@ -9,10 +9,12 @@ pub mod fit;
 pub mod impact;
 pub mod open;
 pub mod overlays;
+pub mod rename;
 pub mod report;
 pub mod symbols;
 pub mod undo;
 pub mod usages;
+mod validate;
 pub mod write;
 
 pub use ask::{Ask, Listing, Reply};

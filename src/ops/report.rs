@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use crate::lang::Stop;
 use crate::model::{
-    Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Impact, Judgement, Landed, Language, Result,
+    Affected, Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Impact, Judgement, Landed, Language, Result,
+    Severity,
 };
 use crate::text::diff::unified;
 use crate::workspace::disk::Notes;
 use crate::workspace::{Cause, Change, Outcome, Undone, Workspace};
 
 use super::ask::{Ask, Reply};
+use super::validate;
 
 /// Somebody else's writes that may come between before a change is given up.
 const ATTEMPTS: usize = 8;
@@ -42,6 +44,9 @@ pub enum FindingKind {
     UnknownSymbol,
     UnusedImport,
     Syntax,
+    WrongArguments,
+    /// A file of Rust that no `mod` line names.
+    Undeclared,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +76,8 @@ pub struct Report {
 pub(super) struct Plan {
     pub(super) edits: Vec<FileEdit>,
     pub(super) landed: Vec<Landed>,
+    /// What the plan itself has to say.
+    pub(super) findings: Vec<Finding>,
 }
 
 /// How a planned change is to be made.
@@ -105,6 +112,7 @@ where
         workspace.check_overlays(&plan.edits)?;
         let go = judge_go(workspace, asked, &plan.edits).await;
         let judged = match go {
+            Ok(judged) if mode.on_break == OnBreak::Reject => judged.map(|it| with_own_errors(it, &plan.edits)),
             Ok(judged) => judged,
             Err(Stop::Stale) => continue,
             Err(Stop::Failed(error)) => return Err(error),
@@ -124,7 +132,12 @@ where
             judged,
         };
         match workspace.change(change).await {
-            Ok(outcome) => return finish(workspace, &plan, outcome),
+            Ok(outcome) => {
+                let mut reply = finish(workspace, &plan, outcome)?;
+                validate::suggest(workspace, asked, &plan, &mut reply.value.validation).await;
+                reply.value.validation.append(&mut plan.findings);
+                return Ok(reply);
+            }
             Err(error) if matches!(error.code, Code::Conflict) => last = Some(error),
             Err(error) => return Err(error),
         }
@@ -132,6 +145,22 @@ where
     Err(last.unwrap_or_else(|| {
         Error::new(Code::Conflict, "the files were changed by others again and again: read them and try once more")
     }))
+}
+
+/// What is refused if it breaks something must itself compile: the errors of what is written count as well.
+fn with_own_errors(mut judgement: Judgement, edits: &[FileEdit]) -> Judgement {
+    for diagnostic in judgement.new.iter().filter(|it| it.severity == Severity::Error) {
+        let Some(edit) = edits.iter().find(|it| it.file == diagnostic.place.file) else { continue };
+        let text = edit.new.as_deref().unwrap_or_default();
+        let line = text.lines().nth(diagnostic.place.line.saturating_sub(1)).unwrap_or_default().to_owned();
+        let (place, symbol) = (diagnostic.place.clone(), diagnostic.symbol.clone());
+        if judgement.impact.broken.iter().any(|it| it.at.place == place) {
+            continue;
+        }
+        let at = Affected { place, text: line, symbol, cause: None, test: false };
+        judgement.impact.broken.push(Broken { at, code: diagnostic.code.clone(), reason: diagnostic.message.clone() });
+    }
+    judgement
 }
 
 /// gopls is asked before the change is made; rust-analyzer while it is.
@@ -196,7 +225,7 @@ fn report(plan: &Plan, change: Option<String>, notes: Notes, applied: bool, judg
             note: notes.iter().find(|(file, _)| *file == edit.file).map(|(_, note)| note.clone()),
         })
         .collect();
-    let validation = plan.edits.iter().flat_map(|edit| validate(edit, &judgement.new)).collect();
+    let validation = plan.edits.iter().flat_map(|edit| validate::of(edit, &judgement.new)).collect();
     Report {
         change,
         applied,
@@ -207,46 +236,4 @@ fn report(plan: &Plan, change: Option<String>, notes: Notes, applied: bool, judg
         fixed: judgement.fixed,
         impact: judgement.impact,
     }
-}
-
-/// What is wrong with new content: its syntax, and what it imports or names that is not there.
-fn validate(edit: &FileEdit, new: &[Diagnostic]) -> Vec<Finding> {
-    let (Some(language), Some(text)) = (Language::of(&edit.file), &edit.new) else { return Vec::new() };
-    let file = crate::lang::files::File::new(edit.file.as_str(), text.clone());
-    let mut findings = Vec::new();
-    let old_errors = edit.old.as_deref().map_or(0, |old| crate::lang::outline(language, old).errors.len());
-    let errors = &file.outline().errors;
-    if errors.len() > old_errors {
-        findings.extend(errors.iter().take(10).map(|error| {
-            let line = file.lines().line(error.span.start.min(text.len()));
-            Finding {
-                kind: FindingKind::Syntax,
-                file: edit.file.clone(),
-                line,
-                text: file.lines().line_text(text, line).trim().to_owned(),
-                detail: error.message.clone(),
-                suggestions: Vec::new(),
-            }
-        }));
-    }
-    for diagnostic in new.iter().filter(|it| it.place.file == edit.file) {
-        let kind = match diagnostic.code.as_deref() {
-            Some("E0432" | "BrokenImport" | "unresolved-import" | "unresolved-extern-crate") => {
-                FindingKind::UnknownImport
-            }
-            Some("E0433" | "UndeclaredImportedName") => FindingKind::UnknownSymbol,
-            Some("UnusedImport" | "unused_imports") => FindingKind::UnusedImport,
-            _ => continue,
-        };
-        let text = text.get(diagnostic.place.start..diagnostic.place.end).unwrap_or_default().to_owned();
-        findings.push(Finding {
-            kind,
-            file: edit.file.clone(),
-            line: diagnostic.place.line,
-            text,
-            detail: diagnostic.message.clone(),
-            suggestions: Vec::new(),
-        });
-    }
-    findings
 }

@@ -1,10 +1,12 @@
 //! `write`: a file's content, appended to or as a whole.
 
+mod declare;
+
 use std::sync::Arc;
 
 use super::ask::{Ask, Reply};
 use super::edit::check_hash;
-use super::report::{Mode, OnBreak, Plan, Report, carry_out};
+use super::report::{Finding, FindingKind, Mode, OnBreak, Plan, Report, carry_out};
 use crate::lang::files::File;
 use crate::model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};
 use crate::workspace::{Cause, Workspace};
@@ -23,6 +25,8 @@ pub struct WriteRequest {
     pub content: String,
     pub mode: WriteMode,
     pub expected_hash: Option<String>,
+    /// A new file of Rust gets its `mod` line in the same change.
+    pub declare: bool,
     pub dry_run: bool,
     pub on_break: OnBreak,
 }
@@ -57,12 +61,35 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Res
             return Err(Error::new(Code::AlreadyExists, detail));
         }
         (WriteMode::Append, Some(file)) => appended(&file.text, &request.content),
-        (_, _) => (request.content.clone(), 0),
+        (_, Some(_)) => (request.content.clone(), 0),
+        (_, None) => {
+            let clause = declare::with_package_clause(&snapshot.files, &name, &request.content);
+            (clause.unwrap_or_else(|| request.content.clone()), 0)
+        }
     };
+    let mod_line = old.is_none().then(|| declare::mod_line(&snapshot.files, &name)).flatten();
     let after = File::new(name.as_str(), text);
     let place = after.lines().place(&name, Span::new(from, after.text.len()));
     let edit = FileEdit { file: name, old: old.map(|it| it.text.clone()), new: Some(after.text.clone()) };
-    Ok(Plan { edits: vec![edit], landed: vec![Landed { strategy: Strategy::Whole, score: 100.0, place }] })
+    let mut edits = vec![edit];
+    let mut findings = Vec::new();
+    match mod_line {
+        Some(it) if request.declare => edits.push(it.edit()),
+        Some(it) => findings.push(Finding {
+            kind: FindingKind::Undeclared,
+            file: it.parent.path.to_string(),
+            line: 1,
+            text: it.line.clone(),
+            detail: format!(
+                "the new file is no part of its crate until `{}` says `{}`: send `declare: true` to add it in the same \
+                 change",
+                it.parent.path, it.line
+            ),
+            suggestions: vec![it.line],
+        }),
+        None => {}
+    }
+    Ok(Plan { edits, findings, landed: vec![Landed { strategy: Strategy::Whole, score: 100.0, place }] })
 }
 
 /// The content behind one blank line, in the file's own line endings; and where it begins.

@@ -1,5 +1,6 @@
 //! Pure text: lines and columns, matching, diffs. No I/O.
 
+pub mod blocks;
 pub mod diff;
 pub mod lines;
 pub mod matching;

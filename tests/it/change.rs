@@ -154,3 +154,88 @@ fn files_are_written() {
     let (_, found) = server.get("/v1/symbols?query=extra");
     assert_eq!(found["symbols"][0]["path"], "greeter::extra", "{found}");
 }
+
+#[test]
+fn blocks_are_one_change() {
+    let server = Server::on(RUST);
+    let send = |query: &str, body: &str| {
+        let request = server.request("POST", &format!("/v1/edit{query}"));
+        let request = request.header("content-type", "text/x-search-replace; charset=utf-8").body(body.to_owned());
+        let reply = server.send(request);
+        (reply.status, reply.json())
+    };
+    let (lib, shout) = (server.home.read("src/lib.rs"), server.home.read("src/shout.rs"));
+    let block = |old: &str, new: &str| format!("<<<<<<< SEARCH\n{old}=======\n{new}>>>>>>> REPLACE\n");
+    let body = [
+        "Two files, and a new one.\n\nsrc/lib.rs\n```rust\n",
+        &block("/// Greets someone.\n", "/// Greets one.\n"),
+        &block("/// Greets everyone.\n", "/// Greets all.\n"),
+        "```\n`src/shout.rs`\n",
+        &block(
+            "pub fn shout(name: &str) -> String {\n  greet(name).to_uppercase()\n",
+            "pub fn shout(name: &str) -> String {\n  greet(name).to_lowercase()\n",
+        ),
+        "src/new.rs\n",
+        &block("", "pub fn new() {}\n"),
+    ]
+    .concat();
+
+    let (status, dry) = send("?dry_run=true", &body);
+    assert_eq!((status, &dry["applied"], dry["edits"].as_array().unwrap().len()), (200, &json!(false), 4), "{dry}");
+    assert_eq!(server.home.read("src/lib.rs"), lib);
+    let (status, reply) = send("", &body);
+    assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
+    let strategies: Vec<&str> =
+        reply["edits"].as_array().unwrap().iter().map(|it| it["strategy"].as_str().unwrap()).collect();
+    assert_eq!(strategies, ["exact", "exact", "indent", "whole"]);
+    assert_eq!(server.home.read("src/lib.rs"), lib.replace("someone", "one").replace("everyone", "all"));
+    assert_eq!(server.home.read("src/shout.rs"), shout.replace("uppercase", "lowercase"));
+    assert_eq!(server.home.read("src/new.rs"), "pub fn new() {}\n");
+
+    // All or none: the same again, of which the first has nothing to search any more.
+    let (status, again) = send("", &body);
+    assert_eq!((status, &again["code"], &again["edit"]), (409, &json!("no_match"), &json!(0)), "{again}");
+    assert!(again["detail"].as_str().unwrap().contains("stands there already"), "{again}");
+    let (status, exists) = send("", &format!("src/new.rs\n{}", block("", "x\n")));
+    assert_eq!((status, &exists["code"]), (409, &json!("already_exists")), "{exists}");
+    let overlapping =
+        ["src/shout.rs\n", &block("use crate::greet;\n", ""), &block("use crate::greet;\n\n", "")].concat();
+    let (status, refused) = send("", &overlapping);
+    assert_eq!((status, &refused["code"], &refused["edit"]), (400, &json!("invalid_request"), &json!(1)), "{refused}");
+    let (status, part) = send("", &format!("src/shout.rs\n{}", block("greet(name)\n", "x\n")));
+    assert_eq!((status, &part["code"]), (409, &json!("no_match")), "a block means whole lines: {part}");
+    let (status, elsewhere) = send("", &format!("src/new.rs\n{}", block("/// Greets one.\n", "x\n")));
+    assert_eq!((status, &elsewhere["suggestions"]), (409, &json!(["src/lib.rs:5"])), "{elsewhere}");
+
+    let (status, whole) = send("?autofix=0", "src/new.rs\n```rust\npub fn newer() {}\n```\n");
+    assert_eq!((status, &whole["edits"][0]["strategy"]), (200, &json!("whole")), "{whole}");
+    assert_eq!(server.home.read("src/new.rs"), "pub fn newer() {}\n");
+    for (query, body, wanted) in [
+        ("?autofx=3", "", "`autofix`"),
+        ("?autofix=101", "a.rs\n<<<<<<< SEARCH\na\n=======\n>>>>>>> REPLACE\n", "`autofix`"),
+        ("", "a.rs\n<<<<<<< SEARCH\na\n=======\n=======\n>>>>>>> REPLACE\n", "line 5 of the body"),
+        ("", "", "line 1 of the body"),
+    ] {
+        let (status, refused) = send(query, body);
+        assert_eq!((status, &refused["code"]), (400, &json!("invalid_request")), "{refused}");
+        assert!(refused["detail"].as_str().unwrap().contains(wanted), "{refused}");
+    }
+}
+
+#[test]
+fn a_search_is_narrowed_by_a_symbol() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let edit = |body: Value| server.post("/v1/edit", &body);
+    let within = |symbol: &str| json!({"file": "src/lib.rs", "symbol": symbol, "search_context": "name", "replacement": "x", "near_line": 7});
+    let (status, reply) = edit(
+        json!({"symbol": "greeter::greet", "search_context": "format!", "replacement": "println!", "dry_run": true}),
+    );
+    assert_eq!((status, &reply["edits"][0]["line"]), (200, &json!(7)), "{reply}");
+    let (status, reply) = edit(within("greet"));
+    assert_eq!((status, &reply["edits"][0]["line"]), (200, &json!(7)), "{reply}");
+    let (status, reply) =
+        edit(json!({"symbol": "greeter::greet", "search_context": "names.iter().map", "replacement": ""}));
+    assert_eq!((status, &reply["code"]), (409, &json!("no_match")), "{reply}");
+    assert_eq!(reply["suggestions"], json!(["src/lib.rs:12"]), "{reply}");
+}

@@ -35,6 +35,12 @@ fn the_verbs_ask_the_server_that_runs() {
     assert!(edited.output.starts_with("# Edit successful"), "{}", edited.output);
     assert!(server.home.read("src/lib.rs").contains("Hi, {name}!"));
 
+    let blocks = "src/lib.rs\n<<<<<<< SEARCH\n    format!(\"Hi, {name}!\")\n=======\n    format!(\"Hey, {name}!\")\n>>>>>>> REPLACE\n";
+    server.home.write("blocks.txt", blocks);
+    let edited = semdex(&server, &["edit", "--blocks", "blocks.txt", "--autofix", "0"]);
+    assert_eq!(edited.code, Some(0), "{}", edited.errors);
+    assert!(server.home.read("src/lib.rs").contains("Hey, {name}!"));
+
     let written = semdex(&server, &["write", "notes/a.txt", "--content", "-x\n", "--mode", "create"]);
     assert_eq!(written.code, Some(0), "{}", written.errors);
     assert_eq!(server.home.read("notes/a.txt"), "-x\n");

@@ -27,7 +27,7 @@ fn a_request_that_is_not_understood_is_refused_with_what_helps() {
     let null = r#"{"file":"a","search_context":"x","replacement":null}"#;
     check(&json("/v1/edit", null), 400, "invalid_request", "`replacement`");
     check(&post("/v1/edit", "text/plain", edit), 415, "unsupported_media_type", "application/json");
-    check(&post("/v1/edit", "text/x-search-replace", ""), 415, "unsupported_media_type", "application/json");
+    check(&post("/v1/write", "text/x-search-replace", ""), 415, "unsupported_media_type", "application/json");
 
     let get = |path: &str| server.send(server.request("GET", path));
     check(&get("/v1/usages?symbl=x"), 400, "invalid_request", "did you mean `symbol`");

@@ -16,6 +16,8 @@ mod openapi;
 mod overlays;
 mod process;
 mod read;
+mod rename;
 mod support;
 mod tidy;
+mod validation;
 mod verbs;

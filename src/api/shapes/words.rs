@@ -84,7 +84,7 @@ words! {
     Alteration for model::Alteration { Remove, Rename, Signature, Visibility }
 
     /// What the validation of written text finds.
-    FindingKind for report::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax }
+    FindingKind for report::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax, WrongArguments, Undeclared }
 
     /// Which part of a symbol an edit replaces: what stands between the braces, the whole item with docs and
     /// attributes, or nothing of it (the text goes before or after it); `delete` removes it.

@@ -53,12 +53,12 @@ impl<'a> Inquiry<'a> {
 
     /// Opening makes the answers for the file's package quick, but only files of the workspace are opened: one
     /// outside would be taken for a workspace of its own.
-    fn to_open<'f>(&self, file: &'f str) -> Vec<&'f str> {
+    pub(super) fn to_open<'f>(&self, file: &'f str) -> Vec<&'f str> {
         let known = self.files.get(file).is_some() && Language::of(file) == Some(Language::Go);
         if known { vec![file] } else { Vec::new() }
     }
 
-    fn at(&self, file: &File, offset: usize) -> Result<TextDocumentPositionParams, Failure> {
+    pub(super) fn at(&self, file: &File, offset: usize) -> Result<TextDocumentPositionParams, Failure> {
         let uri = self.session.root.uri(&file.path);
         let uri = uri.ok_or_else(|| Failure::Refused(format!("{} cannot be named in a URI", file.path)))?;
         let position = wire::position(file, offset);
@@ -67,7 +67,12 @@ impl<'a> Inquiry<'a> {
 
     /// Asks about one file. Where gopls does not know a file that the build takes, it has overlooked that it could
     /// load it now, and is asked again after it has loaded everything anew.
-    async fn ask<R: Request>(&self, file: &str, open: &[&str], params: &R::Params) -> Result<R::Result, Failure> {
+    pub(super) async fn ask<R: Request>(
+        &self,
+        file: &str,
+        open: &[&str],
+        params: &R::Params,
+    ) -> Result<R::Result, Failure> {
         let reloads = self.session.book().reloads();
         match self.session.ask::<R>(open, params, self.deadline).await {
             Err(Failure::Refused(message))

@@ -37,6 +37,7 @@ mod predeclared;
 mod process;
 mod proof;
 mod relations;
+mod rename;
 pub mod resolve;
 #[cfg(test)]
 mod round_trip;

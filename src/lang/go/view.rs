@@ -9,12 +9,12 @@ use super::inquiry::Inquiry;
 use super::layout::Layout;
 use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
-use super::{calls, diagnostics, meaning, names, outside, overview, relations, resolve, usages};
+use super::{calls, diagnostics, meaning, names, outside, overview, relations, rename, resolve, usages};
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
-    Answer, Calls, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Symbol,
-    SymbolAt, SymbolQuery, UsagePage, Usages, Window,
+    Answer, Calls, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Renaming,
+    Symbol, SymbolAt, SymbolQuery, UsagePage, Usages, Window,
 };
 
 #[derive(Clone)]
@@ -99,6 +99,13 @@ impl View {
         let answer = usages::places(&inquiry, symbol, usages::Effort::Thorough).await?;
         let page = answer.map(|places| usages::page(&inquiry, symbol, &places, window));
         turn.end(page)
+    }
+
+    /// What a symbol's new name changes.
+    pub async fn rename(&self, symbol: Symbol, new_name: &str, deadline: Instant) -> Result<Answer<Renaming>> {
+        let Some(turn) = self.turn(deadline).await? else { return Err(Stop::Failed(timeout())) };
+        let answer = rename::of(&turn.inquiry(deadline), symbol, new_name).await?;
+        turn.end(answer)
     }
 
     pub async fn implementations(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Symbol>>> {

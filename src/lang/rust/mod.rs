@@ -14,6 +14,7 @@ mod outside;
 pub mod paths;
 mod postings;
 pub mod questions;
+pub mod rename;
 pub mod resolve;
 pub mod symbols;
 pub mod syntax;

@@ -10,9 +10,9 @@ mod extent;
 mod flat;
 mod sweep;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Hit, Outcome, Region, Search, miss, nearest_to_line};
+use super::{Hit, Outcome, Region, Search, miss, nearest_to_line, patch};
 use crate::model::{Span, Strategy};
 use crate::text::score::{self, Pattern};
 use extent::{Extents, Place};
@@ -34,7 +34,7 @@ fn rivals_down_to(score: f64) -> f64 {
 }
 
 pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
-    let asked = Asked::new(context);
+    let asked = Asked::new(context, search.whole_lines);
     if asked.length > LONGEST {
         let reason = format!(
             "the text is not in the file as it stands, and it is longer than the {LONGEST} characters up to which a \
@@ -72,12 +72,21 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
             _ => format!("`autofix` asks for {}", search.autofix),
         });
     };
-    let mut rivals: Vec<&Place> =
-        places.iter().filter(|place| place.score > rivals_down_to(best.score) && !place.is_the_same_as(best)).collect();
+    let is_rival = |place: &&Place| {
+        place.score > rivals_down_to(best.score) && !place.is_the_same_as(best) && !finder.told_apart(best, place)
+    };
+    let mut rivals: Vec<&Place> = places.iter().filter(is_rival).collect();
     if rivals.is_empty() && exhausted {
         return missed("too many places are alike to be sure that it is the one that is meant".to_owned());
     }
     if rivals.is_empty() {
+        let unchanged = || {
+            let patch = patch(search.text, &hit(best), context, search.replacement);
+            search.text.get(patch.range.start..patch.range.end) == Some(&patch.text)
+        };
+        if finder.already_there(best, search.replacement) || unchanged() {
+            return missed("the replacement stands there already".to_owned());
+        }
         return match finder.named_elsewhere(best) {
             Some(word) => missed(format!("it lacks `{word}`, which the file has elsewhere")),
             None => Outcome::Found(hit(best)),
@@ -208,14 +217,51 @@ impl<'a> Finder<'a> {
             lines.iter().filter(|line| &self.flat.text[line.start..line.end] == last).map(|line| line.end).collect();
         ends.sort_by_key(|end| (end - begin).abs_diff(self.asked.text.len()));
         ends.retain(|&end| score::differing(&self.asked.text, &self.flat.text[begin..end]) <= MOST_DIFFERING);
+        let same_lines =
+            |place: &Place| self.flat.texts_between(place.start, place.end).len() == self.asked.lines.len();
+        let rank = |a: &Place, b: &Place| a.score.total_cmp(&b.score).then(same_lines(a).cmp(&same_lines(b)));
         let places = ends.into_iter().map(|end| self.extents.judge(begin, end));
-        places.into_iter().find(|place| place.doubt.is_none() && place.score >= f64::max(self.autofix, LEAST))
+        let good = places.filter(|place| place.doubt.is_none() && place.score >= f64::max(self.autofix, LEAST));
+        good.max_by(rank)
     }
 
-    /// A name in the search text that the place does not have, and that stands once or twice elsewhere: then that may
+    /// Whether the words tell two places apart: wherever they differ in one, the search text has the better one's.
+    fn told_apart(&self, best: &Place, other: &Place) -> bool {
+        if best.score <= other.score {
+            return false;
+        }
+        let count = |text: &'a str| {
+            let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
+            words(text).for_each(|word| *counts.entry(word).or_default() += 1);
+            counts
+        };
+        let of = |place: &Place| count(&self.flat.text[place.start..place.end]);
+        let (asked, best, other) = (count(&self.asked.text), of(best), of(other));
+        let in_which = |of: &FxHashMap<&str, usize>, word: &str| of.get(word).copied().unwrap_or_default();
+        let mut differing =
+            best.keys().chain(other.keys()).filter(|word| in_which(&best, word) != in_which(&other, word));
+        differing.clone().next().is_some() && differing.all(|word| in_which(&asked, word) == in_which(&best, word))
+    }
+
+    /// Whether the edit was made before: what it brings stands in the file, and is no mere part of the place.
+    fn already_there(&self, place: &Place, replacement: &str) -> bool {
+        /// Less may stand in many places.
+        const TELLING: usize = 40;
+        let replacement = score::collapse(replacement);
+        if replacement.len() < TELLING {
+            return false;
+        }
+        let mut found = memchr::memmem::find_iter(self.flat.text.as_bytes(), replacement.as_bytes());
+        found.any(|at| {
+            let end = at + replacement.len();
+            !(place.start <= at && end <= place.end)
+        })
+    }
+
+    /// A name in the search text that the place does not have, and that stands a few times elsewhere: then that may
     /// well be the place that was meant.
     fn named_elsewhere(&self, place: &Place) -> Option<&'a str> {
-        const RARE: usize = 2;
+        const RARE: usize = 8;
         const MOST_NAMES: usize = 16;
         let there: FxHashSet<&str> = words(&self.flat.text[place.start..place.end]).collect();
         let mut lacking: Vec<&str> =

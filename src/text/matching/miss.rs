@@ -7,6 +7,7 @@ use crate::model::{Nearest, Span};
 use crate::text::diff;
 use crate::text::lines::LineIndex;
 use crate::text::score::collapse;
+use crate::text::words::words;
 
 /// More differences than this are counted, not told.
 const MOST_TOLD: usize = 3;
@@ -23,16 +24,17 @@ pub fn nearest(text: &str, file: &str, context: &str, hit: &Hit) -> Nearest {
 
 /// Where the replacement stands already, if it does: the edit was made before. White space does not count.
 pub fn already_applied(text: &str, replacement: &str) -> Option<Span> {
-    let asked = without_bom(replacement).trim();
+    stands_in(text, replacement)
+}
+
+/// Where a text stands, white space aside, if it says enough to be told from what stands anywhere.
+pub fn stands_in(text: &str, asked: &str) -> Option<Span> {
+    let asked = without_bom(asked).trim();
     // A bracket or a lone word stands in every file.
-    if asked
-        .split(|character: char| !character.is_alphanumeric() && character != '_')
-        .filter(|word| !word.is_empty())
-        .count()
-        < 2
-    {
-        return None;
-    }
+    let mut words: Vec<&str> = words(asked).map(|(_, word)| word).collect();
+    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+    let longest = words.get(1).and(words.first())?;
+    memchr::memmem::find(text.as_bytes(), longest.as_bytes())?;
     let exact = exact::find(text, asked).into_iter().next();
     exact.or_else(|| whitespace::find(text, asked).hits.first().map(|hit| hit.span))
 }

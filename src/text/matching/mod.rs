@@ -19,8 +19,8 @@ use crate::model::{Code, Error, Result, Span, Strategy};
 use crate::text::lines::LineIndex;
 
 pub use elision::refuse as refuse_elisions;
-pub use miss::{already_applied, nearest};
-pub use reindent::{Patch, Replaced, apply, apply_all, patch};
+pub use miss::{already_applied, nearest, stands_in};
+pub use reindent::{Patch, Replaced, apply, apply_all, patch, whole};
 
 /// More places than this are not told apart any more, whatever `near_line` says.
 pub const MOST_PLACES: usize = 10_000;
@@ -29,12 +29,16 @@ pub const MOST_PLACES: usize = 10_000;
 pub struct Search<'a> {
     pub text: &'a str,
     pub context: &'a str,
+    /// What is to stand there: where it does already, nothing is merely alike.
+    pub replacement: &'a str,
     /// The least score that a fuzzy match must reach, 1 to 100; 0 turns it off.
     pub autofix: u8,
     /// Of several places the one nearest to this line (from 1) is meant.
     pub near_line: Option<usize>,
     /// Only in this part of the text.
     pub within: Option<Span>,
+    /// A place begins and ends with lines, indentation and blanks at their ends aside.
+    pub whole_lines: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -72,18 +76,24 @@ pub fn find(search: &Search) -> Result<Outcome> {
     let region = region(search)?;
     elision::refuse("search_context", context, search.text)?;
 
-    let exact = exact::find(region.text, context);
+    let fits = |span: Span| !search.whole_lines || is_whole_lines(search.text, region.outer(span));
+    // Who sends lines means whole words.
+    let of_lines = context.contains('\n') || context.starts_with(char::is_whitespace);
+    let whole_words =
+        |span: Span| !of_lines || !(cuts_word(region.text, span.start) || cuts_word(region.text, span.end));
+    let exact = exact::find(region.text, context).into_iter().filter(|&span| fits(span) && whole_words(span));
+    let exact: Vec<Hit> =
+        exact.map(|span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact }).collect();
     if !exact.is_empty() {
-        let hits =
-            exact.into_iter().map(|span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact });
-        return Ok(decide(search, hits.collect()));
+        return Ok(decide(search, exact));
     }
-    let loose = whitespace::find(region.text, context);
+    let mut loose = whitespace::find(region.text, context);
+    loose.hits.retain(|hit| fits(hit.span));
     if !loose.hits.is_empty() {
         let hits = loose.hits.into_iter().map(|hit| Hit { span: region.outer(hit.span), ..hit });
         return Ok(decide(search, hits.collect()));
     }
-    if let Some(refused) = loose.refused {
+    if let Some(refused) = loose.refused.filter(|it| fits(it.hit.span)) {
         let nearest = Some(Hit { span: region.outer(refused.hit.span), ..refused.hit });
         return Ok(Outcome::Missed { nearest, reason: refused.reason.to_owned() });
     }
@@ -114,6 +124,18 @@ fn region<'a>(search: &Search<'a>) -> Result<Region<'a>> {
 
 fn without_bom(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+fn cuts_word(text: &str, at: usize) -> bool {
+    let is_word = |it: char| it.is_alphanumeric() || it == '_';
+    text[..at].ends_with(is_word) && text[at..].starts_with(is_word)
+}
+
+/// Whether nothing but white space stands before a place on its first line and after it on its last.
+fn is_whole_lines(text: &str, span: Span) -> bool {
+    let before = text[..span.start].rsplit('\n').next().unwrap_or_default();
+    let after = text[span.end..].split('\n').next().unwrap_or_default();
+    without_bom(before).trim().is_empty() && (text[..span.end].ends_with('\n') || after.trim().is_empty())
 }
 
 /// One place is it; of several the one that is nearer to `near_line` than any other.

@@ -4,12 +4,15 @@
 //! indentation the file has for it; depths that only the replacement has are counted on from the nearest one, in the
 //! file's own unit. Where both agree, and for an exact match, the replacement is taken as it is.
 
+mod kept;
+
 use similar::DiffOp;
 
 use super::literals::Literals;
 use super::{Hit, without_bom};
 use crate::model::{Code, Error, Help, Result, Span, Strategy};
 use crate::text::diff;
+use kept::Kept;
 
 /// One replacement: exactly this range of the old text becomes this text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +71,16 @@ pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> Patch {
     let context = unix(without_bom(context));
     let replacement = unix(without_bom(replacement));
     let mut patch = match hit.strategy {
+        Strategy::Exact if deletes_lines(text, hit.span, &context, &replacement) => {
+            let place = &text[hit.span.start..hit.span.end];
+            let start = hit.span.start + place.len() - place.trim_start().len();
+            fitted(text, Span::new(start, start + place.trim().len()), &context, &replacement)
+        }
+        // The first line goes, and its indentation is not left behind.
+        Strategy::Exact if replacement.starts_with('\n') && !context.starts_with('\n') => {
+            let start = indentation_before(text, hit.span.start).map_or(hit.span.start, |it| hit.span.start - it.len());
+            Patch { range: Span::new(start, hit.span.end), text: replacement.clone() }
+        }
         Strategy::Exact => Patch { range: hit.span, text: literal(text, hit.span, &context, &replacement) },
         _ => fitted(text, hit.span, &context, &replacement),
     };
@@ -77,6 +90,16 @@ pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> Patch {
         patch.text = patch.text.replace('\n', newline);
     }
     patch
+}
+
+/// All of a text as another one: in its line endings, with its byte order mark.
+pub fn whole(text: &str, content: &str) -> Patch {
+    let bom = text.len() - without_bom(text).len();
+    let mut new = unix(without_bom(content));
+    if line_ending(text, bom) == "\r\n" {
+        new = new.replace('\n', "\r\n");
+    }
+    Patch { range: Span::new(bom, text.len()), text: new }
 }
 
 fn unix(text: &str) -> String {
@@ -102,6 +125,13 @@ fn keep_final_newline(text: &str, patch: &mut Patch) {
     if patch.range.end == text.len() && text.ends_with('\n') && !ends.is_empty() && !ends.ends_with('\n') {
         patch.text.push('\n');
     }
+}
+
+/// Whether lines are searched from their first word on, to be deleted with their ends: their indentation goes too.
+fn deletes_lines(text: &str, span: Span, context: &str, replacement: &str) -> bool {
+    replacement.trim().is_empty()
+        && context.ends_with('\n')
+        && indentation_before(text, span.start).is_some_and(|shift| !shift.is_empty())
 }
 
 /// An exact match is replaced as asked. But where one line was searched with less than its indentation, and the
@@ -147,45 +177,113 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
     let ends_line = text[span.end..line_end].trim().is_empty();
     let asked = Edges::of(context);
     let new = Edges::of(replacement);
+    let around = Around::new(text, line_start, line_end, &asked, &new);
 
     if new.core.is_empty() {
         return match head {
             // Whole lines go whole.
             Some(_) if ends_line => {
                 let end = if line_end < text.len() { line_end + 1 } else { line_end };
-                Patch { range: Span::new(line_start, end), text: "\n".repeat(newlines(replacement)) }
+                let asked_above = newlines(asked.head);
+                let (above, below) =
+                    (asked_above.min(around.above), newlines(asked.tail).saturating_sub(1).min(around.below));
+                let range = Span::new(around.start_above(above), if below > 0 { around.end_below(below) } else { end });
+                let kept = newlines(replacement).saturating_sub(asked_above - above);
+                Patch { range, text: "\n".repeat(kept) }
             }
             _ => Patch { range: span, text: String::new() },
         };
     }
 
     let fit = Fit::new(text, span, context, replacement);
-    let literals = Literals::scan(new.core);
-    let mut offset = 0;
-    let mut out = each_line(new.core, |at, line| {
-        let starts = offset;
+    // What opens before the place may close in it.
+    let before = &text[..span.start];
+    let literals = Literals::scan(&[before, new.core].concat());
+    let kept = Kept::new(text, span, &asked, &new);
+    let mut out = String::new();
+    let mut offset = before.len();
+    let mut gap = String::new();
+    let mut continued = false;
+    for (at, line) in new.core.split('\n').enumerate() {
+        // In a literal the lines after a backslash are code as to their indentation.
+        let literal = literals.in_string(offset) && !kept.shifts_strings && !continued;
         offset += line.len() + 1;
-        if at == 0 || literals.in_string(starts) {
-            line.to_owned()
-        } else if line.trim().is_empty() {
-            String::new()
-        } else {
-            fit.indentation(indent(line)) + line.trim_start()
+        continued = line.ends_with('\\');
+        if line.trim().is_empty() {
+            gap.push_str(if literal { line } else { "" });
+            gap.push('\n');
+            continue;
         }
-    });
+        if at > 0 {
+            out.push('\n');
+            match kept.gap(at) {
+                Some(there) => out.push_str(&unix(there)),
+                None => out.push_str(&gap),
+            }
+        }
+        gap.clear();
+        match kept.line(at) {
+            Some(there) if at == 0 => out.push_str(there.trim_start()),
+            Some(there) => out.push_str(there),
+            None if at == 0 || literal => out.push_str(line),
+            None => out.push_str(&(fit.indentation(indent(line)) + line.trim_start())),
+        }
+    }
 
     let mut range = span;
     if let Some(head) = head {
-        let first = if new.indent() == asked.indent() { head.to_owned() } else { fit.indentation(new.indent()) };
-        let blank_lines = newlines(new.head).saturating_sub(newlines(asked.head));
-        if blank_lines > 0 || first != head {
-            range.start = line_start;
-            out = "\n".repeat(blank_lines) + &first + &out;
+        let first = match kept.line(0) {
+            Some(there) => indent(there).to_owned(),
+            None if new.indent() == asked.indent() => head.to_owned(),
+            None => fit.indentation(new.indent()),
+        };
+        let (more, fewer) = (newlines(new.head), newlines(asked.head));
+        if more != fewer || first != head {
+            let gone = fewer.saturating_sub(more).min(around.above);
+            range.start = around.start_above(gone);
+            out = "\n".repeat(more.saturating_sub(fewer)) + &first + &out;
         }
     }
-    let asked_ends = newlines(asked.tail).max(usize::from(ends_line));
-    out.push_str(&"\n".repeat(newlines(new.tail).saturating_sub(asked_ends)));
+    let (more, fewer) = (newlines(new.tail), newlines(asked.tail));
+    out.push_str(&"\n".repeat(more.saturating_sub(fewer)));
+    let gone = fewer.saturating_sub(more).min(around.below);
+    if ends_line && gone > 0 {
+        // The end of the place's own line stays.
+        out.push('\n');
+        range.end = around.end_below(gone);
+    }
     Patch { range, text: out }
+}
+
+/// The blank lines right above and right below a place.
+struct Around<'a> {
+    text: &'a str,
+    line_start: usize,
+    line_end: usize,
+    /// How many of them, as far as the search text or the replacement speaks of any.
+    above: usize,
+    below: usize,
+}
+
+impl<'a> Around<'a> {
+    fn new(text: &'a str, line_start: usize, line_end: usize, asked: &Edges, new: &Edges) -> Around<'a> {
+        let most = newlines(asked.head).max(newlines(asked.tail)).max(newlines(new.head));
+        let blank = |line: &&str| without_bom(line).trim().is_empty();
+        let before =
+            text[..line_start].strip_suffix('\n').map(|it| it.rsplit('\n').take(most).take_while(blank).count());
+        let after = text.get(line_end + 1..).unwrap_or_default();
+        let below = after.split_inclusive('\n').take(most).take_while(blank).count();
+        Around { text, line_start, line_end, above: before.unwrap_or_default(), below }
+    }
+
+    fn start_above(&self, lines: usize) -> usize {
+        (0..lines).fold(self.line_start, |start, _| line_start(self.text, start.saturating_sub(1)))
+    }
+
+    fn end_below(&self, lines: usize) -> usize {
+        let after = self.text.get(self.line_end + 1..).unwrap_or_default();
+        self.line_end + 1 + after.split_inclusive('\n').take(lines).map(str::len).sum::<usize>()
+    }
 }
 
 fn newlines(text: &str) -> usize {
@@ -281,13 +379,18 @@ struct Fit<'a> {
     table: Vec<Indentations<'a>>,
     asked_unit: Unit,
     unit: Unit,
+    /// By how many columns the file's lines stand further right than the request's, where all depths agree on it.
+    shift: Option<isize>,
 }
 
 impl<'a> Fit<'a> {
     fn new(text: &'a str, span: Span, context: &'a str, replacement: &str) -> Fit<'a> {
         let unit = Unit::of([text]).unwrap_or(Unit::Spaces(4));
         let asked_unit = Unit::of([context, replacement]).unwrap_or(unit);
-        let fit = |pairs: &[Indentations<'a>]| Fit { table: table(pairs), asked_unit, unit };
+        let fit = |pairs: &[Indentations<'a>]| {
+            let table = table(pairs);
+            Fit { shift: common_shift(&table), table, asked_unit, unit }
+        };
         let pairs = indentations(text, span, context);
         match pairs[..] {
             // One line without its indentation, and a replacement that knows it all the same.
@@ -295,7 +398,8 @@ impl<'a> Fit<'a> {
             [first, _, ..] => {
                 // The first line may have lost its indentation on the way, which the others then contradict.
                 let others = fit(&pairs[1..]);
-                if others.indentation(first.asked) == first.there { fit(&pairs) } else { others }
+                let lost = first.asked.is_empty() && others.indentation(first.asked) != first.there;
+                if lost { others } else { fit(&pairs) }
             }
             _ => fit(&pairs),
         }
@@ -305,6 +409,9 @@ impl<'a> Fit<'a> {
         let deeper = self.table.partition_point(|pair| width(pair.asked) <= width(asked));
         let Some(base) = self.table.get(deeper.saturating_sub(1)) else { return asked.to_owned() };
         let (from, to) = (width(base.asked), width(asked));
+        if let (Some(shift), Unit::Spaces(_)) = (self.shift, self.unit) {
+            return " ".repeat(to.saturating_add_signed(shift));
+        }
         let step = self.asked_unit.width();
         if to >= from {
             let (levels, rest) = ((to - from) / step, (to - from) % step);
@@ -317,6 +424,14 @@ impl<'a> Fit<'a> {
         }
         there.to_owned()
     }
+}
+
+/// Of two depths or more.
+fn common_shift(table: &[Indentations]) -> Option<isize> {
+    let shift = |pair: &Indentations| width(pair.there).cast_signed() - width(pair.asked).cast_signed();
+    let first = shift(table.first()?);
+    let spaces = table.iter().all(|pair| !pair.there.contains('\t'));
+    (spaces && table.len() > 1 && table.iter().all(|pair| shift(pair) == first)).then_some(first)
 }
 
 /// One entry for each depth of the search text: the indentation that the file has for it most often.

@@ -4,7 +4,7 @@ use super::*;
 use crate::text::testing::Dice;
 
 fn search<'a>(text: &'a str, context: &'a str) -> Search<'a> {
-    Search { text, context, autofix: 95, near_line: None, within: None }
+    Search { text, context, replacement: "", autofix: 95, near_line: None, within: None, whole_lines: false }
 }
 
 /// The strategy and the text of the one place.
@@ -65,6 +65,16 @@ fn near_line_decides_unless_it_is_a_tie() {
     assert!(matches!(near(2), Outcome::Ambiguous(hits) if hits.len() == 3));
     let within = Search { within: Some(Span::new(3, 6)), ..search(text, "x") };
     assert!(matches!(find(&within).unwrap(), Outcome::Found(hit) if hit.span == Span::new(4, 5)));
+}
+
+#[test]
+fn a_block_takes_whole_lines() {
+    let text = "old_value = 1;\nlet a = f(x);\n  value = 1;  \n";
+    let whole = |context| Search { whole_lines: true, ..search(text, context) };
+    assert_eq!(found(&whole("value = 1;\n")), (Indent, "value = 1;".into()));
+    assert!(missed(&whole("f(x);\n")).0.is_some());
+    assert!(missed(&whole("f( x );\n")).0.is_some());
+    assert_eq!(found(&whole("let a = f(x);\n")), (Exact, "let a = f(x);\n".into()));
 }
 
 #[test]
@@ -139,7 +149,7 @@ fn a_replacement_is_brought_to_the_place() {
     assert_eq!(new, "mod m {\n    x {\n    c();\n            d();\n    }\n}\n");
     // The first line lost its indentation on the way, the others have it.
     let (_, new) = edit("m {\n\ta( );\n\tb();\n}\n", "a();\n\tb();", "a();\n\tc();\n\td();");
-    assert_eq!(new, "m {\n\ta();\n\tc();\n\td();\n}\n");
+    assert_eq!(new, "m {\n\ta( );\n\tc();\n\td();\n}\n", "and what the edit leaves alone stays as it is");
     // A literal of many lines keeps its own.
     let (_, new) = edit(text, "    one();\n", "    q(`\n  a\n`);\n    two();\n");
     assert_eq!(new, "impl A {\n\tfn f() {\n\t\tq(`\n  a\n`);\n\t\ttwo();\n\t}\n}\n");
@@ -305,7 +315,15 @@ fn any_text_at_all() {
         };
         let autofix = dice.below(101) as u8;
         let near_line = (dice.below(3) == 0).then(|| dice.below(9));
-        let search = Search { text: &text, context: &context, autofix, near_line, within: None };
+        let search = Search {
+            text: &text,
+            context: &context,
+            replacement: "",
+            autofix,
+            near_line,
+            within: None,
+            whole_lines: dice.below(3) == 0,
+        };
         let Ok(outcome) = find(&search) else { continue };
         let hits = match outcome {
             Outcome::Found(hit) => {

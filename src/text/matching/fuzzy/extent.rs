@@ -2,7 +2,7 @@
 //! is meant: a closing bracket more or less costs one edit. So both edges must agree with the search text's, in their
 //! words and lines, and the place must open and close what the search text does.
 
-use super::flat::{Asked, Flat, first_atom, is_word, last_atom};
+use super::flat::{Asked, Flat, first_atom, is_word, last_atom, words};
 use crate::text::score;
 
 /// The first and the last line must be as alike as this, else the place's extent is doubtful.
@@ -22,6 +22,7 @@ pub(super) struct Place {
 pub(super) enum Doubt {
     Edges,
     Brackets,
+    Lines,
 }
 
 impl Doubt {
@@ -31,6 +32,7 @@ impl Doubt {
             Doubt::Brackets => {
                 "it opens and closes other brackets than the search text, so that its extent is doubtful"
             }
+            Doubt::Lines => "one of its lines has none of the words of the line that was searched",
         }
     }
 }
@@ -61,7 +63,10 @@ impl Extents<'_> {
             return None;
         }
         let aligned = self.judge(begin, end);
-        let same_edges = first_atom(text) == self.asked.first_atom() && last_atom(text) == self.asked.last_atom();
+        // A bracket or a quote more stands on many a line: only a word confirms an edge.
+        let same = |there: &str, asked: &str| there == asked && there.starts_with(is_word);
+        let same_edges =
+            same(first_atom(text), self.asked.first_atom()) && same(last_atom(text), self.asked.last_atom());
         if aligned.score < self.autofix || (aligned.doubt.is_none() && same_edges) {
             return Some(aligned);
         }
@@ -90,6 +95,8 @@ impl Extents<'_> {
             Some(Doubt::Edges)
         } else if !balanced && !self.lines_agree(begin, end) {
             Some(Doubt::Brackets)
+        } else if self.has_another_line(begin, end) {
+            Some(Doubt::Lines)
         } else {
             None
         };
@@ -145,11 +152,26 @@ impl Extents<'_> {
             && (same_last || alike(self.asked.lines.last(), lines.last()))
     }
 
-    /// Whether the lines correspond one to one.
+    /// Whether the lines correspond one to one, and those at the edges open and close the same.
     fn lines_agree(&self, begin: usize, end: usize) -> bool {
         let lines = self.flat.texts_between(begin, end);
+        let edge =
+            |asked: Option<&String>, there: Option<&&str>| asked.map(|it| balance(it)) == there.map(|it| balance(it));
         lines.len() == self.asked.lines.len()
+            && edge(self.asked.lines.first(), lines.first())
+            && edge(self.asked.lines.last(), lines.last())
             && lines.iter().zip(&self.asked.lines).all(|(there, asked)| score::score(asked, there) >= EDGE_SCORE)
+    }
+
+    /// Whether a line corresponds to one that says another thing: they have nothing in common. However alike the whole
+    /// is then, that line was not misspelt.
+    fn has_another_line(&self, begin: usize, end: usize) -> bool {
+        let lines = self.flat.texts_between(begin, end);
+        lines.len() == self.asked.lines.len()
+            && lines
+                .iter()
+                .zip(&self.asked.lines)
+                .any(|(there, asked)| there != asked && says_another_thing(asked, there))
     }
 
     /// Whether the first lines and the last lines are the same, on each side up to one that has a word.
@@ -163,6 +185,18 @@ impl Extents<'_> {
                 .is_some_and(|(asked, there)| asked == there)
         }
         equal(forwards) && equal(backwards)
+    }
+}
+
+/// Whether two lines share no word, or no sign but those of ASCII where they have no words.
+fn says_another_thing(asked: &str, there: &str) -> bool {
+    match words(asked).count() {
+        0 => {
+            let mut signs = asked.chars().filter(|it| !it.is_ascii()).peekable();
+            signs.peek().is_some() && !signs.any(|it| there.contains(it))
+        }
+        1 => false,
+        _ => !words(asked).any(|word| words(there).any(|it| it == word)),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::text::score::collapse;
 pub(super) struct Asked<'a> {
     /// As it came.
     context: &'a str,
+    whole_lines: bool,
     pub text: String,
     /// In characters.
     pub length: usize,
@@ -16,10 +17,10 @@ pub(super) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    pub fn new(context: &'a str) -> Asked<'a> {
+    pub fn new(context: &'a str, whole_lines: bool) -> Asked<'a> {
         let text = collapse(context).into_owned();
         let lines = context.lines().map(|line| collapse(line).into_owned()).filter(|line| !line.is_empty()).collect();
-        Asked { context, length: text.chars().count(), text, lines }
+        Asked { context, whole_lines, length: text.chars().count(), text, lines }
     }
 
     /// The best score at a distance of at least so much: a place that is longer than the search text has a greater
@@ -38,11 +39,11 @@ impl<'a> Asked<'a> {
 
     /// Whether it says itself that it begins with a line, by an indentation or a line end before it.
     pub fn begins_line(&self) -> bool {
-        self.context.starts_with(char::is_whitespace)
+        self.whole_lines || self.context.starts_with(char::is_whitespace)
     }
 
     pub fn ends_line(&self) -> bool {
-        self.context.trim_end_matches([' ', '\t', '\r']).ends_with('\n')
+        self.whole_lines || self.context.trim_end_matches([' ', '\t', '\r']).ends_with('\n')
     }
 }
 

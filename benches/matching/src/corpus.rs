@@ -1,0 +1,173 @@
+//! Real edits: what changed between two versions of one package in the caches of cargo and Go, and between the commits
+//! of this repository. Each hunk is one edit, as somebody made it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use similar::DiffOp;
+
+use crate::random::Random;
+
+const ENDINGS: [&str; 14] = ["rs", "go", "md", "toml", "py", "js", "ts", "c", "h", "sh", "yml", "yaml", "html", "txt"];
+const LARGEST_FILE: usize = 400_000;
+/// Of one pair of files, so that no file dominates.
+const HUNKS_OF_A_FILE: usize = 12;
+const LONGEST_HUNK: usize = 60;
+
+/// One change of a real file: lines `start..end` became `new`.
+#[derive(Debug, Clone)]
+pub struct Hunk {
+    pub name: String,
+    /// The whole file before, with newlines alone.
+    pub before: Arc<str>,
+    /// The whole file after all changes that were made with this one.
+    pub after: Arc<str>,
+    /// Of the lines before.
+    pub start: usize,
+    pub end: usize,
+    /// Of the lines after.
+    pub new_start: usize,
+    pub new_end: usize,
+}
+
+/// All hunks that are found on this machine, in an order that is the seed's.
+pub fn hunks(repository: &Path, random: &mut Random) -> Vec<Hunk> {
+    let mut found = Vec::new();
+    for (old, new) in versions() {
+        for (name, before, after) in common_files(&old, &new) {
+            push(&mut found, name, &before, &after, random);
+        }
+    }
+    history(repository, &mut found, random);
+    random.shuffle(&mut found);
+    found
+}
+
+fn push(found: &mut Vec<Hunk>, name: String, before: &str, after: &str, random: &mut Random) {
+    let usable = |text: &str| text.len() < LARGEST_FILE && !text.contains('\0') && !text.contains('\r');
+    if before == after || !usable(before) || !usable(after) || before.starts_with('\u{feff}') {
+        return;
+    }
+    let (before, after): (Arc<str>, Arc<str>) = (before.into(), after.into());
+    let old: Vec<&str> = before.split_inclusive('\n').collect();
+    let new: Vec<&str> = after.split_inclusive('\n').collect();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(2);
+    let ops = similar::capture_diff_slices_deadline(similar::Algorithm::Myers, &old, &new, Some(deadline));
+    let mut changes: Vec<(usize, usize, usize, usize)> = Vec::new();
+    for op in ops.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
+        let (o, n) = (op.old_range(), op.new_range());
+        match changes.last_mut() {
+            // What lies this near would be sent as one edit.
+            Some(last) if o.start - last.1 <= 2 && n.start - last.3 <= 2 => (last.1, last.3) = (o.end, n.end),
+            _ => changes.push((o.start, o.end, n.start, n.end)),
+        }
+    }
+    changes.retain(|it| it.1 - it.0 <= LONGEST_HUNK && it.3 - it.2 <= LONGEST_HUNK);
+    random.shuffle(&mut changes);
+    changes.truncate(HUNKS_OF_A_FILE);
+    found.extend(changes.into_iter().map(|(start, end, new_start, new_end)| Hunk {
+        name: name.clone(),
+        before: before.clone(),
+        after: after.clone(),
+        start,
+        end,
+        new_start,
+        new_end,
+    }));
+}
+
+/// Directories of two versions of one package, neighbours in the order of their names.
+fn versions() -> Vec<(PathBuf, PathBuf)> {
+    let home = |variable: &str, below: &str| {
+        let set = std::env::var_os(variable).map(PathBuf::from);
+        set.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(below)))
+    };
+    let mut packages: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for registry in home("CARGO_HOME", ".cargo").into_iter().flat_map(|it| directories(&it.join("registry/src"))) {
+        for package in directories(&registry) {
+            let full = name(&package);
+            let dash =
+                full.match_indices('-').find(|(at, _)| full[at + 1..].starts_with(|it: char| it.is_ascii_digit()));
+            if let Some((at, _)) = dash {
+                packages.entry(full[..at].to_owned()).or_default().push(package);
+            }
+        }
+    }
+    for modules in home("GOPATH", "go") {
+        go_modules(&modules.join("pkg/mod"), 0, &mut packages);
+    }
+    let mut pairs = Vec::new();
+    for mut of_one in packages.into_values() {
+        of_one.sort();
+        pairs.extend(of_one.windows(2).map(|two| (two[0].clone(), two[1].clone())));
+    }
+    pairs
+}
+
+fn go_modules(directory: &Path, depth: usize, packages: &mut BTreeMap<String, Vec<PathBuf>>) {
+    for below in directories(directory) {
+        if let Some((module, _)) = below.to_string_lossy().split_once('@') {
+            packages.entry(module.to_owned()).or_default().push(below.clone());
+        } else if depth < 4 && name(&below) != "cache" {
+            go_modules(&below, depth + 1, packages);
+        }
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn directories(below: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(below).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|it| it.path()).filter(|it| it.is_dir()).collect();
+    found.sort();
+    found
+}
+
+fn common_files(old: &Path, new: &Path) -> Vec<(String, String, String)> {
+    let mut found = Vec::new();
+    let mut pending = vec![PathBuf::new()];
+    while let Some(below) = pending.pop() {
+        let entries = fs::read_dir(new.join(&below)).into_iter().flatten().flatten();
+        let mut entries: Vec<PathBuf> = entries.map(|it| it.path()).collect();
+        entries.sort();
+        for path in entries {
+            let relative = below.join(path.file_name().unwrap_or_default());
+            if path.is_dir() {
+                pending.push(relative);
+            } else if is_text(&relative)
+                && let (Ok(before), Ok(after)) = (fs::read_to_string(old.join(&relative)), fs::read_to_string(&path))
+            {
+                found.push((format!("{}/{}", name(new), relative.display()), before, after));
+            }
+        }
+    }
+    found
+}
+
+fn is_text(path: &Path) -> bool {
+    path.extension().is_some_and(|it| ENDINGS.iter().any(|ending| it == *ending))
+}
+
+/// Every commit of the repository against its first parent.
+fn history(repository: &Path, found: &mut Vec<Hunk>, random: &mut Random) {
+    let git = |arguments: &[&str]| -> Option<String> {
+        let output = Command::new("git").arg("-C").arg(repository).args(arguments).output().ok()?;
+        output.status.success().then(|| String::from_utf8(output.stdout).ok())?
+    };
+    let Some(commits) = git(&["rev-list", "--first-parent", "--parents", "--max-count=400", "HEAD"]) else { return };
+    for line in commits.lines() {
+        let [commit, parent, ..] = line.split(' ').collect::<Vec<_>>()[..] else { continue };
+        let names = git(&["diff", "--name-only", "--diff-filter=M", parent, commit]).unwrap_or_default();
+        for file in names.lines().filter(|it| is_text(Path::new(it))) {
+            let show = |of: &str| git(&["show", &format!("{of}:{file}")]);
+            if let (Some(before), Some(after)) = (show(parent), show(commit)) {
+                push(found, format!("git:{file}"), &before, &after, random);
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The matcher's own sources, compiled without the rest of semdex, and what the bench measures them with.
+
+#[path = "../../../src/model.rs"]
+pub mod model;
+#[path = "../../../src/text/mod.rs"]
+pub mod text;
+
+pub mod corpus;
+pub mod perturb;
+pub mod random;

@@ -1,0 +1,266 @@
+//! What happens to a text between the file and the request: layout that is recalled loosely, words that have drifted.
+
+use crate::random::Random;
+
+/// How the layout of a request differs from the file's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// All of it as far left as it can go.
+    Dedented,
+    /// All of it further right.
+    Indented,
+    /// Tabs for spaces, or spaces for tabs.
+    OtherUnit,
+    /// The first line has lost its indentation.
+    FirstLineLost,
+    TrailingBlanks,
+    BlankLinesLost,
+    BlankLinesMore,
+    /// Blanks inside of lines doubled.
+    Spaced,
+    /// Two lines as one.
+    Joined,
+    /// One line as two.
+    Wrapped,
+}
+
+impl Layout {
+    pub const ALL: [Layout; 10] = [
+        Layout::Dedented,
+        Layout::Indented,
+        Layout::OtherUnit,
+        Layout::FirstLineLost,
+        Layout::TrailingBlanks,
+        Layout::BlankLinesLost,
+        Layout::BlankLinesMore,
+        Layout::Spaced,
+        Layout::Joined,
+        Layout::Wrapped,
+    ];
+
+    /// The search text and the replacement with this layout; none where it would not change the search text or where
+    /// it would change what the text means.
+    pub fn apply(self, search: &str, replacement: &str, random: &mut Random) -> Option<(String, String)> {
+        // A change of nothing but layout, in another layout, says nothing.
+        let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+        if squeezed(search) == squeezed(replacement) {
+            return None;
+        }
+        // Nobody can tell how far right the new lines of a literal belong.
+        let opens = |line: &str| ["\"", "`"].iter().any(|quote| line.matches(quote).count() % 2 == 1);
+        if replacement.lines().any(|line| opens(line) && !search.contains(line)) {
+            return None;
+        }
+        let search_only = |text: Option<String>| Some((text?, replacement.to_owned()));
+        let made = match self {
+            Layout::Dedented => {
+                let margin = margin(&[search, replacement])?;
+                let dedent = |text: &str| each(text, |line| line.get(margin.len()..).unwrap_or_default().to_owned());
+                (dedent(search), dedent(replacement))
+            }
+            Layout::Indented => {
+                let tabs = search.contains("\n\t") || replacement.contains("\n\t");
+                let unit = if tabs { "\t" } else { unit(search).or(unit(replacement)).unwrap_or("    ") };
+                let indent = |text: &str| {
+                    each(text, |line| if line.is_empty() { String::new() } else { format!("{unit}{line}") })
+                };
+                (indent(search), indent(replacement))
+            }
+            Layout::OtherUnit => {
+                let from = unit(search)?;
+                let mixed = if from == "\t" { ' ' } else { '\t' };
+                if search.lines().chain(replacement.lines()).any(|it| it.starts_with(mixed)) {
+                    return None;
+                }
+                let to = if from == "\t" { *random.pick(&["    ", "  ", "        "]) } else { "\t" };
+                let change = |text: &str| {
+                    each(text, |line| {
+                        let rest = line.trim_start_matches(from);
+                        to.repeat((line.len() - rest.len()) / from.len()) + rest
+                    })
+                };
+                (change(search), change(replacement))
+            }
+            Layout::FirstLineLost => {
+                let indent = |text: &str| text.len() - text.trim_start_matches([' ', '\t']).len();
+                if indent(search) != indent(replacement) {
+                    return None;
+                }
+                (search[indent(search)..].to_owned(), replacement[indent(replacement)..].to_owned())
+            }
+            Layout::TrailingBlanks => search_only(some_lines(search, random, |line| Some(format!("{line}  "))))?,
+            // Where the edit itself leaves them alone.
+            Layout::BlankLinesLost => {
+                let lines: Vec<&str> = search.split('\n').collect();
+                let is_left = |at: usize| {
+                    at > 0
+                        && at + 1 < lines.len()
+                        && lines[at].trim().is_empty()
+                        && !lines[at - 1].trim().is_empty()
+                        && !lines[at + 1].trim().is_empty()
+                        && replacement.contains(&lines[at - 1..=at + 1].join("\n"))
+                };
+                let kept: Vec<&str> = (0..lines.len()).filter(|&at| !is_left(at)).map(|at| lines[at]).collect();
+                search_only(Some(kept.join("\n")))?
+            }
+            Layout::BlankLinesMore => {
+                let core = search.trim_matches('\n');
+                let (lines, last) = core.rsplit_once('\n')?;
+                let more = some_lines(lines, random, |line| {
+                    let is_left =
+                        replacement.lines().any(|it| it == line) && !replacement.contains(&format!("{line}\n\n"));
+                    (is_left && line.ends_with([';', ',', '}', '{'])).then(|| format!("{line}\n"))
+                })?;
+                search_only(Some(search.replacen(core, &format!("{more}\n{last}"), 1)))?
+            }
+            Layout::Spaced => search_only(some_lines(search, random, |line| {
+                if line.contains(['"', '\'', '`', '#']) || line.contains("//") || line.contains("/*") {
+                    return None;
+                }
+                let (indent, rest) = line.split_at(line.len() - line.trim_start().len());
+                rest.contains(' ').then(|| indent.to_owned() + &rest.replacen(' ', "  ", 2))
+            }))?,
+            Layout::Joined => search_only(joined(search, random))?,
+            Layout::Wrapped => search_only(some_lines(search, random, |line| {
+                let plain = !line.contains(['"', '\'', '`', '#', '*']) && !line.contains("//");
+                let at = line.find(", ").filter(|_| plain)?;
+                Some(format!("{},\n{}", &line[..at], &line[at + 2..]))
+            }))?,
+        };
+        (made.0 != search).then_some(made)
+    }
+}
+
+fn each(text: &str, change: impl Fn(&str) -> String) -> String {
+    text.split('\n').map(change).collect::<Vec<_>>().join("\n")
+}
+
+/// What all lines that are not blank begin with, if it is something.
+fn margin(texts: &[&str]) -> Option<String> {
+    let mut margin: Option<&str> = None;
+    for line in texts.iter().flat_map(|it| it.lines()).filter(|it| !it.trim().is_empty()) {
+        let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+        let common = match margin {
+            None => indent,
+            Some(margin) => {
+                let same = margin.bytes().zip(indent.bytes()).take_while(|(a, b)| a == b).count();
+                &margin[..same]
+            }
+        };
+        margin = Some(common);
+    }
+    margin.filter(|it| !it.is_empty()).map(str::to_owned)
+}
+
+/// What a text is indented by.
+fn unit(text: &str) -> Option<&'static str> {
+    let mut least = usize::MAX;
+    for line in text.lines().filter(|it| !it.trim().is_empty()) {
+        if line.starts_with('\t') {
+            return Some("\t");
+        }
+        let indent = line.len() - line.trim_start_matches(' ').len();
+        if indent > 0 {
+            least = least.min(indent);
+        }
+    }
+    match least {
+        usize::MAX => None,
+        2 | 6 => Some("  "),
+        _ => Some("    "),
+    }
+}
+
+/// A few lines changed, or none if no line can be.
+fn some_lines(text: &str, random: &mut Random, change: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+    let mut candidates: Vec<usize> = (0..lines.len()).filter(|&at| !lines[at].trim().is_empty()).collect();
+    random.shuffle(&mut candidates);
+    let mut left = random.between(1, 3);
+    let mut changed = false;
+    for at in candidates {
+        if left == 0 {
+            break;
+        }
+        if let Some(new) = change(&lines[at]) {
+            lines[at] = new;
+            left -= 1;
+            changed = true;
+        }
+    }
+    changed.then(|| lines.join("\n"))
+}
+
+fn joined(text: &str, random: &mut Random) -> Option<String> {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let plain = |line: &str| !line.contains(['"', '\'', '`', '#']) && !line.contains("//") && !line.contains('*');
+    let mut fits: Vec<usize> = (0..lines.len().saturating_sub(1))
+        .filter(|&at| {
+            let (line, next) = (lines[at].trim_end(), lines[at + 1].trim());
+            line.ends_with([',', '(', '{', '[']) && !next.is_empty() && plain(line) && plain(next)
+        })
+        .collect();
+    random.shuffle(&mut fits);
+    let at = *fits.first()?;
+    let mut out: Vec<String> = lines[..at].iter().map(|it| (*it).to_owned()).collect();
+    out.push(format!("{} {}", lines[at].trim_end(), lines[at + 1].trim_start()));
+    out.extend(lines[at + 2..].iter().map(|it| (*it).to_owned()));
+    Some(out.join("\n"))
+}
+
+/// A text with so many of its words changed, left out or added, as somebody recalls it who does not look.
+pub fn drift(text: &str, tokens: usize, random: &mut Random) -> Option<String> {
+    let mut out = text.to_owned();
+    for _ in 0..tokens {
+        let words: Vec<(usize, usize)> = words(&out);
+        if words.is_empty() {
+            return None;
+        }
+        let (start, end) = *random.pick(&words);
+        let word = &out[start..end];
+        let new = match random.below(6) {
+            // A letter more, less, or another.
+            0 => format!("{word}s"),
+            1 if word.chars().count() > 3 => word.chars().take(word.chars().count() - 1).collect(),
+            2 => {
+                let mut letters: Vec<char> = word.chars().collect();
+                let at = random.below(letters.len());
+                letters[at] = if letters[at] == 'q' { 'k' } else { 'q' };
+                letters.into_iter().collect()
+            }
+            // A name that says the same.
+            3 => format!("{word}_{}", random.pick(&["ref", "id", "new"])),
+            4 if word.contains('_') => word.replacen('_', "", 1),
+            5 if word.chars().all(|it| it.is_ascii_digit()) => format!("{word}0"),
+            _ => format!("{}{}", random.pick(&["my", "the"]), word),
+        };
+        out.replace_range(start..end, &new);
+    }
+    (out != text).then_some(out)
+}
+
+fn words(text: &str) -> Vec<(usize, usize)> {
+    crate::text::words::words(text).map(|(at, word)| (at, at + word.len())).collect()
+}
+
+/// A near-copy of a block: one of its names is another wherever it stands, or a line is missing.
+pub fn near_copy(text: &str, random: &mut Random) -> Option<String> {
+    let words = words(text);
+    let names: Vec<&str> = words.iter().map(|&(a, b)| &text[a..b]).filter(|it| it.len() > 3).collect();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    if lines.len() > 4 && random.chance(3) {
+        let without = random.between(1, lines.len() - 2);
+        if !lines[without].trim().is_empty() {
+            return Some(lines.iter().enumerate().filter(|(at, _)| *at != without).map(|(_, it)| *it).collect());
+        }
+    }
+    if names.is_empty() {
+        return None;
+    }
+    let name = *random.pick(&names);
+    let mut out = text.to_owned();
+    for &(a, b) in words.iter().rev().filter(|&&(a, b)| &text[a..b] == name) {
+        out.replace_range(a..b, &format!("{name}Zz"));
+    }
+    Some(out)
+}

@@ -1,0 +1,147 @@
+//! `rename`: every place that names a symbol, in one change, or a reason why not.
+
+use std::collections::BTreeMap;
+
+use super::ask::{Ask, Reply, ask_by_name};
+use super::report::{Mode, OnBreak, Plan, Report, carry_out};
+use crate::lang::files::File;
+use crate::model::{Candidate, Code, Error, FileEdit, Help, Landed, Language, Renaming, Result, Strategy, SymbolQuery};
+use crate::text::matching::{self, Patch};
+use crate::workspace::{Cause, Workspace};
+
+/// Of the places that stand in the way, so many are shown.
+const MOST_SHOWN: usize = 20;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenameRequest {
+    pub symbol: SymbolQuery,
+    pub new_name: String,
+    pub dry_run: bool,
+    /// What a rename breaks it should not have: refused unless told otherwise.
+    pub on_break: OnBreak,
+}
+
+pub async fn rename(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Result<Reply<Report>> {
+    check_name(&request.new_name)?;
+    let mode = Mode::new(Cause::Rename, request.dry_run, request.on_break);
+    let answer = carry_out(workspace, asked, mode, || plan(workspace, request, asked)).await;
+    answer.map_err(|mut error| {
+        if error.code == Code::WouldBreak {
+            error.code = Code::RenameRefused;
+            let first = error.help.impact.as_ref().and_then(|it| it.broken.first());
+            let why = first.map(|it| format!(" (the first: {})", it.reason)).unwrap_or_default();
+            error.detail = format!("the new name clashes with what is there{why}: {}", error.detail);
+        }
+        error
+    })
+}
+
+fn check_name(name: &str) -> Result<()> {
+    let plain = name.strip_prefix("r#").unwrap_or(name);
+    let starts = plain.starts_with(|it: char| it == '_' || it.is_alphabetic());
+    if starts && plain.chars().all(|it| it == '_' || it.is_alphanumeric()) {
+        return Ok(());
+    }
+    let detail = format!("`{name}` is no name: give an identifier, not a path");
+    Err(Error::new(Code::RenameRefused, detail))
+}
+
+async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Result<Plan> {
+    let mut query = request.symbol.clone();
+    query.file = query.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
+    // Not kept as an answer: what it rests on are the very texts that it changes.
+    let verb = format!("rename {}", request.new_name);
+    let found = ask_by_name(workspace, asked, &verb, &query, |view, query, deadline| {
+        view.rename(query, request.new_name.clone(), deadline)
+    })
+    .await?;
+    let renaming = found.value;
+    if renaming.symbol.name == request.new_name {
+        return Ok(Plan { edits: Vec::new(), landed: Vec::new(), findings: Vec::new() });
+    }
+    if !renaming.possible.is_empty() {
+        return Err(in_the_way(&renaming));
+    }
+    if !found.meta.coverage.complete {
+        let lacks: Vec<&str> = found.meta.coverage.missing.iter().map(|it| it.detail.as_str()).collect();
+        let detail = format!("not all of its places are known: {}", lacks.join("; "));
+        let mut error = Error::new(Code::RenameRefused, detail);
+        error.meta = Some(Box::new(found.meta));
+        return Err(error);
+    }
+    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+    let mut edits = Vec::new();
+    let mut landed = Vec::new();
+    let mut moves: BTreeMap<&str, &str> =
+        renaming.moves.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+    let text = |file: &str| {
+        let stale =
+            || Error::new(Code::Conflict, format!("`{file}` was changed by somebody else meanwhile: try again"));
+        snapshot.files.get(file).cloned().ok_or_else(stale)
+    };
+    for rewrite in &renaming.rewrites {
+        let file = text(&rewrite.file)?;
+        let patches: Vec<Patch> =
+            rewrite.parts.iter().map(|(range, text)| Patch { range: *range, text: text.clone() }).collect();
+        if patches.iter().any(|it| file.text.get(it.range.start..it.range.end).is_none()) {
+            let detail = format!("`{}` was changed by somebody else meanwhile: try again", rewrite.file);
+            return Err(Error::new(Code::Conflict, detail));
+        }
+        let (new, spans) = matching::apply_all(&file.text, &patches)?;
+        let name = moves.remove(rewrite.file.as_str()).unwrap_or(&rewrite.file);
+        let after = File::new(name, new);
+        for span in spans {
+            let place = after.lines().place(name, span);
+            landed.push(Landed { strategy: Strategy::Symbol, score: 100.0, place });
+        }
+        push(&mut edits, &file, name, &after)?;
+    }
+    for (from, to) in moves {
+        let file = text(from)?;
+        push(&mut edits, &file, to, &File::new(to, file.text.clone()))?;
+    }
+    for edit in edits.iter().filter(|it| it.old.is_none()) {
+        if workspace.read_if_there(&edit.file)?.is_some() {
+            let detail = format!("its file would become `{}`, which exists", edit.file);
+            return Err(Error::new(Code::RenameRefused, detail));
+        }
+    }
+    edits.sort_by(|a: &FileEdit, b| a.file.cmp(&b.file));
+    landed.sort_by(|a, b| (&a.place.file, a.place.start).cmp(&(&b.place.file, b.place.start)));
+    Ok(Plan { edits, landed, findings: Vec::new() })
+}
+
+/// A file's new text, under its old name or another.
+fn push(edits: &mut Vec<FileEdit>, file: &File, name: &str, after: &File) -> Result<()> {
+    let old = Some(file.text.clone());
+    if name == &*file.path {
+        edits.push(FileEdit { file: name.to_owned(), old, new: Some(after.text.clone()) });
+    } else {
+        edits.push(FileEdit { file: file.path.to_string(), old, new: None });
+        edits.push(FileEdit { file: name.to_owned(), old: None, new: Some(after.text.clone()) });
+    }
+    Ok(())
+}
+
+fn in_the_way(renaming: &Renaming) -> Error {
+    let shown: Vec<String> =
+        renaming.possible.iter().take(3).map(|it| format!("{}:{}", it.place.file, it.place.line)).collect();
+    let more = if renaming.possible.len() > shown.len() { ", …" } else { "" };
+    let why = match Language::of(&renaming.symbol.place.file) {
+        Some(Language::Rust) => "in a macro's input, behind an inactive `cfg`, or of a type that is not known",
+        _ => "in what is not built here",
+    };
+    let detail = format!(
+        "{} may name `{}` and cannot be renamed with it, for they stand {why}: {}{more}. Look at them, and rename \
+         by `edit`",
+        if renaming.possible.len() == 1 { "1 place".to_owned() } else { format!("{} places", renaming.possible.len()) },
+        renaming.symbol.path,
+        shown.join(", "),
+    );
+    let candidates = renaming.possible.iter().take(MOST_SHOWN).map(|it| Candidate {
+        place: it.place.clone(),
+        score: 100.0,
+        text: it.text.clone(),
+    });
+    Error::new(Code::RenameRefused, detail).with_help(Help { candidates: candidates.collect(), ..Help::default() })
+}

@@ -1,0 +1,107 @@
+//! What an edit leaves alone.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use similar::DiffOp;
+
+use super::{Edges, Literals, indent, indentation_before, with_indentation};
+use crate::model::Span;
+use crate::text::diff;
+
+/// The lines of a replacement that it takes over from the search text as they are: they stay as the file has them,
+/// with the blank lines between them.
+pub(super) struct Kept<'a> {
+    /// By the line of the replacement's core.
+    lines: FxHashMap<usize, &'a str>,
+    /// Before a line of the replacement's core, with the ends of its lines.
+    gaps: FxHashMap<usize, &'a str>,
+    /// The request has the lines of string literals at another indentation than the file, like all others.
+    pub(super) shifts_strings: bool,
+}
+
+/// A line with words: where it stands among all lines, and in its text.
+struct WordLine<'a> {
+    at: usize,
+    span: Span,
+    text: &'a str,
+}
+
+/// The blank lines before a line, with their ends.
+fn gap<'a>(text: &'a str, lines: &[WordLine], at: usize) -> &'a str {
+    let Some(before) = at.checked_sub(1) else { return "" };
+    text[lines[before].span.end..lines[at].span.start].split_once('\n').map_or("", |(_, blank)| blank)
+}
+
+fn word_lines(text: &str) -> Vec<WordLine<'_>> {
+    let mut start = 0;
+    let mut lines = Vec::new();
+    for (at, line) in text.split('\n').enumerate() {
+        let content = line.trim_end_matches('\r');
+        if !content.trim().is_empty() {
+            lines.push(WordLine { at, span: Span::new(start, start + content.len()), text: content });
+        }
+        start += line.len() + 1;
+    }
+    lines
+}
+
+impl<'a> Kept<'a> {
+    pub(super) fn new(text: &'a str, span: Span, asked: &Edges, new: &Edges) -> Kept<'a> {
+        let there_text = with_indentation(text, span);
+        let begins_line = indentation_before(text, span.start).is_some();
+        let (asked_lines, new_lines, there) = (word_lines(asked.core), word_lines(new.core), word_lines(there_text));
+        // The first lines stand without their indentation.
+        let whole = |lines: &[WordLine], edges: &Edges| -> Vec<String> {
+            let line =
+                |it: &WordLine| if it.at == 0 { edges.indent().to_owned() + it.text } else { it.text.to_owned() };
+            lines.iter().map(line).collect()
+        };
+        let squeezed = |lines: &[WordLine]| -> Vec<String> {
+            lines.iter().map(|it| it.text.split_whitespace().collect()).collect()
+        };
+        let in_file = equal_lines(&squeezed(&asked_lines), &squeezed(&there));
+        let taken_over = equal_lines(&whole(&new_lines, new), &whole(&asked_lines, asked));
+        let literals = Literals::scan(&text[..span.end]);
+        let there_start = span.end - there_text.len();
+        let shifts_strings = in_file.iter().any(|(&of_asked, &of_there)| {
+            let (asked_line, there_line) = (&asked_lines[of_asked], &there[of_there]);
+            let asked_indent = if asked_line.at == 0 { asked.indent() } else { indent(asked_line.text) };
+            literals.in_string(there_start + there_line.span.start) && asked_indent != indent(there_line.text)
+        });
+        let mut kept = Kept { lines: FxHashMap::default(), gaps: FxHashMap::default(), shifts_strings };
+        let mut before: Option<(usize, usize, usize)> = None;
+        for (of_new, of_asked) in taken_over {
+            let Some(&of_there) = in_file.get(&of_asked).filter(|&&at| at > 0 || begins_line) else { continue };
+            let at = new_lines[of_new].at;
+            kept.lines.insert(at, there[of_there].text);
+            let (asked_gap, new_gap) = (gap(asked.core, &asked_lines, of_asked), gap(new.core, &new_lines, of_new));
+            if before == Some((of_new.wrapping_sub(1), of_asked.wrapping_sub(1), of_there.wrapping_sub(1)))
+                && new_gap == asked_gap
+            {
+                kept.gaps.insert(at, gap(there_text, &there, of_there));
+            }
+            before = Some((of_new, of_asked, of_there));
+        }
+        kept
+    }
+
+    pub(super) fn line(&self, at: usize) -> Option<&'a str> {
+        self.lines.get(&at).copied()
+    }
+
+    pub(super) fn gap(&self, at: usize) -> Option<&'a str> {
+        self.gaps.get(&at).copied()
+    }
+}
+
+/// Which lines of one text are which of another, in order.
+fn equal_lines(a: &[String], b: &[String]) -> BTreeMap<usize, usize> {
+    let mut pairs = BTreeMap::new();
+    for op in diff::of_lines(a, b) {
+        if let DiffOp::Equal { old_index, new_index, len } = op {
+            pairs.extend((0..len).map(|at| (old_index + at, new_index + at)));
+        }
+    }
+    pairs
+}
