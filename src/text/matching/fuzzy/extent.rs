@@ -167,11 +167,17 @@ impl Extents<'_> {
     /// is then, that line was not misspelt.
     fn has_another_line(&self, begin: usize, end: usize) -> bool {
         let lines = self.flat.texts_between(begin, end);
-        lines.len() == self.asked.lines.len()
+        let asked_lines = &self.asked.lines;
+        // A line of the one that stands elsewhere in the other was moved, not misspelt.
+        let moved = |asked: &String, there: &str| {
+            words(asked).next().is_some()
+                && (lines.contains(&asked.as_str()) || asked_lines.iter().any(|it| it == there))
+        };
+        lines.len() == asked_lines.len()
             && lines
                 .iter()
-                .zip(&self.asked.lines)
-                .any(|(there, asked)| there != asked && says_another_thing(asked, there))
+                .zip(asked_lines)
+                .any(|(there, asked)| there != asked && (says_another_thing(asked, there) || moved(asked, there)))
     }
 
     /// Whether the first lines and the last lines are the same, on each side up to one that has a word.
