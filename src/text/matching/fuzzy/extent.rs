@@ -167,17 +167,11 @@ impl Extents<'_> {
     /// is then, that line was not misspelt.
     fn has_another_line(&self, begin: usize, end: usize) -> bool {
         let lines = self.flat.texts_between(begin, end);
-        let asked_lines = &self.asked.lines;
-        // A line of the one that stands elsewhere in the other was moved, not misspelt.
-        let moved = |asked: &String, there: &str| {
-            words(asked).next().is_some()
-                && (lines.contains(&asked.as_str()) || asked_lines.iter().any(|it| it == there))
-        };
-        lines.len() == asked_lines.len()
+        lines.len() == self.asked.lines.len()
             && lines
                 .iter()
-                .zip(asked_lines)
-                .any(|(there, asked)| there != asked && (says_another_thing(asked, there) || moved(asked, there)))
+                .zip(&self.asked.lines)
+                .any(|(there, asked)| there != asked && says_another_thing(asked, there))
     }
 
     /// Whether the first lines and the last lines are the same, on each side up to one that has a word.
