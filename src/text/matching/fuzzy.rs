@@ -81,8 +81,9 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
     }
     if rivals.is_empty() {
         let unchanged = || {
-            let patch = patch(search.text, &hit(best), context, search.replacement);
-            search.text.get(patch.range.start..patch.range.end) == Some(&patch.text)
+            let same_words = flat.text[best.start..best.end] == *score::collapse(search.replacement);
+            let patch = same_words.then(|| patch(search.text, &hit(best), context, search.replacement));
+            patch.is_some_and(|it| search.text.get(it.range.start..it.range.end) == Some(&it.text))
         };
         if finder.already_there(best, search.replacement) || unchanged() {
             return missed("the replacement stands there already".to_owned());
