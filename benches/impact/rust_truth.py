@@ -151,9 +151,9 @@ def outermost_body(text, line):
 
 
 def lies_in(file, sources):
-    """Whether a file belongs to one of these targets, by their root files."""
+    """Whether a file may belong to one of these targets, by their root files: a module of a test stands beside it."""
     for source in sources:
         directory = os.path.dirname(source)
-        if file == source or os.path.basename(source) in ("lib.rs", "main.rs", "mod.rs") and file.startswith(directory + "/"):
+        if file == source or file.startswith(directory + "/"):
             return True
     return False

@@ -12,7 +12,7 @@ use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, S
 use rustc_hash::FxHasher;
 
 use super::Scene;
-use super::reach::{Cause, Reach};
+use super::reach::{Cause, Reach, has_body};
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
 use crate::lang::rust::names::{Reader, Verdict, Why};
@@ -82,6 +82,24 @@ impl<'db> Context<'db> {
         scene: &Scene,
         new: &mut Vec<Diagnostic>,
     ) {
+        let gone = reach.causes.iter().filter_map(|it| it.delta.as_ref());
+        let gone = gone.filter(|it| matches!(it.kind, ChangeKind::Removed | ChangeKind::Renamed));
+        let gone: Vec<&OutlineItem> = gone.filter_map(|it| it.before).collect();
+        let lost = |kind: SymbolKind| -> HashSet<&str> {
+            let lost = gone.iter().filter(|it| it.kind == kind);
+            lost.flat_map(|it| it.children.iter().map(|it| it.name.as_str())).collect()
+        };
+        // What a trait that is gone would have provided is missed where the trait is, and the type of what is gone
+        // is not known.
+        let (lost_methods, lost_variants) = (lost(SymbolKind::Trait), lost(SymbolKind::Enum));
+        new.retain(|it| match it.code.as_deref() {
+            Some("E0282") => gone.is_empty(),
+            Some("E0599") => {
+                let words = self.text_of(it).into_iter().flat_map(words);
+                !words.into_iter().any(|(_, word)| lost_methods.contains(word))
+            }
+            _ => true,
+        });
         let errors = new.iter().filter(|it| it.severity == Severity::Error);
         let lines = errors.flat_map(|it| {
             (it.place.line..=it.place.end_line).map(|line| (it.place.file.clone(), line)).collect::<Vec<_>>()
@@ -89,9 +107,6 @@ impl<'db> Context<'db> {
         let lines: HashSet<(String, usize)> = lines.collect();
         let mut told = Told { lines, new };
         let mut lost_imports = LostImports::default();
-        let gone = reach.causes.iter().filter_map(|it| it.delta.as_ref());
-        let gone = gone.filter(|it| matches!(it.kind, ChangeKind::Removed | ChangeKind::Renamed));
-        let gone: Vec<&OutlineItem> = gone.filter_map(|it| it.before).collect();
         // Imports first: what a broken one would have brought in is an error there and nowhere else.
         for imports in [true, false] {
             for cause in &reach.causes {
@@ -109,9 +124,14 @@ impl<'db> Context<'db> {
                     let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
                     if imports {
                         let file = self.files.get(&it.file.path).unwrap_or(&it.file);
+                        // What is on the way to something else is not brought in.
+                        if file.text.get(error.place.end..).is_some_and(|it| it.trim_start().starts_with("::")) {
+                            told.add(error);
+                            continue;
+                        }
                         let around = file.outline().enclosing(error.place.start);
-                        let module = around.iter().rfind(|it| it.kind == SymbolKind::Module);
-                        let within = module.map_or(Span::new(0, file.text.len()), |it| it.span);
+                        let scope = around.iter().rfind(|it| it.kind == SymbolKind::Module || has_body(it.kind));
+                        let within = scope.map_or(Span::new(0, file.text.len()), |it| it.span);
                         lost_imports.entry(it.file.path.clone()).or_default().push((cause.name.clone(), within));
                     } else if self.is_bare(&error) && is_lost(&lost_imports, &error, &cause.name) {
                         continue;
@@ -131,25 +151,11 @@ impl<'db> Context<'db> {
                     told.add(self.error(file.lines().place(&file.path, it.span), "", it.message.clone()));
                 }
             }
-            self.unresolved_names(file, index, scene, reach, &mut told);
+            self.unresolved_names(index, scene, reach, &lost_variants, &mut told);
             self.twice(file, &of_file, &mut told);
         }
-        // What a trait that is gone would have provided is missed where the trait is, and the type of what is gone
-        // is not known.
-        let traits = gone.iter().filter(|it| it.kind == SymbolKind::Trait);
-        let lost_methods: HashSet<&str> = traits.flat_map(|it| it.children.iter().map(|it| it.name.as_str())).collect();
         let new = told.new;
-        new.retain(|it| {
-            let follows = match it.code.as_deref() {
-                Some("E0282") => !gone.is_empty(),
-                Some("E0599") => {
-                    let words = self.text_of(it).into_iter().flat_map(words);
-                    words.into_iter().any(|(_, word)| lost_methods.contains(word))
-                }
-                _ => self.follows_from(&lost_imports, it),
-            };
-            !follows
-        });
+        new.retain(|it| !self.follows_from(&lost_imports, it));
         new.sort();
     }
 
@@ -304,7 +310,15 @@ impl<'db> Context<'db> {
     }
 
     /// Names of an edited file that mean nothing, where the edit wrote them or changed what the file sees.
-    fn unresolved_names(&self, file: &Arc<File>, index: usize, scene: &Scene, reach: &Reach<'_>, told: &mut Told<'_>) {
+    fn unresolved_names(
+        &self,
+        index: usize,
+        scene: &Scene,
+        reach: &Reach<'_>,
+        lost_variants: &HashSet<&str>,
+        told: &mut Told<'_>,
+    ) {
+        let file = &scene.news[index];
         let Some(own) = self.files.get(&file.path) else { return };
         let Some(id) = self.file_id(&file.path) else { return };
         if self.sema.file_to_module_def(id).is_none() {
@@ -317,7 +331,7 @@ impl<'db> Context<'db> {
         let places: Vec<(usize, &str)> = words(&file.text).collect();
         for (at, word) in places {
             let before = back.offset(at).filter(|_| back.is_untouched(Span::new(at, at + word.len())));
-            if before.is_some() && !all {
+            if before.is_some() && (!all || lost_variants.contains(word)) {
                 continue;
             }
             if before.is_some_and(|it| reach.unresolved.contains(&(file.path.clone(), it))) {
