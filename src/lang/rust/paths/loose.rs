@@ -132,9 +132,20 @@ impl<'db> Context<'db> {
         }
         let name = plain_name(&own.name);
         let container = self.container_path(item);
-        let listed = self.container_definition(item).map_or(0, |it| self.members_of(it).named(name).len());
+        let listed = self.container_definition(item).map_or(0, |it| self.reached(it, name));
         let ordinal = 1 + listed + self.rank(item, name, &container);
         with_ordinal(format!("{container}::{name}"), ordinal)
+    }
+
+    /// How many things the path of a member leads to: what a module imports takes its own name's place there.
+    fn reached(&self, container: Definition<'db>, name: &str) -> usize {
+        let members = self.members_of(container).named(name).len();
+        match container {
+            Definition::Module(module) if members == 0 => {
+                usize::from(module.scope(self.db, None).iter().any(|(it, _)| it.as_str() == name))
+            }
+            _ => members,
+        }
     }
 
     /// What an item's path has before its name; of a block its path but for the number.
