@@ -57,7 +57,7 @@ fn a_change_is_asked_about_without_being_made() {
         (
             "example.com/broken.Twice",
             "visibility",
-            &["go/user/user.go:6 UnexportedName", "go/twice_test.go:6 UndeclaredName"],
+            &["go/user/user.go:6 UndeclaredImportedName", "go/twice_test.go:6 UndeclaredName"],
         ),
     ];
     for (symbol, change, expected) in cases {

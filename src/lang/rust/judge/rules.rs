@@ -114,7 +114,7 @@ impl<'db> Context<'db> {
                 let item = cause.delta.as_ref().and_then(|it| it.before);
                 let is_member = |item: &OutlineItem| {
                     let around = |it: &&&OutlineItem| it.span.encloses(item.span) && it.span != item.span;
-                    gone.iter().filter(around).any(|it| is_type(it.kind))
+                    gone.iter().filter(around).any(|it| is_type(it.kind) || it.kind == SymbolKind::Trait)
                 };
                 if item.is_some_and(is_member) {
                     continue;
