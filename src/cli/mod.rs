@@ -22,6 +22,7 @@ pub struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it, for a moment")]
 pub enum Command {
     Serve(Serve),
     /// Prints the token that lets a client in.
