@@ -307,11 +307,7 @@ impl Scene {
                 references.push((*at, Affected { place, text, symbol, cause, test }));
             }
         }
-        let inside = |found: &Diagnostic| {
-            let declared = self.altered.iter().filter_map(|it| it.after.as_ref());
-            declared.into_iter().any(|it| it.file == found.place.file && it.span.encloses(found.place.span()))
-        };
-        for found in judgement.new.iter().filter(|it| it.severity == Severity::Error && !inside(it)) {
+        for found in judgement.new.iter().filter(|it| it.severity == Severity::Error) {
             let Some(file) = self.after.get(&found.place.file) else { continue };
             let named = references.iter().find(|(_, it)| {
                 it.place.file == found.place.file
