@@ -19,11 +19,12 @@ mod members;
 mod types;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use ra_ap_hir::{Impl, Module};
+use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 
 pub(super) use crates::{CrateNames, TARGETS};
@@ -48,6 +49,8 @@ pub(super) struct Names<'db> {
     alike: RefCell<HashMap<String, Rc<Vec<Impl>>>>,
     items: RefCell<HashMap<String, Rc<Vec<Item<'db>>>>>,
     files: RefCell<HashMap<String, String>>,
+    /// The items whose rank among others is being worked out.
+    ranking: RefCell<HashSet<(FileId, usize)>>,
 }
 
 /// A definition among those that have its container and name.

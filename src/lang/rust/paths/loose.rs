@@ -178,12 +178,15 @@ impl<'db> Context<'db> {
 
     /// How many loose ones of this path come before an item.
     fn rank(&self, item: &Item<'db>, name: &str, container: &str) -> usize {
-        let last = item.own.container.last();
+        // To know one item's path the paths of others are asked for, and these may stand in each other.
+        if !self.names.ranking.borrow_mut().insert(item.at()) {
+            return 0;
+        }
         let before = |other: &&Item<'db>| {
             let is_block = |it: &Item<'db>| it.own.kind == SymbolKind::Impl;
             // Blocks of one type may stand anywhere.
             is_block(other) == is_block(item)
-                && (other.own.container.last() == last || is_block(item))
+                && (other.own.container == item.own.container || is_block(item))
                 && self.is_loose(other)
                 && self.container_path(other) == container
         };
@@ -194,7 +197,9 @@ impl<'db> Context<'db> {
         } else {
             &*self.items_named(name)
         };
-        named.iter().take_while(|it| it.at() != item.at()).filter(before).count()
+        let rank = named.iter().take_while(|it| it.at() != item.at()).filter(before).count();
+        self.names.ranking.borrow_mut().remove(&item.at());
+        rank
     }
 
     /// The same for a definition that is no member of what it stands in.

@@ -546,3 +546,41 @@ impl Loaded {
         }
     }
 }
+
+#[test]
+fn what_is_switched_off_may_be_nested_in_turns() {
+    let lib = "\
+#[cfg(windows)]
+mod a {
+    fn b() {
+        fn a() {}
+        mod b {
+            fn a() {
+                fn b() {}
+            }
+        }
+    }
+}
+#[cfg(windows)]
+fn b() {
+    fn a() {
+        fn b() {
+            fn a() {}
+        }
+    }
+}
+#[cfg(windows)]
+mod a {
+    mod b {
+        fn b() {
+            fn a() {}
+        }
+    }
+}
+";
+    let (_directory, it) = fixture(&[("Cargo.toml", super::MANIFEST), ("src/lib.rs", lib)]);
+    let symbols = it.rust.view(it.files.clone()).symbols("src/lib.rs").unwrap().value;
+    let mut told = Vec::new();
+    symbols.into_iter().for_each(|it| flatten(it, &mut told));
+    assert!(told.len() >= 3, "{told:?}");
+}
