@@ -290,8 +290,8 @@ func other(int) {}
     fn check(from: &str, to: &str, touched: &[&str], untouched: &[&str], methods: bool) {
         let found = touch(&BEFORE.replace(from, to)).unwrap();
         let has = |it: &&str| found.words.contains(&word_hash(it));
-        assert!(touched.iter().all(|it| has(it)), "{to}");
-        assert!(!untouched.iter().any(|it| has(it)), "{to}");
+        assert!(touched.iter().all(&has), "{to}");
+        assert!(!untouched.iter().any(has), "{to}");
         assert_eq!(found.methods, methods, "{to}");
     }
 
