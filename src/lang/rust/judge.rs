@@ -24,7 +24,7 @@ use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
     Affected, Broken, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, Impact, Judgement, Language, Missing,
-    MissingCode, Severity, SymbolKind, Unchecked,
+    MissingCode, OutlineItem, Severity, Span, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
 use reach::{Cause, Reach, Unit};
@@ -154,6 +154,7 @@ impl Rust {
         reach.units.truncate(MAX_UNITS);
         let mut earlier = self.errors_of(before, &reach, Side::Before)?;
         earlier.extend(earlier_blocks);
+        earlier.extend(scene.olds.iter().flat_map(|it| syntax_errors(it)));
         let compared = started.elapsed();
         *memory = Some(self.apply_texts(edits, |it| it.new.clone()));
         let applied = started.elapsed();
@@ -161,6 +162,7 @@ impl Rust {
         let inferred = started.elapsed();
         let mut judgement = self.view(after.clone()).ask(|it| {
             later.extend(it.misfits_of(&reach, &scene, Side::After));
+            later.extend(scene.news.iter().flat_map(|it| syntax_errors(it)));
             let (mut new, fixed) = differ(&earlier, &later, before, after, &scene.maps);
             it.apply_rules(&reach, &deltas, &scene, &mut new);
             let impact = it.impact(&reach.causes, &deltas, &scene, &new);
@@ -301,11 +303,11 @@ impl<'db> Context<'db> {
         }
         let mut enclosing: HashMap<(&str, usize), Option<String>> = HashMap::new();
         for (cause, file, it, start, line) in places {
-            let is_felt = cause.is_itself && cause.delta.as_ref().is_some_and(|it| it.kind != ChangeKind::Added);
+            let is_felt = cause.is_itself && cause.delta.as_ref().is_some_and(|it| it.1.kind != ChangeKind::Added);
             if !is_felt || broken_lines.contains(&(&*file.path, line)) {
                 continue;
             }
-            let at = crate::model::Span::new(start, start + (it.at.end - it.at.start));
+            let at = Span::new(start, start + (it.at.end - it.at.start));
             let place = file.lines().place(&file.path, at);
             let innermost = file.outline().enclosing(start).last().map_or(0, |item| item.span.start);
             let symbol = enclosing
@@ -343,7 +345,7 @@ impl<'db> Context<'db> {
                     let id = self.file_id(&file.path)?;
                     Some(self.module_path(self.sema.file_to_module_def(id)?))
                 };
-                let written = |item: &crate::model::OutlineItem| {
+                let written = |item: &OutlineItem| {
                     let mut path = module(&olds[*index]).unwrap_or_else(|| olds[*index].path.to_string());
                     for part in item.container.iter().chain([&item.name]) {
                         path = format!("{path}::{part}");
@@ -363,6 +365,17 @@ impl<'db> Context<'db> {
             })
             .collect()
     }
+}
+
+fn syntax_errors(file: &File) -> impl Iterator<Item = Diagnostic> + '_ {
+    file.outline().errors.iter().map(|error| Diagnostic {
+        place: file.lines().place(&file.path, error.span),
+        severity: Severity::Error,
+        code: Some("syntax-error".to_owned()),
+        message: error.message.clone(),
+        source: "rust-analyzer".to_owned(),
+        symbol: None,
+    })
 }
 
 fn unchecked() -> Vec<Unchecked> {

@@ -14,7 +14,7 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode};
 use crate::lang::files::File;
 use crate::lang::rust::paths::assoc_definition;
 use crate::lang::rust::view::{Context, span};
-use crate::model::{Diagnostic, Place, Severity};
+use crate::model::{Diagnostic, Place};
 
 /// A function's signature as it is written, part by part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -210,19 +210,7 @@ impl<'db> Context<'db> {
     }
 
     pub(super) fn error(&self, place: Place, code: &str, message: String) -> Diagnostic {
-        let symbol = self
-            .files
-            .get(&place.file)
-            .zip(self.file_id(&place.file))
-            .and_then(|(file, id)| self.enclosing_path(file, id, place.start));
-        Diagnostic {
-            place,
-            severity: Severity::Error,
-            code: Some(code.to_owned()),
-            message,
-            source: "semdex".to_owned(),
-            symbol,
-        }
+        self.error_of("semdex", place, code, message)
     }
 }
 

@@ -5,11 +5,11 @@ use ra_ap_hir::{
     AnyDiagnostic, AsAssocItem as _, AssocItemContainer, DefWithBody, GenericDef, HirDisplay as _, InFile, Type,
     VariantId,
 };
-use ra_ap_ide::{FileId, TextRange};
+use ra_ap_ide::{FileId, FileRange, TextRange};
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
 
 use crate::lang::rust::view::{Context, span};
-use crate::model::{Diagnostic, Severity};
+use crate::model::{Diagnostic, Place, Severity};
 
 /// Macros in the output of macros are followed so deep.
 const MAX_MACROS: usize = 3;
@@ -113,16 +113,21 @@ impl<'db> Context<'db> {
     }
 
     fn placed(&self, told: Told) -> Option<Diagnostic> {
-        let file = self.file(told.file)?;
-        let at = span(told.range);
-        Some(Diagnostic {
-            place: file.lines().place(&file.path, at),
+        let place = self.place(FileRange { file_id: told.file, range: told.range })?;
+        Some(self.error_of("rust-analyzer", place, told.code, told.message))
+    }
+
+    /// Some errors of the compiler's have no code.
+    pub(super) fn error_of(&self, source: &str, place: Place, code: &str, message: String) -> Diagnostic {
+        let own = self.files.get(&place.file).zip(self.file_id(&place.file));
+        Diagnostic {
+            symbol: own.and_then(|(file, id)| self.enclosing_path(file, id, place.start)),
+            place,
             severity: Severity::Error,
-            code: Some(told.code.to_owned()),
-            message: told.message,
-            source: "rust-analyzer".to_owned(),
-            symbol: self.enclosing_path(&file, told.file, at.start),
-        })
+            code: Some(code.to_owned()).filter(|it| !it.is_empty()),
+            message,
+            source: source.to_owned(),
+        }
     }
 
     /// `None` for what is no error of the compiler's, or says nothing.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use ra_ap_hir::{DefWithBody, Impl, Trait};
+use ra_ap_hir::{Adt, DefWithBody, Impl, Trait};
 use ra_ap_ide::{FileId, TryToNav as _};
 use ra_ap_ide_db::base_db::salsa::Database as _;
 use ra_ap_ide_db::defs::Definition;
@@ -14,15 +14,16 @@ use super::impls::{Shape, shape_at};
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives, pairs};
 use crate::lang::rust::index::{FileErrors, Sense, names_now};
-use crate::lang::rust::paths::as_assoc_item;
+use crate::lang::rust::paths::{as_assoc_item, assoc_definition};
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span, text_size};
 use crate::model::{ChangeKind, OutlineItem, Role, SymbolKind};
 
 /// One changed declaration as it was before.
 pub(super) struct Cause<'a> {
-    /// Absent for what an edit stops to re-export.
-    pub(super) delta: Option<Delta<'a>>,
+    /// With the edited file among those of the scene. Absent for what an edit stops to re-export, and for what it
+    /// reaches by way of something else.
+    pub(super) delta: Option<(usize, Delta<'a>)>,
     pub(super) path: String,
     /// As the places name it.
     pub(super) name: String,
@@ -131,7 +132,8 @@ impl<'db> Context<'db> {
         }
         let unit = |(file, at)| Unit { file, before: Some(at), after: Some(at), edited: false };
         reach.units.extend(units.into_iter().map(unit));
-        reach.retyped = reach.causes.iter().any(|it| !it.lost.is_empty() || it.delta.as_ref().is_none_or(retypes));
+        reach.retyped =
+            reach.causes.iter().any(|it| !it.lost.is_empty() || it.delta.as_ref().is_none_or(|it| retypes(&it.1)));
         reach
     }
 
@@ -189,20 +191,21 @@ impl<'db> Context<'db> {
     fn causes<'a>(&self, scene: &Scene, deltas: &[(usize, Delta<'a>)]) -> Vec<Cause<'a>> {
         let mut definitions: Vec<Definition<'db>> = Vec::new();
         let mut causes: Vec<Cause<'a>> = Vec::new();
-        let mut add = |delta: Option<&Delta<'a>>, definition: Definition<'db>, is_itself: bool, lost: Vec<String>| {
+        type Of<'b, 'a> = Option<&'b (usize, Delta<'a>)>;
+        let mut add = |delta: Of<'_, 'a>, definition: Definition<'db>, is_itself: bool, lost: Vec<String>| {
             let Some(path) = self.path_of(definition) else { return };
             let name = definition.name(self.db).map(|it| it.as_str().to_owned()).unwrap_or_default();
-            let delta = delta.cloned();
-            causes.push(Cause { delta, path, name, occurrences: Vec::new(), is_itself, lost });
+            causes.push(Cause { delta: delta.cloned(), path, name, occurrences: Vec::new(), is_itself, lost });
             definitions.push(definition);
         };
-        for (index, delta) in deltas {
+        for edited in deltas {
+            let (index, delta) = edited;
             let file = &scene.olds[*index];
             let Some(id) = self.file_id(&file.path) else { continue };
             let Some(item) = delta.before else {
                 // A new member may break who names its parent: a literal, a pattern, an implementation.
                 for parent in delta.after.into_iter().flat_map(|it| self.with_siblings(file, id, it)) {
-                    add(Some(delta), parent, false, Vec::new());
+                    add(Some(edited), parent, false, Vec::new());
                 }
                 continue;
             };
@@ -213,20 +216,15 @@ impl<'db> Context<'db> {
             let lost = lost_traits(delta, file, scene.news.get(*index).map(|it| &**it));
             if item.kind == SymbolKind::Impl {
                 if let Some(adt) = self.adt_of_block(id, item) {
-                    add(Some(delta), adt, false, lost);
+                    add(Some(edited), adt, false, lost);
                 }
                 continue;
             }
             let Some(definition) = self.definition_at(id, item.name_span.start) else { continue };
-            if !lost.is_empty() {
-                for function in self.makers_of(definition) {
-                    add(Some(delta), function, false, Vec::new());
-                }
-            }
-            add(Some(delta), definition, true, lost);
+            add(Some(edited), definition, true, lost);
             if matches!(definition, Definition::Field(_) | Definition::EnumVariant(_)) {
                 for parent in self.with_siblings(file, id, item) {
-                    add(Some(delta), parent, false, Vec::new());
+                    add(Some(edited), parent, false, Vec::new());
                 }
             }
         }
@@ -236,98 +234,71 @@ impl<'db> Context<'db> {
         for (cause, found) in causes.iter_mut().zip(self.find(&definitions)) {
             cause.occurrences = found.items;
         }
-        self.follow_types(&mut causes);
+        self.follow_types(&definitions, &mut causes);
         causes
     }
 
-    /// A type in which a changed constant or alias stands is another one: who uses what has that type is concerned
-    /// without naming the constant.
-    fn follow_types(&self, causes: &mut Vec<Cause<'_>>) {
+    /// What is concerned without naming what changed: a type in which a changed constant or alias stands is another
+    /// one, and who calls what makes a type uses its traits.
+    fn follow_types(&self, definitions: &[Definition<'db>], causes: &mut Vec<Cause<'_>>) {
         let mut holders: BTreeSet<(FileId, usize)> = BTreeSet::new();
-        for cause in causes.iter().filter(|it| it.is_itself) {
-            let kind = cause.delta.as_ref().and_then(|it| it.before).map(|it| it.kind);
-            if !matches!(kind, Some(SymbolKind::Const | SymbolKind::Static | SymbolKind::Type)) {
-                continue;
-            }
-            for it in &cause.occurrences {
+        let mut makers: BTreeSet<(FileId, usize)> = BTreeSet::new();
+        let mut lost: Vec<Adt> = Vec::new();
+        for (cause, definition) in causes.iter().zip(definitions) {
+            let kind = cause.delta.as_ref().and_then(|it| it.1.before).map(|it| it.kind);
+            let is_in_types = matches!(kind, Some(SymbolKind::Const | SymbolKind::Static | SymbolKind::Type));
+            for it in cause.occurrences.iter().filter(|_| cause.is_itself && is_in_types) {
                 let chain = it.file.outline().enclosing(it.at.start);
-                let Some(holder) =
-                    chain.last().filter(|holder| holder.body.is_none_or(|body| it.at.start < body.start))
-                else {
-                    continue;
-                };
+                let Some(holder) = chain.last().filter(|holder| is_outside_body(holder, it)) else { continue };
                 holders.insert((it.id, holder.name_span.start));
                 // A literal names the type, not always the field.
                 if holder.kind == SymbolKind::Field {
                     holders.extend(chain.iter().rev().nth(1).map(|around| (it.id, around.name_span.start)));
                 }
             }
+            let Definition::Adt(adt) = definition else { continue };
+            if cause.lost.is_empty() {
+                continue;
+            }
+            lost.push(*adt);
+            for it in cause.occurrences.iter().filter(|it| matches!(it.role, Role::Type | Role::SelfType)) {
+                let chain = it.file.outline().enclosing(it.at.start);
+                let function = chain.into_iter().rfind(|it| has_body(it.kind)).filter(|own| is_outside_body(own, it));
+                makers.extend(function.map(|own| (it.id, own.name_span.start)));
+            }
         }
-        let definitions: Vec<Definition<'db>> =
-            holders.into_iter().filter_map(|(file, at)| self.definition_at(file, at)).collect();
+        let makes = |definition: &Definition<'db>| {
+            let Definition::Function(function) = definition else { return false };
+            let mut makes = false;
+            function.ret_type(self.db).walk(self.db, |it| makes |= it.as_adt().is_some_and(|it| lost.contains(&it)));
+            makes
+        };
+        let holders = holders.into_iter().filter_map(|(file, at)| self.definition_at(file, at));
+        let makers = makers.into_iter().filter_map(|(file, at)| self.definition_at(file, at)).filter(makes);
+        let definitions: Vec<Definition<'db>> = holders.chain(makers).collect();
         for (definition, found) in definitions.iter().zip(self.find(&definitions)) {
             let Some(path) = self.path_of(*definition) else { continue };
-            causes.push(Cause {
-                delta: None,
-                path,
-                name: String::new(),
-                occurrences: found.items,
-                is_itself: false,
-                lost: Vec::new(),
-            });
+            let (name, occurrences, lost) = (String::new(), found.items, Vec::new());
+            causes.push(Cause { delta: None, path, name, occurrences, is_itself: false, lost });
         }
     }
 
     /// The type that an item is a member of, as it is in the old text; of a variant its siblings too, since a pattern
     /// names these.
-    fn with_siblings(&self, file: &Arc<File>, id: FileId, item: &OutlineItem) -> Vec<Definition<'db>> {
-        let Some(parent) = item.container.last() else { return Vec::new() };
+    fn with_siblings(&self, file: &File, id: FileId, item: &OutlineItem) -> Vec<Definition<'db>> {
+        let kinds = [SymbolKind::Struct, SymbolKind::Enum, SymbolKind::Union, SymbolKind::Variant];
         let mut found = Vec::new();
-        file.outline().walk(&mut |candidate| {
-            let is_parent = matches!(
-                candidate.kind,
-                SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union | SymbolKind::Variant
-            );
-            if is_parent && candidate.name == *parent && candidate.container.len() + 1 == item.container.len() {
-                found.push(candidate.name_span.start);
-                let siblings = candidate.children.iter().filter(|it| it.kind == SymbolKind::Variant);
-                found.extend(siblings.filter(|it| it.name != item.name).map(|it| it.name_span.start));
-            }
-        });
+        for parent in parents(file, item, &kinds) {
+            found.push(parent.name_span.start);
+            let siblings = parent.children.iter().filter(|it| it.kind == SymbolKind::Variant);
+            found.extend(siblings.filter(|it| it.name != item.name).map(|it| it.name_span.start));
+        }
         found.into_iter().filter_map(|it| self.definition_at(id, it)).collect()
     }
 
     fn adt_of_block(&self, file: FileId, item: &OutlineItem) -> Option<Definition<'db>> {
         let block = self.impl_at(file, item.name_span.start)?;
         block.self_ty(self.db).as_adt().map(Definition::Adt)
-    }
-
-    /// The functions whose results are values of a type: who calls them uses its traits without naming it.
-    fn makers_of(&self, definition: Definition<'db>) -> Vec<Definition<'db>> {
-        let Definition::Adt(adt) = definition else { return Vec::new() };
-        let found = self.find(&[definition]).pop().unwrap_or_default();
-        let mut makers = BTreeSet::new();
-        for it in found.items.iter().filter(|it| matches!(it.role, Role::Type | Role::SelfType)) {
-            let Some(function) = it.file.outline().enclosing(it.at.start).into_iter().rfind(|it| has_body(it.kind))
-            else {
-                continue;
-            };
-            // In the signature, not in the body.
-            if function.body.is_none_or(|body| it.at.start < body.start) {
-                makers.insert((it.id, function.name_span.start));
-            }
-        }
-        let makers = makers.into_iter().filter_map(|(file, at)| self.definition_at(file, at));
-        makers
-            .filter(|it| match it {
-                Definition::Function(it) => {
-                    let mut makes = false;
-                    it.ret_type(self.db).walk(self.db, |it| makes |= it.as_adt() == Some(adt));
-                    makes
-                }
-                _ => false,
-            })
-            .collect()
     }
 
     /// What the old text's imports name that no import of the new text names.
@@ -387,7 +358,7 @@ impl<'db> Context<'db> {
                 let member = item.map_or("", |it| it.name.as_str());
                 for own in block.items(self.db) {
                     let same = own.name(self.db).is_some_and(|it| it.as_str() == member);
-                    let at = crate::lang::rust::paths::assoc_definition(own).try_to_nav(&self.sema);
+                    let at = assoc_definition(own).try_to_nav(&self.sema);
                     if let Some(at) = at.filter(|_| same) {
                         units.insert((name.clone(), span(at.call_site.focus_or_full_range()).start));
                     }
@@ -397,15 +368,9 @@ impl<'db> Context<'db> {
     }
 
     /// The trait that an item of a new text is a member of, as it is in the old text.
-    fn trait_around(&self, file: &Arc<File>, id: FileId, item: &OutlineItem) -> Option<Trait> {
-        let parent = item.container.last()?;
-        let mut found = None;
-        file.outline().walk(&mut |candidate| {
-            if candidate.kind == SymbolKind::Trait && candidate.name == *parent {
-                found = Some(candidate.name_span.start);
-            }
-        });
-        match self.definition_at(id, found?)? {
+    fn trait_around(&self, file: &File, id: FileId, item: &OutlineItem) -> Option<Trait> {
+        let around = parents(file, item, &[SymbolKind::Trait]).into_iter().next()?;
+        match self.definition_at(id, around.name_span.start)? {
             Definition::Trait(it) => Some(it),
             _ => None,
         }
@@ -419,6 +384,23 @@ impl<'db> Context<'db> {
             }
         }
     }
+}
+
+/// What an item of a new text is a member of, as it is in the old text.
+fn parents<'f>(old: &'f File, item: &OutlineItem, kinds: &[SymbolKind]) -> Vec<&'f OutlineItem> {
+    let Some((name, around)) = item.container.split_last() else { return Vec::new() };
+    let mut found = Vec::new();
+    old.outline().walk(&mut |candidate| {
+        if kinds.contains(&candidate.kind) && candidate.name == *name && candidate.container == around {
+            found.push(candidate);
+        }
+    });
+    found
+}
+
+/// Whether a place within an item stands in its head.
+fn is_outside_body(item: &OutlineItem, place: &Occurrence) -> bool {
+    item.body.is_none_or(|body| place.at.start < body.start)
 }
 
 fn lost_traits(delta: &Delta<'_>, old: &File, new: Option<&File>) -> Vec<String> {

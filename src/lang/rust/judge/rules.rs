@@ -18,7 +18,7 @@ use crate::lang::rust::delta::{Delta, derives};
 use crate::lang::rust::names::{Reader, Verdict, Why};
 use crate::lang::rust::syntax::nesting;
 use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, text_size};
+use crate::lang::rust::view::{Context, span, text_size};
 use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Severity, Span, SymbolKind};
 use crate::text::diff::OffsetMap;
 use crate::text::words::words;
@@ -82,12 +82,11 @@ impl<'db> Context<'db> {
         scene: &Scene,
         new: &mut Vec<Diagnostic>,
     ) {
-        let gone = reach.causes.iter().filter_map(|it| it.delta.as_ref());
-        let gone = gone.filter(|it| matches!(it.kind, ChangeKind::Removed | ChangeKind::Renamed));
-        let gone: Vec<&OutlineItem> = gone.filter_map(|it| it.before).collect();
+        let gone = deltas.iter().filter(|it| matches!(it.1.kind, ChangeKind::Removed | ChangeKind::Renamed));
+        let gone: Vec<(usize, &OutlineItem)> = gone.filter_map(|(index, it)| Some((*index, it.before?))).collect();
         let lost = |kind: SymbolKind| -> HashSet<&str> {
-            let lost = gone.iter().filter(|it| it.kind == kind);
-            lost.flat_map(|it| it.children.iter().map(|it| it.name.as_str())).collect()
+            let lost = gone.iter().filter(|it| it.1.kind == kind);
+            lost.flat_map(|it| it.1.children.iter().map(|it| it.name.as_str())).collect()
         };
         // What a trait that is gone would have provided is missed where the trait is, and the type of what is gone
         // is not known.
@@ -106,57 +105,66 @@ impl<'db> Context<'db> {
         });
         let lines: HashSet<(String, usize)> = lines.collect();
         let mut told = Told { lines, new };
-        let mut lost_imports = LostImports::default();
-        // Imports first: what a broken one would have brought in is an error there and nowhere else.
-        for imports in [true, false] {
-            for cause in &reach.causes {
-                // What belongs to something that is gone is missed there.
-                let item = cause.delta.as_ref().and_then(|it| it.before);
-                let is_member = |item: &OutlineItem| {
-                    let around = |it: &&&OutlineItem| it.span.encloses(item.span) && it.span != item.span;
-                    gone.iter().filter(around).any(|it| is_type(it.kind) || it.kind == SymbolKind::Trait)
-                };
-                if item.is_some_and(is_member) {
-                    continue;
-                }
-                let of_kind = cause.occurrences.iter().filter(|it| (it.role == Role::Import) == imports);
-                for it in of_kind {
-                    let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
-                    if imports {
-                        let file = self.files.get(&it.file.path).unwrap_or(&it.file);
-                        // What is on the way to something else is not brought in.
-                        if file.text.get(error.place.end..).is_some_and(|it| it.trim_start().starts_with("::")) {
-                            told.add(error);
-                            continue;
-                        }
-                        let around = file.outline().enclosing(error.place.start);
-                        let scope = around.iter().rfind(|it| it.kind == SymbolKind::Module || has_body(it.kind));
-                        let within = scope.map_or(Span::new(0, file.text.len()), |it| it.span);
-                        lost_imports.entry(it.file.path.clone()).or_default().push((cause.name.clone(), within));
-                    } else if self.is_bare(&error) && is_lost(&lost_imports, &error, &cause.name) {
-                        continue;
-                    }
-                    told.add(error);
-                }
-            }
-        }
+        let lost_imports = self.gone_names(reach, &gone, scene, &mut told);
         for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
             self.lost_traits(cause, scene, &mut told);
         }
         for (index, file) in scene.news.iter().enumerate() {
             let of_file: Vec<&Delta<'_>> = deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
-            let old_errors = scene.olds.get(index).map_or(0, |it| it.outline().errors.len());
-            if file.outline().errors.len() > old_errors {
-                for it in &file.outline().errors {
-                    told.add(self.error(file.lines().place(&file.path, it.span), "", it.message.clone()));
-                }
-            }
             self.unresolved_names(index, scene, reach, &lost_variants, &mut told);
             self.twice(file, &of_file, &mut told);
+            self.without_files(file, &of_file, &mut told);
         }
         let new = told.new;
         new.retain(|it| !self.follows_from(&lost_imports, it));
         new.sort();
+    }
+
+    /// The places that named what is gone or hidden. Imports first: what a broken one would have brought in is an error
+    /// there and nowhere else.
+    fn gone_names(
+        &self,
+        reach: &Reach<'_>,
+        gone: &[(usize, &OutlineItem)],
+        scene: &Scene,
+        told: &mut Told<'_>,
+    ) -> LostImports {
+        // What belongs to something that is gone is missed there.
+        let is_member = |cause: &&Cause<'_>| {
+            let Some((index, item)) = cause.delta.as_ref().and_then(|it| Some((it.0, it.1.before?))) else {
+                return false;
+            };
+            let around =
+                gone.iter().filter(|it| it.0 == index && it.1.span.encloses(item.span) && it.1.span != item.span);
+            around.into_iter().any(|it| is_type(it.1.kind) || it.1.kind == SymbolKind::Trait)
+        };
+        let causes: Vec<&Cause<'_>> = reach.causes.iter().filter(|it| !is_member(it)).collect();
+        let mut lost = LostImports::default();
+        for imports in [true, false] {
+            let places = causes.iter().flat_map(|cause| cause.occurrences.iter().map(move |it| (*cause, it)));
+            for (cause, it) in places.filter(|it| (it.1.role == Role::Import) == imports) {
+                let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
+                if !imports && self.is_bare(&error) && is_lost(&lost, &error, &cause.name) {
+                    continue;
+                }
+                if imports && let Some(within) = self.brought_in(&error) {
+                    lost.entry(it.file.path.clone()).or_default().push((cause.name.clone(), within));
+                }
+                told.add(error);
+            }
+        }
+        lost
+    }
+
+    /// Where the name of a broken import would have been seen; `None` for what only leads to something else.
+    fn brought_in(&self, import: &Diagnostic) -> Option<Span> {
+        let file = self.files.get(&import.place.file)?;
+        if file.text.get(import.place.end..)?.trim_start().starts_with("::") {
+            return None;
+        }
+        let around = file.outline().enclosing(import.place.start);
+        let scope = around.iter().rfind(|it| it.kind == SymbolKind::Module || has_body(it.kind));
+        Some(scope.map_or(Span::new(0, file.text.len()), |it| it.span))
     }
 
     /// Whether an error is that of an import, told once more where the name is used.
@@ -186,7 +194,7 @@ impl<'db> Context<'db> {
         if occurrence.role == Role::Doc || !cause.is_itself {
             return None;
         }
-        let kind = cause.delta.as_ref().map(|it| it.kind);
+        let kind = cause.delta.as_ref().map(|it| it.1.kind);
         let is_hiding = kind == Some(ChangeKind::Visibility);
         if !is_hiding && !matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed)) {
             return None;
@@ -271,12 +279,9 @@ impl<'db> Context<'db> {
                     told.add(self.error(file.lines().place(name, place), code, message));
                 }
             }
-            let Some(delta) = &cause.delta else { continue };
-            let own = delta.after.filter(|it| is_type(it.kind));
-            let file = scene.news.iter().find(|file| {
-                own.is_some_and(|own| file.text.get(own.name_span.start..own.name_span.end) == Some(own.name.as_str()))
-            });
-            let Some((own, file)) = own.zip(file) else { continue };
+            let Some((index, delta)) = &cause.delta else { continue };
+            let Some(own) = delta.after.filter(|it| is_type(it.kind)) else { continue };
+            let file = &scene.news[*index];
             for need in needs {
                 if derived(own, file, need).is_some() {
                     let at = own.name_span;
@@ -302,7 +307,7 @@ impl<'db> Context<'db> {
             let Some(id) = source.file_id.file_id() else { continue };
             let Some(file) = self.file(id.file_id(self.db)) else { continue };
             let Some(header) = source.value.trait_() else { continue };
-            let at = crate::lang::rust::view::span(header.syntax().text_range());
+            let at = span(header.syntax().text_range());
             let message =
                 format!("`{}` does not implement `{lost}`, which `{}` needs", own.name, of.name(self.db).as_str());
             told.add(self.error(file.lines().place(&file.path, at), "E0277", message));
@@ -342,6 +347,19 @@ impl<'db> Context<'db> {
                 let Some((code, what)) = unresolved_kind(&token) else { continue };
                 let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
                 told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")));
+            }
+        }
+    }
+
+    /// `mod` lines of the edit that no file answers.
+    fn without_files(&self, file: &Arc<File>, deltas: &[&Delta<'_>], told: &mut Told<'_>) {
+        let Some(id) = self.file_id(&file.path) else { return };
+        for item in deltas.iter().filter_map(|it| it.after).filter(|it| it.kind == SymbolKind::Module) {
+            let Some(Definition::Module(module)) = self.definition_at(id, item.name_span.start) else { continue };
+            // For want of a file rust-analyzer takes it for a module without items.
+            if item.body.is_none() && module.as_source_file_id(self.db).is_none() {
+                let place = file.lines().place(&file.path, item.name_span);
+                told.add(self.error(place, "E0583", format!("file not found for module `{}`", item.name)));
             }
         }
     }

@@ -266,6 +266,7 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("a function made async", "pub fn hidden(&self) -> u8", "pub async fn hidden(&self) -> u8"),
     ("another bound", "pub fn total<T: Area>", "pub fn total<T: Area + Copy>"),
     ("a module renamed", "pub mod inner {", "pub mod outer {"),
+    ("a module without a file", "pub mod inner {", "pub mod nowhere;\n\npub mod inner {"),
     ("declared twice", "pub fn helper() -> u8 {", "pub fn doubled() -> u8 {\n    2\n}\n\npub fn helper() -> u8 {"),
     ("a name that means nothing", "pub fn helper() -> u8 {", "pub fn helper(_: Missing) -> u8 {"),
     ("a body that does not fit", "        times\n    }", "        by\n    }"),
