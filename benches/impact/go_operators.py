@@ -3,6 +3,7 @@
 import re
 
 import lexing
+from lexing import put
 
 TYPES = ("struct", "interface", "type")
 FUNCTIONS = ("function", "method")
@@ -10,10 +11,6 @@ FUNCTIONS = ("function", "method")
 
 def ascii_only(function):
     return lambda text, symbol, rng: function(text, symbol, rng) if text.isascii() and not symbol["file"].endswith("_test.go") else None
-
-
-def put(text, start, end, new):
-    return text[:start] + new + text[end:]
 
 
 class Function:

@@ -99,10 +99,6 @@ def split(text, start, end):
     return [(a, b) for a, b in parts if text[a:b].strip()]
 
 
-def line_of(text, offset):
-    return text.count("\n", 0, offset) + 1
-
-
 def statement(lines, first, last):
     """The lines (from 1) of the statement that these lines are part of."""
 
@@ -115,3 +111,8 @@ def statement(lines, first, last):
     while last < len(lines) and not ends(lines[last - 1]):
         last += 1
     return first, last
+
+
+def put(text, start, end, new):
+    """The text with something else in place of a stretch."""
+    return text[:start] + new + text[end:]

@@ -4,6 +4,7 @@ of the file and a random source, and answers with the new text, or None where it
 import re
 
 import lexing
+from lexing import put
 
 FUNCTIONS = ("function", "method")
 TYPES = ("struct", "enum", "trait", "union", "type")
@@ -60,10 +61,6 @@ class Function:
     @property
     def named(self):
         return self.params[1:] if self.receiver else self.params
-
-
-def put(text, start, end, new):
-    return text[:start] + new + text[end:]
 
 
 def function(text, symbol, body=False):

@@ -29,15 +29,10 @@ pub enum Verb {
     },
     /// Tells what a change of a symbol would break, without making it.
     Impact {
-        symbol: String,
         #[arg(long)]
         change: Alteration,
-        #[arg(long)]
-        file: Option<PathBuf>,
-        #[arg(long)]
-        package: Option<String>,
         #[command(flatten)]
-        common: Common,
+        about: About,
     },
     /// Replaces one place, found by its text or by its symbol.
     Edit(EditText),
@@ -315,7 +310,7 @@ impl Verb {
             | Verb::Rename(RenameSymbol { file, .. })
             | Verb::Describe { file, .. }
             | Verb::Symbols { file, .. }
-            | Verb::Impact { file, .. }
+            | Verb::Impact { about: About { file, .. }, .. }
             | Verb::Usages(About { file, .. })
             | Verb::Callers(About { file, .. })
             | Verb::Callees(About { file, .. })
@@ -334,10 +329,9 @@ impl Verb {
                 let file = here.maybe(file.as_ref())?;
                 (Call::post("/v1/describe").with("symbol", symbol).with("package", package).with("file", file), common)
             }
-            Verb::Impact { symbol, change, file, package, common } => {
-                let file = here.maybe(file.as_ref())?;
-                let call = Call::post("/v1/impact").with("symbol", Some(symbol)).with("change", Some(change.word()));
-                (call.with("package", package).with("file", file), common)
+            Verb::Impact { change, about } => {
+                let (call, common) = about.over(Call::post("/v1/impact"), here)?;
+                (call.with("change", Some(change.word())), common)
             }
             Verb::Edit(edit) => edit.call(here)?,
             Verb::Write(write) => write.call(here)?,
@@ -371,8 +365,12 @@ impl Verb {
 
 impl About {
     fn call(self, path: &'static str, here: &Here) -> io::Result<(Call, Common)> {
+        self.over(Call::get(path), here)
+    }
+
+    fn over(self, call: Call, here: &Here) -> io::Result<(Call, Common)> {
         let file = here.maybe(self.file.as_ref())?;
-        let call = Call::get(path).with("symbol", Some(self.symbol)).with("file", file).with("package", self.package);
+        let call = call.with("symbol", Some(self.symbol)).with("file", file).with("package", self.package);
         Ok((call, self.common))
     }
 }

@@ -436,9 +436,8 @@ fn spliced_unicode(text: &str, span: Span, new: &str, foreign: impl Fn(&str) -> 
     [foreign(&text[..span.start]), foreign(new), foreign(&text[span.end..])].concat()
 }
 
-/// What came of it, and whether it landed.
-fn judge(edit: &Edit) -> (Verdict, bool) {
-    let search = Search {
+fn search(edit: &Edit) -> Search<'_> {
+    Search {
         text: &edit.text,
         context: &edit.search,
         replacement: &edit.replacement,
@@ -446,7 +445,12 @@ fn judge(edit: &Edit) -> (Verdict, bool) {
         near_line: edit.near_line,
         within: None,
         whole_lines: false,
-    };
+    }
+}
+
+/// What came of it, and whether it landed.
+fn judge(edit: &Edit) -> (Verdict, bool) {
+    let search = search(edit);
     let Ok(Outcome::Found(hit)) = matching::find(&search) else {
         return (if matches!(edit.expected, Expected::Text(_)) { Verdict::Missed } else { Verdict::Right }, false);
     };
@@ -544,15 +548,7 @@ fn print(class: &str, row: &Row) {
 
 fn show(hunk: &Hunk, edit: &Edit, verdict: Verdict) {
     println!("=== {verdict:?} {} {}", edit.class, hunk.name);
-    let search = Search {
-        text: &edit.text,
-        context: &edit.search,
-        replacement: &edit.replacement,
-        autofix: AUTOFIX,
-        near_line: edit.near_line,
-        within: None,
-        whole_lines: false,
-    };
+    let search = search(edit);
     println!("--- search\n{}\n--- replacement\n{}", edit.search, edit.replacement);
     match matching::find(&search) {
         Ok(Outcome::Found(hit)) => {
