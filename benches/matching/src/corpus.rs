@@ -96,7 +96,7 @@ fn versions() -> Vec<(PathBuf, PathBuf)> {
             }
         }
     }
-    for modules in home("GOPATH", "go") {
+    if let Some(modules) = home("GOPATH", "go") {
         go_modules(&modules.join("pkg/mod"), 0, &mut packages);
     }
     let mut pairs = Vec::new();
