@@ -45,5 +45,5 @@ tour: build
 	scripts/tour.sh $(SEMDEX) $(WORKSPACES)
 
 bench: build
-	@scripts/install-missing.sh go std ra
+	@scripts/install-missing.sh go std strace ra
 	scripts/bench.sh $(SEMDEX) $(WORKSPACES)

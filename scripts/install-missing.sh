@@ -5,6 +5,7 @@
 #   venv  Python 3 with venv, for the test of the generated client
 #   node  Node.js with npm, for the OpenAPI linter
 #   deny  cargo-deny, into $SEMDEX_TOOLS
+#   strace  strace, which makes system calls fail for a bench
 #   ra    rust-analyzer of the version that semdex is built with, into $SEMDEX_TOOLS: what reading is measured against
 set -euo pipefail
 
@@ -74,6 +75,11 @@ need_node() {
     apt_install nodejs npm -- "Node.js with npm is missing: install version 18 or newer"
 }
 
+need_strace() {
+    command -v strace >/dev/null && return
+    apt_install strace -- "strace is missing: install it"
+}
+
 need_deny() {
     local tools=${SEMDEX_TOOLS:?the directory for tools is not named} installed
     installed=$("$tools/bin/cargo-deny" --version 2>/dev/null || true)
@@ -95,7 +101,7 @@ need_ra() {
 
 for thing in "$@"; do
     case $thing in
-        go | std | venv | node | deny | ra) "need_$thing" ;;
+        go | std | venv | node | deny | strace | ra) "need_$thing" ;;
         *) fail "unknown: $thing" ;;
     esac
 done
