@@ -2,8 +2,8 @@
 //! concerns single bodies, and these are asked here.
 
 use ra_ap_hir::{
-    AnyDiagnostic, AsAssocItem as _, AssocItemContainer, DefWithBody, GenericDef, HirDisplay as _, InFile, Type,
-    VariantId,
+    AnyDiagnostic, AsAssocItem as _, AssocItemContainer, DefWithBody, Function, GenericDef, HirDisplay as _, InFile,
+    Type, UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, TextRange};
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
@@ -161,6 +161,7 @@ impl<'db> Context<'db> {
             // A type that is gone is not missed in what its values would have done.
             AnyDiagnostic::UnresolvedMethodCall(it) if it.receiver.is_never() => return None,
             AnyDiagnostic::UnresolvedField(it) if it.receiver.is_never() => return None,
+            AnyDiagnostic::UnresolvedMethodCall(it) if self.has_method(&it) => return None,
             AnyDiagnostic::UnresolvedMethodCall(it) => {
                 let name = it.name.display(self.db, edition);
                 let message = format!("no method `{name}` found for type `{}`", ty(&it.receiver));
@@ -336,6 +337,18 @@ impl<'db> Context<'db> {
             }
             _ => return None,
         })
+    }
+
+    /// Whether the type has the method all the same: it was not known yet where the method was looked for, for want of
+    /// something else.
+    fn has_method(&self, call: &UnresolvedMethodCall<'db>) -> bool {
+        let node = call.expr.value.to_node(&self.sema.parse_or_expand(call.expr.file_id));
+        let Some(scope) = self.sema.scope(node.syntax()) else { return false };
+        let is_inherent = |it: Function| match it.as_assoc_item(self.db)?.container(self.db) {
+            AssocItemContainer::Impl(of) if of.trait_(self.db).is_none() => Some(()),
+            _ => None,
+        };
+        call.receiver.iterate_method_candidates(self.db, &scope, Some(&call.name), is_inherent).is_some()
     }
 
     fn at(&self, node: InFile<SyntaxNodePtr>, code: &'static str, message: String) -> Told {

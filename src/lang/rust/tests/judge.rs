@@ -80,6 +80,14 @@ pub fn helper() -> u8 {
     1
 }
 
+pub struct Steps(u32);
+
+impl Steps {
+    pub fn step(&mut self) -> Option<Square> {
+        self.0.checked_sub(1).map(Square::new)
+    }
+}
+
 macro_rules! double {
     ($it:expr) => {
         $it + $it
@@ -174,6 +182,16 @@ pub fn limit() -> usize {
     LIMIT + 1
 }
 
+pub fn walk(mut steps: shapes::Steps) -> u8 {
+    let mut last = None;
+    while let Some(square) = steps.step() {
+        if square.hidden() > 0 {
+            last = Some(square);
+        }
+    }
+    last.as_ref().map_or(0, hidden)
+}
+
 pub fn labels() -> Vec<String> {
     let shapes: Vec<Box<dyn Fn(u32) -> u32>> = vec![Box::new(|it| Line.area(it))];
     vec![Line.label(), shapes.len().to_string()]
@@ -259,6 +277,7 @@ const BREAKING: &[(&str, &str, &str)] = &[
         "",
     ),
     ("a type renamed", "pub struct Side(pub u32);", "pub struct Edge(pub u32);"),
+    ("a type gone whose method made others", "pub struct Steps(u32);", "pub struct Stairs(u32);"),
     ("a trait renamed", "pub trait Area {", "pub trait Surface {"),
     ("a constant of another value", "pub const LIMIT: usize = 3;", "pub const LIMIT: usize = 4;"),
     ("a constant renamed", "pub const LIMIT: usize = 3;", "pub const LIMITS: usize = 3;"),
