@@ -21,6 +21,7 @@ use tokio::sync::watch;
 use super::index::{Index, Memory};
 use super::load::{self, LoadRequest, Loaded, crate_graph};
 use super::outside::{Outside, outside, reached_from};
+use super::touch::{Edited, touched};
 use super::view::View;
 use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress};
@@ -176,17 +177,26 @@ impl Rust {
         self.flush(None);
         self.is_indexed = false;
         match seen_before.zip(self.seen_outside(&seen)) {
-            Some((before, after)) if before.iter().zip(&after).all(|(before, after)| before.1.is_same(&after.1)) => {
+            Some((before, after)) => {
                 let pair = |(before, after): ((FileId, _), (FileId, _))| (before.0, before.1, after.1);
-                self.index.forget(&before.into_iter().zip(after).map(pair).collect::<Vec<_>>())
-            }
-            Some((before, _)) => {
-                match reached_from(self.host.raw_database(), &self.ids, before.iter().map(|it| it.0)) {
-                    Some(reached) => self.index.forget_files(&reached),
-                    None => self.index.forget_all(),
-                }
+                self.forget(&before.into_iter().zip(after).map(pair).collect::<Vec<_>>())
             }
             None => self.index.forget_all(),
+        }
+    }
+
+    /// Forgets what these changes make uncertain, as narrowly as can be told.
+    fn forget(&self, edited: &[Edited]) -> Memory {
+        if edited.iter().all(|(_, before, after)| before.is_same(after)) {
+            return self.index.forget(edited);
+        }
+        let db = self.host.raw_database();
+        let Some(reached) = reached_from(db, &self.ids, edited.iter().map(|it| it.0)) else {
+            return self.index.forget_all();
+        };
+        match touched(db, &self.index, edited, &reached) {
+            Some(touched) => self.index.touch(edited, &touched),
+            None => self.index.forget_files(&reached),
         }
     }
 

@@ -20,6 +20,7 @@ pub mod symbols;
 pub mod syntax;
 #[cfg(test)]
 mod tests;
+mod touch;
 pub mod usages;
 pub mod view;
 

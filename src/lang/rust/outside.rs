@@ -7,13 +7,31 @@ use std::sync::Arc;
 
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::{EditionedFileId, FileText, SourceDatabase as _, relevant_crates};
-use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxNode, WalkEvent, ast};
+use ra_ap_syntax::ast::{HasAttrs as _, HasGenericParams as _, HasName as _};
+use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxElement, SyntaxNode, WalkEvent, ast};
 use rustc_hash::FxHasher;
 
 use super::engine::FileIds;
 use super::index::IndexDatabase;
 use super::view::span;
 use crate::model::{Language, Span};
+
+/// Attributes that leave an item what it is, and reachable by its name alone.
+const PLAIN_ATTRIBUTES: &[&str] = &[
+    "allow",
+    "cold",
+    "deny",
+    "deprecated",
+    "doc",
+    "expect",
+    "ignore",
+    "inline",
+    "must_use",
+    "should_panic",
+    "test",
+    "track_caller",
+    "warn",
+];
 
 /// What other files can see of a file.
 pub(super) fn outside(db: &RootDatabase, file: FileId) -> Arc<Outside> {
@@ -26,9 +44,27 @@ pub(super) fn outside(db: &RootDatabase, file: FileId) -> Arc<Outside> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Outside {
     hash: u64,
+    /// The same without the plain items.
+    rest: u64,
     text: Arc<str>,
     /// What cannot be seen, in order.
     bodies: Vec<Span>,
+    plain: Vec<Plain>,
+}
+
+/// A function, constant or static that is reached by its name alone: no trait knows it, and no macro makes something
+/// else of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Plain {
+    pub(super) name: String,
+    pub(super) name_at: usize,
+    pub(super) at: Span,
+    /// What stands before it of all that is not plain.
+    behind: u64,
+    /// What decides whether a name means it.
+    access: u64,
+    /// All of it that can be seen.
+    hash: u64,
 }
 
 impl Outside {
@@ -38,6 +74,28 @@ impl Outside {
 
     pub(super) fn text(&self, at: Span) -> &str {
         &self.text[at.start..at.end]
+    }
+
+    pub(super) fn whole(&self) -> &Arc<str> {
+        &self.text
+    }
+
+    /// The body around an offset.
+    pub(super) fn body_around(&self, at: usize) -> Option<Span> {
+        let after = self.bodies.partition_point(|it| it.end <= at);
+        self.bodies.get(after).copied().filter(|it| it.contains(at))
+    }
+
+    /// The plain items that are not what they were, each with whether a name is led to it as before. `None` where more
+    /// has changed than these.
+    pub(super) fn altered<'a>(&'a self, after: &Outside) -> Option<Vec<(&'a Plain, bool)>> {
+        let is_same_row = self.plain.len() == after.plain.len() && self.rest == after.rest;
+        let pairs = || self.plain.iter().zip(&after.plain);
+        if !is_same_row || pairs().any(|(old, new)| old.name != new.name || old.behind != new.behind) {
+            return None;
+        }
+        let altered = pairs().filter(|(old, new)| old.hash != new.hash);
+        Some(altered.map(|(old, new)| (old, old.access == new.access)).collect())
     }
 
     /// The text cut where bodies begin and end.
@@ -58,26 +116,121 @@ fn outside_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Outside> {
     let root = db.root();
     // Whatever edition its crate has: to ask would be to work out the modules of the crate.
     let file = EditionedFileId::current_edition(root, *text.file_id(root));
-    let mut hasher = FxHasher::default();
-    let mut bodies = Vec::new();
     let tree = EditionedFileId::parse(file, root).tree();
-    let mut walk = tree.syntax().preorder_with_tokens();
-    while let Some(event) = walk.next() {
-        match event {
-            WalkEvent::Enter(NodeOrToken::Node(node)) => {
-                if is_hidden_body(&node) {
-                    bodies.push(span(node.text_range()));
+    let mut walk = Walk::default();
+    walk.all(tree.syntax());
+    let Walk { whole, rest, bodies, plain } = walk;
+    Arc::new(Outside { hash: whole.finish(), rest: rest.finish(), text: Arc::from(&**text.text(root)), bodies, plain })
+}
+
+#[derive(Default)]
+struct Walk {
+    whole: FxHasher,
+    rest: FxHasher,
+    bodies: Vec<Span>,
+    plain: Vec<Plain>,
+}
+
+impl Walk {
+    fn all(&mut self, tree: &SyntaxNode) {
+        let mut walk = tree.preorder_with_tokens();
+        while let Some(event) = walk.next() {
+            let plain = match &event {
+                WalkEvent::Enter(NodeOrToken::Node(node)) => plain_item(node).map(|name| (node.clone(), name)),
+                _ => None,
+            };
+            match plain {
+                Some((node, name)) => {
+                    let hash = visible(&node, &mut self.bodies);
+                    hash.hash(&mut self.whole);
+                    self.plain.push(Plain {
+                        name: name.text().trim_start_matches("r#").to_owned(),
+                        name_at: span(name.syntax().text_range()).start,
+                        at: span(node.text_range()),
+                        behind: self.rest.finish(),
+                        access: access(&node),
+                        hash,
+                    });
                     walk.skip_subtree();
-                } else {
-                    (node.kind() as u16).hash(&mut hasher);
+                }
+                None => {
+                    let mut both = [&mut self.whole, &mut self.rest];
+                    if step(&event, &mut both, &mut self.bodies) {
+                        walk.skip_subtree();
+                    }
                 }
             }
-            WalkEvent::Enter(NodeOrToken::Token(token)) if !token.kind().is_trivia() => token.text().hash(&mut hasher),
-            WalkEvent::Enter(_) => {}
-            WalkEvent::Leave(_) => 0u8.hash(&mut hasher),
         }
     }
-    Arc::new(Outside { hash: hasher.finish(), text: Arc::from(&**text.text(root)), bodies })
+}
+
+/// The hash of what can be seen of a node.
+fn visible(node: &SyntaxNode, bodies: &mut Vec<Span>) -> u64 {
+    let mut hasher = FxHasher::default();
+    let mut walk = node.preorder_with_tokens();
+    while let Some(event) = walk.next() {
+        if step(&event, &mut [&mut hasher], bodies) {
+            walk.skip_subtree();
+        }
+    }
+    hasher.finish()
+}
+
+/// Answers whether what is below is hidden.
+fn step(event: &WalkEvent<SyntaxElement>, hashers: &mut [&mut FxHasher], bodies: &mut Vec<Span>) -> bool {
+    match event {
+        WalkEvent::Enter(NodeOrToken::Node(node)) if is_hidden_body(node) => {
+            bodies.push(span(node.text_range()));
+            return true;
+        }
+        WalkEvent::Enter(NodeOrToken::Node(node)) => {
+            hashers.iter_mut().for_each(|it| (node.kind() as u16).hash(it));
+        }
+        WalkEvent::Enter(NodeOrToken::Token(token)) if !token.kind().is_trivia() => {
+            hashers.iter_mut().for_each(|it| token.text().hash(it));
+        }
+        WalkEvent::Enter(_) => {}
+        WalkEvent::Leave(_) => hashers.iter_mut().for_each(|it| 0u8.hash(it)),
+    }
+    false
+}
+
+/// The name of a plain item.
+pub(super) fn plain_item(node: &SyntaxNode) -> Option<ast::Name> {
+    let item = ast::Item::cast(node.clone())?;
+    let name = match &item {
+        ast::Item::Fn(it) => it.name(),
+        ast::Item::Const(it) => it.name(),
+        ast::Item::Static(it) => it.name(),
+        _ => None,
+    }?;
+    let around = node.parent()?;
+    let is_inherent = || around.parent().and_then(ast::Impl::cast).is_some_and(|it| it.trait_().is_none());
+    let stands_alone = ast::SourceFile::can_cast(around.kind())
+        || ast::ItemList::can_cast(around.kind())
+        || ast::AssocItemList::can_cast(around.kind()) && is_inherent();
+    let known = |it: ast::Attr| {
+        let name = it.path().and_then(|it| it.as_single_name_ref());
+        name.is_some_and(|it| PLAIN_ATTRIBUTES.contains(&&*it.text()))
+    };
+    let holds_more = || node.descendants().any(|it| ast::Macro::can_cast(it.kind()) || ast::Impl::can_cast(it.kind()));
+    (stands_alone && item.attrs().all(known) && !holds_more()).then_some(name)
+}
+
+/// What decides whether a name means an item: all of its head but parameters after the receiver, types and values.
+fn access(node: &SyntaxNode) -> u64 {
+    let mut hasher = FxHasher::default();
+    let mut add = |it: Option<SyntaxNode>| it.map(|it| visible(&it, &mut Vec::new())).hash(&mut hasher);
+    if let Some(item) = ast::Item::cast(node.clone()) {
+        item.attrs().for_each(|it| add(Some(it.syntax().clone())));
+    }
+    add(node.children().find_map(ast::Visibility::cast).map(|it| it.syntax().clone()));
+    if let Some(function) = ast::Fn::cast(node.clone()) {
+        add(function.generic_param_list().map(|it| it.syntax().clone()));
+        add(function.where_clause().map(|it| it.syntax().clone()));
+        add(function.param_list().and_then(|it| it.self_param()).map(|it| it.syntax().clone()));
+    }
+    hasher.finish()
 }
 
 fn is_hidden_body(node: &SyntaxNode) -> bool {

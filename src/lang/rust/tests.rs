@@ -11,6 +11,7 @@ use ra_ap_ide::{FilePosition, FindAllRefsConfig, RaFixtureConfig};
 mod describe;
 mod judge;
 mod names;
+mod touch;
 
 use super::engine::{Rust, RustConfig};
 use super::usages::Occurrence;

@@ -211,7 +211,7 @@ impl<'db> Context<'db> {
 }
 
 /// The symbols that one pass looks for, and the words that may name them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Search {
     /// How many were asked for.
     definitions: usize,
@@ -222,7 +222,7 @@ pub(super) struct Search {
     words: Vec<Word>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Word {
     text: String,
     /// Positions in `targets`.

@@ -1,0 +1,130 @@
+//! A changed declaration touches what names it, and nothing that is known is wrong afterwards.
+
+use super::*;
+use crate::lang::rust::index::faults;
+
+/// What the index knows and is not so.
+fn all_faults(it: &Loaded) -> Vec<String> {
+    let view = it.rust.view(it.files.clone());
+    let found = view.ask(|context| {
+        let files = context.files.of(Language::Rust);
+        Ok(files.filter_map(|it| Some(faults(context, it, context.file_id(&it.path)?))).flatten().collect())
+    });
+    found.unwrap()
+}
+
+fn known(it: &Loaded, files: &[&str]) -> String {
+    let names = files.iter().filter(|file| it.rust.knows_names_of(file));
+    names.map(|it| it.rsplit('/').next().unwrap().trim_end_matches(".rs")).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_signature_touches_what_names_it() {
+    let lib = "pub mod base;\npub mod user;\npub mod alias;\npub mod constant;\npub mod caller;\npub mod other;\n\
+               #[macro_use]\npub mod makers;\npub mod made;\npub mod opaque;\npub mod linked;\n";
+    let base = "pub struct Thing;\npub trait Size { fn size(&self) -> u8 { 1 } }\nimpl Size for [u8; 2] {}\n\
+                impl Thing {\n    pub fn size(&self) -> u8 { 1 }\n    pub fn new() -> Thing { Thing }\n}\n\
+                pub const fn width() -> usize { 2 }\npub fn free(a: u8) -> u8 { a }\n";
+    let (_directory, mut it) = fixture(&[
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", lib),
+        ("src/base.rs", base),
+        ("src/user.rs", "use crate::base::Thing;\npub fn f() -> u8 { Thing::new().size() }\npub fn g() { f(); }\n"),
+        (
+            "src/alias.rs",
+            "use crate::base::free as liberated;\npub fn f() { let it = liberated(1); it.count_ones(); }\n",
+        ),
+        (
+            "src/constant.rs",
+            "use crate::base::*;\npub const WIDE: usize = width();\npub fn row() -> [u8; WIDE] { [0; WIDE] }\n",
+        ),
+        ("src/caller.rs", "use crate::base::Size;\npub fn f() -> u8 { let it = crate::constant::row(); it.size() }\n"),
+        (
+            "src/other.rs",
+            "pub struct Other;\nimpl Other { pub fn new() -> Other { Other }\n pub fn size(&self) {} }\npub fn f() { Other::new().size(); }\n",
+        ),
+        ("src/makers.rs", "macro_rules! made { ($it:expr) => { $crate::base::free($it) } }\n"),
+        ("src/made.rs", "pub fn f() { let it = made!(3); it.count_ones(); }\n"),
+        ("src/opaque.rs", "pub fn f() -> impl Copy { crate::base::free(1) }\npub fn g() { let _ = f(); }\n"),
+        ("src/linked.rs", "//! See [`free`](crate::base::free).\npub fn f() {}\n"),
+    ]);
+    it.fill();
+    let files = ["alias", "base", "caller", "constant", "linked", "made", "makers", "opaque", "other", "user"];
+    let files: Vec<String> = files.iter().map(|it| format!("src/{it}.rs")).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for (from, to, left) in [
+        // What means another thing stays known, though it has the same name.
+        (
+            "pub fn size(&self) -> u8 { 1 }",
+            "pub fn size(&self, by: u8) -> u8 { by }",
+            "alias caller constant linked made makers opaque other",
+        ),
+        // Who may name it has changed, so each place of the name is uncertain.
+        (
+            "    pub fn new() -> Thing { Thing }",
+            "    fn new() -> Thing { Thing }",
+            "alias caller constant linked made makers opaque",
+        ),
+        (
+            "pub fn free(a: u8) -> u8 { a }",
+            "pub fn free(a: u8) -> u16 { a.into() }",
+            "caller constant makers other user",
+        ),
+        // Evaluated, and so in a type, and so in that of a function.
+        (
+            "pub const fn width() -> usize { 2 }",
+            "pub const fn width() -> usize { 3 }",
+            "alias linked made makers opaque other user",
+        ),
+        // A trait may be used without being named.
+        ("fn size(&self) -> u8 { 1 } }\nimpl", "fn size(&self) -> u16 { 1 } }\nimpl", ""),
+        ("pub struct Thing;", "pub struct Thing(u8);", ""),
+    ] {
+        apply(&mut it, "src/base.rs", from, to);
+        assert_eq!(known(&it, &files), left, "{to}");
+        assert_eq!(all_faults(&it), [] as [String; 0], "{to}");
+        it.fill();
+        assert_eq!(all_faults(&it), [] as [String; 0], "all known after {to}");
+    }
+}
+
+#[test]
+fn nothing_known_is_wrong_after_signatures_by_chance() {
+    let mut it = REAL.lock().unwrap_or_else(PoisonError::into_inner);
+    it.fill();
+    let count = std::env::var("SEMDEX_COMPARE_COUNT").map_or(2, |it| it.parse().expect("a number of edits"));
+    let mut functions = Vec::new();
+    for file in it.files.of(Language::Rust) {
+        file.outline().walk(&mut |item| {
+            let head = item.body.and_then(|body| file.text.get(item.name_span.end..body.start));
+            if matches!(item.kind, SymbolKind::Function | SymbolKind::Method)
+                && head.is_some_and(|it| it.starts_with('('))
+            {
+                functions.push((file.path.to_string(), item.name_span.end, item.name.clone()));
+            }
+        });
+    }
+    let step = (functions.len() / count).max(1);
+    let files = it.files.of(Language::Rust).count();
+    let mut left = 0;
+    for (number, (file, at, name)) in functions.into_iter().skip(step / 2).step_by(step).take(count).enumerate() {
+        let before = it.files.clone();
+        let text = before.get(&file).unwrap().text.clone();
+        // A parameter more, another result, or another visibility.
+        let (from, to) = match number % 3 {
+            0 => (format!("fn {name}("), format!("fn {name}(extra: u8, ")),
+            1 => (format!("fn {name}("), format!("pub(crate) fn {name}(")),
+            _ => (text[at..].split_inclusive('{').next().unwrap().to_owned(), "() -> Vec<u8> {".to_owned()),
+        };
+        apply(&mut it, &file, &from, &to);
+        let after = it.files.of(Language::Rust).filter(|file| it.rust.knows_names_of(&file.path)).count();
+        left += after;
+        println!("{to} in {file}: {after} of {files} files are known");
+        assert_eq!(all_faults(&it), [] as [String; 0], "{to} in {file}");
+        it.rust.apply(&[(Arc::from(file.as_str()), Some(text))]);
+        it.files = before;
+        assert_eq!(all_faults(&it), [] as [String; 0], "taking back {to} in {file}");
+        it.fill();
+    }
+    assert!(left > 0, "every change touched everything");
+}

@@ -1,0 +1,187 @@
+//! What a change of declarations leaves as it was, in files that it does not edit.
+//!
+//! A name means what it does by where it stands and by the types around it, and each type begins at a name that is
+//! written. So where functions, constants and statics get another signature, only what names them is touched: the
+//! bodies that do, and what is declared by naming them, which touches in its turn who names that. All this is found by
+//! words. What cannot be told so touches everything.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, Edition, SyntaxKind, SyntaxNode, SyntaxToken, ast};
+
+use super::index::{Index, Names, Sense};
+use super::names::Key;
+use super::outside::{Outside, outside, plain_item};
+use super::view::{span, text_size};
+use crate::model::Span;
+
+/// With more words than this, what they touch is most of what there is.
+const MAX_WORDS: usize = 64;
+
+/// Files with the stretches of which it is not known any more what they name.
+pub(super) type Touched = BTreeMap<FileId, Vec<Span>>;
+
+/// A file before and after its change.
+pub(super) type Edited = (FileId, Arc<Outside>, Arc<Outside>);
+
+/// A name whose meaning, or whose meaning's type, may be another now.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Word {
+    text: String,
+    /// Where its declaration stands, if each place that means something else goes on to do so.
+    only: Option<(FileId, usize)>,
+}
+
+/// What is touched of `reached`, which is all that may be. `None` where that is everything.
+pub(super) fn touched(
+    db: &RootDatabase,
+    index: &Index,
+    edited: &[Edited],
+    reached: &HashSet<FileId>,
+) -> Option<Touched> {
+    let mut pass = Pass { db, index, edited, touched: Touched::default(), waiting: Vec::new(), seen: BTreeSet::new() };
+    for (file, before, after) in edited {
+        for (item, is_led_to) in before.altered(after)? {
+            // Its body names its parameters.
+            pass.touch(*file, item.at);
+            pass.await_word(&item.name, is_led_to.then_some((*file, item.name_at)));
+        }
+    }
+    while let Some(word) = pass.waiting.pop() {
+        if pass.seen.len() > MAX_WORDS {
+            return None;
+        }
+        let only = word.only.and_then(|(file, at)| pass.declared(file, at));
+        for file in reached {
+            pass.look(*file, &word.text, only)?;
+        }
+    }
+    for stretches in pass.touched.values_mut() {
+        stretches.sort_unstable();
+        stretches.dedup();
+    }
+    Some(pass.touched)
+}
+
+struct Pass<'a> {
+    db: &'a RootDatabase,
+    index: &'a Index,
+    edited: &'a [Edited],
+    touched: Touched,
+    waiting: Vec<Word>,
+    seen: BTreeSet<Word>,
+}
+
+impl Pass<'_> {
+    fn await_word(&mut self, text: &str, only: Option<(FileId, usize)>) {
+        let word = Word { text: text.to_owned(), only };
+        if self.seen.insert(word.clone()) {
+            self.waiting.push(word);
+        }
+    }
+
+    fn before(&self, file: FileId) -> Arc<Outside> {
+        let edited = self.edited.iter().find(|it| it.0 == file);
+        edited.map_or_else(|| outside(self.db, file), |it| it.1.clone())
+    }
+
+    /// What is declared at an offset of a text before the change.
+    fn declared(&self, file: FileId, at: usize) -> Option<Key> {
+        self.index.symbols(file)?.declared(at)
+    }
+
+    /// Notes what a word touches in a file, as its text was before.
+    fn look(&mut self, file: FileId, word: &str, only: Option<Key>) -> Option<()> {
+        let before = self.before(file);
+        let text = before.whole().clone();
+        let known = self.index.names(file);
+        let mut tree: Option<SyntaxNode> = None;
+        for at in places(&text, word) {
+            if let Some((names, key)) = known.as_deref().zip(only)
+                && names.is_known_at(at)
+                && means_others(names, at, key)
+            {
+                continue;
+            }
+            if let Some(body) = before.body_around(at) {
+                self.touch(file, body);
+                continue;
+            }
+            let tree = tree.get_or_insert_with(|| parsed(&text));
+            self.look_at(file, &tree.token_at_offset(text_size(at)).right_biased()?)?;
+        }
+        Some(())
+    }
+
+    /// A place outside of all bodies.
+    fn look_at(&mut self, file: FileId, token: &SyntaxToken) -> Option<()> {
+        if matches!(token.kind(), SyntaxKind::COMMENT | SyntaxKind::STRING) {
+            self.touch(file, span(token.text_range()));
+            return Some(());
+        }
+        let parent = token.parent()?;
+        // What declares this name is another thing, and a pattern may be a constant.
+        if ast::Name::can_cast(parent.kind()) && parent.parent().is_some_and(|it| !ast::IdentPat::can_cast(it.kind())) {
+            return Some(());
+        }
+        for node in token.parent_ancestors() {
+            if let Some(import) = ast::Use::cast(node.clone()) {
+                self.touch(file, span(node.text_range()));
+                let renamed = import.syntax().descendants().filter_map(ast::Rename::cast).filter_map(|it| it.name());
+                for name in renamed.collect::<Vec<_>>() {
+                    self.await_word(&name.text(), None);
+                }
+                return Some(());
+            }
+            if let Some(name) = ast::MacroRules::cast(node.clone()).map(|it| it.name()) {
+                self.await_word(&name?.text(), None);
+                return Some(());
+            }
+            if let Some(name) = plain_item(&node) {
+                self.touch(file, span(node.text_range()));
+                let at = span(name.syntax().text_range()).start;
+                self.await_word(name.text().trim_start_matches("r#"), Some((file, at)));
+                return Some(());
+            }
+            if ast::MacroCall::can_cast(node.kind()) {
+                // Its output may be a constant that types are made of.
+                let is_seen = |it: SyntaxKind| matches!(it, SyntaxKind::CONST_KW | SyntaxKind::IMPL_KW);
+                let mut tokens = node.descendants_with_tokens().filter_map(|it| it.into_token());
+                if tokens.any(|it| is_seen(it.kind())) {
+                    return None;
+                }
+                self.touch(file, span(node.text_range()));
+                return Some(());
+            }
+        }
+        None
+    }
+
+    fn touch(&mut self, file: FileId, stretch: Span) {
+        self.touched.entry(file).or_default().push(stretch);
+    }
+}
+
+fn parsed(text: &str) -> SyntaxNode {
+    ast::SourceFile::parse(text, Edition::CURRENT).tree().syntax().clone()
+}
+
+/// Whether all that is meant at a place is known, and none of it is this.
+fn means_others(names: &Names, at: usize, key: Key) -> bool {
+    let mut senses = names.at(at).peekable();
+    senses.peek().is_some()
+        && senses.all(|(sense, _)| match sense {
+            Sense::Means(meaning) => meaning.definition != key && meaning.original != key,
+            Sense::Unresolved(_) => false,
+        })
+}
+
+fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
+    let is_part = |it: char| it == '_' || it.is_alphanumeric();
+    memchr::memmem::find_iter(text.as_bytes(), word.as_bytes()).filter(move |&at| {
+        !text[..at].chars().next_back().is_some_and(is_part) && !text[at + word.len()..].starts_with(is_part)
+    })
+}
