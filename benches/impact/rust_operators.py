@@ -309,7 +309,8 @@ def move_item(text, symbol, _):
 
 
 def remove_import(text, symbol, rng):
-    uses = list(re.finditer(r"^use [\w:]+(::\{[^}]*\})?;\n", text, re.M))
+    # With its attributes, which would go over to the next item.
+    uses = list(re.finditer(r"^(#\[.*\]\n)*use [\w:]+(::\{[^}]*\})?;\n", text, re.M))
     if not uses:
         return None
     it = rng.choice(uses)

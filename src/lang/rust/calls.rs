@@ -7,7 +7,8 @@ use ra_ap_hir::{Adt, StructKind, Variant};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 
-use super::index::{Sense, names_now};
+use super::index::names_now;
+use super::named::Sense;
 use super::symbols::is_test_at;
 use super::view::Context;
 use crate::lang::files::File;

@@ -13,23 +13,21 @@ pub struct Delta<'a> {
     pub after: Option<&'a OutlineItem>,
 }
 
-type Key<'a> = (&'a [String], &'a str, SymbolKind, usize);
+type Key<'a> = (&'a [String], &'a str, SymbolKind);
 
 /// Compares two outlines. A removed and an added declaration of one container, kind and shape read as one renamed.
 /// `body` changes are told only for what has no changed signature; texts are those of the two files.
 pub fn deltas<'a>(before: &'a Outline, old: &str, after: &'a Outline, new: &str) -> Vec<Delta<'a>> {
-    let olds = index(before);
-    let news = index(after);
     let mut found = Vec::new();
     let mut removed = Vec::new();
-    for (key, &item) in &olds {
-        match news.get(key) {
-            Some(&same) => found.extend(compare(item, old, same, new)),
-            None => removed.push(item),
+    let mut added = Vec::new();
+    for pair in partners((before, old), (after, new)) {
+        match pair {
+            (Some(item), Some(same)) => found.extend(compare(item, old, same, new)),
+            (Some(item), None) => removed.push(item),
+            (None, item) => added.extend(item),
         }
     }
-    let mut added: Vec<&OutlineItem> =
-        news.iter().filter(|(key, _)| !olds.contains_key(*key)).map(|(_, it)| *it).collect();
     for item in removed {
         let renamed = added
             .iter()
@@ -46,29 +44,49 @@ pub fn deltas<'a>(before: &'a Outline, old: &str, after: &'a Outline, new: &str)
     found
 }
 
-/// The declarations of two outlines that answer each other, by the places of their names; of the new ones all.
-pub fn pairs(before: &Outline, after: &Outline, deltas: &[Delta<'_>]) -> Vec<(Option<usize>, usize)> {
-    let olds = index(before);
+/// The declarations of two texts that answer each other, by the places of their names; of the new ones all.
+pub fn pairs(before: (&Outline, &str), after: (&Outline, &str), deltas: &[Delta<'_>]) -> Vec<(Option<usize>, usize)> {
     let renamed: BTreeMap<usize, usize> =
         deltas.iter().filter_map(|it| Some((it.after?.name_span.start, it.before?.name_span.start))).collect();
-    let pair = |(key, item): (Key<'_>, &OutlineItem)| {
-        let at = item.name_span.start;
-        let old = renamed.get(&at).copied().or_else(|| olds.get(&key).map(|it| it.name_span.start));
-        (old, at)
+    let pair = |(old, new): Pair<'_>| {
+        let at = new?.name_span.start;
+        Some((renamed.get(&at).copied().or_else(|| old.map(|it| it.name_span.start)), at))
     };
-    index(after).into_iter().map(pair).collect()
+    partners(before, after).into_iter().filter_map(pair).collect()
 }
 
-/// Declarations by what tells them apart; the last part counts those that nothing else does. An inherent block is
-/// nothing by itself.
-fn index(outline: &Outline) -> BTreeMap<Key<'_>, &OutlineItem> {
-    let mut index = BTreeMap::new();
-    outline.walk(&mut |item| {
-        if item.kind == SymbolKind::Impl && !item.name.contains(" for ") {
-            return;
+type Pair<'a> = (Option<&'a OutlineItem>, Option<&'a OutlineItem>);
+
+/// Of several declarations of one name those that are the same go together, and the rest in their order.
+fn partners<'a>(before: (&'a Outline, &str), after: (&'a Outline, &str)) -> Vec<Pair<'a>> {
+    let (mut olds, news) = (index(before.0), index(after.0));
+    let text = |item: &OutlineItem, text: &str| text.get(item.span.start..item.span.end).map(str::to_owned);
+    let mut found = Vec::new();
+    for (key, mut news) in news {
+        let mut olds = olds.remove(&key).unwrap_or_default();
+        if olds.len() != news.len() {
+            news.retain(|new| {
+                let same = olds.iter().position(|old| text(old, before.1) == text(new, after.1));
+                found.extend(same.map(|at| (Some(olds.remove(at)), Some(*new))));
+                same.is_none()
+            });
         }
-        let nth = (0..).find(|nth| !index.contains_key(&(&*item.container, &*item.name, item.kind, *nth)));
-        index.insert((&*item.container, &*item.name, item.kind, nth.unwrap_or_default()), item);
+        let mut olds = olds.into_iter();
+        found.extend(news.into_iter().map(|new| (olds.next(), Some(new))));
+        found.extend(olds.map(|old| (Some(old), None)));
+    }
+    found.extend(olds.into_values().flatten().map(|old| (Some(old), None)));
+    found
+}
+
+/// Declarations by what tells them apart, those that nothing else does in their order. An inherent block is nothing by
+/// itself.
+fn index(outline: &Outline) -> BTreeMap<Key<'_>, Vec<&OutlineItem>> {
+    let mut index: BTreeMap<Key<'_>, Vec<&OutlineItem>> = BTreeMap::new();
+    outline.walk(&mut |item| {
+        if item.kind != SymbolKind::Impl || item.name.contains(" for ") {
+            index.entry((&item.container, &item.name, item.kind)).or_default().push(item);
+        }
     });
     index
 }

@@ -21,6 +21,7 @@ use tokio::sync::watch;
 use super::index::{Index, Memory};
 use super::load::{self, LoadRequest, Loaded, crate_graph};
 use super::outside::{Outside, outside, reached_from};
+use super::source::{as_analysed, without_returns};
 use super::touch::{Edited, touched};
 use super::view::View;
 use crate::lang::files::Files;
@@ -282,7 +283,7 @@ impl Rust {
         let Loaded { workspaces, sources, source_roots, local_roots, macros, missing, last } = step.loaded;
         let mut known = (*self.known).clone();
         for (path, bytes) in sources {
-            self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes));
+            self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(without_returns(bytes)));
             known.insert(path);
         }
         known.retain(|path| !path.starts_with(&self.target_dir));
@@ -473,19 +474,6 @@ impl Rust {
             }
         }
         self.roots = roots;
-    }
-}
-
-/// A text as rust-analyzer takes it: the same offsets, but no byte order mark. Nothing at all where brackets are nested
-/// too deeply.
-fn as_analysed(text: &str) -> Vec<u8> {
-    // The parser would overflow its stack and take the process along.
-    if super::syntax::nesting::too_deep(text).is_some() {
-        return Vec::new();
-    }
-    match text.strip_prefix('\u{feff}') {
-        Some(rest) => format!("   {rest}").into_bytes(),
-        None => text.as_bytes().to_vec(),
     }
 }
 

@@ -4,8 +4,13 @@
 //! Only what the change may reach is looked at (`reach`): the bodies that name what it changes, each asked for its own
 //! errors (`native`), and what the compiler checks and rust-analyzer does not (`rules`, `impls`).
 
+mod constants;
+mod derives;
 mod impls;
+mod lost;
 mod native;
+mod operators;
+mod patterns;
 mod reach;
 mod rules;
 
@@ -146,7 +151,8 @@ impl Rust {
         let deltas = scene.deltas();
         let (mut reach, earlier_blocks) = self.view(before.clone()).ask(|it| {
             let reach = it.reach(&scene, &deltas);
-            let blocks = it.misfits_of(&reach, &scene, Side::Before);
+            let mut blocks = it.misfits_of(&reach, &scene, Side::Before);
+            blocks.extend(it.refused_derives(&deltas, &scene, Side::Before));
             Ok((reach, blocks))
         })?;
         let reached = started.elapsed();
@@ -162,6 +168,7 @@ impl Rust {
         let inferred = started.elapsed();
         let mut judgement = self.view(after.clone()).ask(|it| {
             later.extend(it.misfits_of(&reach, &scene, Side::After));
+            later.extend(it.refused_derives(&deltas, &scene, Side::After));
             later.extend(scene.news.iter().flat_map(|it| syntax_errors(it)));
             let (mut new, fixed) = differ(&earlier, &later, before, after, &scene.maps);
             it.apply_rules(&reach, &deltas, &scene, &mut new);
@@ -194,7 +201,7 @@ impl Rust {
                     match known.and_then(|id| it.index.errors(id)) {
                         Some(known) => {
                             let errors = known.get(&at).into_iter().flatten();
-                            found.extend(errors.filter(|it| with_operators || !native::is_of_operator(it)).cloned());
+                            found.extend(errors.filter(|it| with_operators || !operators::is_of_operator(it)).cloned());
                         }
                         None => {
                             let bodies = it.bodies_at(&unit.file, at).into_iter();

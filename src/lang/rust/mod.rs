@@ -9,6 +9,7 @@ pub mod engine;
 mod index;
 pub mod judge;
 pub mod load;
+mod named;
 mod names;
 mod outside;
 pub mod paths;
@@ -16,6 +17,7 @@ mod postings;
 pub mod questions;
 pub mod rename;
 pub mod resolve;
+mod source;
 pub mod symbols;
 pub mod syntax;
 #[cfg(test)]

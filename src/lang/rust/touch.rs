@@ -12,7 +12,8 @@ use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, Edition, SyntaxKind, SyntaxNode, SyntaxToken, ast};
 
-use super::index::{Index, Names, Sense};
+use super::index::Index;
+use super::named::{Names, Sense};
 use super::names::Key;
 use super::outside::{Outside, outside, plain_item};
 use super::view::{span, text_size};

@@ -9,7 +9,7 @@ use ra_ap_ide_db::base_db::salsa::Database as _;
 use ra_ap_ide_db::defs::Definition;
 use rustc_hash::FxHashMap;
 
-use super::index::{Collector, Names, Sense};
+use super::named::{Collector, Names, Sense};
 use super::names::{Key, Meaning, Reader, Target, Why};
 use super::paths::plain_name;
 use super::postings::Postings;
@@ -39,6 +39,11 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Places in the input and the definitions of macros that may name the target.
+    pub(super) fn in_macros(self) -> impl Iterator<Item = Occurrence> {
+        self.possible.into_iter().filter(|it| it.1 == Why::MacroInput).map(|it| it.0)
+    }
+
     fn tell_possible(&self, coverage: &mut Coverage) {
         for why in [Why::NoCrate, Why::MacroInput, Why::Inactive, Why::UnknownType] {
             let count = self.possible.iter().filter(|it| it.1 == why).count();

@@ -2,8 +2,8 @@
 //! concerns single bodies, and these are asked here.
 
 use ra_ap_hir::{
-    AnyDiagnostic, AsAssocItem as _, AssocItemContainer, DefWithBody, Function, GenericDef, HirDisplay as _, InFile,
-    Type, UnresolvedMethodCall, VariantId,
+    AnyDiagnostic, AsAssocItem as _, AssocItemContainer, Const, DefWithBody, Function, GenericDef, HirDisplay as _,
+    InFile, Type, UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, TextRange};
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
@@ -11,15 +11,12 @@ use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
 use crate::lang::rust::view::{Context, span};
 use crate::model::{Diagnostic, Place, Severity};
 
-/// Macros in the output of macros are followed so deep.
-const MAX_MACROS: usize = 3;
-
 /// Before it has a place in words.
-struct Told {
-    file: FileId,
-    range: TextRange,
-    code: &'static str,
-    message: String,
+pub(super) struct Told {
+    pub(super) file: FileId,
+    pub(super) range: TextRange,
+    pub(super) code: &'static str,
+    pub(super) message: String,
 }
 
 impl<'db> Context<'db> {
@@ -48,9 +45,19 @@ impl<'db> Context<'db> {
             _ => true,
         });
         let mut told: Vec<Told> = found.into_iter().filter_map(|it| self.tell(body, it)).collect();
-        if with_operators && let Some(source) = self.body_syntax(body) {
-            self.operators(&source, 0, &mut told);
+        if let Some(source) = self.body_syntax(body) {
+            if with_operators {
+                self.operators(&source, 0, &mut told);
+            }
+            self.missed_variants(&source, &mut told);
         }
+        let inner = || self.body_syntax(body).into_iter().flat_map(|it| it.descendants()).filter_map(ast::Const::cast);
+        let constants: Vec<Const> = match body {
+            DefWithBody::Const(it) => vec![it],
+            DefWithBody::Function(_) => inner().filter_map(|it| self.sema.to_def(&it)).collect(),
+            DefWithBody::Static(_) | DefWithBody::EnumVariant(_) => Vec::new(),
+        };
+        told.extend(constants.into_iter().filter_map(|it| self.overflow(it)));
         // That a type is not known follows from whatever else is wrong.
         let is_alone = told.iter().all(|it| it.code == "E0282");
         let mut errors: Vec<Diagnostic> =
@@ -67,49 +74,6 @@ impl<'db> Context<'db> {
             DefWithBody::Static(it) => self.sema.source(it)?.value.body()?.syntax().clone(),
             DefWithBody::EnumVariant(_) => return None,
         })
-    }
-
-    /// Binary operators between types that do not have them: rust-analyzer says nothing of these.
-    fn operators(&self, node: &SyntaxNode, depth: usize, told: &mut Vec<Told>) {
-        for inner in node.descendants() {
-            if let Some(call) = ast::MacroCall::cast(inner.clone()) {
-                if depth < MAX_MACROS
-                    && let Some(expansion) = self.sema.expand_macro_call(&call)
-                {
-                    self.operators(&expansion.value, depth + 1, told);
-                }
-            } else if let Some(found) = ast::BinExpr::cast(inner).and_then(|it| self.operator(&it)) {
-                told.push(found);
-            }
-        }
-    }
-
-    fn operator(&self, expression: &ast::BinExpr) -> Option<Told> {
-        let ty = |it: Option<ast::Expr>| self.sema.type_of_expr(&it?).map(|it| it.original);
-        let (left, right) = (ty(expression.lhs())?, ty(expression.rhs())?);
-        let is_builtin = |it: &Type<'db>| it.as_builtin().is_some();
-        if is_builtin(&left) && is_builtin(&right) && left == right
-            || [&left, &right].into_iter().any(|it| it.contains_unknown() || it.is_never())
-        {
-            return None;
-        }
-        let of = match self.sema.resolve_bin_expr(expression)?.as_assoc_item(self.db)?.container(self.db) {
-            AssocItemContainer::Trait(it) => it,
-            AssocItemContainer::Impl(it) => it.trait_(self.db)?,
-        };
-        if left.impls_trait(self.db, of, std::slice::from_ref(&right)) {
-            return None;
-        }
-        let target = self.sema.scope(expression.syntax())?.krate().to_display_target(self.db);
-        let told = |it: &Type<'db>| it.display(self.db, target).to_string();
-        let operator = expression.op_token()?;
-        let message = format!("`{}` cannot be applied to `{}` and `{}`", operator.text(), told(&left), told(&right));
-        let range = self.sema.original_range(expression.syntax());
-        let code = match expression.op_kind()? {
-            ast::BinaryOp::Assignment { .. } => "E0368",
-            _ => "E0369",
-        };
-        Some(Told { file: range.file_id.file_id(self.db), range: range.range, code, message })
     }
 
     fn placed(&self, told: Told) -> Option<Diagnostic> {
@@ -141,8 +105,18 @@ impl<'db> Context<'db> {
                 if it.expected.is_unknown() || it.actual.is_unknown() {
                     return None;
                 }
-                let message = format!("mismatched types: expected `{}`, found `{}`", ty(&it.expected), ty(&it.actual));
-                self.at_salient(it.expr_or_pat.map(AstPtr::into), "E0308", message)
+                let (expected, actual) = (ty(&it.expected), ty(&it.actual));
+                // Nothing can be said of what belongs to a type that is not known, nor of lengths that are not told.
+                let is_unclear = |it: &String| it.contains("<{unknown} as");
+                if expected == actual || is_unclear(&expected) || is_unclear(&actual) {
+                    return None;
+                }
+                let message = format!("mismatched types: expected `{expected}`, found `{actual}`");
+                let node: InFile<SyntaxNodePtr> = it.expr_or_pat.map(AstPtr::into);
+                match self.result_of_unending(&node) {
+                    Some(range) => Told { file: range.file_id, range: range.range, code: "E0308", message },
+                    None => self.at_salient(node, "E0308", message),
+                }
             }
             AnyDiagnostic::MismatchedArgCount(it) => {
                 let code = if it.is_fn_trait_call { "E0057" } else { "E0061" };
@@ -351,8 +325,18 @@ impl<'db> Context<'db> {
         call.receiver.iterate_method_candidates(self.db, &scope, Some(&call.name), is_inherent).is_some()
     }
 
+    /// Of the body of a function that ends in no expression, the result that the function promises.
+    fn result_of_unending(&self, node: &InFile<SyntaxNodePtr>) -> Option<FileRange> {
+        let root = self.sema.parse_or_expand(node.file_id);
+        let block = ast::BlockExpr::cast(node.value.to_node(&root)).filter(|it| it.tail_expr().is_none())?;
+        let result = ast::Fn::cast(block.syntax().parent()?)?.ret_type()?.ty()?;
+        let range = self.sema.original_range_opt(result.syntax())?;
+        Some(FileRange { file_id: range.file_id.file_id(self.db), range: range.range })
+    }
+
     fn at(&self, node: InFile<SyntaxNodePtr>, code: &'static str, message: String) -> Told {
-        let range = self.sema.diagnostics_display_range(node);
+        let written = self.where_written(node.map(|it| it.text_range()));
+        let range = written.unwrap_or_else(|| self.sema.diagnostics_display_range(node));
         Told { file: range.file_id, range: range.range, code, message }
     }
 
@@ -360,23 +344,30 @@ impl<'db> Context<'db> {
     fn at_salient(&self, node: InFile<SyntaxNodePtr>, code: &'static str, message: String) -> Told {
         let root = self.sema.parse_or_expand(node.file_id);
         let salient = ast::Expr::cast(node.value.to_node(&root)).and_then(|it| salient(&it));
-        match salient.filter(|_| node.file_id.file_id().is_some()) {
+        match salient {
             Some(range) => {
-                let range = self.sema.diagnostics_display_range_for_range(InFile::new(node.file_id, range));
+                let at = InFile::new(node.file_id, range);
+                let written = self.where_written(at);
+                let range = written.unwrap_or_else(|| self.sema.diagnostics_display_range_for_range(at));
                 Told { file: range.file_id, range: range.range, code, message }
             }
             None => self.at(node, code, message),
         }
     }
 
+    /// Of what a macro of the workspace makes out of its own definition, the place there: so tells it the compiler.
+    fn where_written(&self, at: InFile<TextRange>) -> Option<FileRange> {
+        at.file_id.macro_file()?;
+        let (range, context) = at.original_node_file_range_opt(self.db)?;
+        let file = range.file_id.file_id(self.db);
+        let is_own = self.name_of(file).is_some_and(|name| self.files.get(&name).is_some());
+        (!context.is_root() && is_own).then_some(FileRange { file_id: file, range: range.range })
+    }
+
     fn text_at(&self, file: FileId, range: TextRange) -> String {
         let at = span(range);
         self.file(file).and_then(|it| it.text.get(at.start..at.end).map(str::to_owned)).unwrap_or_default()
     }
-}
-
-pub(super) fn is_of_operator(error: &Diagnostic) -> bool {
-    matches!(error.code.as_deref(), Some("E0368" | "E0369"))
 }
 
 fn salient(expression: &ast::Expr) -> Option<TextRange> {

@@ -11,13 +11,18 @@ use ra_ap_syntax::{AstNode as _, ast};
 
 use super::Scene;
 use super::impls::{Shape, shape_at};
+use super::rules::bodies_with_other_imports;
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives, pairs};
-use crate::lang::rust::index::{FileErrors, Sense, names_now};
+use crate::lang::rust::index::{FileErrors, names_now};
+use crate::lang::rust::named::Sense;
 use crate::lang::rust::paths::{as_assoc_item, assoc_definition};
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span, text_size};
 use crate::model::{ChangeKind, OutlineItem, Role, SymbolKind};
+
+/// Macros in the definitions of macros are followed so deep.
+const MAX_MACROS: usize = 3;
 
 /// One changed declaration as it was before.
 pub(super) struct Cause<'a> {
@@ -28,6 +33,8 @@ pub(super) struct Cause<'a> {
     /// As the places name it.
     pub(super) name: String,
     pub(super) occurrences: Vec<Occurrence>,
+    /// Places in macros that may name it: what these make is looked at too.
+    in_macros: Vec<Occurrence>,
     /// Whether it is named by its own name, not by that of what it belongs to.
     pub(super) is_itself: bool,
     /// The traits that it has no more.
@@ -92,6 +99,9 @@ impl<'db> Context<'db> {
                 }
             }
         }
+        let in_macros: Vec<&Occurrence> =
+            reach.causes.iter().filter(|it| it.is_itself).flat_map(|it| &it.in_macros).collect();
+        self.follow_macros(&in_macros, MAX_MACROS, &mut units);
         for (index, delta) in deltas {
             self.follow_traits(&scene.olds[*index], delta, &mut reach, &mut units);
         }
@@ -107,7 +117,7 @@ impl<'db> Context<'db> {
                 }
             });
             let mut shapes = BTreeMap::new();
-            for (before, after) in pairs(old.outline(), new.outline(), &of_file) {
+            for (before, after) in pairs((old.outline(), &old.text), (new.outline(), &new.text), &of_file) {
                 if let Some(shape) = before.and_then(|it| reach.shapes.remove(&(old.path.clone(), it))) {
                     shapes.insert((old.path.clone(), after), shape);
                 }
@@ -118,7 +128,7 @@ impl<'db> Context<'db> {
                 }
             }
             reach.shapes.extend(shapes);
-            if all {
+            if all || !bodies_with_other_imports(old, new).is_empty() {
                 self.note_unresolved(old, &mut reach.unresolved);
             }
             // What is left of the old file is gone, but for calls of macros.
@@ -135,6 +145,34 @@ impl<'db> Context<'db> {
         reach.retyped =
             reach.causes.iter().any(|it| !it.lost.is_empty() || it.delta.as_ref().is_none_or(|it| retypes(&it.1)));
         reach
+    }
+
+    /// The bodies that macros may lead to these places: that around them, or those around the calls of the macro in
+    /// whose definition they stand.
+    fn follow_macros(&self, places: &[&Occurrence], depth: usize, units: &mut BTreeSet<(Arc<str>, usize)>) {
+        let mut macros: Vec<Definition<'db>> = Vec::new();
+        for it in places {
+            if let Some(anchor) = self.anchor(&it.file, it.id, it.at.start) {
+                units.insert((it.file.path.clone(), anchor));
+                continue;
+            }
+            let tree = self.sema.parse_guess_edition(it.id);
+            let token = tree.syntax().token_at_offset(text_size(it.at.start)).right_biased();
+            let definition = token.and_then(|it| it.parent_ancestors().find_map(ast::Macro::cast));
+            let definition = definition.and_then(|it| self.sema.to_def(&it)).map(Definition::Macro);
+            macros.extend(definition.filter(|it| !macros.contains(it)));
+        }
+        if macros.is_empty() || depth == 0 {
+            return;
+        }
+        for found in self.find(&macros) {
+            for it in &found.items {
+                let anchor = self.anchor(&it.file, it.id, it.at.start);
+                units.extend(anchor.map(|anchor| (it.file.path.clone(), anchor)));
+            }
+            let inner: Vec<Occurrence> = found.in_macros().collect();
+            self.follow_macros(&inner.iter().collect::<Vec<_>>(), depth - 1, units);
+        }
     }
 
     /// The errors of all bodies of a file, of those that have any.
@@ -195,7 +233,8 @@ impl<'db> Context<'db> {
         let mut add = |delta: Of<'_, 'a>, definition: Definition<'db>, is_itself: bool, lost: Vec<String>| {
             let Some(path) = self.path_of(definition) else { return };
             let name = definition.name(self.db).map(|it| it.as_str().to_owned()).unwrap_or_default();
-            causes.push(Cause { delta: delta.cloned(), path, name, occurrences: Vec::new(), is_itself, lost });
+            let (delta, occurrences, in_macros) = (delta.cloned(), Vec::new(), Vec::new());
+            causes.push(Cause { delta, path, name, occurrences, in_macros, is_itself, lost });
             definitions.push(definition);
         };
         for edited in deltas {
@@ -232,7 +271,9 @@ impl<'db> Context<'db> {
             add(None, definition, true, Vec::new());
         }
         for (cause, found) in causes.iter_mut().zip(self.find(&definitions)) {
-            cause.occurrences = found.items;
+            let mut found = found;
+            cause.occurrences = std::mem::take(&mut found.items);
+            cause.in_macros = found.in_macros().collect();
         }
         self.follow_types(&definitions, &mut causes);
         causes
@@ -278,8 +319,8 @@ impl<'db> Context<'db> {
         let definitions: Vec<Definition<'db>> = holders.chain(makers).collect();
         for (definition, found) in definitions.iter().zip(self.find(&definitions)) {
             let Some(path) = self.path_of(*definition) else { continue };
-            let (name, occurrences, lost) = (String::new(), found.items, Vec::new());
-            causes.push(Cause { delta: None, path, name, occurrences, is_itself: false, lost });
+            let (name, occurrences, in_macros, lost) = (String::new(), found.items, Vec::new(), Vec::new());
+            causes.push(Cause { delta: None, path, name, occurrences, in_macros, is_itself: false, lost });
         }
     }
 

@@ -12,7 +12,8 @@ use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, S
 use rustc_hash::FxHasher;
 
 use super::Scene;
-use super::reach::{Cause, Reach, has_body};
+use super::lost::{LostImports, is_lost};
+use super::reach::{Cause, Reach};
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
 use crate::lang::rust::names::{Reader, Verdict, Why};
@@ -88,11 +89,9 @@ impl<'db> Context<'db> {
             let lost = gone.iter().filter(|it| it.1.kind == kind);
             lost.flat_map(|it| it.1.children.iter().map(|it| it.name.as_str())).collect()
         };
-        // What a trait that is gone would have provided is missed where the trait is, and the type of what is gone
-        // is not known.
+        // What a trait that is gone would have provided is missed where the trait is.
         let (lost_methods, lost_variants) = (lost(SymbolKind::Trait), lost(SymbolKind::Enum));
         new.retain(|it| match it.code.as_deref() {
-            Some("E0282") => gone.is_empty(),
             Some("E0599") => {
                 let words = self.text_of(it).into_iter().flat_map(words);
                 !words.into_iter().any(|(_, word)| lost_methods.contains(word))
@@ -117,6 +116,12 @@ impl<'db> Context<'db> {
         }
         let new = told.new;
         new.retain(|it| !self.follows_from(&lost_imports, it));
+        let is_gone = |it: &Diagnostic| matches!(it.code.as_deref(), Some("E0432" | "E0433" | "E0412"));
+        if !gone.is_empty() || new.iter().any(is_gone) {
+            let types = gone.iter().filter(|it| is_type(it.1.kind) || it.1.kind == SymbolKind::Type);
+            let names: HashSet<&str> = types.map(|it| it.1.name.as_str()).collect();
+            new.retain(|it| !self.follows_from_unknown(&names, &lost_imports, it));
+        }
         new.sort();
     }
 
@@ -156,38 +161,6 @@ impl<'db> Context<'db> {
         lost
     }
 
-    /// Where the name of a broken import would have been seen; `None` for what only leads to something else.
-    fn brought_in(&self, import: &Diagnostic) -> Option<Span> {
-        let file = self.files.get(&import.place.file)?;
-        if file.text.get(import.place.end..)?.trim_start().starts_with("::") {
-            return None;
-        }
-        let around = file.outline().enclosing(import.place.start);
-        let scope = around.iter().rfind(|it| it.kind == SymbolKind::Module || has_body(it.kind));
-        Some(scope.map_or(Span::new(0, file.text.len()), |it| it.span))
-    }
-
-    /// Whether an error is that of an import, told once more where the name is used.
-    fn follows_from(&self, lost: &LostImports, error: &Diagnostic) -> bool {
-        if !matches!(error.code.as_deref(), Some("E0425" | "E0412" | "E0433" | "E0405" | "E0404" | "E0422" | "E0531")) {
-            return false;
-        }
-        let text = self.text_of(error).unwrap_or_default();
-        let first = text.split(|it: char| !it.is_alphanumeric() && it != '_').next().unwrap_or_default();
-        is_lost(lost, error, first)
-    }
-
-    fn text_of(&self, error: &Diagnostic) -> Option<&'db str> {
-        self.files.get(&error.place.file)?.text.get(error.place.start..error.place.end)
-    }
-
-    /// Whether a name stands there without what contains it.
-    fn is_bare(&self, error: &Diagnostic) -> bool {
-        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
-        let segment = token.and_then(|it| it.parent_ancestors().take(3).find_map(ast::PathSegment::cast));
-        segment.is_some_and(|it| it.parent_path().qualifier().is_none())
-    }
-
     /// A place that named what changed: broken where it names nothing now, or may not name it any more.
     fn judge_occurrence(&self, cause: &Cause<'_>, occurrence: &Occurrence, scene: &Scene) -> Option<Diagnostic> {
         // The compiler reads no links.
@@ -196,7 +169,9 @@ impl<'db> Context<'db> {
         }
         let kind = cause.delta.as_ref().map(|it| it.1.kind);
         let is_hiding = kind == Some(ChangeKind::Visibility);
-        if !is_hiding && !matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed)) {
+        let is_gone = matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
+        let before = cause.delta.as_ref().and_then(|it| it.1.before).map(|it| it.kind);
+        if !is_hiding && !is_gone && !matches!(before, Some(SymbolKind::Const | SymbolKind::Static)) {
             return None;
         }
         let name: &str = &occurrence.file.path;
@@ -207,8 +182,12 @@ impl<'db> Context<'db> {
             return None;
         }
         let token = self.token(id, at.start)?;
+        if self.is_switched_off(file, id, at.start) {
+            return None;
+        }
         let place = file.lines().place(name, at);
         match self.meant_by(&token) {
+            None if !is_gone && !is_hiding => None,
             None => {
                 let (code, message) = gone(&token, occurrence.role, &cause.name, is_hiding, &cause.path);
                 Some(self.error(place, code, message))
@@ -217,8 +196,18 @@ impl<'db> Context<'db> {
                 let code = self.hidden(&token, definition)?;
                 Some(self.error(place, code, format!("`{}` is not visible here any more", cause.path)))
             }
-            Some(_) => None,
+            Some(definition) => Some(self.error(place, "E0308", self.length(&token, definition)?)),
         }
+    }
+
+    /// Whether the compiler does not read what stands there, for a `cfg`.
+    fn is_switched_off(&self, file: &File, id: FileId, at: usize) -> bool {
+        let around = file.outline().enclosing(at);
+        let has_cfg = |it: &OutlineItem| {
+            file.text.get(it.span.start..it.name_span.start).is_some_and(|head| words(head).any(|it| it.1 == "cfg"))
+        };
+        let named = around.iter().filter(|it| !matches!(it.kind, SymbolKind::Impl | SymbolKind::Macro) && has_cfg(it));
+        named.into_iter().any(|it| self.definition_at(id, it.name_span.start).is_none())
     }
 
     /// The code of the error where a definition may not be named.
@@ -249,7 +238,7 @@ impl<'db> Context<'db> {
         is_public.then_some("E0364")
     }
 
-    fn token(&self, id: FileId, offset: usize) -> Option<SyntaxToken> {
+    pub(super) fn token(&self, id: FileId, offset: usize) -> Option<SyntaxToken> {
         let tree = self.sema.parse_guess_edition(id);
         tree.syntax().token_at_offset(text_size(offset)).right_biased()
     }
@@ -333,18 +322,23 @@ impl<'db> Context<'db> {
         let back = OffsetMap::new(&file.text, &old.text);
         let reader = Reader::new(&self.sema, id);
         let all = scene.is_loose(index);
+        let importing = bodies_with_other_imports(old, file);
         let places: Vec<(usize, &str)> = words(&file.text).collect();
         for (at, word) in places {
             let before = back.offset(at).filter(|_| back.is_untouched(Span::new(at, at + word.len())));
-            if before.is_some() && (!all || lost_variants.contains(word)) {
+            let is_seen_anew = all || importing.iter().any(|it| it.contains(at));
+            if before.is_some() && (!is_seen_anew || lost_variants.contains(word)) {
                 continue;
             }
             if before.is_some_and(|it| reach.unresolved.contains(&(file.path.clone(), it))) {
                 continue;
             }
-            if let Some(Verdict::Unresolved(Why::UnknownType)) = reader.read(at, word) {
+            if let Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) = reader.read(at, word) {
                 let Some(token) = self.token(id, at) else { continue };
                 let Some((code, what)) = unresolved_kind(&token) else { continue };
+                if self.is_switched_off(own, id, at) || is_conditional(&token) {
+                    continue;
+                }
                 let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
                 told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")));
             }
@@ -396,12 +390,31 @@ impl<'db> Context<'db> {
     }
 }
 
-/// The names that broken imports would have brought in, and where.
-type LostImports = HashMap<Arc<str>, Vec<(String, Span)>>;
+/// Whether a part of a body, a field or the like around a place has a `cfg` of its own.
+fn is_conditional(token: &SyntaxToken) -> bool {
+    let parts = token.parent_ancestors().filter(|it| !ast::Item::can_cast(it.kind()) && it.parent().is_some());
+    let mut attributes = parts.flat_map(|it| it.children().filter_map(ast::Attr::cast).collect::<Vec<_>>());
+    attributes.any(|it| it.syntax().text().to_string().contains("cfg"))
+}
 
-fn is_lost(lost: &LostImports, error: &Diagnostic, name: &str) -> bool {
-    let names = lost.get(error.place.file.as_str());
-    names.into_iter().flatten().any(|(lost, within)| lost == name && within.contains(error.place.start))
+/// The bodies of a new text that do not import what they did: what they name may mean nothing now.
+pub(super) fn bodies_with_other_imports(old: &File, new: &File) -> Vec<Span> {
+    let bodies = |file: &File| -> Vec<(String, Span, Vec<String>)> {
+        let mut found = Vec::new();
+        file.outline().walk(&mut |item| {
+            let Some(body) = item.body.filter(|_| matches!(item.kind, SymbolKind::Function | SymbolKind::Method))
+            else {
+                return;
+            };
+            let lines = file.text.get(body.start..body.end).unwrap_or_default().lines().map(str::trim);
+            let imports = lines.filter(|it| it.starts_with("use ")).map(str::to_owned).collect();
+            found.push((format!("{:?} {}", item.container, item.name), body, imports));
+        });
+        found
+    };
+    let olds = bodies(old);
+    let is_same = |name: &str, imports: &[String]| olds.iter().any(|it| it.0 == name && it.2 == imports);
+    bodies(new).into_iter().filter(|it| !is_same(&it.0, &it.2)).map(|it| it.1).collect()
 }
 
 /// Types and values are named apart.

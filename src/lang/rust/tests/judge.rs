@@ -103,6 +103,32 @@ pub mod inner {
         super::helper()
     }
 }
+
+pub const MASK: u16 = 1000;
+
+pub fn in_a_body() -> String {
+    use std::path;
+    path::Path::new("a").display().to_string()
+}
+
+pub fn flagged() -> bool {
+    true
+}
+
+#[cfg(not(unix))]
+pub fn twin() -> u8 {
+    1
+}
+
+#[cfg(unix)]
+pub fn twin() -> u8 {
+    2
+}
+
+pub fn sized(side: u32) -> usize {
+    drop(side);
+    1
+}
 "#;
 
 const USER: &str = r#"
@@ -190,6 +216,44 @@ pub fn walk(mut steps: shapes::Steps) -> u8 {
         }
     }
     last.as_ref().map_or(0, hidden)
+}
+
+pub fn filled() -> [u8; LIMIT] {
+    [0; LIMIT]
+}
+
+pub const WIDE: u16 = shapes::MASK * 60;
+
+pub fn first(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Small => "small",
+        Kind::Large(0) => "none",
+        Kind::Large(_) => "large",
+        Kind::Odd { .. } => "odd",
+    }
+}
+
+pub fn unflagged() -> bool {
+    !shapes::flagged()
+}
+
+pub fn twins() -> u8 {
+    shapes::twin()
+}
+
+macro_rules! helped {
+    ($it:expr) => {
+        helper() + $it
+    };
+}
+
+pub fn by_macro() -> u8 {
+    helped!(1)
+}
+
+#[cfg(not(unix))]
+pub fn elsewhere(it: Side) -> u8 {
+    helper() + shapes::twin()
 }
 
 pub fn labels() -> Vec<String> {
@@ -291,6 +355,18 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("a body that does not fit", "        times\n    }", "        by\n    }"),
     ("a body that names nothing", "    items.iter().map", "    things.iter().map"),
     ("an import removed", "use std::fmt;\n", "\n"),
+    ("a length of another type", "pub const LIMIT: usize = 3;", "pub const LIMIT: u8 = 3;"),
+    ("a length that is a function", "pub const LIMIT: usize = 3;", "pub const fn LIMIT() -> usize { 3 }"),
+    ("a constant that overflows", "pub const MASK: u16 = 1000;", "pub const MASK: u16 = 2000;"),
+    (
+        "no more an operand of `!`",
+        "pub fn flagged() -> bool {\n    true",
+        "pub fn flagged() -> Option<bool> {\n    None",
+    ),
+    ("an import of a body removed", "    use std::path;\n", "\n"),
+    ("the twin that is compiled removed", "#[cfg(unix)]\npub fn twin() -> u8 {\n    2\n}\n", ""),
+    ("a function that macros call", "pub fn helper() -> u8 {", "pub fn helper(_: u8) -> u8 {"),
+    ("a body without its value", "    drop(side);\n    1\n", "    drop(side);\n"),
 ];
 
 const HARMLESS: &[(&str, &str, &str)] = &[
@@ -308,6 +384,7 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     ("a constant added", "pub const LIMIT: usize = 3;", "pub const LIMIT: usize = 3;\npub const LEAST: usize = 1;"),
     ("an import added", "use std::fmt;\n", "use std::fmt;\n#[allow(unused_imports)]\nuse std::io;\n"),
     ("a parameter with another name", "fn area(&self, scale: u32) -> u32;", "fn area(&self, factor: u32) -> u32;"),
+    ("the twin that is not compiled removed", "#[cfg(not(unix))]\npub fn twin() -> u8 {\n    1\n}\n", ""),
     ("white space", "pub fn helper() -> u8 {\n    1\n}", "pub fn helper()   -> u8 { 1 }"),
 ];
 

@@ -1,7 +1,44 @@
 //! A changed declaration touches what names it, and nothing that is known is wrong afterwards.
 
+use ra_ap_ide::FileId;
+use ra_ap_ide_db::base_db::SourceDatabase as _;
+
 use super::*;
-use crate::lang::rust::index::faults;
+use crate::lang::rust::index::{FileErrors, names_of};
+use crate::lang::rust::named::{Names, Sense};
+use crate::lang::rust::names::Key;
+use crate::lang::rust::view::Context;
+
+/// What is known of a file and is not so.
+fn faults(context: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<String> {
+    let mut faults = Vec::new();
+    if let Some(known) = context.index.names(id) {
+        let told = |it: (usize, Sense, Role)| (it.0, format!("{:?} {:?}", it.1, it.2));
+        let all = |names: &Names| names.within(0, usize::MAX).map(told).collect::<BTreeSet<_>>();
+        let (known_names, anew) = (all(&known), all(&names_of(context.db, context.db.file_text(id))));
+        let differing = known_names.symmetric_difference(&anew).filter(|it| known.is_known_at(it.0));
+        faults.extend(differing.map(|it| format!("{} {it:?}", file.path)));
+    }
+    if let Some(known) = context.index.errors(id) {
+        // rust-analyzer tells now and then that a type is not known, and not when it is asked again.
+        let told = |errors: &FileErrors| {
+            let all = errors.values().flatten().filter(|it| it.code.as_deref() != Some("E0282"));
+            all.cloned().collect::<BTreeSet<_>>()
+        };
+        let (known, anew) = (told(&known), told(&context.errors_of_file(file)));
+        if known != anew {
+            faults.push(format!("errors of {}: {known:?}, but {anew:?}", file.path));
+        }
+    }
+    if let Some(known) = context.index.symbols(id) {
+        let (symbols, definitions) = context.symbols_in(file);
+        let keys: Vec<Key> = definitions.into_iter().filter_map(Key::of).collect();
+        if known.symbols != symbols || known.definitions != keys {
+            faults.push(format!("symbols of {}", file.path));
+        }
+    }
+    faults
+}
 
 /// What the index knows and is not so.
 fn all_faults(it: &Loaded) -> Vec<String> {

@@ -1,0 +1,119 @@
+//! Constants that cannot be evaluated, or not be the length that they are used for.
+
+use std::ops::RangeInclusive;
+
+use ra_ap_hir::{Const, HirDisplay as _, ModuleDef, PathResolution};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, SyntaxToken, ast};
+
+use super::native::Told;
+use crate::lang::rust::view::Context;
+
+/// Constants that name constants are followed so deep.
+const MAX_CONSTANTS: usize = 8;
+
+impl<'db> Context<'db> {
+    /// An integer that does not hold what is computed for it.
+    pub(super) fn overflow(&self, of: Const) -> Option<Told> {
+        let range = range_of(&self.shown_type(of)?)?;
+        let body = self.sema.source(of)?.value.body()?;
+        match self.evaluate(&body, &range, MAX_CONSTANTS) {
+            Err(Some(operation)) => {
+                Some(self.told_of(body.syntax(), "E0080", format!("attempt to {operation} with overflow")))
+            }
+            Ok(_) | Err(None) => None,
+        }
+    }
+
+    /// What an expression of numbers, constants and operators is; else what overflows, or nothing where that cannot be
+    /// told.
+    fn evaluate(
+        &self,
+        of: &ast::Expr,
+        range: &RangeInclusive<i128>,
+        depth: usize,
+    ) -> Result<i128, Option<&'static str>> {
+        use ast::ArithOp::{Add, BitAnd, BitOr, BitXor, Div, Mul, Rem, Sub};
+        match of {
+            ast::Expr::ParenExpr(it) => self.evaluate(&it.expr().ok_or(None)?, range, depth),
+            ast::Expr::Literal(it) => match it.kind() {
+                ast::LiteralKind::IntNumber(it) => {
+                    it.value().ok().and_then(|it| i128::try_from(it).ok()).filter(|it| range.contains(it)).ok_or(None)
+                }
+                _ => Err(None),
+            },
+            ast::Expr::PathExpr(it) if depth > 0 => {
+                let named = it.path().and_then(|it| self.sema.resolve_path(&it));
+                let Some(PathResolution::Def(ModuleDef::Const(named))) = named else { return Err(None) };
+                let range = self.shown_type(named).and_then(|it| range_of(&it)).ok_or(None)?;
+                let body = self.sema.source(named).and_then(|it| it.value.body()).ok_or(None)?;
+                // If that one overflows, it is told there.
+                self.evaluate(&body, &range, depth - 1).map_err(|_| None)
+            }
+            ast::Expr::BinExpr(it) => {
+                let Some(ast::BinaryOp::ArithOp(operator)) = it.op_kind() else { return Err(None) };
+                let left = self.evaluate(&it.lhs().ok_or(None)?, range, depth)?;
+                let right = self.evaluate(&it.rhs().ok_or(None)?, range, depth)?;
+                let (value, name) = match operator {
+                    Add => (left.checked_add(right), "add"),
+                    Sub => (left.checked_sub(right), "subtract"),
+                    Mul => (left.checked_mul(right), "multiply"),
+                    Div => (left.checked_div(right), "divide"),
+                    Rem => (left.checked_rem(right), "calculate the remainder"),
+                    BitAnd => (Some(left & right), ""),
+                    BitOr => (Some(left | right), ""),
+                    BitXor => (Some(left ^ right), ""),
+                    ast::ArithOp::Shl | ast::ArithOp::Shr => return Err(None),
+                };
+                value.filter(|it| range.contains(it)).ok_or(Some(name))
+            }
+            _ => Err(None),
+        }
+    }
+
+    fn shown_type(&self, of: Const) -> Option<String> {
+        let ty = of.ty(self.db);
+        ty.as_builtin()?;
+        Some(ty.display(self.db, of.module(self.db).krate(self.db).to_display_target(self.db)).to_string())
+    }
+
+    /// What is wrong with a name that stands for the length of an array.
+    pub(super) fn length(&self, token: &SyntaxToken, meant: Definition<'db>) -> Option<String> {
+        let path = token.parent_ancestors().find_map(ast::PathExpr::cast)?;
+        let parent = path.syntax().parent()?;
+        let is_length = match ast::ArrayExpr::cast(parent.clone()) {
+            Some(array) => {
+                let last = array.exprs().last().is_some_and(|it| it.syntax() == path.syntax());
+                array.semicolon_token().is_some() && last
+            }
+            None => {
+                ast::ConstArg::can_cast(parent.kind())
+                    && parent.parent().is_some_and(|it| ast::ArrayType::can_cast(it.kind()))
+            }
+        };
+        let ty = match meant {
+            _ if !is_length => return None,
+            Definition::Const(it) => it.ty(self.db),
+            Definition::Static(it) => it.ty(self.db),
+            Definition::Function(it) => it.fn_ptr_type(self.db),
+            _ => return None,
+        };
+        let target = self.sema.scope(path.syntax())?.krate().to_display_target(self.db);
+        let found = ty.display(self.db, target).to_string();
+        let fits = found == "usize" || ty.contains_unknown();
+        (!fits).then(|| format!("mismatched types: expected `usize`, found `{found}`"))
+    }
+}
+
+/// What an integer of this type holds; `usize` as on the 64-bit machine that we are.
+fn range_of(ty: &str) -> Option<RangeInclusive<i128>> {
+    let bits = match ty.get(1..)? {
+        "size" => 64,
+        digits => digits.parse().ok().filter(|it| matches!(it, 8 | 16 | 32 | 64))?,
+    };
+    match ty.as_bytes().first()? {
+        b'u' => Some(0..=(1 << bits) - 1),
+        b'i' => Some(-(1 << (bits - 1))..=(1 << (bits - 1)) - 1),
+        _ => None,
+    }
+}

@@ -1,0 +1,81 @@
+//! What derive macros themselves refuse: they say so by a `compile_error!` in what they make.
+
+use ra_ap_ide::FileRange;
+use ra_ap_syntax::ast::{self, HasAttrs as _};
+use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode};
+
+use super::{Scene, Side};
+use crate::lang::files::File;
+use crate::lang::rust::delta::Delta;
+use crate::lang::rust::view::{Context, text_size};
+use crate::model::{ChangeKind, Diagnostic, Outline, OutlineItem, SymbolKind};
+
+impl<'db> Context<'db> {
+    /// What the derives of all types that change say.
+    pub(super) fn refused_derives(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene, side: Side) -> Vec<Diagnostic> {
+        let files = match side {
+            Side::Before => &scene.olds,
+            Side::After => &scene.news,
+        };
+        let mut found = Vec::new();
+        for (index, delta) in deltas.iter().filter(|it| it.1.kind != ChangeKind::Body) {
+            let item = delta.after.or(delta.before);
+            let around =
+                item.zip(files.get(*index)).and_then(|(item, file)| Some((file, type_of(file.outline(), item)?)));
+            if let Some((file, item)) = around {
+                found.extend(self.refused(file, item));
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    fn refused(&self, file: &File, item: &OutlineItem) -> Vec<Diagnostic> {
+        let Some(id) = self.file_id(&file.path) else { return Vec::new() };
+        let tree = self.sema.parse_guess_edition(id);
+        let token = tree.syntax().token_at_offset(text_size(item.name_span.start)).right_biased();
+        let Some(adt) = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)) else { return Vec::new() };
+        let mut found = Vec::new();
+        for meta in adt.attrs().filter_map(|it| it.meta()) {
+            let made = self.sema.expand_derive_macro(&meta).into_iter().flatten().flatten();
+            for expansion in made {
+                found.extend(expansion.value.descendants().filter_map(ast::MacroCall::cast).filter_map(|it| {
+                    let message = refusal(&it)?;
+                    let range = self.sema.original_range_opt(it.syntax());
+                    let range = range.unwrap_or_else(|| self.sema.original_range(adt.syntax()));
+                    let at = FileRange { file_id: range.file_id.file_id(self.db), range: range.range };
+                    Some(self.error_of("rust-analyzer", self.place(at)?, "", message))
+                }));
+            }
+        }
+        found
+    }
+}
+
+/// The type that an item is, or is a part of.
+fn type_of<'f>(outline: &'f Outline, item: &OutlineItem) -> Option<&'f OutlineItem> {
+    let is_type = |it: &OutlineItem| matches!(it.kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union);
+    let mut whole: Vec<&str> = item.container.iter().map(String::as_str).collect();
+    whole.push(&item.name);
+    let mut found = None;
+    outline.walk(&mut |it| {
+        let own = it.container.iter().map(String::as_str).chain([it.name.as_str()]);
+        let depth = it.container.len() + 1;
+        if is_type(it) && depth <= whole.len() && own.eq(whole[..depth].iter().copied()) {
+            found = Some(it);
+        }
+    });
+    found
+}
+
+/// What a call of `compile_error!` says.
+fn refusal(call: &ast::MacroCall) -> Option<String> {
+    let name = call.path()?.segment()?.name_ref()?;
+    if name.text() != "compile_error" {
+        return None;
+    }
+    let input: SyntaxNode = call.token_tree()?.syntax().clone();
+    let text = input.descendants_with_tokens().filter_map(|it| it.into_token()).find_map(ast::String::cast)?;
+    Some(text.value().map_or_else(|_| text.text().to_owned(), |it| it.into_owned()))
+}

@@ -1,0 +1,105 @@
+//! Operators of types that do not have them: rust-analyzer says nothing of these.
+
+use ra_ap_hir::{AsAssocItem as _, AssocItemContainer, Function, HirDisplay as _, Trait, Type};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use super::native::Told;
+use crate::lang::rust::view::Context;
+use crate::model::Diagnostic;
+
+/// Macros in the output of macros are followed so deep.
+const MAX_MACROS: usize = 3;
+
+impl<'db> Context<'db> {
+    pub(super) fn operators(&self, node: &SyntaxNode, depth: usize, told: &mut Vec<Told>) {
+        for inner in node.descendants() {
+            if let Some(call) = ast::MacroCall::cast(inner.clone()) {
+                if depth < MAX_MACROS
+                    && let Some(expansion) = self.sema.expand_macro_call(&call)
+                {
+                    self.operators(&expansion.value, depth + 1, told);
+                }
+            } else if let Some(unary) = ast::PrefixExpr::cast(inner.clone()) {
+                told.extend(self.unary(&unary));
+            } else if let Some(binary) = ast::BinExpr::cast(inner) {
+                told.extend(self.binary(&binary));
+            }
+        }
+    }
+
+    fn binary(&self, expression: &ast::BinExpr) -> Option<Told> {
+        let (left, right) = (self.type_of_operand(expression.lhs())?, self.type_of_operand(expression.rhs())?);
+        let is_builtin = |it: &Type<'db>| it.as_builtin().is_some();
+        let is_same = is_builtin(&left) && is_builtin(&right) && left == right;
+        if is_same || left.contains_unknown() || [&left, &right].into_iter().any(|it| it.is_never()) {
+            return None;
+        }
+        let kind = expression.op_kind()?;
+        let has_it = match right.contains_unknown() {
+            // Whatever stands on the right.
+            true => !(matches!(kind, ast::BinaryOp::ArithOp(_)) && has_no_arithmetic(&left)),
+            false => {
+                let of = self.trait_with(self.sema.resolve_bin_expr(expression)?)?;
+                left.impls_trait(self.db, of, std::slice::from_ref(&right))
+            }
+        };
+        if has_it {
+            return None;
+        }
+        let target = self.sema.scope(expression.syntax())?.krate().to_display_target(self.db);
+        let told = |it: &Type<'db>| it.display(self.db, target).to_string();
+        let operator = expression.op_token()?;
+        let message = format!("`{}` cannot be applied to `{}` and `{}`", operator.text(), told(&left), told(&right));
+        let code = match kind {
+            ast::BinaryOp::Assignment { .. } => "E0368",
+            _ => "E0369",
+        };
+        Some(self.told_of(expression.syntax(), code, message))
+    }
+
+    fn unary(&self, expression: &ast::PrefixExpr) -> Option<Told> {
+        let operator = match expression.op_kind()? {
+            ast::UnaryOp::Deref => return None,
+            ast::UnaryOp::Not | ast::UnaryOp::Neg => expression.op_token()?,
+        };
+        let ty = self.type_of_operand(expression.expr())?;
+        if ty.as_builtin().is_some() || ty.contains_unknown() || ty.is_never() {
+            return None;
+        }
+        let of = self.trait_with(self.sema.resolve_prefix_expr(expression)?)?;
+        if ty.impls_trait(self.db, of, &[]) {
+            return None;
+        }
+        let target = self.sema.scope(expression.syntax())?.krate().to_display_target(self.db);
+        let message =
+            format!("cannot apply unary operator `{}` to type `{}`", operator.text(), ty.display(self.db, target));
+        Some(self.told_of(expression.syntax(), "E0600", message))
+    }
+
+    fn type_of_operand(&self, expression: Option<ast::Expr>) -> Option<Type<'db>> {
+        self.sema.type_of_expr(&expression?).map(|it| it.original)
+    }
+
+    fn trait_with(&self, function: Function) -> Option<Trait> {
+        match function.as_assoc_item(self.db)?.container(self.db) {
+            AssocItemContainer::Trait(it) => Some(it),
+            AssocItemContainer::Impl(it) => it.trait_(self.db),
+        }
+    }
+
+    pub(super) fn told_of(&self, node: &SyntaxNode, code: &'static str, message: String) -> Told {
+        let range = self.sema.original_range(node);
+        Told { file: range.file_id.file_id(self.db), range: range.range, code, message }
+    }
+}
+
+/// Texts, slices, tuples and the like, behind however many references.
+fn has_no_arithmetic(ty: &Type<'_>) -> bool {
+    let ty = ty.strip_references();
+    let is_text = ty.as_builtin().is_some_and(|it| it.is_str() || it.is_char());
+    is_text || ty.as_slice().is_some() || ty.is_array() || ty.is_tuple() || ty.is_closure()
+}
+
+pub(super) fn is_of_operator(error: &Diagnostic) -> bool {
+    matches!(error.code.as_deref(), Some("E0368" | "E0369" | "E0600"))
+}

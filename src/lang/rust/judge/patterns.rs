@@ -1,0 +1,88 @@
+//! Matches that leave out a variant. rust-analyzer does not judge a match in which a number or a text is a pattern.
+
+use std::collections::HashSet;
+
+use ra_ap_hir::{Adt, EnumVariant, HasAttrs as _, HasCrate as _, ModuleDef, PathResolution};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use super::native::Told;
+use crate::lang::rust::view::Context;
+
+impl<'db> Context<'db> {
+    pub(super) fn missed_variants(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
+        for found in body.descendants().filter_map(ast::MatchExpr::cast).filter_map(|it| self.missed_in(&it)) {
+            let is_told = told.iter().any(|it| it.code == found.code && it.range.intersect(found.range).is_some());
+            if !is_told {
+                told.push(found);
+            }
+        }
+    }
+
+    fn missed_in(&self, of: &ast::MatchExpr) -> Option<Told> {
+        let scrutinee = of.expr()?;
+        let ty = self.sema.type_of_expr(&scrutinee)?.original.strip_references();
+        let Some(Adt::Enum(of_enum)) = ty.as_adt() else { return None };
+        // The others do not change.
+        let (own, its) = (self.sema.scope(scrutinee.syntax())?.krate(), of_enum.krate(self.db));
+        if !its.origin(self.db).is_local() || its != own && of_enum.attrs(self.db).is_non_exhaustive() {
+            return None;
+        }
+        let mut named: HashSet<EnumVariant> = HashSet::new();
+        for arm in of.match_arm_list()?.arms() {
+            if arm.guard().is_none() || !self.is_catch_all(&arm.pat()?) {
+                self.name_variants(&arm.pat()?, &mut named)?;
+            }
+        }
+        let missed: Vec<String> = of_enum
+            .variants(self.db)
+            .into_iter()
+            .filter(|it| !named.contains(it))
+            .map(|it| format!("`{}::{}`", of_enum.name(self.db).as_str(), it.name(self.db).as_str()))
+            .collect();
+        if missed.is_empty() || named.is_empty() {
+            return None;
+        }
+        let message = format!("non-exhaustive patterns: {} not covered", missed.join(", "));
+        Some(self.told_of(scrutinee.syntax(), "E0004", message))
+    }
+
+    fn is_catch_all(&self, pattern: &ast::Pat) -> bool {
+        match pattern {
+            ast::Pat::WildcardPat(_) => true,
+            ast::Pat::IdentPat(it) => it.pat().is_none_or(|it| self.is_catch_all(&it)),
+            ast::Pat::ParenPat(it) => it.pat().is_some_and(|it| self.is_catch_all(&it)),
+            _ => false,
+        }
+    }
+
+    /// The variants that a pattern speaks of; `None` where it may be any.
+    fn name_variants(&self, pattern: &ast::Pat, named: &mut HashSet<EnumVariant>) -> Option<()> {
+        let path = match pattern {
+            ast::Pat::OrPat(it) => return it.pats().try_for_each(|it| self.name_variants(&it, named)),
+            ast::Pat::ParenPat(it) => return self.name_variants(&it.pat()?, named),
+            ast::Pat::RefPat(it) => return self.name_variants(&it.pat()?, named),
+            ast::Pat::IdentPat(it) if it.pat().is_some() => return self.name_variants(&it.pat()?, named),
+            ast::Pat::IdentPat(it) => {
+                let definition = self.sema.resolve_bind_pat_to_const(it)?;
+                return match definition {
+                    ModuleDef::EnumVariant(it) => {
+                        named.insert(it);
+                        Some(())
+                    }
+                    _ => None,
+                };
+            }
+            ast::Pat::PathPat(it) => it.path()?,
+            ast::Pat::TupleStructPat(it) => it.path()?,
+            ast::Pat::RecordPat(it) => it.path()?,
+            _ => return None,
+        };
+        match self.sema.resolve_path(&path)? {
+            PathResolution::Def(ModuleDef::EnumVariant(it)) => {
+                named.insert(it);
+                Some(())
+            }
+            _ => None,
+        }
+    }
+}
