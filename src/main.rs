@@ -18,6 +18,11 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
+/// Analysis makes and drops small things without end: glibc's allocator takes a fifth of the time for it, and keeps a
+/// third more memory.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 const FAILED: u8 = 1;
 const INTERRUPTED: i32 = 130;
 /// rust-analyzer recurses deeply, and its questions run on threads of this runtime.

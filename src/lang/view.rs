@@ -118,9 +118,10 @@ impl View {
         }
     }
 
-    pub async fn overview(self, file: String, deadline: Instant) -> Result<Answer<Overview>> {
+    /// After `until` Rust counts no more usages, and says so.
+    pub async fn overview(self, file: String, deadline: Instant, until: Instant) -> Result<Answer<Overview>> {
         match self {
-            View::Rust(view) => blocking(move || view.overview(&file)).await,
+            View::Rust(view) => blocking(move || view.overview(&file, until)).await,
             View::Go(view) => view.overview(&file, deadline).await,
         }
     }

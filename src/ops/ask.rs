@@ -150,7 +150,8 @@ where
         };
         match tokio::time::timeout_at(deadline.into(), question(asked)).await.map_err(late).map_err(failed)? {
             Ok(answer) => {
-                if let Some(memo) = memo {
+                let is_lasting = !answer.coverage.missing.iter().any(|it| it.code == MissingCode::Indexing);
+                if let Some(memo) = memo.filter(|_| is_lasting) {
                     workspace.memo().keep(memo.clone(), revision, &answer);
                 }
                 coverage.absorb(answer.coverage);

@@ -1,6 +1,7 @@
 //! `open`: a file at a glance.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::ask::{Ask, Listing, Reply, ask, not_indexed};
 use super::fit::{Budget, Fit, Part, left_out, next_cursor, positions, text_cost};
@@ -85,6 +86,9 @@ impl Opened {
     }
 }
 
+/// Until the names of all files are known, usages are counted for so long and no longer.
+const COUNTING: Duration = Duration::from_secs(1);
+
 pub async fn open(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Reply<Opened>> {
     let from = positions(asked.cursor.as_deref())?;
     let name = workspace.locate(file)?;
@@ -95,12 +99,13 @@ pub async fn open(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Repl
     let index = asked.wait.is_some_and(|it| !it.is_zero());
     let needs = asked.needs(language, index);
     let memo = format!("open {name} {from:?} {}", index || is_warm());
+    let until = Instant::now() + asked.wait.unwrap_or_default() + COUNTING;
     ask(workspace, needs, Some(memo), |it| {
         let (name, warm) = (name.clone(), index || is_warm());
         async move {
             let file = text_of(&it.files, &name)?;
             let overview = match (it.view, language) {
-                (Some(view), Some(_)) if warm => view.overview(name.clone(), it.deadline).await?,
+                (Some(view), Some(_)) if warm => view.overview(name.clone(), it.deadline, until).await?,
                 (Some(view), Some(language)) => {
                     let package = None;
                     let symbols = view.symbols(name.clone()).await?;

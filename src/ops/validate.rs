@@ -8,6 +8,7 @@ use super::report::{Finding, FindingKind, Plan};
 use crate::lang::files::File;
 use crate::lang::view::View;
 use crate::model::{Answer, Code, Diagnostic, FileEdit, Language, Symbol, SymbolQuery};
+use crate::text::diff::OffsetMap;
 use crate::workspace::Workspace;
 
 /// Syntax errors that are told; the first ones explain the others.
@@ -41,8 +42,13 @@ pub(super) fn of(edit: &FileEdit, new: &[Diagnostic]) -> Vec<Finding> {
             }
         }));
     }
+    let back = OffsetMap::new(text, edit.old.as_deref().unwrap_or_default());
     for diagnostic in new.iter().filter(|it| it.place.file == edit.file) {
         let Some(kind) = kind(diagnostic, &file) else { continue };
+        // What is wrong with the rest is what the edit breaks; only an import may be useless for what was written.
+        if kind != FindingKind::UnusedImport && back.is_untouched(diagnostic.place.span()) {
+            continue;
+        }
         findings.push(Finding {
             kind,
             file: edit.file.clone(),

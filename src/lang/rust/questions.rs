@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::time::Instant;
 
 use ra_ap_hir::Impl;
 use ra_ap_ide::{FileId, FileRange, HoverConfig, HoverDocFormat, RaFixtureConfig, SubstTyLen, TryToNav as _};
@@ -79,8 +80,9 @@ impl View {
     }
 
     /// A file with what it uses and what uses it.
-    pub fn overview(self, file: &str) -> Result<Answer<Overview>> {
-        self.ask(|it| it.overview(file))
+    /// After `until` usages are counted no more.
+    pub fn overview(self, file: &str, until: Instant) -> Result<Answer<Overview>> {
+        self.ask(|it| it.overview(file, until))
     }
 
     pub fn symbol_at(self, file: &str, offset: usize) -> Result<Answer<SymbolAt>> {
@@ -132,14 +134,20 @@ impl<'db> Context<'db> {
         coverage
     }
 
-    fn overview(&self, name: &str) -> Result<Answer<Overview>> {
+    fn overview(&self, name: &str, until: Instant) -> Result<Answer<Overview>> {
         let Some(file) = self.files.get(name) else { return Ok(Answer::default()) };
-        let coverage = self.file_coverage(file);
+        let mut coverage = self.file_coverage(file);
         let Some(id) = self.file_id(name) else { return Ok(Answer::default()) };
         let known = self.known_symbols(file, id);
         let mut symbols = known.symbols.clone();
         let package = known.package.clone();
-        let found = self.search_for(&known.search);
+        let docs = file.outline().docs.clone();
+        let Some(found) = self.search_until(&known.search, Some(until)) else {
+            let detail =
+                "the names of the workspace are being read: usages are not counted yet; ask again, or give `wait_ms`";
+            coverage.lacks(Missing::new(MissingCode::Indexing, "rust", detail));
+            return Ok(Answer { value: Overview { package, docs, symbols, ..Overview::default() }, coverage });
+        };
         let mut counts: HashMap<Arc<str>, UsageCount> = HashMap::new();
         let mut users: BTreeMap<Arc<str>, (BTreeSet<Arc<str>>, usize)> = BTreeMap::new();
         for (key, found) in known.definitions.iter().zip(&found) {
@@ -168,7 +176,6 @@ impl<'db> Context<'db> {
             .collect();
         downstream.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.file.cmp(&b.file)));
         let upstream = known.upstream.get_or_init(|| self.upstream(id)).clone();
-        let docs = file.outline().docs.clone();
         Ok(Answer { value: Overview { package, docs, symbols, upstream, downstream }, coverage })
     }
 

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use ra_ap_ide::{FileId, TryToNav as _};
 use ra_ap_ide_db::base_db::salsa::Database as _;
@@ -145,6 +146,11 @@ impl<'db> Context<'db> {
     }
 
     pub(super) fn search_for(&self, search: &Search) -> Vec<Found> {
+        self.search_until(search, None).unwrap_or_default()
+    }
+
+    /// `None` if it is not done by then.
+    pub(super) fn search_until(&self, search: &Search, until: Option<Instant>) -> Option<Vec<Found>> {
         let mut found: Vec<Found> = (0..search.definitions).map(|_| Found::default()).collect();
         let postings = self.index.postings();
         let holders = search.holders(&postings);
@@ -161,9 +167,12 @@ impl<'db> Context<'db> {
         drop(postings);
         for (file, id, words) in wanted {
             self.db.unwind_if_revision_cancelled();
+            if until.is_some_and(|until| Instant::now() > until) {
+                return None;
+            }
             self.find_in(file, id, search, words, &mut found);
         }
-        found
+        Some(found)
     }
 
     fn find_in(&self, file: &Arc<File>, id: FileId, search: &Search, words: &[usize], found: &mut [Found]) {

@@ -98,6 +98,11 @@ impl<'db> Context<'db> {
             }
             _ => true,
         });
+        let types = gone.iter().filter(|it| is_type(it.1.kind) || it.1.kind == SymbolKind::Type);
+        let types: HashSet<&str> = types.map(|it| it.1.name.as_str()).collect();
+        if !gone.is_empty() {
+            new.retain(|it| !self.follows_from_unknown(&types, &LostImports::default(), it));
+        }
         let errors = new.iter().filter(|it| it.severity == Severity::Error);
         let lines = errors.flat_map(|it| {
             (it.place.line..=it.place.end_line).map(|line| (it.place.file.clone(), line)).collect::<Vec<_>>()
@@ -117,10 +122,8 @@ impl<'db> Context<'db> {
         let new = told.new;
         new.retain(|it| !self.follows_from(&lost_imports, it));
         let is_gone = |it: &Diagnostic| matches!(it.code.as_deref(), Some("E0432" | "E0433" | "E0412"));
-        if !gone.is_empty() || new.iter().any(is_gone) {
-            let types = gone.iter().filter(|it| is_type(it.1.kind) || it.1.kind == SymbolKind::Type);
-            let names: HashSet<&str> = types.map(|it| it.1.name.as_str()).collect();
-            new.retain(|it| !self.follows_from_unknown(&names, &lost_imports, it));
+        if new.iter().any(is_gone) {
+            new.retain(|it| !self.follows_from_unknown(&types, &lost_imports, it));
         }
         new.sort();
     }
