@@ -1,0 +1,223 @@
+package main
+
+import (
+	"go/ast"
+	"go/scanner"
+	"go/token"
+	"go/types"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// A Fault is one error, by the bytes of its file; in a Body by those of its function.
+type Fault struct {
+	File    string `json:"file"`
+	Start   int    `json:"start"`
+	End     int    `json:"end"`
+	Message string `json:"message"`
+	Code    string `json:"code,omitempty"`
+	Source  string `json:"source"`
+}
+
+// A Ref is a place that names something of the workspace.
+type Ref struct {
+	// What is named, and in whose declaration; see `keys`.
+	key, from string
+	file      string
+	at, end   int
+	// Whether it is in a function's or variable's declaration.
+	runs bool
+}
+
+// A Body is what is known of a function, and holds as long as its text stays and nothing changes that it speaks of.
+type Body struct {
+	faults []Fault
+	refs   []Ref
+	// The types of the workspace whose methods or kind matter here, and the structs whose fields do.
+	types, structs map[string]bool
+	imports        map[string]bool
+}
+
+// A Checked is one variant of a package, type-checked.
+type Checked struct {
+	of     *Package
+	types  *types.Package
+	files  []*File
+	bodies map[*Func]*Body
+	// What was found outside of bodies.
+	faults []Fault
+	refs   []Ref
+	shape  map[string]*shape
+	fields map[*types.Var]string
+	cyclic bool
+	// Of what is declared together, by the first name.
+	together map[string]string
+	indexed  sync.Once
+	index    map[string][]Ref
+}
+
+// A task is one check of a package.
+type task struct {
+	world   *World
+	of      *Package
+	files   []*File
+	mine    func(*File) bool
+	deps    map[string]*Checked
+	checked func(*types.Package) *Checked
+	wanted  func(*Func) bool
+	// What is known of a function that is not wanted.
+	known func(*Func) *Body
+	// Whether all is noted that a later edit wants to know.
+	learn bool
+}
+
+type importing func(string) (*types.Package, error)
+
+func (it importing) Import(path string) (*types.Package, error) { return it(path) }
+
+func (t *task) run() *Checked {
+	var errors []types.Error
+	config := types.Config{
+		GoVersion: t.of.goVersion,
+		Sizes:     t.world.sizes,
+		Error:     func(err error) { errors = append(errors, err.(types.Error)) },
+		Importer: importing(func(path string) (*types.Package, error) {
+			id := t.of.imports[path]
+			if own := t.deps[id]; own != nil {
+				return own.types, nil
+			}
+			if id == "" {
+				id = path
+			}
+			return t.world.external.Import(id)
+		}),
+	}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Implicits: map[ast.Node]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
+	if t.learn {
+		info.Types = map[ast.Expr]types.TypeAndValue{}
+	}
+	c := &Checked{of: t.of, files: t.files, bodies: map[*Func]*Body{}}
+	trees := make([]*ast.File, len(t.files))
+	byPath := map[string]*File{}
+	for at, file := range t.files {
+		mine := t.mine(file)
+		trees[at] = file.pruned(func(it *Func) bool { return mine && t.wanted(it) })
+		byPath[file.path] = file
+	}
+	c.types, _ = config.Check(t.of.path, t.world.fset, trees, info)
+	c.shape = shapesOf(c.types)
+	c.fields = fieldsOf(c.types)
+	for _, file := range t.files {
+		if !t.mine(file) {
+			continue
+		}
+		for _, it := range file.funcs {
+			if t.wanted(it) {
+				c.bodies[it] = &Body{types: map[string]bool{}, structs: map[string]bool{}, imports: map[string]bool{}}
+			} else if known := t.known(it); known != nil {
+				c.bodies[it] = known
+			}
+		}
+	}
+	t.note(c, info)
+	t.sort(c, errors, info, byPath)
+	return c
+}
+
+// Sorts errors to the bodies where they stand.
+func (t *task) sort(c *Checked, errors []types.Error, info *types.Info, byPath map[string]*File) {
+	for _, file := range t.files {
+		if file.fault != nil && t.mine(file) {
+			c.faults = append(c.faults, *file.fault)
+		}
+	}
+	for len(errors) > 0 {
+		related := 1
+		for related < len(errors) && strings.HasPrefix(errors[related].Msg, "\t") {
+			related++
+		}
+		for at, err := range errors[:related] {
+			file := byPath[t.world.fset.Position(err.Pos).Filename]
+			if file == nil || file.fault != nil || !t.mine(file) {
+				continue
+			}
+			fault, ok := t.fault(file, err)
+			if !ok {
+				continue
+			}
+			if at > 0 {
+				fault.Message = errors[0].Msg + " (this error: " + strings.TrimPrefix(err.Msg, "\t") + ")"
+			}
+			if function := file.bodyAt(fault.Start); function != nil {
+				if body := c.bodies[function]; body != nil && t.wanted(function) {
+					fault.Start, fault.End = fault.Start-function.start, fault.End-function.start
+					body.faults = append(body.faults, fault)
+				}
+			} else if fault.Code != "UnusedImport" || !t.isUsed(c, file, fault.Start, info) {
+				c.faults = append(c.faults, fault)
+			}
+		}
+		errors = errors[related:]
+	}
+}
+
+// Whether a function that was passed over uses an import that was found unused.
+func (t *task) isUsed(c *Checked, file *File, at int, info *types.Info) bool {
+	name := ""
+	for _, it := range file.ast.Imports {
+		if from, to := file.offset(it.Pos()), file.offset(it.End()); from <= at && at < to {
+			if it.Name != nil {
+				name = it.Name.Name
+			} else if object := info.Implicits[it]; object != nil {
+				name = object.Name()
+			}
+		}
+	}
+	for _, it := range file.funcs {
+		if body := c.bodies[it]; body != nil && !t.wanted(it) && body.imports[name] {
+			return true
+		}
+	}
+	return false
+}
+
+func (t *task) fault(file *File, err types.Error) (Fault, bool) {
+	fault := Fault{File: file.path, Message: err.Msg, Source: "compiler"}
+	start, end := err.Pos, err.Pos
+	it := reflect.ValueOf(err)
+	code, from, to := it.FieldByName("go116code"), it.FieldByName("go116start"), it.FieldByName("go116end")
+	if code.IsValid() && from.IsValid() && to.IsValid() {
+		if token.Pos(from.Int()).IsValid() && token.Pos(to.Int()).IsValid() {
+			fault.Code = t.world.codes[int(code.Int())]
+			start, end = token.Pos(from.Int()), token.Pos(to.Int())
+		}
+	}
+	fault.Start = file.offset(start)
+	if fault.Start < 0 {
+		return fault, false
+	}
+	if fault.End = file.offset(end); end <= start || fault.End < 0 {
+		fault.End = operandEnd(file.text, fault.Start)
+	}
+	return fault, true
+}
+
+// Where what stands at an offset ends, as gopls has it: after its first token, and what follows without a break.
+func operandEnd(text string, start int) int {
+	rest := text[start:]
+	end := start
+	var scan scanner.Scanner
+	fset := token.NewFileSet()
+	file := fset.AddFile("", fset.Base(), len(rest))
+	scan.Init(file, []byte(rest), nil, scanner.ScanComments)
+	if pos, tok, literal := scan.Scan(); tok != token.SEMICOLON {
+		width := file.Offset(pos) + len(literal)
+		rest = rest[width:]
+		end += width
+	}
+	if width := strings.IndexAny(rest, " \n,():;[]+-*/"); width > 0 {
+		end += width
+	}
+	return end
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"sync"
+)
+
+// What is not the workspace's own, by its export data.
+type external struct {
+	lock     sync.Mutex
+	imported map[string]*types.Package
+	importer types.Importer
+	// The methods of all interfaces that a value may be turned into there, as far as was looked.
+	methods map[string]bool
+	seen    map[types.Type]bool
+	looked  map[string]bool
+}
+
+func newExternal(fset *token.FileSet, exports map[string]string) *external {
+	it := &external{
+		imported: map[string]*types.Package{}, methods: map[string]bool{"Error": true}, seen: map[types.Type]bool{},
+		looked: map[string]bool{},
+	}
+	it.importer = importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		file := exports[path]
+		if file == "" {
+			return nil, fmt.Errorf("no export data for %s", path)
+		}
+		return os.Open(file)
+	})
+	return it
+}
+
+func (e *external) Import(path string) (*types.Package, error) {
+	if path == "unsafe" {
+		return types.Unsafe, nil
+	}
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	if found := e.imported[path]; found != nil {
+		return found, nil
+	}
+	found, err := e.importer.Import(path)
+	if err == nil {
+		e.imported[path] = found
+	}
+	return found, err
+}
+
+// The methods of all interfaces that what is imported speaks of.
+func (e *external) asked() map[string]bool {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	for path, pkg := range e.imported {
+		if e.looked[path] {
+			continue
+		}
+		e.looked[path] = true
+		scope := pkg.Scope()
+		for _, name := range scope.Names() {
+			e.look(scope.Lookup(name).Type())
+		}
+	}
+	return e.methods
+}
+
+func (e *external) look(it types.Type) {
+	if it == nil || e.seen[it] {
+		return
+	}
+	e.seen[it] = true
+	each := func(tuple *types.Tuple) {
+		for it := range tuple.Variables() {
+			e.look(it.Type())
+		}
+	}
+	params := func(params *types.TypeParamList) {
+		for it := range params.TypeParams() {
+			e.look(it.Constraint())
+		}
+	}
+	switch it := it.(type) {
+	case *types.Alias:
+		e.look(types.Unalias(it))
+	case *types.Named:
+		params(it.TypeParams())
+		for argument := range it.TypeArgs().Types() {
+			e.look(argument)
+		}
+		for method := range it.Methods() {
+			e.look(method.Type())
+		}
+		e.look(it.Underlying())
+	case *types.Interface:
+		for method := range it.Methods() {
+			e.methods[method.Name()] = true
+			e.look(method.Type())
+		}
+	case *types.Pointer:
+		e.look(it.Elem())
+	case *types.Slice:
+		e.look(it.Elem())
+	case *types.Array:
+		e.look(it.Elem())
+	case *types.Map:
+		e.look(it.Key())
+		e.look(it.Elem())
+	case *types.Chan:
+		e.look(it.Elem())
+	case *types.Struct:
+		for field := range it.Fields() {
+			e.look(field.Type())
+		}
+	case *types.Signature:
+		params(it.TypeParams())
+		each(it.Params())
+		each(it.Results())
+	case *types.TypeParam:
+		e.look(it.Constraint())
+	}
+}

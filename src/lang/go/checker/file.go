@@ -1,0 +1,197 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A File is one text, parsed.
+type File struct {
+	path  string
+	text  string
+	ast   *ast.File
+	token *token.File
+	// What the parser says first; the compiler would say no more of the file.
+	fault *Fault
+	funcs []*Func
+	// What stands outside of functions' bodies, and what decides which build takes the file.
+	outside, header string
+	// The import lines, and the paths in them.
+	lines, imports []string
+	words          map[string]bool
+	// The methods of all interfaces that are written here.
+	asked []string
+}
+
+// A Func is a function or method with a body.
+type Func struct {
+	file *File
+	decl *ast.FuncDecl
+	// Where it and its body stand.
+	start, end, body int
+	text             string
+	words            map[string]bool
+	receiver         string
+}
+
+func parse(fset *token.FileSet, path, text string) *File {
+	file := &File{path: path, text: text}
+	tree, err := parser.ParseFile(fset, path, text, parser.SkipObjectResolution|parser.AllErrors)
+	file.ast = tree
+	file.token = fset.File(tree.FileStart)
+	if list, ok := err.(scanner.ErrorList); ok && len(list) > 0 {
+		at := min(max(list[0].Pos.Offset, 0), len(text))
+		file.fault = &Fault{File: path, Start: at, End: at, Message: list[0].Msg, Source: "syntax"}
+	}
+	for _, it := range tree.Imports {
+		if path, err := strconv.Unquote(it.Path.Value); err == nil {
+			file.imports = append(file.imports, path)
+		}
+		name := ""
+		if it.Name != nil {
+			name = it.Name.Name
+		}
+		file.lines = append(file.lines, name+" "+it.Path.Value)
+	}
+	from := 0
+	file.header = constraints(text[:max(0, file.offset(tree.Package))]) + tree.Name.Name
+	file.words = map[string]bool{}
+	var outside []byte
+	for _, decl := range tree.Decls {
+		it, ok := decl.(*ast.FuncDecl)
+		if !ok || it.Body == nil {
+			continue
+		}
+		start, body, end := file.offset(it.Pos()), file.offset(it.Body.Lbrace), file.offset(it.End())
+		if start < from || body < start || end < body {
+			continue
+		}
+		outside = append(append(outside, text[from:body]...), '{', '}')
+		from = end
+		function := &Func{file: file, decl: it, start: start, end: end, body: body, text: text[start:end], words: wordsOf(it)}
+		if it.Recv != nil && len(it.Recv.List) > 0 {
+			function.receiver = receiverName(it.Recv.List[0].Type)
+		}
+		file.funcs = append(file.funcs, function)
+	}
+	file.outside = string(append(outside, text[from:]...))
+	ast.Inspect(tree, func(node ast.Node) bool {
+		if it, ok := node.(*ast.Ident); ok {
+			file.words[it.Name] = true
+		}
+		if it, ok := node.(*ast.InterfaceType); ok && it.Methods != nil {
+			for _, field := range it.Methods.List {
+				for _, name := range field.Names {
+					file.asked = append(file.asked, name.Name)
+				}
+			}
+		}
+		return true
+	})
+	return file
+}
+
+// The build constraints before a package clause.
+func constraints(text string) string {
+	found := ""
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "//go:build") || strings.HasPrefix(line, "// +build") {
+			found += line + "\n"
+		}
+	}
+	return found
+}
+
+// Where a position is in the text; -1 where it is in none.
+func (f *File) offset(pos token.Pos) int {
+	if f.token == nil || !pos.IsValid() || int(pos) < f.token.Base() || int(pos) > f.token.Base()+f.token.Size() {
+		return -1
+	}
+	return int(pos) - f.token.Base()
+}
+
+func wordsOf(node ast.Node) map[string]bool {
+	words := map[string]bool{}
+	ast.Inspect(node, func(it ast.Node) bool {
+		if name, ok := it.(*ast.Ident); ok {
+			words[name.Name] = true
+		}
+		return true
+	})
+	return words
+}
+
+func receiverName(it ast.Expr) string {
+	switch it := it.(type) {
+	case *ast.Ident:
+		return it.Name
+	case *ast.StarExpr:
+		return receiverName(it.X)
+	case *ast.ParenExpr:
+		return receiverName(it.X)
+	case *ast.IndexExpr:
+		return receiverName(it.X)
+	case *ast.IndexListExpr:
+		return receiverName(it.X)
+	}
+	return ""
+}
+
+// The functions of a new text that stood in the old one, word for word.
+func matching(before, after *File) map[*Func]*Func {
+	left := map[string][]*Func{}
+	for _, it := range before.funcs {
+		left[it.text] = append(left[it.text], it)
+	}
+	same := map[*Func]*Func{}
+	for _, it := range after.funcs {
+		if found := left[it.text]; len(found) > 0 {
+			same[it], left[it.text] = found[0], found[1:]
+		}
+	}
+	return same
+}
+
+// The function around an offset; its body alone counts.
+func (f *File) bodyAt(offset int) *Func {
+	at, found := slices.BinarySearchFunc(f.funcs, offset, func(it *Func, offset int) int { return it.body - offset })
+	if !found {
+		at--
+	}
+	if at >= 0 && offset < f.funcs[at].end {
+		return f.funcs[at]
+	}
+	return nil
+}
+
+// A copy of the tree in which the functions that are not wanted do nothing.
+func (f *File) pruned(wanted func(*Func) bool) *ast.File {
+	skipped := map[ast.Decl]*Func{}
+	for _, it := range f.funcs {
+		if !wanted(it) {
+			skipped[it.decl] = it
+		}
+	}
+	if len(skipped) == 0 {
+		return f.ast
+	}
+	tree := *f.ast
+	tree.Decls = slices.Clone(tree.Decls)
+	for at, decl := range tree.Decls {
+		if it := skipped[decl]; it != nil {
+			function := *it.decl
+			// Without an end, so that nothing has to be returned.
+			function.Body = &ast.BlockStmt{
+				Lbrace: it.decl.Body.Lbrace, Rbrace: it.decl.Body.Rbrace,
+				List: []ast.Stmt{&ast.ForStmt{For: it.decl.Body.Lbrace, Body: &ast.BlockStmt{}}},
+			}
+			tree.Decls[at] = &function
+		}
+	}
+	return &tree
+}

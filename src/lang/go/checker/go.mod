@@ -1,0 +1,3 @@
+module semdex.test/checker
+
+go 1.25

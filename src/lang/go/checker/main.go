@@ -1,0 +1,121 @@
+// Command checker keeps a workspace's Go packages parsed and type-checked in memory, and says what an edit would
+// break: the errors after it and before it, who names what changes, and which tests reach it. It speaks JSON-RPC on
+// its standard streams, framed as language servers do, and ends with its input.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+type message struct {
+	ID     *json.RawMessage `json:"id,omitempty"`
+	Method string           `json:"method,omitempty"`
+	Params json.RawMessage  `json:"params,omitempty"`
+}
+
+type reply struct {
+	Version string           `json:"jsonrpc"`
+	ID      *json.RawMessage `json:"id"`
+	Result  any              `json:"result,omitempty"`
+	Error   *failure         `json:"error,omitempty"`
+}
+
+type failure struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
+
+func main() {
+	in, out := bufio.NewReaderSize(os.Stdin, 1<<20), bufio.NewWriter(os.Stdout)
+	server := &server{}
+	for {
+		body, err := readFrame(in)
+		if err != nil {
+			return
+		}
+		var told message
+		if json.Unmarshal(body, &told) != nil {
+			return
+		}
+		result, err := server.handle(told)
+		if told.ID == nil {
+			continue
+		}
+		answer := reply{Version: "2.0", ID: told.ID, Result: result}
+		if err != nil {
+			answer.Result, answer.Error = nil, &failure{-32603, err.Error()}
+		}
+		if writeFrame(out, answer) != nil {
+			return
+		}
+	}
+}
+
+// What goes wrong over one message is that message's failure. What was loaded is not trusted any more.
+func (s *server) handle(told message) (result any, err error) {
+	defer func() {
+		if it := recover(); it != nil {
+			s.worlds, s.unfit = nil, "the checker stumbled"
+			result, err = nil, fmt.Errorf("the checker stumbled: %v\n%s", it, debug.Stack())
+		}
+	}()
+	switch told.Method {
+	case "checker/load":
+		return call(told.Params, s.load)
+	case "checker/feed":
+		return call(told.Params, s.feed)
+	case "checker/judge":
+		return call(told.Params, s.judge)
+	}
+	return nil, nil
+}
+
+func call[P, R any](params json.RawMessage, function func(P) (R, error)) (any, error) {
+	var read P
+	if err := json.Unmarshal(params, &read); err != nil {
+		return nil, err
+	}
+	return function(read)
+}
+
+func readFrame(in *bufio.Reader) ([]byte, error) {
+	length := -1
+	for {
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return nil, err
+		}
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" {
+			break
+		}
+		if name, value, _ := strings.Cut(line, ":"); strings.EqualFold(name, "Content-Length") {
+			if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if length < 0 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	body := make([]byte, length)
+	_, err := io.ReadFull(in, body)
+	return body, err
+}
+
+func writeFrame(out *bufio.Writer, answer reply) error {
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Content-Length: %d\r\n\r\n", len(body))
+	_, _ = out.Write(body)
+	return out.Flush()
+}

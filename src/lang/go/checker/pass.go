@@ -1,0 +1,516 @@
+package main
+
+import (
+	"go/types"
+	"maps"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// An Edit is one file's new text; none deletes it.
+type Edit struct {
+	File string  `json:"file"`
+	Text *string `json:"text"`
+	// Whether the build would take the file.
+	Active bool `json:"active"`
+}
+
+// A pass works out what a set of edits makes of a world. The world stays as it is until the pass is kept.
+type pass struct {
+	world    *World
+	learn    bool
+	files    map[string]*File
+	same     map[*Func]*Func
+	packages map[string]*Package
+	owners   map[string]string
+	nodes    map[string]*node
+	turns    chan struct{}
+	asked    map[string]bool
+	lock     sync.Mutex
+	byTypes  map[*types.Package]*Checked
+	// What was wrong before and is wrong after, in what was looked at.
+	before, after []Fault
+	fresh         []*File
+	unfit         string
+}
+
+// A node is one package that a pass may have to look at.
+type node struct {
+	of     *Package
+	edited bool
+	once   sync.Once
+	done   chan struct{}
+	// What may have changed for whoever imports it.
+	delta   *Delta
+	checked *Checked
+	// It would come out the same, but for the identity of the types that it speaks of.
+	stale   bool
+	renewed *Checked
+}
+
+// Unfit says why a question cannot be answered here, though it can elsewhere.
+type Unfit struct{ reason string }
+
+func (u *Unfit) Error() string { return u.reason }
+
+func (w *World) pass(edits []Edit, learn bool) (*pass, error) {
+	p := &pass{
+		world: w, learn: learn, files: map[string]*File{}, same: map[*Func]*Func{}, packages: map[string]*Package{},
+		nodes: map[string]*node{}, turns: make(chan struct{}, runtime.GOMAXPROCS(0)), asked: map[string]bool{},
+		byTypes: map[*types.Package]*Checked{},
+	}
+	edited := map[string]bool{}
+	for _, edit := range edits {
+		if err := p.edit(edit, edited); err != nil {
+			p.end()
+			return nil, err
+		}
+	}
+	for id := range edited {
+		if err := p.imports(p.of(id)); err != nil {
+			p.end()
+			return nil, err
+		}
+	}
+	p.run(edited)
+	return p, nil
+}
+
+// The texts of a pass that is not kept are forgotten.
+func (p *pass) end() {
+	for _, it := range p.fresh {
+		if it.token != nil {
+			p.world.fset.RemoveFile(it.token)
+		}
+	}
+}
+
+func (p *pass) of(id string) *Package {
+	if it := p.packages[id]; it != nil {
+		return it
+	}
+	return p.world.packages[id]
+}
+
+// A package that the pass may change.
+func (p *pass) mutable(id string) *Package {
+	if p.packages[id] == nil {
+		it := *p.world.packages[id]
+		it.files = slices.Clone(it.files)
+		it.imports = maps.Clone(it.imports)
+		it.deps = slices.Clone(it.deps)
+		p.packages[id] = &it
+	}
+	return p.packages[id]
+}
+
+func (p *pass) file(path string) *File {
+	if it, known := p.files[path]; known {
+		return it
+	}
+	return p.world.files[path]
+}
+
+func (p *pass) edit(edit Edit, edited map[string]bool) error {
+	path := filepath.Join(p.world.root, edit.File)
+	old := p.world.files[path]
+	if old == nil && !edit.Active {
+		return nil
+	}
+	if old == nil && edit.Text == nil {
+		return &Unfit{"a file that is not loaded goes"}
+	}
+	if edit.Text == nil {
+		p.files[path] = nil
+		for id, it := range p.world.packages {
+			if at := slices.Index(it.files, path); at >= 0 {
+				it = p.mutable(id)
+				it.files = slices.Delete(it.files, at, at+1)
+				edited[id] = true
+				if len(it.files) == 0 {
+					return &Unfit{"the last file of a package goes"}
+				}
+			}
+		}
+		return nil
+	}
+	file := parse(p.world.fset, path, *edit.Text)
+	p.fresh = append(p.fresh, file)
+	p.files[path] = file
+	if old == nil {
+		return p.create(file, edited)
+	}
+	if old.header != file.header || !edit.Active {
+		return &Unfit{"build constraints or a package clause change"}
+	}
+	p.same = maps.Clone(p.same)
+	for new, old := range matching(old, file) {
+		p.same[new] = old
+	}
+	for id, it := range p.world.packages {
+		if slices.Contains(it.files, path) {
+			edited[id] = true
+		}
+	}
+	return nil
+}
+
+func (p *pass) create(file *File, edited map[string]bool) error {
+	name := file.ast.Name.Name
+	isTest := strings.HasSuffix(file.path, "_test.go")
+	found := false
+	for id, it := range p.world.packages {
+		if it.directory != filepath.Dir(file.path) {
+			continue
+		}
+		isVariant := it.forTest != "" && (it.path == it.forTest || it.path == it.forTest+"_test")
+		takes := it.name == name && (!isTest && !strings.HasSuffix(it.path, "_test") || isTest && isVariant)
+		if takes {
+			it = p.mutable(id)
+			it.files = append(it.files, file.path)
+			edited[id], found = true, true
+		}
+	}
+	if !found {
+		return &Unfit{"a new package"}
+	}
+	return nil
+}
+
+// Finds what a package's files import by now. What was not loaded, cannot be told here.
+func (p *pass) imports(it *Package) error {
+	for _, path := range it.files {
+		file := p.file(path)
+		if file == nil {
+			return &Unfit{path + " is not known"}
+		}
+		for _, path := range file.imports {
+			if _, known := it.imports[path]; known || path == "unsafe" {
+				continue
+			}
+			id := path
+			if variant := path + " [" + it.forTest + ".test]"; p.world.packages[variant] != nil {
+				id = variant
+			}
+			own := p.world.packages[id]
+			internal := strings.Contains("/"+path+"/", "/internal/")
+			switch {
+			case path == "C", strings.HasPrefix(path, "."), internal && own == nil:
+				return &Unfit{"an import of " + path}
+			case own != nil && (own.rank >= it.rank || own.name == "main" || own.unfit != "" || internal):
+				return &Unfit{"an import of " + path}
+			case own == nil && p.world.exports[path] == "":
+				return &Unfit{"an import of " + path + ", which is not loaded"}
+			}
+			it = p.mutable(it.id)
+			it.imports[path] = id
+			if own != nil {
+				it.deps = append(it.deps, own)
+			}
+		}
+	}
+	return nil
+}
+
+// Checks what the edits concern: the packages whose files they change, then those that import them, as far as these
+// can tell the difference.
+func (p *pass) run(edited map[string]bool) {
+	p.owners = owners(p.world.packages, func(it *Package) []string { return p.of(it.id).files })
+	for _, it := range p.world.state {
+		p.byTypes[it.types] = it
+	}
+	for path, it := range p.world.files {
+		if new, changed := p.files[path]; changed {
+			it = new
+		}
+		p.ask(it)
+	}
+	for _, it := range p.fresh {
+		p.ask(it)
+	}
+	for name := range p.world.external.asked() {
+		p.asked[name] = true
+	}
+	var add func(id string)
+	add = func(id string) {
+		if p.nodes[id] != nil {
+			return
+		}
+		p.nodes[id] = &node{of: p.of(id), edited: edited[id], done: make(chan struct{})}
+		for _, it := range p.world.packages[id].importers {
+			add(it.id)
+		}
+	}
+	for id := range edited {
+		add(id)
+	}
+	var all sync.WaitGroup
+	for _, it := range p.nodes {
+		all.Go(func() {
+			defer close(it.done)
+			for _, dependency := range it.of.deps {
+				if before := p.nodes[dependency.id]; before != nil {
+					<-before.done
+				}
+			}
+			p.turns <- struct{}{}
+			defer func() { <-p.turns }()
+			p.visit(it)
+		})
+	}
+	all.Wait()
+}
+
+func (p *pass) ask(file *File) {
+	if file != nil {
+		for _, name := range file.asked {
+			p.asked[name] = true
+		}
+	}
+}
+
+func (p *pass) isAsked(method string) bool { return p.asked[method] }
+
+func (p *pass) visit(it *node) {
+	it.delta = newDelta()
+	stale := false
+	for _, dependency := range it.of.deps {
+		if before := p.nodes[dependency.id]; before != nil {
+			it.delta.add(before.delta)
+			stale = stale || before.stale || before.checked != p.world.state[dependency.id]
+		}
+	}
+	old := p.world.state[it.of.id]
+	it.checked = old
+	if !it.edited && !p.isConcerned(it) {
+		it.stale = stale
+		return
+	}
+	if it.of.unfit != "" {
+		p.lock.Lock()
+		p.unfit = it.of.unfit
+		p.lock.Unlock()
+	}
+	p.check(it, old)
+}
+
+func (p *pass) isConcerned(it *node) bool {
+	if it.delta.isEmpty() {
+		return false
+	}
+	if len(it.delta.types)+len(it.delta.structs) > 0 {
+		return true
+	}
+	for _, path := range it.of.files {
+		for name := range it.delta.names {
+			if p.file(path).words[name] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *pass) checkedOf(it *types.Package) *Checked {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return p.byTypes[it]
+}
+
+// A package as it is after the edits, with types that belong to those of the packages that it imports.
+func (p *pass) now(id string) *Checked {
+	it := p.nodes[id]
+	if it == nil {
+		return p.world.state[id]
+	}
+	if it.stale {
+		it.once.Do(func() {
+			it.renewed = p.task(it, it.checked, func(*Func) bool { return false }).run()
+			p.enter(it.renewed)
+		})
+		return it.renewed
+	}
+	return it.checked
+}
+
+func (p *pass) enter(it *Checked) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.byTypes[it.types] = it
+}
+
+func (p *pass) task(it *node, old *Checked, wanted func(*Func) bool) *task {
+	t := &task{
+		world: p.world, of: it.of, deps: map[string]*Checked{}, checked: p.checkedOf, wanted: wanted, learn: p.learn,
+		mine:  func(file *File) bool { return p.owners[file.path] == it.of.id },
+		known: func(function *Func) *Body { return p.knownOf(old, function) },
+	}
+	for _, path := range it.of.files {
+		t.files = append(t.files, p.file(path))
+	}
+	for _, dependency := range it.of.deps {
+		t.deps[dependency.id] = p.now(dependency.id)
+	}
+	return t
+}
+
+// What was known of a function before the edits.
+func (p *pass) knownOf(old *Checked, function *Func) *Body {
+	if same := p.same[function]; same != nil {
+		function = same
+	}
+	if old == nil {
+		return nil
+	}
+	return old.bodies[function]
+}
+
+func (p *pass) check(it *node, old *Checked) {
+	declares := old == nil || !it.delta.isEmpty() || !slices.Equal(it.of.files, old.of.files)
+	rebound := map[*File]bool{}
+	for _, path := range it.of.files {
+		file, before := p.file(path), p.world.files[path]
+		if file == before {
+			continue
+		}
+		declares = declares || before == nil || file.outside != before.outside
+		rebound[file] = before == nil || !slices.Equal(file.lines, before.lines)
+	}
+	isNew := func(function *Func) bool {
+		return rebound[function.file] || p.knownOf(old, function) == nil
+	}
+	wanted := isNew
+	var checked *Checked
+	if declares && old != nil {
+		checked = p.task(it, old, func(*Func) bool { return false }).run()
+		own := newDelta()
+		own.between(it.of.path, old.shape, checked.shape, p.isAsked)
+		it.delta.add(own)
+		for _, side := range []*Checked{old, checked} {
+			p.enter(checked)
+			it.delta.close(side.types, &dependence{task: p.task(it, old, nil), of: side, keys: map[types.Object]string{}})
+		}
+		wanted = func(function *Func) bool {
+			return isNew(function) || it.delta.concerns(function, p.knownOf(old, function))
+		}
+	}
+	selected := map[*Func]bool{}
+	for _, path := range it.of.files {
+		if file := p.file(path); p.owners[path] == it.of.id {
+			for _, function := range file.funcs {
+				if wanted(function) {
+					selected[function] = true
+				}
+			}
+		}
+	}
+	if checked == nil || len(selected) > 0 {
+		checked = p.task(it, old, func(function *Func) bool { return selected[function] }).run()
+	}
+	if checked.cyclic || old != nil && old.cyclic {
+		checked = p.task(it, old, func(*Func) bool { return true }).run()
+		for _, file := range checked.files {
+			for _, function := range file.funcs {
+				selected[function] = true
+			}
+		}
+	}
+	it.checked = checked
+	p.enter(checked)
+	p.compare(old, checked, selected)
+}
+
+// Whether a body may be judged otherwise than before.
+func (d *Delta) concerns(function *Func, body *Body) bool {
+	for name := range d.names {
+		if function.words[name] {
+			return true
+		}
+	}
+	if len(d.types)+len(d.structs) > 0 && (function.words["Sizeof"] || function.words["Offsetof"] || function.words["Alignof"]) {
+		return true
+	}
+	for key := range d.types {
+		if body.types[key] {
+			return true
+		}
+	}
+	for key := range d.structs {
+		if body.structs[key] || body.structs["*"] && body.types[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// What was wrong before and is wrong now, where it was looked.
+func (p *pass) compare(old, new *Checked, selected map[*Func]bool) {
+	var before, after []Fault
+	after = append(after, new.faults...)
+	for function := range selected {
+		if body := new.bodies[function]; body != nil {
+			after = append(after, body.placed(function)...)
+		}
+	}
+	if old != nil {
+		before = append(before, old.faults...)
+		kept := map[*Func]bool{}
+		for _, file := range new.files {
+			for _, function := range file.funcs {
+				same := function
+				if it := p.same[function]; it != nil {
+					same = it
+				}
+				kept[same] = !selected[function]
+			}
+		}
+		for function, body := range old.bodies {
+			if !kept[function] {
+				before = append(before, body.placed(function)...)
+			}
+		}
+	}
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.before, p.after = append(p.before, before...), append(p.after, after...)
+}
+
+func (b *Body) placed(function *Func) []Fault {
+	placed := slices.Clone(b.faults)
+	for at := range placed {
+		placed[at].Start += function.start
+		placed[at].End += function.start
+	}
+	return placed
+}
+
+// Makes what was worked out the world's own.
+func (p *pass) keep() {
+	for path, it := range p.files {
+		if old := p.world.files[path]; old != nil && old.token != nil {
+			p.world.fset.RemoveFile(old.token)
+		}
+		if it == nil {
+			delete(p.world.files, path)
+		} else {
+			p.world.files[path] = it
+		}
+	}
+	for id, it := range p.packages {
+		p.world.packages[id] = it
+	}
+	if len(p.packages) > 0 {
+		for id, it := range p.nodes {
+			it.of = p.world.packages[id]
+		}
+		p.world.link()
+	}
+	for _, it := range p.world.order {
+		if node := p.nodes[it.id]; node != nil {
+			p.world.state[it.id] = p.now(it.id)
+		}
+	}
+}

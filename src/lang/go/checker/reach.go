@@ -1,0 +1,192 @@
+package main
+
+import (
+	"go/types"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const (
+	mostTests = 256
+	mostSteps = 32
+)
+
+// All places in a package that name a key, as they stand now.
+func (c *Checked) refsTo(key string) []Ref {
+	c.indexed.Do(func() {
+		c.index = map[string][]Ref{}
+		for _, it := range c.refs {
+			c.index[it.key] = append(c.index[it.key], it)
+		}
+		for function, body := range c.bodies {
+			for _, it := range body.refs {
+				it.at, it.end = it.at+function.start, it.end+function.start
+				c.index[it.key] = append(c.index[it.key], it)
+			}
+		}
+	})
+	return c.index[key]
+}
+
+func (w *World) refsTo(key string) []Ref {
+	var found []Ref
+	for _, it := range w.order {
+		if c := w.state[it.id]; c != nil {
+			found = append(found, c.refsTo(key)...)
+		}
+	}
+	return found
+}
+
+// A method's key, and with it those of the interfaces' methods that it stands for; or of the methods that stand for
+// it.
+func (w *World) related(key string) []string {
+	found := []string{key}
+	owner, method, ok := cutLast(key)
+	if !ok {
+		return found
+	}
+	named := w.typeOf(owner)
+	if named == nil {
+		return found
+	}
+	object, _, _ := types.LookupFieldOrMethod(types.NewPointer(named), true, named.Obj().Pkg(), method)
+	if _, ok := object.(*types.Func); !ok {
+		return found
+	}
+	asks := types.IsInterface(named)
+	for _, it := range w.order {
+		c := w.state[it.id]
+		if it.forTest != "" || c == nil {
+			continue
+		}
+		for name, shape := range c.shape {
+			if _, has := shape.methods[method]; !has {
+				continue
+			}
+			other, ok := c.types.Scope().Lookup(name).Type().(*types.Named)
+			if !ok || other == named || types.IsInterface(other) == asks {
+				continue
+			}
+			face, concrete := named, other
+			if !asks {
+				face, concrete = other, named
+			}
+			if isImplemented(face, concrete) {
+				found = append(found, c.of.path+"."+name+"."+method)
+			}
+		}
+	}
+	return found
+}
+
+func isImplemented(face, concrete *types.Named) bool {
+	asked, ok := face.Underlying().(*types.Interface)
+	if !ok || face.TypeParams().Len() > 0 || concrete.TypeParams().Len() > 0 || asked.NumMethods() == 0 {
+		return false
+	}
+	return types.Implements(types.NewPointer(concrete), asked)
+}
+
+func (w *World) typeOf(key string) *types.Named {
+	path, name, ok := cutLast(key)
+	if !ok {
+		return nil
+	}
+	for _, id := range []string{path, path + " [" + strings.TrimSuffix(path, "_test") + ".test]"} {
+		if c := w.state[id]; c != nil {
+			if it, ok := c.types.Scope().Lookup(name).(*types.TypeName); ok {
+				named, _ := it.Type().(*types.Named)
+				return named
+			}
+		}
+	}
+	return nil
+}
+
+func cutLast(key string) (string, string, bool) {
+	at := strings.LastIndexByte(key, '.')
+	if at < 0 {
+		return "", key, false
+	}
+	return key[:at], key[at+1:], true
+}
+
+// A Test that reaches a change, at the place where it names what leads there.
+type Test struct {
+	Place
+	// Of the question's symbols, the one that is reached.
+	Of       int `json:"of"`
+	Distance int `json:"distance"`
+}
+
+// The tests that reach what changes, the nearest first: by who names whom.
+func (w *World) tests(keys []string) []Test {
+	type step struct {
+		key string
+		of  int
+	}
+	var found []Test
+	var frontier []step
+	seen, told := map[string]bool{}, map[string]bool{}
+	for of, key := range keys {
+		frontier = append(frontier, step{key, of})
+		seen[key] = true
+	}
+	for distance := 1; distance <= mostSteps && len(frontier) > 0 && len(found) < mostTests; distance++ {
+		var next []step
+		var here []Test
+		for _, it := range frontier {
+			for _, key := range w.related(it.key) {
+				for _, ref := range w.refsTo(key) {
+					if isTest(ref) {
+						if !told[ref.from] {
+							told[ref.from] = true
+							here = append(here, Test{w.place(ref), it.of, distance})
+						}
+					} else if ref.runs && !seen[ref.from] {
+						seen[ref.from] = true
+						next = append(next, step{ref.from, it.of})
+					}
+				}
+			}
+		}
+		slices.SortFunc(here, func(a, b Test) int { return a.compare(b.Place) })
+		found = append(found, here...)
+		frontier = next
+	}
+	return found[:min(len(found), mostTests)]
+}
+
+func isTest(it Ref) bool {
+	_, name, _ := cutLast(it.from)
+	if !strings.HasSuffix(it.file, "_test.go") {
+		return false
+	}
+	return slices.ContainsFunc([]string{"Test", "Benchmark", "Fuzz", "Example"}, func(start string) bool {
+		return strings.HasPrefix(name, start)
+	})
+}
+
+// A Place in a file of the workspace.
+type Place struct {
+	File  string `json:"file"`
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+}
+
+func (p Place) compare(other Place) int {
+	if it := strings.Compare(p.File, other.File); it != 0 {
+		return it
+	}
+	return p.Start - other.Start
+}
+
+func (w *World) place(it Ref) Place {
+	name, err := filepath.Rel(w.root, it.file)
+	if err != nil {
+		name = it.file
+	}
+	return Place{filepath.ToSlash(name), it.at, it.end}
+}

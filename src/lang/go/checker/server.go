@@ -1,0 +1,190 @@
+package main
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// The server holds one world for each build of the workspace.
+type server struct {
+	worlds []*World
+	// Why nothing can be answered, if it cannot.
+	unfit string
+}
+
+type loadParams struct {
+	Root   string `json:"root"`
+	Goroot string `json:"goroot"`
+	Arch   string `json:"arch"`
+	// The directories of the builds, and all texts of the workspace by their names.
+	Folders []string          `json:"folders"`
+	Files   map[string]string `json:"files"`
+}
+
+type loadResult struct {
+	Packages int   `json:"packages"`
+	Millis   int64 `json:"millis"`
+}
+
+func (s *server) load(params loadParams) (*loadResult, error) {
+	begin := time.Now()
+	s.worlds, s.unfit = nil, "nothing is loaded"
+	codes := errorCodes(params.Goroot)
+	if len(codes) == 0 {
+		return nil, errors.New("the names of the compiler's errors are not known")
+	}
+	result := &loadResult{}
+	for _, folder := range params.Folders {
+		world, err := newWorld(params.Root, filepath.Join(params.Root, folder), params.Arch, params.Files, codes)
+		if err != nil {
+			return nil, err
+		}
+		if err := world.checkAll(); err != nil {
+			return nil, err
+		}
+		world.prepare()
+		result.Packages += len(world.packages)
+		s.worlds = append(s.worlds, world)
+	}
+	s.unfit = ""
+	result.Millis = time.Since(begin).Milliseconds()
+	return result, nil
+}
+
+// What answers want to find ready.
+func (w *World) prepare() {
+	for _, it := range w.state {
+		it.refsTo("")
+	}
+	w.external.asked()
+}
+
+type feedParams struct {
+	Edits []Edit `json:"edits"`
+}
+
+type feedResult struct {
+	// Why everything has to be loaded anew.
+	Unfit string `json:"unfit,omitempty"`
+}
+
+// The workspace has changed.
+func (s *server) feed(params feedParams) (*feedResult, error) {
+	if s.unfit == "" {
+		worlds, err := s.concerned(params.Edits)
+		for _, it := range worlds {
+			var done *pass
+			if done, err = it.pass(params.Edits, true); err != nil {
+				break
+			}
+			done.keep()
+			it.prepare()
+		}
+		if err != nil {
+			s.worlds, s.unfit = nil, err.Error()
+		}
+	}
+	return &feedResult{s.unfit}, nil
+}
+
+// The builds that the edits concern. An edit that concerns none is one of a package that is not known.
+func (s *server) concerned(edits []Edit) ([]*World, error) {
+	var found []*World
+	for _, edit := range edits {
+		known := !edit.Active
+		for _, it := range s.worlds {
+			path := filepath.Join(it.root, edit.File)
+			if it.files[path] != nil || edit.Active && it.hasPackage(filepath.Dir(path)) {
+				known = true
+				if !slices.Contains(found, it) {
+					found = append(found, it)
+				}
+			}
+		}
+		if !known {
+			return nil, &Unfit{edit.File + " is in no package that is loaded"}
+		}
+	}
+	return found, nil
+}
+
+func (w *World) hasPackage(directory string) bool {
+	for _, it := range w.packages {
+		if it.directory == directory {
+			return true
+		}
+	}
+	return false
+}
+
+type judgeParams struct {
+	Edits []Edit `json:"edits"`
+	// Whose uses are asked for, as they are before the edits: keys.
+	Symbols []string `json:"symbols"`
+}
+
+type judgeResult struct {
+	Unfit string `json:"unfit,omitempty"`
+	// In all that was looked at; what is in both is no difference.
+	Before []Fault `json:"before"`
+	After  []Fault `json:"after"`
+	// For each symbol.
+	Uses  [][]Place `json:"uses"`
+	Tests []Test    `json:"tests"`
+	// Milliseconds that the check took, and all of it.
+	Checked  float64 `json:"checked"`
+	Answered float64 `json:"answered"`
+}
+
+// What edits would bring.
+func (s *server) judge(params judgeParams) (*judgeResult, error) {
+	begin := time.Now()
+	if s.unfit != "" || s.worlds == nil {
+		return &judgeResult{Unfit: "nothing is loaded: " + s.unfit}, nil
+	}
+	result := &judgeResult{Uses: make([][]Place, len(params.Symbols))}
+	worlds, err := s.concerned(params.Edits)
+	if err != nil {
+		return &judgeResult{Unfit: err.Error()}, nil
+	}
+	for _, it := range worlds {
+		done, err := it.pass(params.Edits, false)
+		if err != nil {
+			return &judgeResult{Unfit: err.Error()}, nil
+		}
+		done.end()
+		if done.unfit != "" {
+			return &judgeResult{Unfit: done.unfit}, nil
+		}
+		result.Before = append(result.Before, it.told(done.before)...)
+		result.After = append(result.After, it.told(done.after)...)
+	}
+	result.Checked = float64(time.Since(begin).Microseconds()) / 1000
+	for _, it := range worlds {
+		for at, key := range params.Symbols {
+			for _, key := range it.related(key) {
+				for _, ref := range it.refsTo(key) {
+					result.Uses[at] = append(result.Uses[at], it.place(ref))
+				}
+			}
+		}
+		result.Tests = append(result.Tests, it.tests(params.Symbols)...)
+	}
+	for at := range result.Uses {
+		slices.SortFunc(result.Uses[at], Place.compare)
+		result.Uses[at] = slices.Compact(result.Uses[at])
+	}
+	slices.SortStableFunc(result.Tests, func(a, b Test) int { return a.Distance - b.Distance })
+	result.Answered = float64(time.Since(begin).Microseconds()) / 1000
+	return result, nil
+}
+
+func (w *World) told(faults []Fault) []Fault {
+	told := slices.Clone(faults)
+	for at := range told {
+		told[at].File = w.relative(told[at].File)
+	}
+	return told
+}

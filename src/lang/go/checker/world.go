@@ -1,0 +1,228 @@
+package main
+
+import (
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A World is one build: the packages of a module, or of a `go.work`, as they are now.
+type World struct {
+	root     string
+	fset     *token.FileSet
+	files    map[string]*File
+	packages map[string]*Package
+	// Dependencies before dependants.
+	order []*Package
+	state map[string]*Checked
+	// Of what is not the workspace's own: import path to export data.
+	exports  map[string]string
+	external *external
+	sizes    types.Sizes
+	codes    map[int]string
+}
+
+// A Package is what `go list` says of one variant of a package: plain, with its tests, or of its tests alone.
+type Package struct {
+	id, path, name string
+	forTest        string
+	goVersion      string
+	directory      string
+	files          []string
+	// By import path: the id of an own package; the plain path of another.
+	imports   map[string]string
+	importers []*Package
+	deps      []*Package
+	// Why nothing can be said of it.
+	unfit string
+	rank  int
+}
+
+// Loads the packages below a directory, which is a module's or that of a `go.work`.
+func newWorld(root, directory, arch string, texts map[string]string, codes map[int]string) (*World, error) {
+	found, err := list(directory, "-deps", "-test", "-json="+listedFields, "./...")
+	if err != nil {
+		return nil, err
+	}
+	w := &World{
+		root: root, fset: token.NewFileSet(), codes: codes, sizes: types.SizesFor("gc", arch), files: map[string]*File{},
+		packages: map[string]*Package{}, state: map[string]*Checked{}, exports: map[string]string{},
+	}
+	own := map[string]bool{}
+	for _, it := range found {
+		if it.isOwn(root) && !it.isTestMain() {
+			own[it.ImportPath] = true
+		}
+	}
+	needed := map[string]bool{}
+	for _, it := range found {
+		if own[it.ImportPath] {
+			w.add(it, own, needed)
+		}
+	}
+	if err := w.loadExports(directory, needed); err != nil {
+		return nil, err
+	}
+	for _, it := range w.packages {
+		for _, path := range it.imports {
+			if !own[path] && path != "unsafe" && w.exports[path] == "" && it.unfit == "" {
+				it.unfit = path + " could not be built"
+			}
+		}
+	}
+	w.external = newExternal(w.fset, w.exports)
+	w.link()
+	for _, it := range w.packages {
+		for _, path := range it.files {
+			if w.files[path] != nil {
+				continue
+			}
+			text, known := texts[w.relative(path)]
+			if !known {
+				read, err := os.ReadFile(path)
+				if err != nil {
+					it.unfit = err.Error()
+					continue
+				}
+				text = string(read)
+			}
+			w.files[path] = parse(w.fset, path, text)
+		}
+	}
+	return w, nil
+}
+
+func (w *World) relative(path string) string {
+	if inside, err := filepath.Rel(w.root, path); err == nil {
+		return filepath.ToSlash(inside)
+	}
+	return path
+}
+
+func (w *World) add(it *listed, own, needed map[string]bool) {
+	p := &Package{
+		id: it.ImportPath, path: it.ImportPath, name: it.Name, forTest: it.ForTest, directory: it.Dir,
+		imports: map[string]string{},
+	}
+	p.path, _, _ = strings.Cut(p.id, " ")
+	if it.Module.GoVersion != "" {
+		p.goVersion = "go" + it.Module.GoVersion
+	}
+	if it.Error != nil {
+		p.unfit = it.Error.Err
+	}
+	for _, name := range it.GoFiles {
+		p.files = append(p.files, filepath.Join(it.Dir, name))
+	}
+	// `Imports` are what the import lines mean; `ImportMap` leads there from what they say.
+	said := map[string]string{}
+	for from, to := range it.ImportMap {
+		said[to] = from
+	}
+	for _, path := range it.Imports {
+		from := path
+		if it, known := said[path]; known {
+			from = it
+		}
+		p.imports[from] = path
+		if !own[path] && path != "C" && path != "unsafe" {
+			needed[path] = true
+		}
+	}
+	w.packages[p.id] = p
+}
+
+// The export data of dependencies: the go command builds what is not built yet.
+func (w *World) loadExports(directory string, needed map[string]bool) error {
+	paths := make([]string, 0, len(needed))
+	for path := range needed {
+		paths = append(paths, path)
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	slices.Sort(paths)
+	found, err := list(directory, append([]string{"-export", "-json=ImportPath,Export", "--"}, paths...)...)
+	if err != nil {
+		return err
+	}
+	for _, it := range found {
+		w.exports[it.ImportPath] = it.Export
+	}
+	return nil
+}
+
+// Checks everything for the first time.
+func (w *World) checkAll() error {
+	p, err := w.pass(nil, true)
+	if err != nil {
+		return err
+	}
+	all := map[string]bool{}
+	for id := range w.packages {
+		all[id] = true
+	}
+	p.run(all)
+	p.keep()
+	return nil
+}
+
+// Orders the packages, and notes who imports whom.
+func (w *World) link() {
+	w.order = nil
+	ids := make([]string, 0, len(w.packages))
+	for id, it := range w.packages {
+		ids = append(ids, id)
+		it.importers, it.deps, it.rank = nil, nil, -1
+	}
+	slices.Sort(ids)
+	var visit func(it *Package)
+	visit = func(it *Package) {
+		it.rank = 0
+		for _, id := range it.imports {
+			dependency := w.packages[id]
+			if dependency == nil {
+				continue
+			}
+			if dependency.rank < 0 {
+				visit(dependency)
+			}
+			it.deps = append(it.deps, dependency)
+			dependency.importers = append(dependency.importers, it)
+		}
+		w.order = append(w.order, it)
+	}
+	for _, id := range ids {
+		if w.packages[id].rank < 0 {
+			visit(w.packages[id])
+		}
+	}
+	for at, it := range w.order {
+		it.rank = at
+	}
+}
+
+// The variant that speaks for a file: the one with the fewest others.
+func owners(packages map[string]*Package, files func(*Package) []string) map[string]string {
+	found := map[string]string{}
+	weight := func(it *Package) int {
+		switch {
+		case it.forTest == "":
+			return 0
+		case it.path == it.forTest || it.path == it.forTest+"_test":
+			return 1
+		}
+		return 2
+	}
+	for id, it := range packages {
+		for _, path := range files(it) {
+			if before := packages[found[path]]; before == nil || weight(it) < weight(before) {
+				found[path] = id
+			}
+		}
+	}
+	return found
+}
