@@ -720,6 +720,20 @@ pub struct Affected {
     pub test: bool,
 }
 
+/// A test that reaches what changes, by the place in it that leads there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reaching {
+    pub at: Affected,
+    /// The steps from the test to what changes, one where it names that itself; none where they were not counted.
+    pub distance: Option<u32>,
+}
+
+impl From<Affected> for Reaching {
+    fn from(at: Affected) -> Reaching {
+        Reaching { at, distance: None }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     pub at: Affected,
@@ -738,7 +752,7 @@ pub struct Impact {
     pub changed: Vec<Changed>,
     pub broken: Vec<Broken>,
     pub affected: Vec<Affected>,
-    pub tests: Vec<Affected>,
+    pub tests: Vec<Reaching>,
     pub unchecked: Vec<Unchecked>,
 }
 

@@ -96,7 +96,8 @@ fn reached(text: &mut String, impact: &Impact) {
         }
     }
     places(text, "Affected, but compiling", affected);
-    places(text, "Tests that reach it", tests);
+    let tests: Vec<Affected> = tests.iter().map(|it| it.at.clone()).collect();
+    places(text, "Tests that reach it", &tests);
     if !unchecked.is_empty() {
         *text += "\n## Not checked\n\n";
         for it in unchecked {

@@ -147,8 +147,8 @@ pub struct Impact {
     pub broken: Vec<Broken>,
     /// The places that still compile but depend on what changed.
     pub affected: Vec<Affected>,
-    /// The tests that reach what changed.
-    pub tests: Vec<Affected>,
+    /// The tests that reach what changed, the nearest first.
+    pub tests: Vec<Reaching>,
     /// What nobody looked at.
     pub unchecked: Vec<Unchecked>,
 }
@@ -163,6 +163,23 @@ impl From<model::Impact> for Impact {
             tests: list(tests),
             unchecked: list(unchecked),
         }
+    }
+}
+
+/// A test that reaches what changed, by the place in it that leads there.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Reaching {
+    #[serde(flatten)]
+    pub at: Affected,
+    /// The steps from the test to what changed: 1 where it names that itself. Absent where they were not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples(1))]
+    pub distance: Option<u32>,
+}
+
+impl From<model::Reaching> for Reaching {
+    fn from(test: model::Reaching) -> Reaching {
+        Reaching { at: test.at.into(), distance: test.distance }
     }
 }
 

@@ -73,15 +73,43 @@ fn cached(program: &Path) -> Option<Installed> {
     is_executable(program).then(|| Installed { program: program.to_owned(), version: VERSION.to_owned() })
 }
 
+/// A program from its sources, which need nothing but the standard library; the one that is there already, if it is.
+pub async fn build(go: &Path, directory: &Path, name: &str, sources: &[(&str, &str)]) -> Result<PathBuf, Lack> {
+    let program = directory.join(name);
+    if is_executable(&program) {
+        return Ok(program);
+    }
+    std::fs::create_dir_all(directory)?;
+    let _lock = lock(&directory.join("lock"), &|_| ()).await?;
+    if is_executable(&program) {
+        return Ok(program);
+    }
+    let build = tempfile::Builder::new().prefix("build-").tempdir_in(directory)?;
+    for (file, text) in sources {
+        std::fs::write(build.path().join(file), text)?;
+    }
+    let mut command = command(go, build.path());
+    command.args(["build", "-trimpath", "-o", name, "."]).env("CGO_ENABLED", "0");
+    run(command).await?;
+    std::fs::rename(build.path().join(name), &program)?;
+    Ok(program)
+}
+
 /// Builds into a directory of its own and renames, so that nobody ever sees half a program.
 async fn install(go: &Path, directory: &Path, program: &Path) -> Result<(), Lack> {
     let build = tempfile::Builder::new().prefix("install-").tempdir_in(directory)?;
+    let mut command = command(go, build.path());
+    command.args(["install", &format!("{MODULE}@{VERSION}")]).env("GOBIN", build.path());
+    run(command).await?;
+    std::fs::rename(build.path().join("gopls"), program)?;
+    Ok(())
+}
+
+/// Not in a workspace: nothing of it may have a say in what is built.
+fn command(go: &Path, directory: &Path) -> Command {
     let mut command = Command::new(go);
     command
-        .args(["install", &format!("{MODULE}@{VERSION}")])
-        // Not in a workspace: nothing of it may have a say in this.
-        .current_dir(build.path())
-        .env("GOBIN", build.path())
+        .current_dir(directory)
         .env("GOTOOLCHAIN", "local")
         .env("GOWORK", "off")
         .env_remove("GOFLAGS")
@@ -89,6 +117,10 @@ async fn install(go: &Path, directory: &Path, program: &Path) -> Result<(), Lack
         .env_remove("GOARCH")
         .stdin(Stdio::null())
         .kill_on_drop(true);
+    command
+}
+
+async fn run(mut command: Command) -> Result<(), Lack> {
     let output = tokio::time::timeout(INSTALL_LIMIT, command.output())
         .await
         .map_err(|_| Lack::Failed(format!("no end after {} minutes", INSTALL_LIMIT.as_secs() / 60)))??;
@@ -98,7 +130,6 @@ async fn install(go: &Path, directory: &Path, program: &Path) -> Result<(), Lack
         let last = lines.get(lines.len().saturating_sub(5)..).unwrap_or_default().join("; ");
         return Err(Lack::Failed(last));
     }
-    std::fs::rename(build.path().join("gopls"), program)?;
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use super::layout::Layout;
 use super::meaning;
 use super::names::{self, is_test_file};
 use super::outside;
+use super::quick;
 use super::session::{SCOPE, Session};
 use super::silence::{self, State};
 use super::syntax;
@@ -20,7 +21,7 @@ use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
     Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Language, Missing, MissingCode,
-    Severity, Symbol, SymbolKind, Unchecked, Usage,
+    Reaching, Severity, Span, Symbol, SymbolKind, Unchecked,
 };
 
 /// Files that are checked before and after; more are said to be unchecked.
@@ -29,11 +30,25 @@ const MAX_FILES: usize = 400;
 const MAX_ALTERED: usize = 200;
 
 /// What was edited, seen from before and after.
-struct Scene {
-    before: Arc<Files>,
-    after: Arc<Files>,
-    altered: Vec<Altered>,
+pub(super) struct Scene {
+    pub before: Arc<Files>,
+    pub after: Arc<Files>,
+    pub altered: Vec<Altered>,
     shifts: BTreeMap<String, Shift>,
+}
+
+/// A place that names what changes, in the state before.
+pub(super) struct Named {
+    /// Which of the altered.
+    at: usize,
+    file: String,
+    span: Span,
+}
+
+impl Named {
+    pub fn new(at: usize, file: &str, span: Span) -> Named {
+        Named { at, file: file.to_owned(), span }
+    }
 }
 
 /// Takes the texts of the dry run back when it is dropped.
@@ -57,13 +72,18 @@ pub async fn run(
     if edits.is_empty() {
         return Ok(judgement);
     }
+    let scene = Scene::new(files, &edits);
+    let layout = session.layout(&scene.before);
+    let after = Layout::of(scene.after.clone(), &session.context());
+    let quick = quick::run(&session, [&layout, &after], &scene, &edits, generation, deadline).await;
+    if let Some(mut judgement) = quick {
+        unchecked(&scene, &after, &edits, &mut judgement.impact);
+        return Ok(judgement);
+    }
     let Ok(_alone) = tokio::time::timeout_at(deadline.into(), session.gate.write()).await else {
         judgement.coverage.lacks(Missing::new(MissingCode::Timeout, SCOPE, "gopls was busy with other questions"));
         return Ok(judgement);
     };
-    let scene = Scene::new(files, &edits);
-    let layout = session.layout(&scene.before);
-    let after = Layout::of(scene.after.clone(), &session.context());
     let current = Inquiry::new(&session, &layout, deadline, Some(generation));
     if session.book().generation() != generation {
         return Err(Stop::Stale);
@@ -99,8 +119,12 @@ pub async fn run(
     silence::discount(states, &mut judgement, |it| scene.writes(it));
     judgement.new.sort();
     judgement.fixed.sort();
-    scene.impact([&current, &planned], &reach, &mut judgement);
+    scene.impact([&layout, &after], &reach.symbols, reach.named, &mut judgement);
     unchecked(&scene, &after, &edits, &mut judgement.impact);
+    for edit in edits.iter().filter(|edit| edit.new.is_none()) {
+        let detail = format!("{} was judged as emptied, not as deleted", edit.file);
+        judgement.impact.unchecked.push(Unchecked { code: "deleted_file".to_owned(), detail });
+    }
     Ok(judgement)
 }
 
@@ -123,8 +147,7 @@ fn planned(edit: &FileEdit) -> Arc<str> {
 /// The places that name what is changed, and the files that have to be looked at because of it.
 #[derive(Default)]
 struct Reach {
-    /// The symbol that changes, and a place that names it in the state before.
-    usages: Vec<(usize, Usage)>,
+    named: Vec<Named>,
     files: BTreeSet<String>,
     symbols: BTreeMap<usize, Symbol>,
 }
@@ -145,7 +168,7 @@ impl Reach {
             judgement.coverage.absorb(answer.coverage);
             for usage in answer.value.items.into_iter().chain(answer.value.possible) {
                 reach.files.insert(usage.place.file.clone());
-                reach.usages.push((at, usage));
+                reach.named.push(Named::new(at, &usage.place.file, usage.place.span()));
             }
             if altered.is_seen_from_outside() {
                 reach.around(inquiry, altered, judgement).await?;
@@ -248,9 +271,11 @@ impl Scene {
     }
 
     /// Sorts the diagnostics of one file into new and fixed. Lines that an edit moves are no difference.
-    fn difference(&self, file: &str, old: &[Diagnostic], new: &[Diagnostic], judgement: &mut Judgement) {
+    pub fn difference(&self, file: &str, old: &[Diagnostic], new: &[Diagnostic], judgement: &mut Judgement) {
         let shift = self.shifts.get(file);
-        let Some(after) = self.after.get(file) else { return };
+        let Some(after) = self.after.get(file) else {
+            return judgement.fixed.extend(old.iter().cloned());
+        };
         let mut left: Vec<(&Diagnostic, Option<Diagnostic>)> = old
             .iter()
             .map(|it| match shift {
@@ -278,33 +303,44 @@ impl Scene {
     }
 
     /// Whether a place of the state after stands on a line that was not there before.
-    fn writes(&self, found: &Diagnostic) -> bool {
+    pub fn writes(&self, found: &Diagnostic) -> bool {
         match self.shifts.get(&found.place.file) {
             Some(shift) => !shift.stays(found.place.line),
             None => self.before.get(&found.place.file).is_none(),
         }
     }
 
-    fn impact(&self, [before, after]: [&Inquiry<'_>; 2], reach: &Reach, judgement: &mut Judgement) {
+    /// Where a place of the state before stands after; none on a line that does not stay.
+    pub fn moved(&self, file: &str, span: Span) -> Option<Span> {
+        match self.shifts.get(file) {
+            Some(shift) => shift.span(span),
+            None => Some(span),
+        }
+    }
+
+    pub fn impact(
+        &self,
+        layouts: [&Layout; 2],
+        symbols: &BTreeMap<usize, Symbol>,
+        named: Vec<Named>,
+        judgement: &mut Judgement,
+    ) {
         let impact = &mut judgement.impact;
-        impact.changed = self
-            .altered
-            .iter()
-            .enumerate()
-            .map(|(at, it)| changed([before.layout, after.layout], reach, at, it))
-            .collect();
+        let altered = self.altered.iter().enumerate();
+        impact.changed = altered.map(|(at, it)| changed(layouts, symbols.get(&at), it)).collect();
         // Where the changed things were named, in the text after the change.
         let mut references: Vec<(usize, Affected)> = Vec::new();
-        for (at, usage) in &reach.usages {
-            let span = match self.shifts.get(&usage.place.file) {
-                Some(shift) => shift.span(usage.place.span()),
-                None => Some(usage.place.span()),
-            };
-            if let (Some(span), Some(file)) = (span, self.after.get(&usage.place.file)) {
-                let usage = usages::usage(after, file, span, usage.role);
-                let cause = impact.changed.get(*at).map(|it| it.symbol.clone());
-                let Usage { place, text, symbol, test, .. } = usage;
-                references.push((*at, Affected { place, text, symbol, cause, test }));
+        for Named { at, file, span } in named {
+            if let (Some(span), Some(file)) = (self.moved(&file, span), self.after.get(&file)) {
+                let place = file.lines().place(&file.path, span);
+                let affected = Affected {
+                    text: file.lines().line_text(&file.text, place.line).to_owned(),
+                    symbol: layouts[1].symbol_around(&file.path, span.start),
+                    cause: impact.changed.get(at).map(|it| it.symbol.clone()),
+                    test: is_test_file(&file.path),
+                    place,
+                };
+                references.push((at, affected));
             }
         }
         for found in judgement.new.iter().filter(|it| it.severity == Severity::Error) {
@@ -331,7 +367,7 @@ impl Scene {
         let whole = |(_, it): &&(usize, Affected)| !broken.contains(&(it.place.file.as_str(), it.place.line));
         let outward = |(at, _): &&(usize, Affected)| self.altered.get(*at).is_some_and(Altered::is_seen_from_outside);
         impact.affected = references.iter().filter(outward).filter(whole).map(|(_, it)| it.clone()).collect();
-        impact.tests = tests(references.into_iter().map(|(_, it)| it));
+        impact.tests = tests(references.into_iter().map(|(_, it)| it)).into_iter().map(Reaching::from).collect();
     }
 
     /// The changed thing that a message speaks of; the only one, if there is but one.
@@ -350,8 +386,8 @@ impl Scene {
     }
 }
 
-fn changed([before, after]: [&Layout; 2], reach: &Reach, at: usize, altered: &Altered) -> Changed {
-    let known = reach.symbols.get(&at).cloned();
+fn changed([before, after]: [&Layout; 2], known: Option<&Symbol>, altered: &Altered) -> Changed {
+    let known = known.cloned();
     let old = known.or_else(|| altered.before.as_ref().and_then(|it| declared_symbol(before, it)));
     let new = altered.after.as_ref().and_then(|it| declared_symbol(after, it));
     let plain = || altered.declared().map(|it| it.path.join(".")).unwrap_or_default();
@@ -394,10 +430,6 @@ fn unchecked(scene: &Scene, layout: &Layout, edits: &[FileEdit], impact: &mut Im
     if !hidden.is_empty() {
         let detail = format!("left out by build constraints, but naming what changes: {}", hidden.join(", "));
         impact.unchecked.push(Unchecked { code: "cfg_off".to_owned(), detail });
-    }
-    for edit in edits.iter().filter(|edit| edit.new.is_none()) {
-        let detail = format!("{} was judged as emptied, not as deleted", edit.file);
-        impact.unchecked.push(Unchecked { code: "deleted_file".to_owned(), detail });
     }
     if edits.iter().any(|edit| Language::of(&edit.file) != Some(Language::Go)) {
         let detail = "what the change of go.mod or go.work means for the choice of versions was not resolved";

@@ -8,6 +8,7 @@
 mod book;
 mod cache;
 mod calls;
+mod checker;
 pub mod constraints;
 mod delta;
 pub mod dependencies;
@@ -36,6 +37,7 @@ pub mod overview;
 mod predeclared;
 mod process;
 mod proof;
+mod quick;
 mod relations;
 mod rename;
 pub mod resolve;
@@ -127,6 +129,7 @@ impl Go {
         let session = Arc::new(Session::new(root, trusted, files, supervisor::first_status()));
         let stop = CancellationToken::new();
         runtime.spawn(filler::run(session.clone(), stop.clone()));
+        runtime.spawn(checker::run(session.clone(), cache_dir.clone(), stop.clone()));
         let supervisor = runtime.spawn(supervisor::run(session.clone(), cache_dir, stop.clone()));
         Go {
             session,

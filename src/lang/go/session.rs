@@ -10,6 +10,7 @@ use tokio::sync::{Notify, RwLock, watch};
 use super::FileChange;
 use super::book::{self, Book};
 use super::cache::Cache;
+use super::checker::Checker;
 use super::constraints::BuildContext;
 use super::identifiers::Identifiers;
 use super::index::Index;
@@ -33,6 +34,7 @@ pub struct Session {
     pub identifiers: Identifiers,
     pub index: Index,
     pub units: UnitStore,
+    pub checker: Checker,
     /// What gopls finds wrong with `go.mod` and `go.work` files, as far as it has said.
     manifest_errors: Mutex<BTreeMap<String, String>>,
     layout: Mutex<Option<(bool, Arc<Layout>)>>,
@@ -93,6 +95,7 @@ impl Session {
             identifiers: Identifiers::default(),
             index: Index::default(),
             units: UnitStore::default(),
+            checker: Checker::default(),
             manifest_errors: Mutex::default(),
             layout: Mutex::default(),
             toolchain: RwLockStd::default(),
@@ -154,12 +157,14 @@ impl Session {
         let of_go: Vec<&FileChange> = changes.iter().filter(|it| book::matters(&it.path)).collect();
         let touch = touch::of(&self.units, &before, &files, &of_go, book::header);
         let mut book = self.book();
+        let files_now = files.clone();
         book.feed(files, changes);
         self.cache.forget(book.generation());
         self.index.carry(book.generation(), &touch, book.files());
         self.units.prune(book.files());
         self.identifiers.prune(book.files());
         self.tell(&mut book);
+        self.checker.feed(&self.context(), &files_now, &of_go);
         drop(book);
         self.fed.notify_waiters();
     }

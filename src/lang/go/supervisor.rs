@@ -225,7 +225,8 @@ async fn serve(session: &Session, client: &Client, process: &Process, installed:
     let closed = client.closed();
     tokio::pin!(closed);
     loop {
-        let memory = process::memory(process.pid);
+        let checker = session.checker.pid().and_then(process::memory).unwrap_or_default();
+        let memory = process::memory(process.pid).map(|it| it + checker);
         session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
         tokio::select! {
             reason = &mut closed => return reason.to_string(),

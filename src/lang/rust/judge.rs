@@ -332,7 +332,7 @@ impl<'db> Context<'db> {
         impact.affected.sort_by(|a, b| a.place.cmp(&b.place));
         impact.affected.dedup_by(|a, b| a.place == b.place);
         impact.broken.sort_by(|a, b| (a.at.test, &a.at.place).cmp(&(b.at.test, &b.at.place)));
-        impact.tests = tests(&impact);
+        impact.tests = tests(&impact).into_iter().map(Into::into).collect();
         impact.unchecked = unchecked();
         impact
     }

@@ -61,7 +61,7 @@ func (w *World) related(key string) []string {
 		if it.forTest != "" || c == nil {
 			continue
 		}
-		for name, shape := range c.shape {
+		for name, shape := range c.shapes() {
 			if _, has := shape.methods[method]; !has {
 				continue
 			}

@@ -31,7 +31,7 @@ func (t *task) keyOf(c *Checked, object types.Object) string {
 	case *types.Var:
 		it = it.Origin()
 		if it.IsField() {
-			return home.fields[it]
+			return home.fields()[it]
 		}
 		object = it
 	case *types.PkgName:
@@ -176,6 +176,9 @@ func (t *task) note(c *Checked, info *types.Info) {
 	}
 	depend := &dependence{task: t, of: c, keys: keys}
 	for name, object := range info.Uses {
+		if it, ok := object.(*types.Var); ok && !t.learn && it.IsField() {
+			continue
+		}
 		file, offset, unit := find(name)
 		if unit == nil {
 			continue
@@ -232,16 +235,19 @@ func (t *task) note(c *Checked, info *types.Info) {
 // Whether a variable's initial value may depend on itself, by way of functions: then bodies decide more than their own
 // errors.
 func (t *task) mayCycle(c *Checked) bool {
-	edges := map[string][]string{}
+	edges := map[string][]Ref{}
 	for name, first := range c.together {
-		edges[name] = append(edges[name], first)
+		edges[name] = append(edges[name], Ref{key: first})
 	}
 	for _, it := range c.refs {
-		edges[it.from] = append(edges[it.from], it.key)
+		if it.runs {
+			edges[it.from] = append(edges[it.from], it)
+		}
 	}
+	bodies := map[string]*Body{}
 	for _, body := range c.bodies {
-		for _, it := range body.refs {
-			edges[it.from] = append(edges[it.from], it.key)
+		if len(body.refs) > 0 {
+			bodies[body.refs[0].from] = body
 		}
 	}
 	for _, name := range c.types.Scope().Names() {
@@ -252,7 +258,7 @@ func (t *task) mayCycle(c *Checked) bool {
 		seen := map[string]bool{}
 		queue := slices.Clone(edges[start])
 		for len(queue) > 0 {
-			key := queue[len(queue)-1]
+			key := queue[len(queue)-1].key
 			queue = queue[:len(queue)-1]
 			if key == start {
 				return true
@@ -260,6 +266,9 @@ func (t *task) mayCycle(c *Checked) bool {
 			if !seen[key] {
 				seen[key] = true
 				queue = append(queue, edges[key]...)
+				if body := bodies[key]; body != nil {
+					queue = append(queue, body.refs...)
+				}
 			}
 		}
 	}

@@ -10,12 +10,16 @@ import (
 // The server holds one world for each build of the workspace.
 type server struct {
 	worlds []*World
+	// Directories that no build takes anything of.
+	foreign map[string]bool
 	// Why nothing can be answered, if it cannot.
 	unfit string
 }
 
 type loadParams struct {
-	Root   string `json:"root"`
+	Root string `json:"root"`
+	// The go command, where it lies, and what it builds for.
+	Go     string `json:"go"`
 	Goroot string `json:"goroot"`
 	Arch   string `json:"arch"`
 	// The directories of the builds, and all texts of the workspace by their names.
@@ -37,7 +41,7 @@ func (s *server) load(params loadParams) (*loadResult, error) {
 	}
 	result := &loadResult{}
 	for _, folder := range params.Folders {
-		world, err := newWorld(params.Root, filepath.Join(params.Root, folder), params.Arch, params.Files, codes)
+		world, err := newWorld(&params, filepath.Join(params.Root, folder), codes)
 		if err != nil {
 			return nil, err
 		}
@@ -47,6 +51,12 @@ func (s *server) load(params loadParams) (*loadResult, error) {
 		world.prepare()
 		result.Packages += len(world.packages)
 		s.worlds = append(s.worlds, world)
+	}
+	s.foreign = map[string]bool{}
+	for name := range params.Files {
+		directory := filepath.Dir(filepath.Join(params.Root, name))
+		isListed := func(it *World) bool { return it.directories[directory] }
+		s.foreign[directory] = !slices.ContainsFunc(s.worlds, isListed)
 	}
 	s.unfit = ""
 	result.Millis = time.Since(begin).Milliseconds()
@@ -65,18 +75,14 @@ type feedParams struct {
 	Edits []Edit `json:"edits"`
 }
 
-type feedResult struct {
-	// Why everything has to be loaded anew.
-	Unfit string `json:"unfit,omitempty"`
-}
-
 // The workspace has changed.
-func (s *server) feed(params feedParams) (*feedResult, error) {
+func (s *server) feed(params feedParams) (any, error) {
 	if s.unfit == "" {
-		worlds, err := s.concerned(params.Edits)
+		known := slices.DeleteFunc(params.Edits, s.isForeign)
+		worlds, err := s.concerned(known)
 		for _, it := range worlds {
 			var done *pass
-			if done, err = it.pass(params.Edits, true); err != nil {
+			if done, err = it.pass(known, true); err != nil {
 				break
 			}
 			done.keep()
@@ -86,7 +92,24 @@ func (s *server) feed(params feedParams) (*feedResult, error) {
 			s.worlds, s.unfit = nil, err.Error()
 		}
 	}
-	return &feedResult{s.unfit}, nil
+	return nil, nil
+}
+
+func (s *server) isForeign(it Edit) bool {
+	for _, world := range s.worlds {
+		return s.foreign[filepath.Dir(filepath.Join(world.root, it.File))]
+	}
+	return false
+}
+
+type settleResult struct {
+	// Why everything has to be loaded anew.
+	Unfit string `json:"unfit,omitempty"`
+}
+
+// Comes after all that was told before.
+func (s *server) settle(struct{}) (*settleResult, error) {
+	return &settleResult{s.unfit}, nil
 }
 
 // The builds that the edits concern. An edit that concerns none is one of a package that is not known.

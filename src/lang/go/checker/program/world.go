@@ -22,7 +22,9 @@ type World struct {
 	exports  map[string]string
 	external *external
 	sizes    types.Sizes
-	codes    map[int]string
+	// Of all that the build takes, of others too.
+	directories map[string]bool
+	codes       map[int]string
 }
 
 // A Package is what `go list` says of one variant of a package: plain, with its tests, or of its tests alone.
@@ -42,17 +44,19 @@ type Package struct {
 }
 
 // Loads the packages below a directory, which is a module's or that of a `go.work`.
-func newWorld(root, directory, arch string, texts map[string]string, codes map[int]string) (*World, error) {
-	found, err := list(directory, "-deps", "-test", "-json="+listedFields, "./...")
+func newWorld(params *loadParams, directory string, codes map[int]string) (*World, error) {
+	root := params.Root
+	found, err := list(params.Go, directory, "-deps", "-test", "-json="+listedFields, "./...")
 	if err != nil {
 		return nil, err
 	}
 	w := &World{
-		root: root, fset: token.NewFileSet(), codes: codes, sizes: types.SizesFor("gc", arch), files: map[string]*File{},
-		packages: map[string]*Package{}, state: map[string]*Checked{}, exports: map[string]string{},
+		root: root, fset: token.NewFileSet(), codes: codes, sizes: types.SizesFor("gc", params.Arch), files: map[string]*File{},
+		packages: map[string]*Package{}, directories: map[string]bool{}, state: map[string]*Checked{}, exports: map[string]string{},
 	}
 	own := map[string]bool{}
 	for _, it := range found {
+		w.directories[it.Dir] = true
 		if it.isOwn(root) && !it.isTestMain() {
 			own[it.ImportPath] = true
 		}
@@ -63,7 +67,7 @@ func newWorld(root, directory, arch string, texts map[string]string, codes map[i
 			w.add(it, own, needed)
 		}
 	}
-	if err := w.loadExports(directory, needed); err != nil {
+	if err := w.loadExports(params.Go, directory, needed); err != nil {
 		return nil, err
 	}
 	for _, it := range w.packages {
@@ -80,7 +84,7 @@ func newWorld(root, directory, arch string, texts map[string]string, codes map[i
 			if w.files[path] != nil {
 				continue
 			}
-			text, known := texts[w.relative(path)]
+			text, known := params.Files[w.relative(path)]
 			if !known {
 				read, err := os.ReadFile(path)
 				if err != nil {
@@ -136,7 +140,7 @@ func (w *World) add(it *listed, own, needed map[string]bool) {
 }
 
 // The export data of dependencies: the go command builds what is not built yet.
-func (w *World) loadExports(directory string, needed map[string]bool) error {
+func (w *World) loadExports(program, directory string, needed map[string]bool) error {
 	paths := make([]string, 0, len(needed))
 	for path := range needed {
 		paths = append(paths, path)
@@ -145,7 +149,7 @@ func (w *World) loadExports(directory string, needed map[string]bool) error {
 		return nil
 	}
 	slices.Sort(paths)
-	found, err := list(directory, append([]string{"-export", "-json=ImportPath,Export", "--"}, paths...)...)
+	found, err := list(program, directory, append([]string{"-export", "-json=ImportPath,Export", "--"}, paths...)...)
 	if err != nil {
 		return err
 	}

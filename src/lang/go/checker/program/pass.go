@@ -290,11 +290,15 @@ func (p *pass) visit(it *node) {
 		return
 	}
 	if it.of.unfit != "" {
-		p.lock.Lock()
-		p.unfit = it.of.unfit
-		p.lock.Unlock()
+		p.refuse(it.of.unfit)
 	}
 	p.check(it, old)
+}
+
+func (p *pass) refuse(reason string) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.unfit = reason
 }
 
 func (p *pass) isConcerned(it *node) bool {
@@ -387,7 +391,7 @@ func (p *pass) check(it *node, old *Checked) {
 	if declares && old != nil {
 		checked = p.task(it, old, func(*Func) bool { return false }).run()
 		own := newDelta()
-		own.between(it.of.path, old.shape, checked.shape, p.isAsked)
+		own.between(it.of.path, old.shapes(), checked.shapes(), p.isAsked)
 		it.delta.add(own)
 		for _, side := range []*Checked{old, checked} {
 			p.enter(checked)
@@ -407,6 +411,9 @@ func (p *pass) check(it *node, old *Checked) {
 			}
 		}
 	}
+	if checked == nil && len(selected) == 0 && !p.learn {
+		return
+	}
 	if checked == nil || len(selected) > 0 {
 		checked = p.task(it, old, func(function *Func) bool { return selected[function] }).run()
 	}
@@ -420,6 +427,9 @@ func (p *pass) check(it *node, old *Checked) {
 	}
 	it.checked = checked
 	p.enter(checked)
+	if checked.unfit != "" {
+		p.refuse(checked.unfit)
+	}
 	p.compare(old, checked, selected)
 }
 

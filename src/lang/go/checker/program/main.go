@@ -34,6 +34,8 @@ type failure struct {
 
 func main() {
 	in, out := bufio.NewReaderSize(os.Stdin, 1<<20), bufio.NewWriter(os.Stdout)
+	// Most of what an answer takes is garbage at its end: it is collected between answers.
+	debug.SetGCPercent(400)
 	server := &server{}
 	for {
 		body, err := readFrame(in)
@@ -71,6 +73,8 @@ func (s *server) handle(told message) (result any, err error) {
 		return call(told.Params, s.load)
 	case "checker/feed":
 		return call(told.Params, s.feed)
+	case "checker/settle":
+		return call(told.Params, s.settle)
 	case "checker/judge":
 		return call(told.Params, s.judge)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -27,9 +28,11 @@ type module struct {
 
 const listedFields = "ImportPath,Name,Dir,ForTest,GoFiles,CgoFiles,Imports,ImportMap,Standard,Module,Error"
 
-func list(directory string, arguments ...string) ([]*listed, error) {
-	command := exec.Command("go", append([]string{"list", "-e"}, arguments...)...)
+func list(program, directory string, arguments ...string) ([]*listed, error) {
+	command := exec.Command(program, append([]string{"list", "-e"}, arguments...)...)
 	command.Dir = directory
+	// The export data of another Go could not be read.
+	command.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOMEMLIMIT=", "GOGC=")
 	var complaint strings.Builder
 	command.Stderr = &complaint
 	out, err := command.StdoutPipe()

@@ -48,13 +48,16 @@ type Checked struct {
 	// What was found outside of bodies.
 	faults []Fault
 	refs   []Ref
-	shape  map[string]*shape
-	fields map[*types.Var]string
 	cyclic bool
+	// Why it says too much or too little.
+	unfit string
 	// Of what is declared together, by the first name.
 	together map[string]string
-	indexed  sync.Once
-	index    map[string][]Ref
+	// Made when they are needed first.
+	shapes  func() map[string]*shape
+	fields  func() map[*types.Var]string
+	indexed sync.Once
+	index   map[string][]Ref
 }
 
 // A task is one check of a package.
@@ -77,6 +80,7 @@ type importing func(string) (*types.Package, error)
 func (it importing) Import(path string) (*types.Package, error) { return it(path) }
 
 func (t *task) run() *Checked {
+	c := &Checked{of: t.of, files: t.files, bodies: map[*Func]*Body{}}
 	var errors []types.Error
 	config := types.Config{
 		GoVersion: t.of.goVersion,
@@ -90,14 +94,17 @@ func (t *task) run() *Checked {
 			if id == "" {
 				id = path
 			}
-			return t.world.external.Import(id)
+			found, err := t.world.external.Import(id)
+			if err != nil {
+				c.unfit = err.Error()
+			}
+			return found, err
 		}),
 	}
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Implicits: map[ast.Node]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
 	if t.learn {
 		info.Types = map[ast.Expr]types.TypeAndValue{}
 	}
-	c := &Checked{of: t.of, files: t.files, bodies: map[*Func]*Body{}}
 	trees := make([]*ast.File, len(t.files))
 	byPath := map[string]*File{}
 	for at, file := range t.files {
@@ -106,8 +113,8 @@ func (t *task) run() *Checked {
 		byPath[file.path] = file
 	}
 	c.types, _ = config.Check(t.of.path, t.world.fset, trees, info)
-	c.shape = shapesOf(c.types)
-	c.fields = fieldsOf(c.types)
+	c.shapes = sync.OnceValue(func() map[string]*shape { return shapesOf(c.types) })
+	c.fields = sync.OnceValue(func() map[*types.Var]string { return fieldsOf(c.types) })
 	for _, file := range t.files {
 		if !t.mine(file) {
 			continue

@@ -1,0 +1,187 @@
+//! Brings the checker up once gopls is, has it load the workspace, and starts it again when it dies; not for ever.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lsp_types::request::Request;
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use super::{Link, build};
+use crate::lang::go::book;
+use crate::lang::go::process::{self, Pipes, Process};
+use crate::lang::go::session::{self, Session};
+use crate::lang::go::toolchain::Toolchain;
+use crate::lsp::{Client, Hooks, RequestError};
+use crate::model::Language;
+
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// Of lives in a row that end early; then gopls answers alone.
+const DEATHS: u32 = 6;
+const HEALTHY: Duration = Duration::from_secs(60);
+const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
+const SETTLE_LIMIT: Duration = Duration::from_secs(120);
+/// Changes come in flocks.
+const FLOCK: Duration = Duration::from_millis(300);
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Workspace {
+    root: String,
+    go: String,
+    goroot: String,
+    arch: String,
+    folders: Vec<String>,
+    files: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Loaded {
+    packages: usize,
+    millis: u64,
+}
+
+enum Load {}
+
+impl Request for Load {
+    type Params = Workspace;
+    type Result = Loaded;
+    const METHOD: &'static str = "checker/load";
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Nothing {}
+
+#[derive(Debug, Deserialize, Serialize)]
+struct Settled {
+    unfit: Option<String>,
+}
+
+enum Settle {}
+
+impl Request for Settle {
+    type Params = Nothing;
+    type Result = Settled;
+    const METHOD: &'static str = "checker/settle";
+}
+
+/// Runs until `stop`.
+pub async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: CancellationToken) {
+    tokio::select! {
+        () = keep(&session, &cache_dir) => {}
+        () = stop.cancelled() => {}
+    }
+    session.checker.enter(None, None);
+}
+
+async fn keep(session: &Arc<Session>, cache_dir: &Path) {
+    let mut deaths = 0;
+    while deaths < DEATHS {
+        let Some(toolchain) = up(session).await else { return };
+        let program = match build::ensure(cache_dir, &toolchain).await {
+            Ok(program) => program,
+            Err(lack) => {
+                tracing::warn!("there is no checker of Go, gopls answers for it: {lack}");
+                return;
+            }
+        };
+        let born = Instant::now();
+        let reason = live(session, &program, &toolchain).await;
+        session.checker.enter(None, None);
+        tracing::warn!(reason, "the checker of Go has ended");
+        deaths = if born.elapsed() > HEALTHY { 1 } else { deaths + 1 };
+        tokio::time::sleep(FIRST_PAUSE * 2_u32.saturating_pow(deaths.min(DEATHS))).await;
+    }
+}
+
+/// Waits until gopls has loaded: it comes first.
+async fn up(session: &Session) -> Option<Arc<Toolchain>> {
+    let mut link = session.link.subscribe();
+    link.wait_for(|link| matches!(link, session::Link::Up { .. })).await.ok()?;
+    session.toolchain()
+}
+
+/// From its start to its end, and why.
+async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain) -> String {
+    let memory = process::memory_limit(session.book().text_bytes());
+    let started = Process::start(program, session.root.alias(), session.trusted, memory).await;
+    let (process, Pipes { stdin, stdout }) = match started {
+        Ok(started) => started,
+        Err(error) => return error.to_string(),
+    };
+    let hooks = Hooks { configuration: Box::new(|_| serde_json::Value::Null), notified: Box::new(|_, _| ()) };
+    let client = Client::start(stdout, stdin, hooks);
+    tokio::select! {
+        reason = serve(session, &client, &process, toolchain) => reason,
+        status = process.exited() => format!("{status}: {}", process.last_words()),
+    }
+}
+
+async fn serve(session: &Session, client: &Client, process: &Process, toolchain: &Toolchain) -> String {
+    loop {
+        let begun = Instant::now();
+        match load(session, client, process, toolchain).await {
+            Ok(()) => {}
+            Err(RequestError::Refused { message, .. }) => {
+                tracing::info!(message, "the checker cannot load the workspace, gopls answers for it");
+                session.checker.fed.notified().await;
+            }
+            Err(error) => return error.to_string(),
+        }
+        let took = begun.elapsed();
+        loop {
+            match settled(session, client).await {
+                Ok(true) => session.checker.fed.notified().await,
+                Ok(false) => break,
+                Err(error) => return error.to_string(),
+            }
+        }
+        // What takes long is not done for each of many changes.
+        tokio::time::sleep(FLOCK.max(took * 2)).await;
+    }
+}
+
+/// Whether it still knows all.
+async fn settled(session: &Session, client: &Client) -> Result<bool, RequestError> {
+    if !session.checker.is_ready() {
+        return Ok(false);
+    }
+    let Settled { unfit } = client.request::<Settle>(&Nothing {}, Instant::now() + SETTLE_LIMIT).await?;
+    if let Some(reason) = &unfit {
+        tracing::debug!(reason, "the checker loads anew");
+        session.checker.unfit();
+    }
+    Ok(unfit.is_none())
+}
+
+async fn load(
+    session: &Session,
+    client: &Client,
+    process: &Process,
+    toolchain: &Toolchain,
+) -> Result<(), RequestError> {
+    let deadline = Instant::now() + LOAD_LIMIT;
+    let slot = client.slot(deadline).await?;
+    let text = |path: &Path| path.to_str().unwrap_or_default().to_owned();
+    let answer = {
+        // Every change after these texts is told after them.
+        let book = session.book();
+        let files = book.files();
+        let workspace = Workspace {
+            root: text(session.root.alias()),
+            go: text(&toolchain.goroot.join("bin").join("go")),
+            goroot: text(&toolchain.goroot),
+            arch: toolchain.context.goarch.clone(),
+            folders: book::folders(files).into_iter().collect(),
+            files: files.of(Language::Go).map(|it| (it.path.to_string(), it.text.to_string())).collect(),
+        };
+        let answer = slot.request::<Load>(&[], &workspace)?;
+        session.checker.enter(Some(Link { client: client.clone(), told: true, loaded: false }), Some(process.pid));
+        answer
+    };
+    let Loaded { packages, millis } = answer.before(deadline).await?;
+    tracing::debug!(packages, millis, "the checker has loaded");
+    session.checker.loaded();
+    Ok(())
+}

@@ -1,0 +1,244 @@
+//! The checker: a program of ours, beside gopls, that keeps the workspace's Go packages type-checked and says at once
+//! what an edit would break. It is Go's own type checker, told what gopls is told, in the same order.
+//!
+//! It says nothing where it is not certain: while it loads, for cgo, for an import that is not loaded, where build
+//! constraints or modules change. Then gopls is asked, as if there were no checker.
+
+mod build;
+mod life;
+#[cfg(test)]
+mod tests;
+
+pub use self::life::run;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use lsp_types::notification::Notification;
+use lsp_types::request::Request;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
+
+use super::FileChange;
+use super::book::is_left_out;
+use super::constraints::BuildContext;
+use super::modules::{base_name, parent};
+use super::session::Session;
+use super::wire::is_hidden;
+use crate::lang::files::Files;
+use crate::lsp::{Client, Message, RequestError};
+use crate::model::{FileEdit, Language};
+
+/// The way to the checker.
+#[derive(Default)]
+pub struct Checker {
+    link: Mutex<Option<Link>>,
+    /// Told when it was fed.
+    pub fed: Notify,
+    /// 0 where it does not run.
+    pid: AtomicU32,
+}
+
+struct Link {
+    client: Client,
+    /// It was told of every change since it was told of all files.
+    told: bool,
+    /// It has loaded these.
+    loaded: bool,
+}
+
+impl Link {
+    fn is_ready(&self) -> bool {
+        self.told && self.loaded
+    }
+}
+
+/// A file's new text; none deletes it.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub struct Edit {
+    file: String,
+    text: Option<String>,
+    /// Whether a build takes it.
+    active: bool,
+}
+
+#[derive(Debug, Deserialize, Serialize)]
+pub struct Question {
+    pub edits: Vec<Edit>,
+    /// Those whose uses before the edits are asked for: `import/path.Type.Member`.
+    pub symbols: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(default)]
+pub struct Answered {
+    /// Why it cannot tell.
+    unfit: Option<String>,
+    pub before: Option<Vec<Fault>>,
+    pub after: Option<Vec<Fault>>,
+    pub uses: Option<Vec<Option<Vec<Spot>>>>,
+    pub tests: Option<Vec<Test>>,
+    /// Milliseconds of the type checker, and of all.
+    pub checked: f64,
+    pub answered: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+pub struct Fault {
+    pub file: String,
+    pub start: usize,
+    pub end: usize,
+    pub message: String,
+    pub code: Option<String>,
+    pub source: String,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub struct Spot {
+    pub file: String,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// A test that reaches a change, by the place in it that leads there.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+pub struct Test {
+    #[serde(flatten)]
+    pub place: Spot,
+    /// Which of the question's symbols.
+    pub of: usize,
+    pub distance: u32,
+}
+
+enum Judge {}
+
+impl Request for Judge {
+    type Params = Question;
+    type Result = Answered;
+    const METHOD: &'static str = "checker/judge";
+}
+
+enum Feed {}
+
+impl Notification for Feed {
+    type Params = Fed;
+    const METHOD: &'static str = "checker/feed";
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Fed {
+    edits: Vec<Edit>,
+}
+
+impl Checker {
+    fn link(&self) -> MutexGuard<'_, Option<Link>> {
+        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells of a change, under the lock of the book, so that changes arrive in its order.
+    pub fn feed(&self, context: &BuildContext, files: &Files, changes: &[&FileChange]) {
+        let mut link = self.link();
+        let Some(held) = &mut *link else { return };
+        let mut edits = BTreeMap::new();
+        for change in changes {
+            if Language::of(&change.path) != Some(Language::Go) {
+                // A manifest, or assembly: what is built, and by what, may be another.
+                held.told = false;
+            }
+            let file = files.get(&change.path);
+            let active = file.is_none_or(|it| is_built(context, &change.path, &it.text));
+            let text = file.map(|it| it.text.to_string());
+            edits.insert(&change.path, Edit { file: change.path.clone(), text, active });
+        }
+        if held.told {
+            let edits = edits.into_values().collect();
+            match held.client.try_slot() {
+                Some(slot) => slot.notify(&[Message::notification::<Feed>(&Fed { edits })]),
+                None => held.told = false,
+            }
+        }
+        drop(link);
+        self.fed.notify_one();
+    }
+
+    fn enter(&self, link: Option<Link>, pid: Option<u32>) {
+        *self.link() = link;
+        self.pid.store(pid.unwrap_or_default(), Ordering::Relaxed);
+    }
+
+    fn loaded(&self) {
+        if let Some(link) = &mut *self.link() {
+            link.loaded = true;
+        }
+    }
+
+    fn unfit(&self) {
+        if let Some(link) = &mut *self.link() {
+            link.told = false;
+        }
+        self.fed.notify_one();
+    }
+
+    /// Whether it knows all there is.
+    pub fn is_ready(&self) -> bool {
+        self.link().as_ref().is_some_and(Link::is_ready)
+    }
+
+    /// Its process, where it runs.
+    pub fn pid(&self) -> Option<u32> {
+        Some(self.pid.load(Ordering::Relaxed)).filter(|it| *it != 0)
+    }
+}
+
+/// Whether the go command would look at a file when it builds all of a module.
+fn is_built(context: &BuildContext, file: &str, text: &str) -> bool {
+    let is_passed_over = is_hidden(base_name(file)) || parent(file).split('/').any(is_left_out);
+    !is_passed_over && context.takes(file, text)
+}
+
+/// What edits would bring in this generation; none where the checker cannot tell.
+pub async fn ask(
+    session: &Session,
+    files: [&Files; 2],
+    edits: &[FileEdit],
+    symbols: Vec<String>,
+    generation: u64,
+    deadline: Instant,
+) -> Option<Answered> {
+    let context = session.context();
+    let mut told = Vec::new();
+    for edit in edits {
+        if Language::of(&edit.file) != Some(Language::Go) {
+            return None;
+        }
+        let [before, after] = files.map(|it| it.get(&edit.file));
+        let active = after.or(before).is_some_and(|it| is_built(&context, &edit.file, &it.text));
+        told.push(Edit { file: edit.file.clone(), text: edit.new.as_ref().map(|it| it.to_string()), active });
+    }
+    let client = session.checker.link().as_ref().filter(|it| it.is_ready())?.client.clone();
+    let slot = client.slot(deadline).await.ok()?;
+    let answer = {
+        // Under the lock of the book: what it is asked about is what it was told of last.
+        let book = session.book();
+        if !session.checker.is_ready() || book.generation() != generation {
+            return None;
+        }
+        slot.request::<Judge>(&[], &Question { edits: told, symbols })
+    };
+    let answered = match answer.ok()?.before(deadline).await {
+        Ok(answered) => answered,
+        Err(RequestError::Refused { message, .. }) => {
+            tracing::warn!("{message}");
+            session.checker.unfit();
+            return None;
+        }
+        Err(_) => return None,
+    };
+    if let Some(reason) = &answered.unfit {
+        tracing::debug!(reason, "the checker cannot tell");
+        return None;
+    }
+    Some(answered)
+}

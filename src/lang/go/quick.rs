@@ -1,0 +1,108 @@
+//! The judgement of a change by the checker: nothing is told to gopls, and nobody waits for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use super::checker::{self, Answered, Fault, Spot};
+use super::judge::{Named, Scene};
+use super::layout::Layout;
+use super::names::is_test_file;
+use super::session::Session;
+use super::silence::{self, State};
+use crate::lang::files::Files;
+use crate::model::{Affected, Changed, Diagnostic, FileEdit, Judgement, Reaching, Severity, Span, Unchecked};
+
+/// None where the checker cannot tell.
+pub async fn run(
+    session: &Session,
+    [before, after]: [&Layout; 2],
+    scene: &Scene,
+    edits: &[FileEdit],
+    generation: u64,
+    deadline: Instant,
+) -> Option<Judgement> {
+    let begun = Instant::now();
+    let key = |it: &super::delta::Declared| {
+        let package = before.package_of(&it.file)?;
+        Some(format!("{package}.{}", it.path.join(".")))
+    };
+    // Of what is added, nothing is named before.
+    let symbols = scene.altered.iter().map(|it| it.before.as_ref().and_then(key).unwrap_or_default()).collect();
+    let states = [&*scene.before, &*scene.after];
+    let answered = checker::ask(session, states, edits, symbols, generation, deadline).await?;
+    let asked = begun.elapsed();
+    let mut judgement = judge(scene, [before, after], &answered);
+    let detail = "what the analyzers of `go vet` find, like a wrong format of Printf, was not looked for";
+    judgement.impact.unchecked.push(Unchecked { code: "vet".to_owned(), detail: detail.to_owned() });
+    let (checked, answered) = (answered.checked, answered.answered);
+    tracing::debug!(checked, answered, ?asked, total = ?begun.elapsed(), "a change judged");
+    Some(judgement)
+}
+
+fn judge(scene: &Scene, layouts: [&Layout; 2], answered: &Answered) -> Judgement {
+    let mut judgement = Judgement::default();
+    let [before, after] = layouts;
+    let old = by_file(before, answered.before.as_deref().unwrap_or_default());
+    let new = by_file(after, answered.after.as_deref().unwrap_or_default());
+    let none = Vec::new();
+    for file in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
+        let (old, new) = (old.get(file).unwrap_or(&none), new.get(file).unwrap_or(&none));
+        scene.difference(file, old, new, &mut judgement);
+    }
+    let states = [State { layout: before, found: &old }, State { layout: after, found: &new }];
+    silence::discount(states, &mut judgement, |it| scene.writes(it));
+    judgement.new.sort();
+    judgement.fixed.sort();
+    let uses = answered.uses.iter().flatten().enumerate();
+    let named = uses.flat_map(|(at, spots)| spots.iter().flatten().map(move |it| Named::new(at, &it.file, it.span())));
+    scene.impact(layouts, &BTreeMap::new(), named.collect(), &mut judgement);
+    judgement.impact.tests = tests(scene, after, &judgement.impact.changed, answered);
+    judgement
+}
+
+fn by_file(layout: &Layout, faults: &[Fault]) -> std::collections::HashMap<String, Vec<Diagnostic>> {
+    let mut found = std::collections::HashMap::<String, Vec<Diagnostic>>::new();
+    for fault in faults.iter().collect::<BTreeSet<_>>() {
+        if let Some(diagnostic) = diagnostic(layout, fault) {
+            found.entry(fault.file.clone()).or_default().push(diagnostic);
+        }
+    }
+    found
+}
+
+fn diagnostic(layout: &Layout, fault: &Fault) -> Option<Diagnostic> {
+    let file = layout.files.get(&fault.file)?;
+    let place = file.lines().place(&file.path, Span::new(fault.start, fault.end.max(fault.start)));
+    Some(Diagnostic {
+        severity: Severity::Error,
+        code: fault.code.clone(),
+        message: fault.message.clone(),
+        source: fault.source.clone(),
+        symbol: layout.symbol_around(&file.path, place.start),
+        place,
+    })
+}
+
+impl Spot {
+    fn span(&self) -> Span {
+        Span::new(self.start, self.end.max(self.start))
+    }
+}
+
+/// The tests that reach the change, the nearest first, where they stand in the text after it.
+fn tests(scene: &Scene, after: &Layout, changed: &[Changed], answered: &Answered) -> Vec<Reaching> {
+    let files: &Files = &scene.after;
+    let told = answered.tests.iter().flatten().filter_map(|it| {
+        let file = files.get(&it.place.file)?;
+        let place = file.lines().place(&file.path, scene.moved(&it.place.file, it.place.span())?);
+        let at = Affected {
+            text: file.lines().line_text(&file.text, place.line).to_owned(),
+            symbol: after.symbol_around(&file.path, place.start),
+            cause: changed.get(it.of).map(|it| it.symbol.clone()),
+            test: is_test_file(&file.path),
+            place,
+        };
+        Some(Reaching { at, distance: Some(it.distance) })
+    });
+    told.collect()
+}
