@@ -1,5 +1,5 @@
-//! A dry run: what gopls would say if an edit were made. It has the session for itself meanwhile, and whatever
-//! happens, what it told gopls is taken back before anybody else asks anything.
+//! A dry run: what the compiler would say if an edit were made, by the checker (`quick.rs`); where that cannot tell, by
+//! gopls.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -67,36 +67,50 @@ pub async fn run(
     edits: Vec<FileEdit>,
     deadline: Instant,
 ) -> Result<Judgement> {
-    let mut judgement = Judgement::default();
     let edits: Vec<FileEdit> = edits.into_iter().filter(|edit| concerns_go(&edit.file)).collect();
     if edits.is_empty() {
-        return Ok(judgement);
+        return Ok(Judgement::default());
     }
     let scene = Scene::new(files, &edits);
     let layout = session.layout(&scene.before);
     let after = Layout::of(scene.after.clone(), &session.context());
     let quick = quick::run(&session, [&layout, &after], &scene, &edits, generation, deadline).await;
-    if let Some(mut judgement) = quick {
-        unchecked(&scene, &after, &edits, &mut judgement.impact);
-        return Ok(judgement);
-    }
+    let mut judgement = match quick {
+        Some(judgement) => judgement,
+        None => by_gopls(&session, [&layout, &after], &scene, &edits, generation, deadline).await?,
+    };
+    unchecked(&scene, &after, &edits, &mut judgement.impact);
+    Ok(judgement)
+}
+
+/// With the session for itself meanwhile; whatever happens, what it told gopls is taken back before anybody else asks
+/// anything.
+pub(super) async fn by_gopls(
+    session: &Session,
+    [layout, after]: [&Layout; 2],
+    scene: &Scene,
+    edits: &[FileEdit],
+    generation: u64,
+    deadline: Instant,
+) -> Result<Judgement> {
+    let mut judgement = Judgement::default();
     let Ok(_alone) = tokio::time::timeout_at(deadline.into(), session.gate.write()).await else {
         judgement.coverage.lacks(Missing::new(MissingCode::Timeout, SCOPE, "gopls was busy with other questions"));
         return Ok(judgement);
     };
-    let current = Inquiry::new(&session, &layout, deadline, Some(generation));
+    let current = Inquiry::new(session, layout, deadline, Some(generation));
     if session.book().generation() != generation {
         return Err(Stop::Stale);
     }
 
-    let reach = Reach::find(&current, &scene, &mut judgement).await?;
-    let checked = reach.files([&layout, &after], &edits, &mut judgement.impact);
+    let reach = Reach::find(&current, scene, &mut judgement).await?;
+    let checked = reach.files([layout, after], edits, &mut judgement.impact);
     let existing: Vec<String> = checked.iter().filter(|file| scene.before.get(file).is_some()).cloned().collect();
     let old = diagnostics::by_file(&current, existing, &mut judgement.coverage).await;
 
     session.book().overlay(edits.iter().map(|edit| (edit.file.clone(), planned(edit))));
-    let overlaid = Overlaid(&session);
-    let planned = Inquiry::new(&session, &after, deadline, None);
+    let overlaid = Overlaid(session);
+    let planned = Inquiry::new(session, after, deadline, None);
     let remaining: Vec<String> = checked.iter().filter(|file| scene.after.get(file).is_some()).cloned().collect();
     let new = diagnostics::by_file(&planned, remaining, &mut judgement.coverage).await;
     drop(overlaid);
@@ -115,12 +129,11 @@ pub async fn run(
             _ => {}
         }
     }
-    let states = [State { layout: &layout, found: &old }, State { layout: &after, found: &new }];
+    let states = [State { layout, found: &old }, State { layout: after, found: &new }];
     silence::discount(states, &mut judgement, |it| scene.writes(it));
     judgement.new.sort();
     judgement.fixed.sort();
-    scene.impact([&layout, &after], &reach.symbols, reach.named, &mut judgement);
-    unchecked(&scene, &after, &edits, &mut judgement.impact);
+    scene.impact([layout, after], &reach.symbols, reach.named, &mut judgement);
     for edit in edits.iter().filter(|edit| edit.new.is_none()) {
         let detail = format!("{} was judged as emptied, not as deleted", edit.file);
         judgement.impact.unchecked.push(Unchecked { code: "deleted_file".to_owned(), detail });
@@ -249,7 +262,7 @@ fn declared_symbol(layout: &Layout, declared: &delta::Declared) -> Option<Symbol
 }
 
 impl Scene {
-    fn new(before: Arc<Files>, edits: &[FileEdit]) -> Scene {
+    pub fn new(before: Arc<Files>, edits: &[FileEdit]) -> Scene {
         let mut after = Files::clone(&before);
         for edit in edits {
             match &edit.new {

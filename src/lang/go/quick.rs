@@ -39,6 +39,20 @@ pub async fn run(
     Some(judgement)
 }
 
+/// Without gopls, whatever comes.
+#[cfg(test)]
+pub async fn alone(
+    session: &Session,
+    files: std::sync::Arc<Files>,
+    edits: &[FileEdit],
+    generation: u64,
+    deadline: Instant,
+) -> Option<Judgement> {
+    let scene = Scene::new(files, edits);
+    let after = Layout::of(scene.after.clone(), &session.context());
+    run(session, [&*session.layout(&scene.before), &after], &scene, edits, generation, deadline).await
+}
+
 fn judge(scene: &Scene, layouts: [&Layout; 2], answered: &Answered) -> Judgement {
     let mut judgement = Judgement::default();
     let [before, after] = layouts;

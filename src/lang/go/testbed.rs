@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::{FileChange, FileChangeKind, Go, GoConfig};
+use super::layout::Layout;
+use super::{FileChange, FileChangeKind, Go, GoConfig, judge};
 use crate::lang::files::{File, Files};
-use crate::model::State;
+use crate::model::{FileEdit, Judgement, State};
 
 /// Where gopls is installed once for all tests.
 pub fn cache_dir() -> PathBuf {
@@ -75,6 +76,16 @@ impl Fixture {
         let mut status = self.go.status();
         let ready = status.wait_for(|status| status.state == State::Ready);
         tokio::time::timeout_at(deadline().into(), ready).await.expect("gopls comes up").unwrap();
+    }
+
+    /// As if there were no checker.
+    pub async fn judge_by_gopls(&self, edits: &[FileEdit]) -> Judgement {
+        let view = self.go.view(self.files.clone());
+        let session = &view.session;
+        let scene = judge::Scene::new(self.files.clone(), edits);
+        let after = Layout::of(scene.after.clone(), &session.context());
+        let layouts = [&*session.layout(&self.files), &after];
+        judge::by_gopls(session, layouts, &scene, edits, view.generation.unwrap(), deadline()).await.unwrap()
     }
 
     /// What the watcher says of a file that was changed in place.

@@ -476,8 +476,7 @@ async fn what_is_not_looked_for_is_not_fixed() {
     // The words of the findings that come and go when the first text becomes the second.
     let judge = async |fixture: &Fixture, old: &str, new: &str| {
         let edit = FileEdit { file: "cart/show.go".into(), old: Some(old.into()), new: Some(new.into()) };
-        let view = fixture.go.view(fixture.files.clone());
-        let judgement = fixture.go.judge(&view, &[edit], deadline()).await.unwrap();
+        let judgement = fixture.judge_by_gopls(&[edit]).await;
         let said = |found: Vec<crate::model::Diagnostic>| found.into_iter().map(|it| it.source).collect::<Vec<_>>();
         (said(judgement.new), said(judgement.fixed))
     };

@@ -19,7 +19,7 @@ use std::time::Instant;
 use lsp_types::notification::Notification;
 use lsp_types::request::Request;
 use serde::{Deserialize, Serialize};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use super::FileChange;
 use super::book::is_left_out;
@@ -37,6 +37,8 @@ pub struct Checker {
     link: Mutex<Option<Link>>,
     /// Told when it was fed.
     pub fed: Notify,
+    /// Whether it knows all there is.
+    pub ready: watch::Sender<bool>,
     /// 0 where it does not run.
     pid: AtomicU32,
 }
@@ -139,50 +141,52 @@ impl Checker {
 
     /// Tells of a change, under the lock of the book, so that changes arrive in its order.
     pub fn feed(&self, context: &BuildContext, files: &Files, changes: &[&FileChange]) {
-        let mut link = self.link();
-        let Some(held) = &mut *link else { return };
-        let mut edits = BTreeMap::new();
-        for change in changes {
-            if Language::of(&change.path) != Some(Language::Go) {
-                // A manifest, or assembly: what is built, and by what, may be another.
-                held.told = false;
+        let manifests = changes.iter().any(|it| Language::of(&it.path) != Some(Language::Go));
+        let edits: BTreeMap<&str, Edit> = changes
+            .iter()
+            .map(|change| {
+                let file = files.get(&change.path);
+                let active = file.is_none_or(|it| is_built(context, &change.path, &it.text));
+                let text = file.map(|it| it.text.to_string());
+                (&*change.path, Edit { file: change.path.clone(), text, active })
+            })
+            .collect();
+        self.alter(|held| {
+            let Some(link) = held.as_mut().filter(|it| it.told) else { return };
+            // A manifest, or assembly: what is built, and by what, may be another.
+            let slot = if manifests { None } else { link.client.try_slot() };
+            match slot {
+                Some(slot) => {
+                    let edits = edits.into_values().collect();
+                    slot.notify(&[Message::notification::<Feed>(&Fed { edits })]);
+                }
+                None => link.told = false,
             }
-            let file = files.get(&change.path);
-            let active = file.is_none_or(|it| is_built(context, &change.path, &it.text));
-            let text = file.map(|it| it.text.to_string());
-            edits.insert(&change.path, Edit { file: change.path.clone(), text, active });
-        }
-        if held.told {
-            let edits = edits.into_values().collect();
-            match held.client.try_slot() {
-                Some(slot) => slot.notify(&[Message::notification::<Feed>(&Fed { edits })]),
-                None => held.told = false,
-            }
-        }
-        drop(link);
+        });
         self.fed.notify_one();
     }
 
     fn enter(&self, link: Option<Link>, pid: Option<u32>) {
-        *self.link() = link;
         self.pid.store(pid.unwrap_or_default(), Ordering::Relaxed);
+        self.alter(|held| *held = link);
     }
 
     fn loaded(&self) {
-        if let Some(link) = &mut *self.link() {
-            link.loaded = true;
-        }
+        self.alter(|held| held.iter_mut().for_each(|it| it.loaded = true));
     }
 
     fn unfit(&self) {
-        if let Some(link) = &mut *self.link() {
-            link.told = false;
-        }
+        self.alter(|held| held.iter_mut().for_each(|it| it.told = false));
         self.fed.notify_one();
     }
 
-    /// Whether it knows all there is.
-    pub fn is_ready(&self) -> bool {
+    fn alter(&self, how: impl FnOnce(&mut Option<Link>)) {
+        let mut link = self.link();
+        how(&mut link);
+        self.ready.send_replace(link.as_ref().is_some_and(Link::is_ready));
+    }
+
+    fn is_ready(&self) -> bool {
         self.link().as_ref().is_some_and(Link::is_ready)
     }
 
@@ -237,6 +241,8 @@ pub async fn ask(
         Err(_) => return None,
     };
     if let Some(reason) = &answered.unfit {
+        #[cfg(test)]
+        eprintln!("the checker cannot tell: {reason}");
         tracing::debug!(reason, "the checker cannot tell");
         return None;
     }

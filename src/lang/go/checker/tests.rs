@@ -1,1 +1,365 @@
+//! The checker beside gopls, over edits by chance: each is judged before it is made, then made, and what gopls finds
+//! then has to be what was said.
 
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::lang::files::File;
+use crate::lang::go::testbed::{Fixture, deadline};
+use crate::lang::go::{quick, syntax};
+use crate::model::{Diagnostic, FileEdit, Judgement, Language, Severity};
+
+const FLEET: &str = "\
+-- go.mod
+module example.com/fleet
+
+go 1.25
+-- ship/ship.go
+package ship
+
+import \"fmt\"
+
+type Mover interface {
+	Move(by int) error
+}
+
+type Namer interface {
+	Name() string
+}
+
+type NamedMover interface {
+	Mover
+	Namer
+}
+
+type Hull struct {
+	Length int
+	label  string
+}
+
+func (h *Hull) Name() string { return h.label }
+
+func (h Hull) Size() int { return h.Length * factor }
+
+const factor = 3
+
+type Boat struct {
+	*Hull
+	Speed int
+	crew  []Sailor
+}
+
+type Sailor struct {
+	Rank, Age int
+}
+
+type Handler func(*Boat) error
+
+type Pair = struct{ Left, Right int }
+
+var Default = newBoat(4)
+
+var handlers = map[string]Handler{\"go\": start}
+
+func newBoat(length int) *Boat { return &Boat{&Hull{length, \"boat\"}, 2, nil} }
+
+func New(length int) *Boat { return newBoat(length) }
+
+func (b *Boat) Move(by int) error {
+	if by > b.Speed {
+		return fmt.Errorf(\"too fast: %d\", by)
+	}
+	b.crew = append(b.crew, Sailor{1, by})
+	return nil
+}
+
+func start(b *Boat) error { return b.Move(b.Size()) }
+
+func Run(name string, b *Boat) error { return handlers[name](b) }
+
+func Oldest(all []Sailor) Sailor {
+	return Best(all, func(a, b Sailor) bool { return a.Age > b.Age })
+}
+
+func Best[T any](all []T, better func(a, b T) bool) T {
+	var best T
+	for at, it := range all {
+		if at == 0 || better(it, best) {
+			best = it
+		}
+	}
+	return best
+}
+-- ship/ship_test.go
+package ship
+
+import \"testing\"
+
+type fake struct{ Hull }
+
+func (f *fake) Move(int) error { return nil }
+
+func TestFake(t *testing.T) {
+	var it NamedMover = &fake{Hull{1, \"x\"}}
+	if it.Move(2) != nil || it.Name() != \"x\" {
+		t.Fatal(start(Default))
+	}
+}
+-- ship/outer_test.go
+package ship_test
+
+import (
+	\"testing\"
+
+	\"example.com/fleet/port\"
+	. \"example.com/fleet/ship\"
+)
+
+func TestOuter(t *testing.T) {
+	dock := port.Dock{Boats: []*Boat{New(3)}}
+	if dock.MoveAll(1) != nil || dock.Count() != 1 {
+		t.Fatal(Run(\"go\", Default))
+	}
+}
+-- port/port.go
+package port
+
+import \"example.com/fleet/ship\"
+
+type Dock struct {
+	Boats []*ship.Boat
+	Queue[ship.Mover]
+}
+
+type Queue[T ship.Mover] struct{ waiting []T }
+
+func (q *Queue[T]) Push(it T) { q.waiting = append(q.waiting, it) }
+
+func (q *Queue[T]) Count() int { return len(q.waiting) + 1 }
+
+func (d *Dock) MoveAll(by int) error {
+	for _, boat := range d.Boats {
+		if err := move(boat, by); err != nil {
+			return err
+		}
+		d.Push(boat)
+	}
+	return nil
+}
+
+func move(it ship.Mover, by int) error { return it.Move(by) }
+
+func Oldest() int {
+	oldest := ship.Oldest([]ship.Sailor{{1, 2}, {Rank: 3}})
+	pair := ship.Pair{Left: oldest.Age}
+	return pair.Left + ship.Default.Length
+}
+-- main.go
+package main
+
+import (
+	\"fmt\"
+
+	\"example.com/fleet/port\"
+	\"example.com/fleet/ship\"
+)
+
+type logged struct{ *ship.Boat }
+
+func names(all ...ship.Namer) (found []string) {
+	for _, it := range all {
+		found = append(found, it.Name())
+	}
+	return found
+}
+
+func main() {
+	boat := logged{ship.New(2)}
+	fmt.Println(names(boat, ship.Default), port.Oldest(), boat.Size())
+}
+";
+
+impl Fixture {
+    /// Until the checker knows all there is.
+    async fn checked(&self) {
+        let view = self.go.view(self.files.clone());
+        let mut ready = view.session.checker.ready.subscribe();
+        let ready = ready.wait_for(|it| *it);
+        tokio::time::timeout_at(deadline().into(), ready).await.expect("the checker comes up").unwrap();
+    }
+
+    /// By the checker alone.
+    async fn judge_quickly(&self, edits: &[FileEdit]) -> Option<Judgement> {
+        let view = self.go.view(self.files.clone());
+        quick::alone(&view.session, self.files.clone(), edits, view.generation.unwrap(), deadline()).await
+    }
+
+    async fn all_errors(&self) -> BTreeSet<Told> {
+        let view = self.go.view(self.files.clone());
+        let found = view.diagnostics(&[], deadline()).await.unwrap();
+        assert!(found.coverage.complete, "{:?}", found.coverage);
+        told(&found.value)
+    }
+
+    fn edit(&self, file: &str, text: String) -> FileEdit {
+        let old = self.files.get(file).map(|it| it.text.clone());
+        FileEdit { file: file.to_owned(), old, new: Some(text.into()) }
+    }
+}
+
+type Told = (String, usize, usize, Option<String>, String);
+
+fn told(found: &[Diagnostic]) -> BTreeSet<Told> {
+    let errors = found.iter().filter(|it| it.severity == Severity::Error);
+    errors
+        .map(|it| (it.place.file.clone(), it.place.start, it.place.end, it.code.clone(), it.message.clone()))
+        .collect()
+}
+
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit.max(1) as u64) as usize
+    }
+}
+
+/// One word for another.
+fn another_word(file: &File, words: &[String], chance: &mut Chance) -> Option<String> {
+    let body = file.text.find("\n\n")?;
+    let places = syntax::all_identifiers(&file.text);
+    let places: Vec<_> = places.into_iter().map(|it| it.span).filter(|it| it.start > body).collect();
+    let place = *places.get(chance.below(places.len()))?;
+    let word = &words[chance.below(words.len())];
+    let old = &file.text[place.start..place.end];
+    (old != word).then(|| format!("{}{word}{}", &file.text[..place.start], &file.text[place.end..]))
+}
+
+/// What the line of an error says, in place of where it is: the edit moves what follows it.
+fn by_line(found: &BTreeSet<Told>, fixture: &Fixture) -> BTreeSet<(String, usize, Option<String>, String)> {
+    let line = |it: &Told| fixture.files.get(&it.0).map_or(0, |file| file.lines().line(it.1));
+    found.iter().map(|it| (it.0.clone(), line(it), it.3.clone(), it.4.clone())).collect()
+}
+
+/// With `SEMDEX_COMPARE_ROOT` on a workspace of one's own: 60 edits, or `SEMDEX_COMPARE_COUNT`.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_judged_is_what_gopls_finds_once_it_is_done() {
+    let root = std::env::var_os("SEMDEX_COMPARE_ROOT").map(PathBuf::from).filter(|it| it.join("go.mod").is_file());
+    let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse().ok());
+    let mut fixture = root.as_deref().map_or_else(|| Fixture::new(FLEET), Fixture::copy_of);
+    let count = number("SEMDEX_COMPARE_COUNT").unwrap_or(if root.is_some() { 60 } else { 150 });
+    let mut chance = Chance(number("SEMDEX_COMPARE_SEED").unwrap_or(7) as u64);
+    fixture.checked().await;
+    let healthy = fixture.files.clone();
+    let files: Vec<_> = healthy.of(Language::Go).cloned().collect();
+    let words: BTreeSet<String> = files
+        .iter()
+        .flat_map(|it| {
+            syntax::all_identifiers(&it.text).into_iter().map(|at| it.text[at.span.start..at.span.end].to_owned())
+        })
+        .collect();
+    let words: Vec<String> = words.into_iter().collect();
+    let mut differ = Vec::new();
+    let (mut compared, mut broke) = (0, 0);
+    let mut before = by_line(&fixture.all_errors().await, &fixture);
+    for number in 0..count {
+        let path = files[chance.below(files.len())].path.clone();
+        let current = fixture.files.get(&path).unwrap().clone();
+        let Some(text) = another_word(&current, &words, &mut chance) else { continue };
+        fixture.checked().await;
+        let edit = fixture.edit(&path, text.clone());
+        let judgement = fixture.judge_quickly(std::slice::from_ref(&edit)).await;
+        fixture.change(&path, Some(&text));
+        let after = by_line(&fixture.all_errors().await, &fixture);
+        // What it cannot tell, gopls is asked.
+        if let Some(judgement) = judgement {
+            compared += 1;
+            broke += usize::from(!judgement.new.is_empty());
+            let new: BTreeSet<_> = after.difference(&before).cloned().collect();
+            let fixed: BTreeSet<_> = before.difference(&after).cloned().collect();
+            let said = (by_line(&told(&judgement.new), &fixture), by_line(&told(&judgement.fixed), &fixture));
+            if said != (new.clone(), fixed.clone()) {
+                let diff =
+                    similar::TextDiff::from_lines(&*current.text, &text).unified_diff().context_radius(0).to_string();
+                let only = |a: &BTreeSet<_>, b: &BTreeSet<_>| format!("{:?}", a.difference(b).collect::<Vec<_>>());
+                differ.push(format!(
+                    "{number} {path}: {diff}\nnew: too many {}, too few {}\nfixed: too many {}, too few {}",
+                    only(&said.0, &new),
+                    only(&new, &said.0),
+                    only(&said.1, &fixed),
+                    only(&fixed, &said.1),
+                ));
+            }
+        }
+        before = after;
+        if chance.below(3) > 0 {
+            for file in &files {
+                if fixture.files.get(&file.path).map(|it| it.hash) != Some(file.hash) {
+                    fixture.change(&file.path, Some(&file.text));
+                }
+            }
+            before = by_line(&fixture.all_errors().await, &fixture);
+        }
+    }
+    println!("{compared} of {count} compared, {broke} broke something, {} differ", differ.len());
+    assert!(differ.is_empty(), "{}", differ.join("\n\n"));
+    assert!(compared * 10 > count * 8 && broke * 3 > compared, "{compared} compared, {broke} broke something");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_the_checker_gopls_answers() {
+    let fixture = Fixture::new(FLEET);
+    fixture.checked().await;
+    let text = fixture.files.get("ship/ship.go").unwrap().text.replace("Move(by int)", "Move(by, most int)");
+    let edit = fixture.edit("ship/ship.go", text);
+    let quick = fixture.judge_quickly(std::slice::from_ref(&edit)).await.unwrap();
+    let slow = fixture.judge_by_gopls(std::slice::from_ref(&edit)).await;
+    assert_eq!(told(&quick.new), told(&slow.new));
+    assert!(quick.new.len() > 3, "{:?}", quick.new);
+    assert_eq!(quick.impact.changed, slow.impact.changed);
+    let view = fixture.go.view(fixture.files.clone());
+    let pid = view.session.checker.pid().unwrap();
+    let killed = Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
+    assert!(killed.success());
+    let judgement = fixture.go.judge(&view, std::slice::from_ref(&edit), deadline()).await.unwrap();
+    assert_eq!(told(&judgement.new), told(&slow.new));
+    // And another one comes.
+    let mut ready = view.session.checker.ready.subscribe();
+    let next = ready.wait_for(|it| *it && view.session.checker.pid() != Some(pid));
+    tokio::time::timeout_at(deadline().into(), next).await.expect("another checker").unwrap();
+    let judgement = fixture.judge_quickly(&[edit]).await.unwrap();
+    assert_eq!(told(&judgement.new), told(&slow.new));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tests_are_told_by_how_far_they_are_from_the_change() {
+    let fixture = Fixture::new(FLEET);
+    fixture.checked().await;
+    let tests = async |from: &str, to: &str| {
+        let text = fixture.files.get("ship/ship.go").unwrap().text.replace(from, to);
+        let judgement = fixture.judge_quickly(&[fixture.edit("ship/ship.go", text)]).await.unwrap();
+        let told = judgement.impact.tests.into_iter();
+        told.map(|it| (it.at.symbol.unwrap(), it.distance.unwrap())).collect::<Vec<_>>()
+    };
+    let fake = |distance| ("example.com/fleet/ship.TestFake".to_owned(), distance);
+    let outer = |distance| ("example.com/fleet/ship_test.TestOuter".to_owned(), distance);
+    assert_eq!(tests("return handlers[name](b)", "return handlers[\"\"](b)").await, [outer(1)]);
+    assert_eq!(tests("return b.Move(b.Size())", "return b.Move(1)").await, [fake(1), outer(3)]);
+    // By way of the interface too.
+    assert_eq!(tests("by > b.Speed", "by >= b.Speed").await, [fake(1), outer(3)]);
+}
+
+#[test]
+fn the_program_is_formatted_and_vetted() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lang/go/checker/program");
+    let run = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program).args(arguments).current_dir(&directory).output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    assert_eq!(run("gofmt", &["-l", "."]), (true, String::new()));
+    assert_eq!(run("go", &["vet", "."]), (true, String::new()));
+}

@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"reflect"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -174,7 +175,10 @@ func (t *task) isUsed(c *Checked, file *File, at int, info *types.Info) bool {
 	name := ""
 	for _, it := range file.ast.Imports {
 		if from, to := file.offset(it.Pos()), file.offset(it.End()); from <= at && at < to {
-			if it.Name != nil {
+			if it.Name != nil && it.Name.Name == "." {
+				path, _ := strconv.Unquote(it.Path.Value)
+				name = dotted(path)
+			} else if it.Name != nil {
 				name = it.Name.Name
 			} else if object := info.Implicits[it]; object != nil {
 				name = object.Name()
@@ -188,6 +192,9 @@ func (t *task) isUsed(c *Checked, file *File, at int, info *types.Info) bool {
 	}
 	return false
 }
+
+// By what an import is noted that has no name.
+func dotted(path string) string { return ". " + path }
 
 func (t *task) fault(file *File, err types.Error) (Fault, bool) {
 	fault := Fault{File: file.path, Message: err.Msg, Source: "compiler"}

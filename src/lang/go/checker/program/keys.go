@@ -191,6 +191,9 @@ func (t *task) note(c *Checked, info *types.Info) {
 			body.imports[name.Name] = true
 			continue
 		}
+		if pkg := object.Pkg(); body != nil && pkg != nil && pkg != c.types {
+			body.imports[dotted(pkg.Path())] = true
+		}
 		if body != nil && t.learn {
 			depend.on(body, object.Type())
 		}

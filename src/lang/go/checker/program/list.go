@@ -31,8 +31,8 @@ const listedFields = "ImportPath,Name,Dir,ForTest,GoFiles,CgoFiles,Imports,Impor
 func list(program, directory string, arguments ...string) ([]*listed, error) {
 	command := exec.Command(program, append([]string{"list", "-e"}, arguments...)...)
 	command.Dir = directory
-	// The export data of another Go could not be read.
-	command.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOMEMLIMIT=", "GOGC=")
+	// The export data of another Go could not be read. The directory may be a link, by whose name things go here.
+	command.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOMEMLIMIT=", "GOGC=", "PWD="+directory)
 	var complaint strings.Builder
 	command.Stderr = &complaint
 	out, err := command.StdoutPipe()
