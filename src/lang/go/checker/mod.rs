@@ -142,17 +142,15 @@ impl Checker {
     /// Tells of a change, under the lock of the book, so that changes arrive in its order.
     pub fn feed(&self, context: &BuildContext, files: &Files, changes: &[&FileChange]) {
         let manifests = changes.iter().any(|it| Language::of(&it.path) != Some(Language::Go));
-        let edits: BTreeMap<&str, Edit> = changes
-            .iter()
-            .map(|change| {
+        self.alter(|held| {
+            let Some(link) = held.as_mut().filter(|it| it.told) else { return };
+            let edit = |change: &&FileChange| {
                 let file = files.get(&change.path);
                 let active = file.is_none_or(|it| is_built(context, &change.path, &it.text));
                 let text = file.map(|it| it.text.to_string());
-                (&*change.path, Edit { file: change.path.clone(), text, active })
-            })
-            .collect();
-        self.alter(|held| {
-            let Some(link) = held.as_mut().filter(|it| it.told) else { return };
+                (change.path.clone(), Edit { file: change.path.clone(), text, active })
+            };
+            let edits: BTreeMap<String, Edit> = changes.iter().map(edit).collect();
             // A manifest, or assembly: what is built, and by what, may be another.
             let slot = if manifests { None } else { link.client.try_slot() };
             match slot {
@@ -241,8 +239,6 @@ pub async fn ask(
         Err(_) => return None,
     };
     if let Some(reason) = &answered.unfit {
-        #[cfg(test)]
-        eprintln!("the checker cannot tell: {reason}");
         tracing::debug!(reason, "the checker cannot tell");
         return None;
     }

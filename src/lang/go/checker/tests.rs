@@ -228,7 +228,8 @@ impl Chance {
     }
 }
 
-/// One word for another.
+/// One word for another; a name that others may see for another such, since gopls says of names that it may not use now
+/// this and now that.
 fn another_word(file: &File, words: &[String], chance: &mut Chance) -> Option<String> {
     let body = file.text.find("\n\n")?;
     let places = syntax::all_identifiers(&file.text);
@@ -236,7 +237,9 @@ fn another_word(file: &File, words: &[String], chance: &mut Chance) -> Option<St
     let place = *places.get(chance.below(places.len()))?;
     let word = &words[chance.below(words.len())];
     let old = &file.text[place.start..place.end];
-    (old != word).then(|| format!("{}{word}{}", &file.text[..place.start], &file.text[place.end..]))
+    let is_seen = |it: &str| it.starts_with(char::is_uppercase);
+    (old != word && is_seen(old) == is_seen(word))
+        .then(|| format!("{}{word}{}", &file.text[..place.start], &file.text[place.end..]))
 }
 
 /// What the line of an error says, in place of where it is: the edit moves what follows it.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A File is one text, parsed.
@@ -19,8 +20,10 @@ type File struct {
 	// What the parser says first; the compiler would say no more of the file.
 	fault *Fault
 	funcs []*Func
-	// What stands outside of functions' bodies, and what decides which build takes the file.
-	outside, header string
+	// What decides which build takes the file.
+	header string
+	// The code outside of functions' bodies, without comments.
+	outside func() string
 	// The import lines, and the paths in them.
 	lines, imports []string
 	words          map[string]bool
@@ -59,9 +62,9 @@ func parse(fset *token.FileSet, path, text string) *File {
 		file.lines = append(file.lines, name+" "+it.Path.Value)
 	}
 	from := 0
+	file.outside = sync.OnceValue(file.code)
 	file.header = constraints(text[:max(0, file.offset(tree.Package))]) + tree.Name.Name
 	file.words = map[string]bool{}
-	var outside []byte
 	for _, decl := range tree.Decls {
 		it, ok := decl.(*ast.FuncDecl)
 		if !ok || it.Body == nil {
@@ -71,7 +74,6 @@ func parse(fset *token.FileSet, path, text string) *File {
 		if start < from || body < start || end < body {
 			continue
 		}
-		outside = append(append(outside, text[from:body]...), '{', '}')
 		from = end
 		function := &Func{file: file, decl: it, start: start, end: end, body: body, text: text[start:end], words: wordsOf(it)}
 		if it.Recv != nil && len(it.Recv.List) > 0 {
@@ -79,7 +81,6 @@ func parse(fset *token.FileSet, path, text string) *File {
 		}
 		file.funcs = append(file.funcs, function)
 	}
-	file.outside = string(append(outside, text[from:]...))
 	ast.Inspect(tree, func(node ast.Node) bool {
 		if it, ok := node.(*ast.Ident); ok {
 			file.words[it.Name] = true
@@ -94,6 +95,31 @@ func parse(fset *token.FileSet, path, text string) *File {
 		return true
 	})
 	return file
+}
+
+func (f *File) code() string {
+	var code strings.Builder
+	from := 0
+	for _, it := range f.funcs {
+		code.WriteString(f.text[from:it.body] + "{}")
+		from = it.end
+	}
+	code.WriteString(f.text[from:])
+	if f.fault != nil {
+		return code.String()
+	}
+	text := code.String()
+	code.Reset()
+	var scan scanner.Scanner
+	fset := token.NewFileSet()
+	scan.Init(fset.AddFile("", -1, len(text)), []byte(text), nil, 0)
+	for {
+		_, kind, literal := scan.Scan()
+		if kind == token.EOF {
+			return code.String()
+		}
+		code.WriteString(kind.String() + " " + literal + " ")
+	}
 }
 
 // The build constraints before a package clause.

@@ -14,7 +14,7 @@ import (
 type Edit struct {
 	File string  `json:"file"`
 	Text *string `json:"text"`
-	// Whether the build would take the file.
+	// Whether the build would take the file, were it new.
 	Active bool `json:"active"`
 }
 
@@ -143,8 +143,8 @@ func (p *pass) edit(edit Edit, edited map[string]bool) error {
 	if old == nil {
 		return p.create(file, edited)
 	}
-	if old.header != file.header || !edit.Active {
-		return &Unfit{"build constraints or a package clause change"}
+	if old.header != file.header {
+		return &Unfit{"build constraints or the package clause change: " + edit.File}
 	}
 	p.same = maps.Clone(p.same)
 	for new, old := range matching(old, file) {
@@ -380,7 +380,7 @@ func (p *pass) check(it *node, old *Checked) {
 		if file == before {
 			continue
 		}
-		declares = declares || before == nil || file.outside != before.outside
+		declares = declares || before == nil || file.outside() != before.outside()
 		rebound[file] = before == nil || !slices.Equal(file.lines, before.lines)
 	}
 	isNew := func(function *Func) bool {
