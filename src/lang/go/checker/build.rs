@@ -13,6 +13,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("depend.go", include_str!("program/depend.go")),
     ("external.go", include_str!("program/external.go")),
     ("file.go", include_str!("program/file.go")),
+    ("guess.go", include_str!("program/guess.go")),
     ("keys.go", include_str!("program/keys.go")),
     ("list.go", include_str!("program/list.go")),
     ("main.go", include_str!("program/main.go")),

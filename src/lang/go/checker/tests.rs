@@ -235,11 +235,11 @@ fn another_word(file: &File, words: &[String], chance: &mut Chance) -> Option<St
     let places = syntax::all_identifiers(&file.text);
     let places: Vec<_> = places.into_iter().map(|it| it.span).filter(|it| it.start > body).collect();
     let place = *places.get(chance.below(places.len()))?;
-    let word = &words[chance.below(words.len())];
     let old = &file.text[place.start..place.end];
     let is_seen = |it: &str| it.starts_with(char::is_uppercase);
-    (old != word && is_seen(old) == is_seen(word))
-        .then(|| format!("{}{word}{}", &file.text[..place.start], &file.text[place.end..]))
+    let words: Vec<&String> = words.iter().filter(|it| is_seen(it) == is_seen(old) && *it != old).collect();
+    let word = words.get(chance.below(words.len()))?;
+    Some(format!("{}{word}{}", &file.text[..place.start], &file.text[place.end..]))
 }
 
 /// What the line of an error says, in place of where it is: the edit moves what follows it.

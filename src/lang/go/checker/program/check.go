@@ -220,6 +220,10 @@ func (t *task) fault(file *File, err types.Error) (Fault, bool) {
 // Where what stands at an offset ends, as gopls has it: after its first token, and what follows without a break.
 func operandEnd(text string, start int) int {
 	rest := text[start:]
+	if line := strings.IndexByte(rest, '\n'); line > 0 && !strings.ContainsAny(rest[:1], "`/") {
+		// Only these go on in the next line.
+		rest = rest[:line+1]
+	}
 	end := start
 	var scan scanner.Scanner
 	fset := token.NewFileSet()

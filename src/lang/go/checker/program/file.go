@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // A File is one text, parsed.
@@ -23,7 +22,8 @@ type File struct {
 	// What decides which build takes the file.
 	header string
 	// The code outside of functions' bodies, without comments.
-	outside func() string
+	outside  func() string
+	declared func() map[string]string
 	// The import lines, and the paths in them.
 	lines, imports []string
 	words          map[string]bool
@@ -62,7 +62,7 @@ func parse(fset *token.FileSet, path, text string) *File {
 		file.lines = append(file.lines, name+" "+it.Path.Value)
 	}
 	from := 0
-	file.outside = sync.OnceValue(file.code)
+	file.know()
 	file.header = constraints(text[:max(0, file.offset(tree.Package))]) + tree.Name.Name
 	file.words = map[string]bool{}
 	for _, decl := range tree.Decls {
@@ -120,6 +120,16 @@ func (f *File) code() string {
 		}
 		code.WriteString(kind.String() + " " + literal + " ")
 	}
+}
+
+// Whether one of these words stands in the function.
+func (f *Func) names(words map[string]bool) bool {
+	for it := range words {
+		if f.words[it] {
+			return true
+		}
+	}
+	return false
 }
 
 // The build constraints before a package clause.

@@ -374,7 +374,7 @@ func (p *pass) knownOf(old *Checked, function *Func) *Body {
 
 func (p *pass) check(it *node, old *Checked) {
 	declares := old == nil || !it.delta.isEmpty() || !slices.Equal(it.of.files, old.of.files)
-	rebound := map[*File]bool{}
+	rebound, guessed := map[*File]bool{}, map[string]bool{}
 	for _, path := range it.of.files {
 		file, before := p.file(path), p.world.files[path]
 		if file == before {
@@ -382,47 +382,51 @@ func (p *pass) check(it *node, old *Checked) {
 		}
 		declares = declares || before == nil || file.outside() != before.outside()
 		rebound[file] = before == nil || !slices.Equal(file.lines, before.lines)
+		maps.Copy(guessed, guess(before, file))
 	}
 	isNew := func(function *Func) bool {
 		return rebound[function.file] || p.knownOf(old, function) == nil
 	}
-	wanted := isNew
-	var checked *Checked
-	if declares && old != nil {
-		checked = p.task(it, old, func(*Func) bool { return false }).run()
-		own := newDelta()
-		own.between(it.of.path, old.shapes(), checked.shapes(), p.isAsked)
-		it.delta.add(own)
-		for _, side := range []*Checked{old, checked} {
-			p.enter(checked)
-			it.delta.close(side.types, &dependence{task: p.task(it, old, nil), of: side, keys: map[types.Object]string{}})
-		}
-		wanted = func(function *Func) bool {
-			return isNew(function) || it.delta.concerns(function, p.knownOf(old, function))
-		}
+	wanted := func(function *Func) bool {
+		return isNew(function) || it.delta.concerns(function, p.knownOf(old, function))
 	}
 	selected := map[*Func]bool{}
-	for _, path := range it.of.files {
-		if file := p.file(path); p.owners[path] == it.of.id {
-			for _, function := range file.funcs {
-				if wanted(function) {
-					selected[function] = true
+	choose := func(wanted func(*Func) bool) (more bool) {
+		for _, path := range it.of.files {
+			if p.owners[path] != it.of.id {
+				continue
+			}
+			for _, function := range p.file(path).funcs {
+				if !selected[function] && wanted(function) {
+					selected[function], more = true, true
 				}
 			}
 		}
+		return more
 	}
-	if checked == nil && len(selected) == 0 && !p.learn {
+	choose(wanted)
+	if declares && old != nil {
+		choose(func(function *Func) bool { return function.names(guessed) })
+	} else if len(selected) == 0 && !p.learn {
 		return
 	}
-	if checked == nil || len(selected) > 0 {
-		checked = p.task(it, old, func(function *Func) bool { return selected[function] }).run()
+	run := func() *Checked { return p.task(it, old, func(it *Func) bool { return selected[it] }).run() }
+	checked := run()
+	if declares && old != nil {
+		own := newDelta()
+		own.between(it.of.path, old.shapes(), checked.shapes(), p.isAsked)
+		it.delta.add(own)
+		p.enter(checked)
+		for _, side := range []*Checked{old, checked} {
+			it.delta.close(side.types, &dependence{task: p.task(it, old, nil), of: side, keys: map[types.Object]string{}})
+		}
+		if choose(wanted) {
+			checked = run()
+		}
 	}
 	if checked.cyclic || old != nil && old.cyclic {
-		checked = p.task(it, old, func(*Func) bool { return true }).run()
-		for _, file := range checked.files {
-			for _, function := range file.funcs {
-				selected[function] = true
-			}
+		if choose(func(*Func) bool { return true }) {
+			checked = run()
 		}
 	}
 	it.checked = checked
@@ -435,10 +439,8 @@ func (p *pass) check(it *node, old *Checked) {
 
 // Whether a body may be judged otherwise than before.
 func (d *Delta) concerns(function *Func, body *Body) bool {
-	for name := range d.names {
-		if function.words[name] {
-			return true
-		}
+	if function.names(d.names) {
+		return true
 	}
 	if len(d.types)+len(d.structs) > 0 && (function.words["Sizeof"] || function.words["Offsetof"] || function.words["Alignof"]) {
 		return true

@@ -67,6 +67,8 @@ func (s *server) load(params loadParams) (*loadResult, error) {
 func (w *World) prepare() {
 	for _, it := range w.state {
 		it.refsTo("")
+		it.shapes()
+		it.fields()
 	}
 	w.external.asked()
 }
