@@ -57,6 +57,7 @@ type Checked struct {
 	// Made when they are needed first.
 	shapes  func() map[string]*shape
 	fields  func() map[*types.Var]string
+	having  func() map[string][]string
 	indexed sync.Once
 	index   map[string][]Ref
 }
@@ -102,7 +103,7 @@ func (t *task) run() *Checked {
 			return found, err
 		}),
 	}
-	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Implicits: map[ast.Node]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
 	if t.learn {
 		info.Types = map[ast.Expr]types.TypeAndValue{}
 	}
@@ -115,6 +116,7 @@ func (t *task) run() *Checked {
 	}
 	c.types, _ = config.Check(t.of.path, t.world.fset, trees, info)
 	c.shapes = sync.OnceValue(func() map[string]*shape { return shapesOf(c.types) })
+	c.having = sync.OnceValue(func() map[string][]string { return typesByMethod(c.shapes()) })
 	c.fields = sync.OnceValue(func() map[*types.Var]string { return fieldsOf(c.types) })
 	for _, file := range t.files {
 		if !t.mine(file) {
@@ -129,12 +131,12 @@ func (t *task) run() *Checked {
 		}
 	}
 	t.note(c, info)
-	t.sort(c, errors, info, byPath)
+	t.sort(c, errors, byPath)
 	return c
 }
 
 // Sorts errors to the bodies where they stand.
-func (t *task) sort(c *Checked, errors []types.Error, info *types.Info, byPath map[string]*File) {
+func (t *task) sort(c *Checked, errors []types.Error, byPath map[string]*File) {
 	for _, file := range t.files {
 		if file.fault != nil && t.mine(file) {
 			c.faults = append(c.faults, *file.fault)
@@ -162,7 +164,7 @@ func (t *task) sort(c *Checked, errors []types.Error, info *types.Info, byPath m
 					fault.Start, fault.End = fault.Start-function.start, fault.End-function.start
 					body.faults = append(body.faults, fault)
 				}
-			} else if fault.Code != "UnusedImport" || !t.isUsed(c, file, fault.Start, info) {
+			} else if fault.Code != "UnusedImport" || !t.isUsed(c, file, fault.Start) {
 				c.faults = append(c.faults, fault)
 			}
 		}
@@ -171,20 +173,8 @@ func (t *task) sort(c *Checked, errors []types.Error, info *types.Info, byPath m
 }
 
 // Whether a function that was passed over uses an import that was found unused.
-func (t *task) isUsed(c *Checked, file *File, at int, info *types.Info) bool {
-	name := ""
-	for _, it := range file.ast.Imports {
-		if from, to := file.offset(it.Pos()), file.offset(it.End()); from <= at && at < to {
-			if it.Name != nil && it.Name.Name == "." {
-				path, _ := strconv.Unquote(it.Path.Value)
-				name = dotted(path)
-			} else if it.Name != nil {
-				name = it.Name.Name
-			} else if object := info.Implicits[it]; object != nil {
-				name = object.Name()
-			}
-		}
-	}
+func (t *task) isUsed(c *Checked, file *File, at int) bool {
+	name := file.numbered(at)
 	for _, it := range file.funcs {
 		if body := c.bodies[it]; body != nil && !t.wanted(it) && body.imports[name] {
 			return true
@@ -193,7 +183,20 @@ func (t *task) isUsed(c *Checked, file *File, at int, info *types.Info) bool {
 	return false
 }
 
-// By what an import is noted that has no name.
+// By what the import at an offset is noted: its number, or its path where it gives its names to the file.
+func (f *File) numbered(at int) string {
+	for number, it := range f.ast.Imports {
+		if from, to := f.offset(it.Pos()), f.offset(it.End()); from <= at && at < to {
+			if it.Name != nil && it.Name.Name == "." {
+				path, _ := strconv.Unquote(it.Path.Value)
+				return dotted(path)
+			}
+			return strconv.Itoa(number)
+		}
+	}
+	return ""
+}
+
 func dotted(path string) string { return ". " + path }
 
 func (t *task) fault(file *File, err types.Error) (Fault, bool) {

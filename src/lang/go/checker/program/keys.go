@@ -5,7 +5,6 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
-	"strconv"
 )
 
 // A key names what a package declares at its top, and the fields and methods of its types: `path.T.M`. It stays the
@@ -128,8 +127,6 @@ func (t *task) note(c *Checked, info *types.Info) {
 				name := it.Name.Name
 				if it.Recv != nil && len(it.Recv.List) > 0 {
 					name = receiverName(it.Recv.List[0].Type) + "." + name
-				} else if name == "init" || name == "_" {
-					name += "@" + file.path + ":" + strconv.Itoa(file.offset(it.Pos()))
 				}
 				units[file] = append(units[file], unit{file.offset(it.Pos()), file.offset(it.End()), t.of.path + "." + name, known[it], true})
 			case *ast.GenDecl:
@@ -188,7 +185,7 @@ func (t *task) note(c *Checked, info *types.Info) {
 			body = c.bodies[unit.function]
 		}
 		if _, ok := object.(*types.PkgName); ok && body != nil {
-			body.imports[name.Name] = true
+			body.imports[file.numbered(file.offset(object.Pos()))] = true
 			continue
 		}
 		if pkg := object.Pkg(); body != nil && pkg != nil && pkg != c.types {

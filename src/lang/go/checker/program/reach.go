@@ -61,10 +61,7 @@ func (w *World) related(key string) []string {
 		if it.forTest != "" || c == nil {
 			continue
 		}
-		for name, shape := range c.shapes() {
-			if _, has := shape.methods[method]; !has {
-				continue
-			}
+		for _, name := range c.having()[method] {
 			other, ok := c.types.Scope().Lookup(name).Type().(*types.Named)
 			if !ok || other == named || types.IsInterface(other) == asks {
 				continue
@@ -76,6 +73,17 @@ func (w *World) related(key string) []string {
 			if isImplemented(face, concrete) {
 				found = append(found, c.of.path+"."+name+"."+method)
 			}
+		}
+	}
+	return found
+}
+
+// The types of a package that have a method, by its name.
+func typesByMethod(shapes map[string]*shape) map[string][]string {
+	found := map[string][]string{}
+	for name, shape := range shapes {
+		for method := range shape.methods {
+			found[method] = append(found[method], name)
 		}
 	}
 	return found
