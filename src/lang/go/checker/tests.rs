@@ -357,7 +357,7 @@ async fn tests_are_told_by_how_far_they_are_from_the_change() {
 }
 
 #[test]
-fn the_program_is_formatted_and_vetted() {
+fn the_program_is_formatted_vetted_and_tested() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lang/go/checker/program");
     let run = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).current_dir(&directory).output().unwrap();
@@ -365,4 +365,6 @@ fn the_program_is_formatted_and_vetted() {
     };
     assert_eq!(run("gofmt", &["-l", "."]), (true, String::new()));
     assert_eq!(run("go", &["vet", "."]), (true, String::new()));
+    let (passes, said) = run("go", &["test", "."]);
+    assert!(passes, "{said}");
 }

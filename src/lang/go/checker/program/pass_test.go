@@ -145,7 +145,7 @@ func edited(text string, words []string, chance *rand.Rand) string {
 // module and how often, `CHECKER_SEED` by what chance.
 func TestStepsComeOutLikeAFreshCheck(t *testing.T) {
 	root, _ := filepath.Abs(setting("CHECKER_ROOT", "."))
-	count, _ := strconv.Atoi(setting("CHECKER_COUNT", "60"))
+	count, _ := strconv.Atoi(setting("CHECKER_COUNT", "30"))
 	seed, _ := strconv.Atoi(setting("CHECKER_SEED", "1"))
 	chance := rand.New(rand.NewSource(int64(seed)))
 	w := loaded(t, root)
