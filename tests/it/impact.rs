@@ -1,5 +1,7 @@
 //! What a change would break, told before it is made.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
 use crate::support::Server;
@@ -13,6 +15,10 @@ const FILES: &[(&str, &str)] = &[
     (
         "rust/src/user.rs",
         "use crate::{Pair, twice};\n\npub fn four() -> u8 {\n    twice(2)\n}\n\npub fn pair() -> Pair {\n    Pair { left: twice(1), right: 0 }\n}\n",
+    ),
+    (
+        "rust/tests/it.rs",
+        "use broken::user::four;\n\nfn helper() -> u8 {\n    four()\n}\n\n#[test]\nfn far() {\n    assert_eq!(helper(), 4);\n}\n\n#[test]\nfn near() {\n    assert_eq!(broken::twice(2), 4);\n}\n\n#[test]\nfn apart() {}\n",
     ),
     ("go/go.mod", "module example.com/broken\n\ngo 1.24\n"),
     ("go/twice.go", "package broken\n\nfunc Twice(it int) int {\n\treturn it * 2\n}\n"),
@@ -45,9 +51,13 @@ fn a_change_is_asked_about_without_being_made() {
         reply
     };
     let cases: [(&str, &str, &[&str]); 6] = [
-        ("broken::twice", "signature", &["rust/src/user.rs:4 E0061", "rust/src/user.rs:8 E0061"]),
-        ("broken::twice", "remove", &["rust/src/user.rs:1 E0432"]),
-        ("broken::twice", "visibility", &[]),
+        (
+            "broken::twice",
+            "signature",
+            &["rust/src/user.rs:4 E0061", "rust/src/user.rs:8 E0061", "rust/tests/it.rs:14 E0061"],
+        ),
+        ("broken::twice", "remove", &["rust/src/user.rs:1 E0432", "rust/tests/it.rs:14 E0425"]),
+        ("broken::twice", "visibility", &["rust/tests/it.rs:14 E0603"]),
         ("broken::Pair::left", "rename", &["rust/src/user.rs:8 E0560"]),
         (
             "example.com/broken.Twice",
@@ -78,4 +88,36 @@ fn a_change_is_asked_about_without_being_made() {
     assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{reply}");
     let (status, reply) = server.post("/v1/impact", &json!({"symbol": "broken::nothing", "change": "remove"}));
     assert_eq!((status, &reply["code"]), (404, &json!("unknown_symbol")), "{reply}");
+}
+
+#[test]
+fn the_tests_that_reach_a_change_are_told_the_nearest_first() {
+    let server = Server::on(FILES);
+    server.wait_ready();
+    let edits = [
+        ("rust/src/lib.rs", "    it * 2\n", "    it + it\n", ["it::near", "it::far"].as_slice()),
+        ("go/twice.go", "return it * 2", "return it + it", &["example.com/broken.TestTwice"]),
+    ];
+    for (file, from, to, expected) in edits {
+        let ask = || {
+            let edit = json!({"file": file, "search_context": from, "replacement": to, "dry_run": true});
+            let (status, reply) = server.post("/v1/edit", &edit);
+            assert_eq!(status, 200, "{reply}");
+            reply
+        };
+        // The names of all files are read in the background.
+        let started = Instant::now();
+        let mut reply = ask();
+        while reply["impact"]["unchecked"].as_array().unwrap().iter().any(|it| it["code"] == "tests") {
+            assert!(started.elapsed() < Duration::from_secs(60), "{reply}");
+            reply = ask();
+        }
+        let tests = reply["impact"]["tests"].as_array().unwrap();
+        let told: Vec<&str> = tests.iter().map(|it| it["symbol"].as_str().unwrap()).collect();
+        assert_eq!(told, expected, "{reply}");
+        let distances: Vec<u64> = tests.iter().filter_map(|it| it["distance"].as_u64()).collect();
+        assert_eq!(distances.len(), tests.len(), "{reply}");
+        assert!(distances.is_sorted() && distances[0] == 1, "{reply}");
+        assert_eq!(*distances.last().unwrap(), if tests.len() == 2 { 3 } else { 1 }, "{reply}");
+    }
 }

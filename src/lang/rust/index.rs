@@ -61,6 +61,8 @@ pub(super) fn names_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Names> {
 pub(super) struct Known {
     pub(super) symbols: Vec<Symbol>,
     pub(super) definitions: Vec<Key>,
+    /// Where their names stand.
+    names_at: Vec<usize>,
     /// For the usages of all of them.
     pub(super) search: Search,
     pub(super) package: Option<String>,
@@ -74,19 +76,8 @@ pub(super) struct Known {
 impl Known {
     /// What the name at an offset declares.
     pub(super) fn declared(&self, name_at: usize) -> Option<Key> {
-        fn walk(level: &[Symbol], all: &mut Vec<usize>) {
-            for it in level {
-                if it.kind != SymbolKind::Impl {
-                    all.push(it.name_at.start);
-                }
-                walk(&it.children, all);
-            }
-        }
-        let mut names = Vec::new();
-        walk(&self.symbols, &mut names);
-        // They answer each other, unless some symbol is not compiled.
-        let at = names.iter().position(|it| *it == name_at).filter(|_| names.len() == self.definitions.len());
-        self.definitions.get(at?).copied()
+        let at = self.names_at.iter().position(|it| *it == name_at)?;
+        self.definitions.get(at).copied()
     }
 
     /// The same symbols in a file that may name other things.
@@ -365,12 +356,14 @@ impl<'db> Context<'db> {
             return known;
         }
         let (symbols, definitions) = self.symbols_in(file);
-        let definitions: Vec<Definition<'db>> = definitions.into_iter().filter(|it| Key::of(*it).is_some()).collect();
+        let known = definitions.into_iter().filter(|it| Key::of(it.1).is_some());
+        let (names_at, definitions): (Vec<usize>, Vec<Definition<'db>>) = known.unzip();
         let elsewhere = files_elsewhere(&symbols, &file.path).into_iter().filter_map(|it| self.file_id(it)).collect();
         let known = Arc::new(Known {
             symbols,
             search: Search::new(self, &definitions),
             definitions: definitions.into_iter().filter_map(Key::of).collect(),
+            names_at,
             package: self.sema.first_crate(id).map(|it| self.crate_name(it)),
             in_a_crate: self.sema.file_to_module_def(id).is_some(),
             upstream: OnceLock::new(),

@@ -12,6 +12,7 @@ mod native;
 mod operators;
 mod patterns;
 mod reach;
+mod reaching;
 mod rules;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -149,11 +150,11 @@ impl Rust {
         let started = Instant::now();
         let scene = Scene::new(before, after, edits);
         let deltas = scene.deltas();
-        let (mut reach, earlier_blocks) = self.view(before.clone()).ask(|it| {
+        let (mut reach, earlier_blocks, tests) = self.view(before.clone()).ask(|it| {
             let reach = it.reach(&scene, &deltas);
             let mut blocks = it.misfits_of(&reach, &scene, Side::Before);
             blocks.extend(it.refused_derives(&deltas, &scene, Side::Before));
-            Ok((reach, blocks))
+            Ok((reach, blocks, it.tests_reaching(&deltas, &scene)))
         })?;
         let reached = started.elapsed();
         let is_cut = reach.units.len() > MAX_UNITS;
@@ -172,7 +173,13 @@ impl Rust {
             later.extend(scene.news.iter().flat_map(|it| syntax_errors(it)));
             let (mut new, fixed) = differ(&earlier, &later, before, after, &scene.maps);
             it.apply_rules(&reach, &deltas, &scene, &mut new);
-            let impact = it.impact(&reach.causes, &deltas, &scene, &new);
+            let mut impact = it.impact(&reach.causes, &deltas, &scene, &new);
+            impact.tests = it.told_tests(&tests, &scene);
+            if !tests.is_whole {
+                let (code, detail) =
+                    ("tests".to_owned(), "the names of some files are being read: ask again".to_owned());
+                impact.unchecked.push(Unchecked { code, detail });
+            }
             Ok(Judgement { new, fixed, impact, coverage: it.coverage(true) })
         })?;
         let (units, total) = (reach.units.len(), started.elapsed());
@@ -332,7 +339,6 @@ impl<'db> Context<'db> {
         impact.affected.sort_by(|a, b| a.place.cmp(&b.place));
         impact.affected.dedup_by(|a, b| a.place == b.place);
         impact.broken.sort_by(|a, b| (a.at.test, &a.at.place).cmp(&(b.at.test, &b.at.place)));
-        impact.tests = tests(&impact).into_iter().map(Into::into).collect();
         impact.unchecked = unchecked();
         impact
     }
@@ -392,13 +398,6 @@ fn unchecked() -> Vec<Unchecked> {
         ("cfg_off", "code that is switched off by `cfg` was not checked"),
     ];
     told.into_iter().map(|(code, detail)| Unchecked { code: code.to_owned(), detail: detail.to_owned() }).collect()
-}
-
-/// The tests that name what changed.
-fn tests(impact: &Impact) -> Vec<Affected> {
-    let mut seen = HashSet::new();
-    let all = impact.broken.iter().map(|it| &it.at).chain(&impact.affected);
-    all.filter(|it| it.test && it.symbol.is_some() && seen.insert(it.symbol.clone())).cloned().collect()
 }
 
 /// What is new and what is fixed, counted by what each says and by the line it stands on, since an edit moves what

@@ -94,6 +94,11 @@ impl Names {
         inside.map(|it| (it.at as usize, self.senses[it.sense as usize], it.role))
     }
 
+    /// What the file names or fails to name, each thing once.
+    pub(super) fn senses(&self) -> impl Iterator<Item = Sense> + '_ {
+        self.senses.iter().copied()
+    }
+
     /// What the file names, each thing once.
     pub(super) fn meanings(&self) -> impl Iterator<Item = Meaning> + '_ {
         self.senses.iter().filter_map(|it| match it {

@@ -193,8 +193,8 @@ impl<'db> Context<'db> {
         })
     }
 
-    /// The symbols of one file as a tree, with their definitions in the order of the tree.
-    pub(super) fn symbols_in(&self, file: &Arc<File>) -> (Vec<Symbol>, Vec<Definition<'db>>) {
+    /// The symbols of one file as a tree, with their definitions in the order of the tree, by where their names stand.
+    pub(super) fn symbols_in(&self, file: &Arc<File>) -> (Vec<Symbol>, Vec<(usize, Definition<'db>)>) {
         let mut definitions = Vec::new();
         let own = self.file_id(&file.path).zip(self.files.get(&file.path));
         let Some((id, file)) = own else { return (Vec::new(), definitions) };
@@ -203,7 +203,7 @@ impl<'db> Context<'db> {
         (symbols, definitions)
     }
 
-    fn tree(&self, item: &Item<'db>, definitions: &mut Vec<Definition<'db>>) -> Symbol {
+    fn tree(&self, item: &Item<'db>, definitions: &mut Vec<(usize, Definition<'db>)>) -> Symbol {
         let own = item.own;
         let definition = self.definition_of(item);
         let path = self.path_of_item(item);
@@ -213,7 +213,7 @@ impl<'db> Context<'db> {
                 .unwrap_or_else(|| self.symbol_from(item.file, own, path, Definition::Module(module))),
             Some(definition) => {
                 if !matches!(definition, Definition::SelfType(_)) {
-                    definitions.push(definition);
+                    definitions.push((own.name_span.start, definition));
                 }
                 self.symbol_from(item.file, own, path, definition)
             }

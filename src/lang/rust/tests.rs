@@ -362,7 +362,7 @@ fn apply(it: &mut Loaded, file: &str, from: &str, to: &str) {
 fn found_of(it: &Loaded, files: &[&str]) -> Vec<String> {
     let found = it.rust.view(it.files.clone()).ask(|context| {
         let definitions = files.iter().flat_map(|file| context.symbols_in(context.files.get(file).unwrap()).1);
-        let definitions: Vec<_> = definitions.collect();
+        let definitions: Vec<_> = definitions.map(|it| it.1).collect();
         let all = context.find(&definitions);
         let lines = definitions.iter().zip(all).flat_map(|(definition, found)| {
             let path = context.path_of(*definition).unwrap_or_default();

@@ -463,6 +463,9 @@ fn gone(token: &SyntaxToken, role: Role, name: &str, hidden: bool, path: &str) -
 
 /// The code and the kind of thing that is looked for where a path stands; `None` for members.
 fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'static str)> {
+    if token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())) {
+        return unresolved_in_macro(token);
+    }
     let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?;
     let path = segment.parent_path();
     if path.syntax().ancestors().any(|it| ast::UseTree::can_cast(it.kind())) {
@@ -471,7 +474,11 @@ fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'static str)> 
     if path.parent_path().is_some() {
         return Some(("E0433", "type or module"));
     }
-    let qualified = path.qualifier().is_some();
+    // What belongs to a type, not to a module.
+    let is_member = path
+        .qualifier()
+        .and_then(|it| it.segment()?.name_ref())
+        .is_some_and(|it| it.text().starts_with(char::is_uppercase));
     let around = path.syntax().parent()?;
     Some(match around.kind() {
         SyntaxKind::PATH_TYPE => match around.parent().map(|it| it.kind()) {
@@ -481,9 +488,31 @@ fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'static str)> 
         SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT => ("E0422", "struct or variant"),
         SyntaxKind::TUPLE_STRUCT_PAT => ("E0531", "tuple struct or variant"),
         SyntaxKind::MACRO_CALL => ("", "macro"),
-        SyntaxKind::PATH_EXPR if qualified => ("E0599", "function or associated item"),
+        SyntaxKind::PATH_EXPR if is_member => ("E0599", "function or associated item"),
         SyntaxKind::PATH_EXPR => ("E0425", "value"),
         SyntaxKind::PATH_PAT => ("E0531", "unit struct, variant or constant"),
         _ => return None,
     })
+}
+
+/// The same in the input of a macro, which is no more than tokens.
+fn unresolved_in_macro(token: &SyntaxToken) -> Option<(&'static str, &'static str)> {
+    let step = |it: &SyntaxToken, forth: bool| {
+        let next = if forth { SyntaxToken::next_token } else { SyntaxToken::prev_token };
+        std::iter::successors(next(it), next).find(|it| !it.kind().is_trivia())
+    };
+    let is = |it: &Option<SyntaxToken>, text: &str| it.as_ref().is_some_and(|it| it.text() == text);
+    let (before, after) = (step(token, false), step(token, true));
+    if is(&before, ".") {
+        return None;
+    }
+    if is(&after, ":") && is(&after.as_ref().and_then(|it| step(it, true)), ":") {
+        return Some(("E0433", "type or module"));
+    }
+    let colon = before.filter(|it| it.text() == ":").and_then(|it| step(&it, false)).filter(|it| it.text() == ":");
+    let is_member = colon.and_then(|it| step(&it, false)).is_some_and(|it| it.text().starts_with(char::is_uppercase));
+    match is_member {
+        true => None,
+        false => Some(("E0425", "value")),
+    }
 }

@@ -32,7 +32,7 @@ fn faults(context: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<String> {
     }
     if let Some(known) = context.index.symbols(id) {
         let (symbols, definitions) = context.symbols_in(file);
-        let keys: Vec<Key> = definitions.into_iter().filter_map(Key::of).collect();
+        let keys: Vec<Key> = definitions.into_iter().filter_map(|it| Key::of(it.1)).collect();
         if known.symbols != symbols || known.definitions != keys {
             faults.push(format!("symbols of {}", file.path));
         }
