@@ -25,6 +25,8 @@ struct Edit {
     search: String,
     replacement: String,
     near_line: Option<usize>,
+    /// The text that has drifted to the search text.
+    meant: Option<Span>,
     expected: Expected,
 }
 
@@ -248,6 +250,7 @@ fn block(hunk: &Hunk, random: &mut Random) -> Option<Block> {
 /// Where a copy may stand: at the start of a line, not in the block, and not in a literal of many lines.
 fn cuts(text: &str, block: Span, random: &mut Random) -> Vec<usize> {
     let starts = text.match_indices('\n').map(|(at, _)| at + 1);
+    let text = &text.replace("\\\\", "  ").replace("\\\"", "  ").replace("'\"'", "   ");
     let in_code = |at: usize| {
         let before = &text[..at];
         before.matches('`').count() % 2 == 0
@@ -290,7 +293,12 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
         search: search.to_owned(),
         replacement: replacement.to_owned(),
         near_line: None,
+        meant: None,
         expected,
+    };
+    let drifted_edit = |class: &str, text: &str, search: &str, replacement: &str, truth: &str, meant: Span| Edit {
+        meant: Some(meant),
+        ..edit(class, text, search, replacement, Expected::Text(truth.to_owned()))
     };
     let same = || Expected::Text(truth.clone());
     let mut made = Vec::new();
@@ -311,7 +319,13 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
             if let Some((s, r)) = layout.apply(&search, &replacement, random) {
                 // Several places may be the same but for layout: then nobody knows which is meant.
                 let squeezed = |text: &str| text.split_whitespace().collect::<String>();
-                if squeezed(&text).matches(&squeezed(&s)).count() > 1 {
+                let mut exact = text.match_indices(&s).filter(|(at, _)| text[..*at].ends_with('\n'));
+                let elsewhere = exact.next().filter(|(at, _)| !block.span.contains(*at) && exact.next().is_none());
+                if let Some((at, _)) = elsewhere {
+                    // Word for word it stands there.
+                    let truth = spliced(&text, Span::new(at, at + s.len()), &r);
+                    made.push(edit("exact after all", &text, &s, &r, Expected::TextOrRefusal(truth)));
+                } else if squeezed(&text).matches(&squeezed(&s)).count() > 1 {
                     made.push(edit("ambiguous but for layout", &text, &s, &r, Expected::TextOrRefusal(truth.clone())));
                 } else {
                     made.push(edit(&format!("layout {layout:?}"), &text, &s, &r, same()));
@@ -323,7 +337,7 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
             if let Some(drifted) = perturb::drift(&search, tokens, random) {
                 let within = score::score(&drifted, &block.search) >= f64::from(AUTOFIX);
                 let class = if within { format!("drift of {tokens}") } else { format!("drift of {tokens}, too much") };
-                made.push(edit(&class, &text, &drifted, &replacement, same()));
+                made.push(drifted_edit(&class, &text, &drifted, &replacement, &truth, block.span));
                 // With another layout on top.
                 let layout =
                     *random.pick(&[Layout::Dedented, Layout::OtherUnit, Layout::TrailingBlanks, Layout::FirstLineLost]);
@@ -331,7 +345,7 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
                     && let Some((s, r)) = layout.apply(&drifted, &replacement, random)
                     && score::score(&s, &block.search) >= f64::from(AUTOFIX)
                 {
-                    made.push(edit("drift and layout", &text, &s, &r, same()));
+                    made.push(drifted_edit("drift and layout", &text, &s, &r, &truth, block.span));
                 }
             }
         }
@@ -361,13 +375,8 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
                         if let Some(drifted) = perturb::drift(&search, 1, random)
                             && score::score(&drifted, &block.search) >= f64::from(AUTOFIX)
                         {
-                            made.push(edit(
-                                "near-duplicate, drift",
-                                &copied,
-                                &drifted,
-                                &replacement,
-                                Expected::Text(truth),
-                            ));
+                            let class = "near-duplicate, drift";
+                            made.push(drifted_edit(class, &copied, &drifted, &replacement, &truth, span));
                         }
                     }
                 }
@@ -380,7 +389,9 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
             {
                 let copied = spliced(&text, Span::new(at, at), &block.search);
                 made.push(edit("ambiguous", &copied, &search, &replacement, Expected::Refusal));
-                if let Some((s, r)) = Layout::Dedented.apply(&search, &replacement, random) {
+                if let Some((s, r)) = Layout::Dedented.apply(&search, &replacement, random)
+                    && copied.matches(&format!("\n{s}")).count() == 0
+                {
                     made.push(edit("ambiguous, dedented", &copied, &s, &r, Expected::Refusal));
                 }
                 let shift = if at <= block.span.start { block.search.len() } else { 0 };
@@ -411,13 +422,10 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
                 && foreign(&text).matches(&foreign(&block.search)).count() == 1
             {
                 let truth = spliced_unicode(&text, block.span, &block.replacement, foreign);
-                made.push(edit(
-                    "Unicode, drift",
-                    &foreign(&text),
-                    &foreign(&drifted),
-                    &foreign(&replacement),
-                    Expected::Text(truth),
-                ));
+                let start = foreign(&text[..block.span.start]).len();
+                let meant = Span::new(start, start + foreign(&block.search).len());
+                let (text, drifted, replacement) = (foreign(&text), foreign(&drifted), foreign(&replacement));
+                made.push(drifted_edit("Unicode, drift", &text, &drifted, &replacement, &truth, meant));
             }
             if foreign(&text).matches(&foreign(&block.search)).count() == 1 {
                 let truth = spliced_unicode(&text, block.span, &block.replacement, foreign);
@@ -461,7 +469,14 @@ fn judge(edit: &Edit) -> (Verdict, bool) {
             // Right where the true change is, but not as it should be; or somewhere else.
             let same = expected.bytes().zip(edit.text.bytes()).take_while(|(a, b)| a == b).count();
             let near = hit.span.start <= same && same <= hit.span.end + 1;
-            if near { Verdict::Corrupt } else { Verdict::WrongPlace }
+            match edit.meant {
+                // What was meant is further from the search text than what was found: the words have become another's.
+                Some(meant) if !near && score::score(&edit.search, &edit.text[meant.start..meant.end]) < hit.score => {
+                    return (Verdict::Right, false);
+                }
+                _ if near => Verdict::Corrupt,
+                _ => Verdict::WrongPlace,
+            }
         }
         // What is there word for word was meant, wherever it came to stand.
         Expected::Refusal if edit.class == "stale" && hit.strategy != Strategy::Fuzzy => Verdict::Right,
@@ -550,6 +565,9 @@ fn show(hunk: &Hunk, edit: &Edit, verdict: Verdict) {
     println!("=== {verdict:?} {} {}", edit.class, hunk.name);
     let search = search(edit);
     println!("--- search\n{}\n--- replacement\n{}", edit.search, edit.replacement);
+    if let Expected::Place(place) = &edit.expected {
+        println!("--- stood at\n{}", &edit.text[place.start..place.end]);
+    }
     match matching::find(&search) {
         Ok(Outcome::Found(hit)) => {
             let replaced = matching::apply(&edit.text, &hit, &edit.search, &edit.replacement);

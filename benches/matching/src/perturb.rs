@@ -48,19 +48,32 @@ impl Layout {
         }
         // Nobody can tell how far right the new lines of a literal belong.
         let opens = |line: &str| ["\"", "`"].iter().any(|quote| line.matches(quote).count() % 2 == 1);
-        if replacement.lines().any(|line| opens(line) && !search.contains(line)) {
+        let is_old = |line: &str| search.lines().any(|it| it == line);
+        if replacement.lines().any(|line| opens(line) && !is_old(line)) {
             return None;
         }
         let search_only = |text: Option<String>| Some((text?, replacement.to_owned()));
         let made = match self {
             Layout::Dedented => {
                 let margin = margin(&[search, replacement])?;
+                // Blanks that stand alone on a line would be lost, and nobody could tell that they were there.
+                let lost = |it: &str| !it.is_empty() && it.trim().is_empty() && it.len() <= margin.len();
+                if search.lines().chain(replacement.lines()).any(lost) {
+                    return None;
+                }
                 let dedent = |text: &str| each(text, |line| line.get(margin.len()..).unwrap_or_default().to_owned());
                 (dedent(search), dedent(replacement))
             }
             Layout::Indented => {
                 let tabs = search.contains("\n\t") || replacement.contains("\n\t");
                 let unit = if tabs { "\t" } else { unit(search).or(unit(replacement)).unwrap_or("    ") };
+                // What stands further left than all that is searched: nobody could tell by how much.
+                let least = |text: &str| {
+                    text.lines().filter(|it| !it.trim().is_empty()).map(|it| it.len() - it.trim_start().len()).min()
+                };
+                if least(replacement) < least(search) && !tabs {
+                    return None;
+                }
                 let indent = |text: &str| {
                     each(text, |line| if line.is_empty() { String::new() } else { format!("{unit}{line}") })
                 };
@@ -127,7 +140,11 @@ impl Layout {
                 Some(format!("{},\n{}", &line[..at], &line[at + 2..]))
             }))?,
         };
-        (made.0 != search).then_some(made)
+        // A line that now is by chance what the edit makes of it would say that the edit leaves it alone.
+        let old: Vec<&str> = search.lines().collect();
+        let by_chance = |line: &str| !old.contains(&line) && replacement.lines().any(|it| it == line);
+        let moves = made.1 != replacement;
+        (made.0 != search && (moves || !made.0.lines().any(by_chance))).then_some(made)
     }
 }
 

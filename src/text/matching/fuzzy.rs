@@ -8,6 +8,7 @@
 
 mod extent;
 mod flat;
+mod meaning;
 mod sweep;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,8 +16,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Hit, Outcome, Region, Search, miss, nearest_to_line, patch};
 use crate::model::{Span, Strategy};
 use crate::text::score::{self, Pattern};
-use extent::{Extents, Place};
-use flat::{Asked, Flat, occurrences_of_word, words};
+use extent::{Doubt, Extents, Place};
+use flat::{Asked, Flat, is_word, occurrences_of_word, words};
 use sweep::{Start, TRIES, lacking_characters};
 
 /// Longer search texts are not compared fuzzily: nobody means a place by so much text that has it wrong.
@@ -41,6 +42,11 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
              similar place is looked for: search for fewer lines"
         );
         return Outcome::Missed { nearest: None, reason };
+    }
+    if !asked.text.chars().any(|it| is_word(it) || !it.is_ascii()) {
+        let reason = "these brackets and signs are not in the file as they stand, and without a word in them no place \
+                      is like them: take more lines around";
+        return Outcome::Missed { nearest: None, reason: reason.to_owned() };
     }
     let flat = Flat::new(region.text);
     let finder = Finder::new(&asked, &flat, f64::from(search.autofix));
@@ -67,11 +73,17 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
     }
     let taken = places.iter().filter(|place| place.doubt.is_none() && place.score >= least);
     let Some(best) = taken.max_by(|a, b| a.score.total_cmp(&b.score)) else {
-        return missed(match nearest.doubt {
-            Some(doubt) if nearest.score >= least => doubt.reason().to_owned(),
-            _ => format!("`autofix` asks for {}", search.autofix),
+        return missed(match nearest.doubt.filter(|_| nearest.score >= least) {
+            Some(doubt) => finder.lacks(nearest).unwrap_or_else(|| doubt.reason().to_owned()),
+            None => format!("`autofix` asks for {}", search.autofix),
         });
     };
+    // Another extent of the same place may hide what is wrong with it.
+    if let Some(doubt) = nearest.doubt.filter(|it| *it == Doubt::Lines && nearest.score > best.score)
+        && nearest.is_the_same_as(best)
+    {
+        return missed(doubt.reason().to_owned());
+    }
     let is_rival = |place: &&Place| {
         place.score > rivals_down_to(best.score) && !place.is_the_same_as(best) && !finder.told_apart(best, place)
     };
@@ -88,8 +100,8 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
         if finder.already_there(best, search.replacement) || unchanged() {
             return missed("the replacement stands there already".to_owned());
         }
-        return match finder.named_elsewhere(best) {
-            Some(word) => missed(format!("it lacks `{word}`, which the file has elsewhere")),
+        return match finder.lacks(best) {
+            Some(reason) => missed(reason),
             None => Outcome::Found(hit(best)),
         };
     }
@@ -261,7 +273,7 @@ impl<'a> Finder<'a> {
 
     /// A name in the search text that the place does not have, and that stands a few times elsewhere: then that may
     /// well be the place that was meant.
-    fn named_elsewhere(&self, place: &Place) -> Option<&'a str> {
+    fn lacks(&self, place: &Place) -> Option<String> {
         const RARE: usize = 8;
         const MOST_NAMES: usize = 16;
         let there: FxHashSet<&str> = words(&self.flat.text[place.start..place.end]).collect();
@@ -270,7 +282,9 @@ impl<'a> Finder<'a> {
         lacking.sort_unstable();
         lacking.dedup();
         lacking.truncate(MOST_NAMES);
-        lacking.into_iter().find(|name| (1..=RARE).contains(&occurrences_of_word(&self.flat.text, name, RARE + 1)))
+        let is_rare = |name: &&str| (1..=RARE).contains(&occurrences_of_word(&self.flat.text, name, RARE + 1));
+        let name = lacking.into_iter().find(is_rare)?;
+        Some(format!("it lacks `{name}`, which the file has elsewhere"))
     }
 }
 

@@ -82,10 +82,17 @@ pub fn find(search: &Search) -> Result<Outcome> {
     let whole_words =
         |span: Span| !of_lines || !(cuts_word(region.text, span.start) || cuts_word(region.text, span.end));
     let exact = exact::find(region.text, context).into_iter().filter(|&span| fits(span) && whole_words(span));
-    let exact: Vec<Hit> =
-        exact.map(|span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact }).collect();
+    let exact: Vec<Span> = exact.map(|span| region.outer(span)).collect();
+    // Where it begins in the midst of an indentation, the lines stand further right than was said.
+    let (shifted, exact): (Vec<Span>, Vec<Span>) =
+        exact.into_iter().partition(|span| cuts_indentation(search.text, span.start));
     if !exact.is_empty() {
-        return Ok(decide(search, exact));
+        let hit = |span| Hit { span, score: 100.0, strategy: Strategy::Exact };
+        return Ok(decide(search, exact.into_iter().map(hit).collect()));
+    }
+    if !shifted.is_empty() {
+        let hit = |span| Hit { span: trimmed(search.text, span), score: 100.0, strategy: Strategy::Indent };
+        return Ok(decide(search, shifted.into_iter().map(hit).collect()));
     }
     let mut loose = whitespace::find(region.text, context);
     loose.hits.retain(|hit| fits(hit.span));
@@ -129,6 +136,19 @@ fn without_bom(text: &str) -> &str {
 fn cuts_word(text: &str, at: usize) -> bool {
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
     text[..at].ends_with(is_word) && text[at..].starts_with(is_word)
+}
+
+/// Whether an indentation goes on at an offset that is not where it begins.
+fn cuts_indentation(text: &str, at: usize) -> bool {
+    let before = text[..at].rsplit('\n').next().unwrap_or_default();
+    let before = without_bom(before);
+    !before.is_empty() && before.trim().is_empty() && text[at..].starts_with([' ', '\t'])
+}
+
+fn trimmed(text: &str, span: Span) -> Span {
+    let place = &text[span.start..span.end];
+    let start = span.start + place.len() - place.trim_start().len();
+    Span::new(start, start + place.trim().len())
 }
 
 /// Whether nothing but white space stands before a place on its first line and after it on its last.

@@ -12,6 +12,7 @@ use super::literals::Literals;
 use super::{Hit, without_bom};
 use crate::model::{Code, Error, Help, Result, Span, Strategy};
 use crate::text::diff;
+use crate::text::words::words;
 use kept::Kept;
 
 /// One replacement: exactly this range of the old text becomes this text.
@@ -139,7 +140,7 @@ fn deletes_lines(text: &str, span: Span, context: &str, replacement: &str) -> bo
 fn literal(text: &str, span: Span, context: &str, replacement: &str) -> String {
     let shift = indentation_before(text, span.start);
     match shift {
-        Some(shift) if !context.trim_end().contains('\n') && ignores(replacement, shift) => {
+        Some(shift) if !context.trim_end().contains('\n') && ignores(replacement, context, shift) => {
             each_line(replacement, |at, line| {
                 if at > 0 && !line.trim().is_empty() { shift.to_owned() + line } else { line.to_owned() }
             })
@@ -148,25 +149,56 @@ fn literal(text: &str, span: Span, context: &str, replacement: &str) -> String {
     }
 }
 
-/// Whether a replacement for something that stands this far to the right does not take that into account: a line
-/// after the first stands further left, though no bracket was closed that it had not opened.
-fn ignores(replacement: &str, indentation: &str) -> bool {
+/// Whether the replacement of a line that stands this far to the right does not take that into account: it repeats the
+/// line at the left margin, or else its later lines fit the brackets that it opens and closes better if its first line
+/// stands there.
+fn ignores(replacement: &str, context: &str, indentation: &str) -> bool {
     if indentation.is_empty() {
         return false;
     }
+    let first = width(indentation);
+    if let Some(repeated) = replacement.lines().skip(1).find(|line| line.trim() == context.trim())
+        && words(context).nth(1).is_some()
+        && [0, first].contains(&width(indent(repeated)))
+    {
+        return indent(repeated).is_empty();
+    }
     let mut depth = 0i64;
-    for character in replacement.chars() {
-        depth += match character {
-            '(' | '[' | '{' => 1,
-            ')' | ']' | '}' => -1,
-            _ => 0,
-        };
-        if depth < 0 {
-            return false;
+    let (mut as_it_is, mut at_the_margin) = (0usize, 0usize);
+    let mut before = "";
+    for (at, line) in replacement.lines().enumerate() {
+        let words = line.trim();
+        let continues = continues(before, words);
+        before = words;
+        if at > 0 && !words.is_empty() {
+            let closed = words.chars().take_while(|it| matches!(it, ')' | ']' | '}')).count();
+            let depth = depth - closed.cast_signed() as i64;
+            let misfits = |first: usize| match depth {
+                1.. => width(indent(line)) <= first,
+                0 if continues => width(indent(line)) <= first,
+                0 => width(indent(line)) < first,
+                _ => width(indent(line)) >= first,
+            };
+            let stands_beside = depth == 0 && !continues && width(indent(line)) == first;
+            as_it_is += usize::from(misfits(first));
+            at_the_margin += usize::from(misfits(0) || stands_beside);
+        }
+        for character in words.chars() {
+            depth += match character {
+                '(' | '[' | '{' => 1,
+                ')' | ']' | '}' => -1,
+                _ => 0,
+            };
         }
     }
-    let mut later = replacement.lines().skip(1).filter(|line| !line.trim().is_empty());
-    later.any(|line| width(indent(line)) < width(indentation))
+    as_it_is > 0 && at_the_margin <= as_it_is
+}
+
+/// Whether a line goes on with what the line before it began.
+fn continues(before: &str, line: &str) -> bool {
+    const FIRST: [&str; 5] = [".", "?", "&&", "||", "="];
+    const LAST: [&str; 6] = ["=", "+", "&&", "||", ".", ":"];
+    FIRST.iter().any(|it| line.starts_with(it)) || LAST.iter().any(|it| before.ends_with(it))
 }
 
 /// A match that is not exact: the place lies between its first and last word, and the replacement is fitted to it.
@@ -196,9 +228,9 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
     }
 
     let fit = Fit::new(text, span, context, replacement);
-    // What opens before the place may close in it.
+    // What opens before the place may close in it or after it.
     let before = &text[..span.start];
-    let literals = Literals::scan(&[before, new.core].concat());
+    let literals = Literals::scan(&[before, new.core, &text[span.end..]].concat());
     let kept = Kept::new(text, span, &asked, &new);
     let mut out = String::new();
     let mut offset = before.len();
@@ -210,7 +242,7 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
         offset += line.len() + 1;
         continued = line.ends_with('\\');
         if line.trim().is_empty() {
-            gap.push_str(if literal { line } else { "" });
+            gap.push_str(&if literal || line.is_empty() { line.to_owned() } else { fit.indentation(line) });
             gap.push('\n');
             continue;
         }
@@ -238,19 +270,42 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
             None => fit.indentation(new.indent()),
         };
         let (more, fewer) = (newlines(new.head), newlines(asked.head));
-        if more != fewer || first != head {
+        let blank = |edges: &Edges| edges.head[..edges.head.len() - edges.indent().len()].to_owned();
+        if more == fewer && blank(&new) != blank(&asked) && around.above >= fewer {
+            range.start = around.start_above(fewer);
+            out = blank(&new) + &first + &out;
+        } else if more != fewer || first != head {
             let gone = fewer.saturating_sub(more).min(around.above);
             range.start = around.start_above(gone);
-            out = "\n".repeat(more.saturating_sub(fewer)) + &first + &out;
+            let added: String = new.head.split_inclusive('\n').take(more.saturating_sub(fewer)).collect();
+            out = added + &first + &out;
         }
     }
     let (more, fewer) = (newlines(new.tail), newlines(asked.tail));
-    out.push_str(&"\n".repeat(more.saturating_sub(fewer)));
+    if ends_line {
+        // What stands between the last word and the line's end belongs to the line.
+        range.end = line_end - usize::from(text[..line_end].ends_with('\r'));
+        let last_kept = kept.line(new.core.split('\n').count() - 1).is_some();
+        let blanks = if last_kept { &text[span.end..range.end] } else { trailing_blanks(new.tail) };
+        out.push_str(blanks);
+    }
+    let tail = &new.tail[trailing_blanks(new.tail).len()..];
+    let asked_tail = &asked.tail[trailing_blanks(asked.tail).len()..];
+    if more > fewer {
+        // The file's own line ends come last.
+        let ends: Vec<usize> = tail.match_indices('\n').map(|(at, _)| at).collect();
+        let end = if fewer == 0 { tail.len() } else { ends[more - fewer] };
+        out.push_str(&tail[..end]);
+    }
     let gone = fewer.saturating_sub(more).min(around.below);
+    let rewritten = if more == fewer && tail != asked_tail { fewer.saturating_sub(1) } else { 0 };
     if ends_line && gone > 0 {
         // The end of the place's own line stays.
         out.push('\n');
         range.end = around.end_below(gone);
+    } else if ends_line && rewritten > 0 && rewritten <= around.below {
+        out.push_str(&tail[..=tail.rfind('\n').unwrap_or_default()]);
+        range.end = around.end_below(rewritten);
     }
     Patch { range, text: out }
 }
@@ -284,6 +339,11 @@ impl<'a> Around<'a> {
         let after = self.text.get(self.line_end + 1..).unwrap_or_default();
         self.line_end + 1 + after.split_inclusive('\n').take(lines).map(str::len).sum::<usize>()
     }
+}
+
+/// Before a text's first line end.
+fn trailing_blanks(text: &str) -> &str {
+    &text[..text.find(['\r', '\n']).unwrap_or(text.len())]
 }
 
 fn newlines(text: &str) -> usize {
@@ -358,6 +418,11 @@ pub(super) fn indentations<'a>(text: &'a str, span: Span, context: &'a str) -> V
         |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line.split_whitespace().collect()).collect() };
     let begins_line = indentation_before(text, span.start).is_some();
     let mut pairs = Vec::new();
+    if let Some(same) = same_starts(&squeezed(&asked), &squeezed(&there)) {
+        let same = same.into_iter().filter(|(_, of_there)| *of_there > 0 || begins_line);
+        let pair = |(a, b): (usize, usize)| Indentations { asked: indent(asked[a]), there: indent(there[b]) };
+        return same.map(pair).collect();
+    }
     for op in diff::of_lines(&squeezed(&asked), &squeezed(&there)) {
         let (old_index, new_index, len) = match op {
             DiffOp::Equal { old_index, new_index, len } => (old_index, new_index, len),
@@ -373,6 +438,23 @@ pub(super) fn indentations<'a>(text: &'a str, span: Span, context: &'a str) -> V
     pairs
 }
 
+/// Which lines of two texts begin with the same character of them, if they are the same but for white space.
+fn same_starts(a: &[String], b: &[String]) -> Option<Vec<(usize, usize)>> {
+    let starts = |lines: &[String]| -> Vec<usize> {
+        let mut end = 0;
+        let start = |line: &String| {
+            end += line.len();
+            end - line.len()
+        };
+        lines.iter().map(start).collect()
+    };
+    if a.concat() != b.concat() {
+        return None;
+    }
+    let (a, b) = (starts(a), starts(b));
+    Some(a.iter().enumerate().filter_map(|(at, start)| Some((at, b.binary_search(start).ok()?))).collect())
+}
+
 /// How the request's indentation becomes the file's.
 struct Fit<'a> {
     /// For each indentation of the search text the file's, the shallowest first; empty where both agree.
@@ -385,21 +467,24 @@ struct Fit<'a> {
 
 impl<'a> Fit<'a> {
     fn new(text: &'a str, span: Span, context: &'a str, replacement: &str) -> Fit<'a> {
-        let unit = Unit::of([text]).unwrap_or(Unit::Spaces(4));
-        let asked_unit = Unit::of([context, replacement]).unwrap_or(unit);
+        let asked_unit = Unit::of([context, replacement]);
+        let unit = Unit::of([text]).or(asked_unit).unwrap_or(Unit::Spaces(4));
+        let asked_unit = asked_unit.unwrap_or(unit);
         let fit = |pairs: &[Indentations<'a>]| {
             let table = table(pairs);
-            Fit { shift: common_shift(&table), table, asked_unit, unit }
+            let shift = common_shift(&table, asked_unit, unit);
+            Fit { shift, unit: step_there(&table, asked_unit).unwrap_or(unit), table, asked_unit }
         };
         let pairs = indentations(text, span, context);
         match pairs[..] {
             // One line without its indentation, and a replacement that knows it all the same.
-            [only] if width(only.asked) < width(only.there) && !ignores(replacement, only.there) => fit(&[]),
+            [only] if only.asked.is_empty() && !ignores(replacement, context, only.there) => fit(&[]),
             [first, _, ..] => {
                 // The first line may have lost its indentation on the way, which the others then contradict.
-                let others = fit(&pairs[1..]);
-                let lost = first.asked.is_empty() && others.indentation(first.asked) != first.there;
-                if lost { others } else { fit(&pairs) }
+                let (all, others) = (fit(&pairs), fit(&pairs[1..]));
+                let lost =
+                    all.shift.is_none() && first.asked.is_empty() && others.indentation(first.asked) != first.there;
+                if lost { others } else { all }
             }
             _ => fit(&pairs),
         }
@@ -426,12 +511,34 @@ impl<'a> Fit<'a> {
     }
 }
 
-/// Of two depths or more.
-fn common_shift(table: &[Indentations]) -> Option<isize> {
+/// Of two depths or more, or of one that is another step in the file: that is no matter of wider or narrower steps.
+fn common_shift(table: &[Indentations], asked_unit: Unit, unit: Unit) -> Option<isize> {
     let shift = |pair: &Indentations| width(pair.there).cast_signed() - width(pair.asked).cast_signed();
     let first = shift(table.first()?);
+    let is_known = match table {
+        [only] => {
+            let step = width(only.asked) * unit.width() == width(only.there) * asked_unit.width();
+            !only.asked.is_empty() && !only.asked.contains('\t') && !step
+        }
+        _ => true,
+    };
     let spaces = table.iter().all(|pair| !pair.there.contains('\t'));
-    (spaces && table.len() > 1 && table.iter().all(|pair| shift(pair) == first)).then_some(first)
+    (spaces && is_known && table.iter().all(|pair| shift(pair) == first)).then_some(first)
+}
+
+/// How many blanks the place has for each step of the request, where that is the same for all depths.
+fn step_there(table: &[Indentations], asked_unit: Unit) -> Option<Unit> {
+    let steps = table.windows(2).map(|two| {
+        let asked = width(two[1].asked) - width(two[0].asked);
+        let there = width(two[1].there).checked_sub(width(two[0].there))?;
+        let spaces = !two[1].there.contains('\t');
+        let whole = asked % asked_unit.width() == 0 && there % (asked / asked_unit.width()).max(1) == 0;
+        (spaces && whole && there > 0).then(|| there / (asked / asked_unit.width()).max(1))
+    });
+    let steps: Option<Vec<usize>> = steps.collect();
+    let steps = steps?;
+    let first = *steps.first()?;
+    steps.iter().all(|it| *it == first).then_some(Unit::Spaces(first))
 }
 
 /// One entry for each depth of the search text: the indentation that the file has for it most often.

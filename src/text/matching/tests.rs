@@ -256,9 +256,7 @@ fn a_near_copy_of_what_is_meant_is_not_taken() {
 #[test]
 fn near_duplicates_are_ambiguous() {
     let block = |name: &str| {
-        format!(
-            "fn {name}() {{\n    prepare(1, 2, 3);\n    let value = compute(\"{name}\");\n    check(value, 17);\n}}\n"
-        )
+        format!("on(|it| {{\n    prepare(1, 2, 3);\n    let value = compute(\"{name}\");\n    check(value, 17);\n}})\n")
     };
     let text = [block("one"), block("two"), block("six")].concat();
     let context = block("two").replace("prepare", "prepar");

@@ -163,10 +163,12 @@ impl Pair<'_> {
             return true;
         }
         let (asked_place, place) = (self.asked.end(asked_at), self.there.end(at));
-        if self.asked_literals.in_string(asked_place) || self.literals.in_string(place) {
-            return false;
-        }
         let breaks = |gap: &str| gap.contains('\n');
+        if self.asked_literals.in_string(asked_place) || self.literals.in_string(place) {
+            // A line that goes on after a backslash leaves out how the next one is indented.
+            let continued = self.there.text[..at].ends_with('\\');
+            return continued && breaks(mine) && breaks(theirs);
+        }
         let in_comment = self.asked_literals.in_line_comment(asked_place) || self.literals.in_line_comment(place);
         if in_comment && breaks(mine) != breaks(theirs) {
             return false;
@@ -197,7 +199,7 @@ fn joined(squeezed: &str, at: usize) -> bool {
 }
 
 /// Whether two characters mean another thing side by side than with white space between them.
-fn glues(before: char, after: char) -> bool {
+pub(super) fn glues(before: char, after: char) -> bool {
     const OPERATORS: [&str; 44] = [
         "++", "--", "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "->", "=>", "<-", "::", "..", "+=", "-=", "*=",
         "/=", "%=", "&=", "|=", "^=", ":=", ".=", "//", "/*", "*/", "**", "&^", "|>", "<|", "=~", "!~", "~=", "?.",

@@ -2,8 +2,10 @@
 //! is meant: a closing bracket more or less costs one edit. So both edges must agree with the search text's, in their
 //! words and lines, and the place must open and close what the search text does.
 
-use super::flat::{Asked, Flat, first_atom, is_word, last_atom, words};
-use crate::text::score;
+use super::flat::{Asked, Flat, first_atom, is_word, last_atom};
+use super::meaning::{foreign_words, says_another_thing};
+use crate::text::matching::whitespace::glues;
+use crate::text::{diff, score};
 
 /// The first and the last line must be as alike as this, else the place's extent is doubtful.
 const EDGE_SCORE: f64 = 50.0;
@@ -32,7 +34,7 @@ impl Doubt {
             Doubt::Brackets => {
                 "it opens and closes other brackets than the search text, so that its extent is doubtful"
             }
-            Doubt::Lines => "one of its lines has none of the words of the line that was searched",
+            Doubt::Lines => "one of its lines says another thing than the line that was searched",
         }
     }
 }
@@ -72,7 +74,9 @@ impl Extents<'_> {
         }
         let better = |best: Place, place: Place| {
             let rank = |place: &Place| (place.doubt.is_none(), place.score);
-            if rank(&place) > rank(&best) { place } else { best }
+            // A worse extent may hide that a line says another thing.
+            let hides = aligned.doubt == Some(Doubt::Lines) && place.score < aligned.score;
+            if rank(&place) > rank(&best) && !hides { place } else { best }
         };
         let begins = self.begins(begin).into_iter().filter(|&begin| begin < end);
         let best = begins.map(|begin| self.judge(begin, end)).fold(aligned, better);
@@ -163,15 +167,25 @@ impl Extents<'_> {
             && lines.iter().zip(&self.asked.lines).all(|(there, asked)| score::score(asked, there) >= EDGE_SCORE)
     }
 
-    /// Whether a line corresponds to one that says another thing: they have nothing in common. However alike the whole
-    /// is then, that line was not misspelt.
+    /// Whether a line corresponds to one that says another thing. However alike the whole is then, that line was not
+    /// misspelt.
     fn has_another_line(&self, begin: usize, end: usize) -> bool {
         let lines = self.flat.texts_between(begin, end);
-        lines.len() == self.asked.lines.len()
-            && lines
-                .iter()
-                .zip(&self.asked.lines)
-                .any(|(there, asked)| there != asked && says_another_thing(asked, there))
+        let asked = &self.asked.lines;
+        let mut foreign = 0;
+        let mut differs = |asked: &[String], there: &[&str]| {
+            asked.len() == there.len()
+                && asked.iter().zip(there).filter(|(asked, there)| asked != there).any(|(asked, there)| {
+                    foreign += foreign_words(asked, there);
+                    foreign > 1 || says_another_thing(asked, there)
+                })
+        };
+        if lines.len() == asked.len() {
+            return differs(asked, &lines);
+        }
+        let there: Vec<String> = lines.iter().map(|it| (*it).to_owned()).collect();
+        let ops = diff::of_lines(asked, &there);
+        ops.into_iter().any(|op| differs(&asked[op.old_range()], &lines[op.new_range()]))
     }
 
     /// Whether the first lines and the last lines are the same, on each side up to one that has a word.
@@ -188,18 +202,6 @@ impl Extents<'_> {
     }
 }
 
-/// Whether two lines share no word, or no sign but those of ASCII where they have no words.
-fn says_another_thing(asked: &str, there: &str) -> bool {
-    match words(asked).count() {
-        0 => {
-            let mut signs = asked.chars().filter(|it| !it.is_ascii()).peekable();
-            signs.peek().is_some() && !signs.any(|it| there.contains(it))
-        }
-        1 => false,
-        _ => !words(asked).any(|word| words(there).any(|it| it == word)),
-    }
-}
-
 /// The few edges nearest to where an alignment has one: of lines, and of words.
 fn nearest(at: usize, lines: impl Iterator<Item = usize>, words: impl Iterator<Item = usize>) -> Vec<usize> {
     const WORDS: usize = 4;
@@ -210,9 +212,12 @@ fn nearest(at: usize, lines: impl Iterator<Item = usize>, words: impl Iterator<I
     words
 }
 
-/// Whether an offset is inside a word.
+/// Whether an offset is inside a word or an operator.
 fn joins_word(text: &str, at: usize) -> bool {
-    text[..at].ends_with(is_word) && text[at..].starts_with(is_word)
+    match (text[..at].chars().next_back(), text[at..].chars().next()) {
+        (Some(before), Some(after)) => glues(before, after),
+        _ => false,
+    }
 }
 
 fn same_kind(a: &str, b: &str) -> bool {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use similar::DiffOp;
 
-use super::{Edges, Literals, indent, indentation_before, with_indentation};
+use super::{Edges, Literals, indent, indentation_before, same_starts, with_indentation};
 use crate::model::Span;
 use crate::text::diff;
 
@@ -60,7 +60,11 @@ impl<'a> Kept<'a> {
         let squeezed = |lines: &[WordLine]| -> Vec<String> {
             lines.iter().map(|it| it.text.split_whitespace().collect()).collect()
         };
-        let in_file = equal_lines(&squeezed(&asked_lines), &squeezed(&there));
+        let (asked_words, there_words) = (squeezed(&asked_lines), squeezed(&there));
+        let in_file = match same_starts(&asked_words, &there_words) {
+            Some(pairs) => pairs.into_iter().filter(|&(a, b)| asked_words[a] == there_words[b]).collect(),
+            None => equal_lines(&asked_words, &there_words),
+        };
         let taken_over = equal_lines(&whole(&new_lines, new), &whole(&asked_lines, asked));
         let literals = Literals::scan(&text[..span.end]);
         let there_start = span.end - there_text.len();
