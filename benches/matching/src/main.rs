@@ -319,7 +319,8 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
             if let Some((s, r)) = layout.apply(&search, &replacement, random) {
                 // Several places may be the same but for layout: then nobody knows which is meant.
                 let squeezed = |text: &str| text.split_whitespace().collect::<String>();
-                let mut exact = text.match_indices(&s).filter(|(at, _)| text[..*at].ends_with('\n'));
+                let mut exact =
+                    text.match_indices(&s).filter(|(at, _)| s.starts_with('\n') || text[..*at].ends_with('\n'));
                 let elsewhere = exact.next().filter(|(at, _)| !block.span.contains(*at) && exact.next().is_none());
                 if let Some((at, _)) = elsewhere {
                     // Word for word it stands there.
@@ -563,6 +564,8 @@ fn print(class: &str, row: &Row) {
 
 fn show(hunk: &Hunk, edit: &Edit, verdict: Verdict) {
     println!("=== {verdict:?} {} {}", edit.class, hunk.name);
+    static N: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+    std::fs::write(format!("/tmp/case-{}.txt", N.fetch_add(1, std::sync::atomic::Ordering::Relaxed)), &edit.text).ok(); // DEBUG
     let search = search(edit);
     println!("--- search\n{}\n--- replacement\n{}", edit.search, edit.replacement);
     if let Expected::Place(place) = &edit.expected {

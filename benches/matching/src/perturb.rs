@@ -48,8 +48,8 @@ impl Layout {
         }
         // Nobody can tell how far right the new lines of a literal belong.
         let opens = |line: &str| ["\"", "`"].iter().any(|quote| line.matches(quote).count() % 2 == 1);
-        let is_old = |line: &str| search.lines().any(|it| it == line);
-        if replacement.lines().any(|line| opens(line) && !is_old(line)) {
+        let has_others = |a: &str, b: &str| a.lines().any(|line| opens(line) && !b.lines().any(|it| it == line));
+        if has_others(replacement, search) || has_others(search, replacement) {
             return None;
         }
         let search_only = |text: Option<String>| Some((text?, replacement.to_owned()));
@@ -81,8 +81,9 @@ impl Layout {
             }
             Layout::OtherUnit => {
                 let from = unit(search)?;
-                let mixed = if from == "\t" { ' ' } else { '\t' };
-                if search.lines().chain(replacement.lines()).any(|it| it.starts_with(mixed)) {
+                // What is aligned by blanks, or a mixture, is no matter of units.
+                let is_mixed = |it: &str| it.trim_start_matches(from).starts_with([' ', '\t']);
+                if search.lines().chain(replacement.lines()).any(is_mixed) {
                     return None;
                 }
                 let to = if from == "\t" { *random.pick(&["    ", "  ", "        "]) } else { "\t" };

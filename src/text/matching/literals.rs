@@ -30,6 +30,12 @@ impl Literals {
         literals
     }
 
+    /// Without the strings that end further on.
+    pub fn closed_by(mut self, end: usize) -> Literals {
+        self.strings.retain(|span| span.end <= end);
+        self
+    }
+
     /// Whether the gap between the bytes before and after `offset` lies within a string literal.
     pub fn in_string(&self, offset: usize) -> bool {
         enclosing(&self.strings, offset).is_some_and(|span| span.start < offset && offset < span.end)
@@ -79,6 +85,11 @@ impl Scanner<'_> {
                     None
                 }
                 b'"' => self.double_quoted(),
+                // The fence of code in prose.
+                b'`' if self.bytes[start..].starts_with(b"```") => {
+                    self.at += self.bytes[start..].iter().take_while(|byte| **byte == b'`').count();
+                    None
+                }
                 b'`' => self.closed_by(1, b"`", |unclosed| &mut unclosed.backtick),
                 b'\'' => self.single_quoted(),
                 _ => None,
@@ -206,6 +217,7 @@ mod tests {
         check("// it's \"odd\nlet s = \"a\nb\";", &["\"a\nb\""]);
         check("/* \" */ \"a\" # don't \"\n\"b\"", &["\"a\"", "\"b\""]);
         check("print('a b', \"\"\"c \" d\"\"\")", &["'a b'", "\"\"\"c \" d\"\"\""]);
+        check("```sh\n\"a\"\n```\n`b`", &["\"a\"", "`b`"]);
         check("lone \" quote", &[]);
         check("it's and isn't", &[]);
     }

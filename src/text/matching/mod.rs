@@ -77,12 +77,14 @@ pub fn find(search: &Search) -> Result<Outcome> {
     elision::refuse("search_context", context, search.text)?;
 
     let fits = |span: Span| !search.whole_lines || is_whole_lines(search.text, region.outer(span));
-    // Who sends lines means whole words.
+    // Who sends lines means whole words; who sends several words too, if there is a place of whole words that is alike.
     let of_lines = context.contains('\n') || context.starts_with(char::is_whitespace);
+    let of_words = of_lines || context.contains(char::is_whitespace);
     let whole_words =
-        |span: Span| !of_lines || !(cuts_word(region.text, span.start) || cuts_word(region.text, span.end));
-    let exact = exact::find(region.text, context).into_iter().filter(|&span| fits(span) && whole_words(span));
-    let exact: Vec<Span> = exact.map(|span| region.outer(span)).collect();
+        |span: &Span| !of_words || !(cuts_word(region.text, span.start) || cuts_word(region.text, span.end));
+    let exact = exact::find(region.text, context).into_iter().filter(|&span| fits(span));
+    let (exact, cut): (Vec<Span>, Vec<Span>) = exact.partition(whole_words);
+    let exact: Vec<Span> = exact.into_iter().map(|span| region.outer(span)).collect();
     // Where it begins in the midst of an indentation, the lines stand further right than was said.
     let (shifted, exact): (Vec<Span>, Vec<Span>) =
         exact.into_iter().partition(|span| cuts_indentation(search.text, span.start));
@@ -95,7 +97,8 @@ pub fn find(search: &Search) -> Result<Outcome> {
         return Ok(decide(search, shifted.into_iter().map(hit).collect()));
     }
     let mut loose = whitespace::find(region.text, context);
-    loose.hits.retain(|hit| fits(hit.span));
+    let begins_line = |span: Span| is_blank(line_before(search.text, region.outer(span).start));
+    loose.hits.retain(|hit| fits(hit.span) && (!context.starts_with(char::is_whitespace) || begins_line(hit.span)));
     if !loose.hits.is_empty() {
         let hits = loose.hits.into_iter().map(|hit| Hit { span: region.outer(hit.span), ..hit });
         return Ok(decide(search, hits.collect()));
@@ -104,7 +107,13 @@ pub fn find(search: &Search) -> Result<Outcome> {
         let nearest = Some(Hit { span: region.outer(refused.hit.span), ..refused.hit });
         return Ok(Outcome::Missed { nearest, reason: refused.reason.to_owned() });
     }
-    Ok(fuzzy::find(search, &region, context))
+    match fuzzy::find(search, &region, context) {
+        Outcome::Missed { .. } if !of_lines && !cut.is_empty() => {
+            let hit = |span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact };
+            Ok(decide(search, cut.into_iter().map(hit).collect()))
+        }
+        outcome => Ok(outcome),
+    }
 }
 
 /// The part of the text that is searched, and where it begins. A byte order mark is never part of it.
@@ -140,9 +149,17 @@ fn cuts_word(text: &str, at: usize) -> bool {
 
 /// Whether an indentation goes on at an offset that is not where it begins.
 fn cuts_indentation(text: &str, at: usize) -> bool {
-    let before = text[..at].rsplit('\n').next().unwrap_or_default();
-    let before = without_bom(before);
-    !before.is_empty() && before.trim().is_empty() && text[at..].starts_with([' ', '\t'])
+    let before = line_before(text, at);
+    !before.is_empty() && is_blank(before) && text[at..].starts_with([' ', '\t'])
+}
+
+/// What stands before an offset on its line.
+fn line_before(text: &str, at: usize) -> &str {
+    without_bom(text[..at].rsplit('\n').next().unwrap_or_default())
+}
+
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
 }
 
 fn trimmed(text: &str, span: Span) -> Span {
@@ -153,9 +170,8 @@ fn trimmed(text: &str, span: Span) -> Span {
 
 /// Whether nothing but white space stands before a place on its first line and after it on its last.
 fn is_whole_lines(text: &str, span: Span) -> bool {
-    let before = text[..span.start].rsplit('\n').next().unwrap_or_default();
     let after = text[span.end..].split('\n').next().unwrap_or_default();
-    without_bom(before).trim().is_empty() && (text[..span.end].ends_with('\n') || after.trim().is_empty())
+    is_blank(line_before(text, span.start)) && (text[..span.end].ends_with('\n') || is_blank(after))
 }
 
 /// One place is it; of several the one that is nearer to `near_line` than any other.

@@ -197,7 +197,10 @@ fn ignores(replacement: &str, context: &str, indentation: &str) -> bool {
 /// Whether a line goes on with what the line before it began.
 fn continues(before: &str, line: &str) -> bool {
     const FIRST: [&str; 5] = [".", "?", "&&", "||", "="];
-    const LAST: [&str; 6] = ["=", "+", "&&", "||", ".", ":"];
+    const LAST: [&str; 5] = ["=", "+", "&&", "||", ":"];
+    if before.starts_with("//") || line.starts_with("//") {
+        return false;
+    }
     FIRST.iter().any(|it| line.starts_with(it)) || LAST.iter().any(|it| before.ends_with(it))
 }
 
@@ -228,9 +231,10 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
     }
 
     let fit = Fit::new(text, span, context, replacement);
-    // What opens before the place may close in it or after it.
+    // What opens before the place may close in it. What closes after it is all around it, and moves as it does.
     let before = &text[..span.start];
     let literals = Literals::scan(&[before, new.core, &text[span.end..]].concat());
+    let literals = literals.closed_by(before.len() + new.core.len());
     let kept = Kept::new(text, span, &asked, &new);
     let mut out = String::new();
     let mut offset = before.len();
@@ -285,27 +289,36 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
     if ends_line {
         // What stands between the last word and the line's end belongs to the line.
         range.end = line_end - usize::from(text[..line_end].ends_with('\r'));
-        let last_kept = kept.line(new.core.split('\n').count() - 1).is_some();
+        let last_kept = kept.line(new.core.split('\n').count() - 1).is_some()
+            && trailing_blanks(new.tail) == trailing_blanks(asked.tail);
         let blanks = if last_kept { &text[span.end..range.end] } else { trailing_blanks(new.tail) };
         out.push_str(blanks);
     }
     let tail = &new.tail[trailing_blanks(new.tail).len()..];
     let asked_tail = &asked.tail[trailing_blanks(asked.tail).len()..];
-    if more > fewer {
+    let rewritten = match fewer {
+        0 => 0,
+        // The search text ends in a blank line without its end.
+        _ if !asked_tail.ends_with('\n') => fewer,
+        _ if more == fewer && tail != asked_tail => fewer - 1,
+        _ => 0,
+    };
+    if ends_line && 0 < rewritten && rewritten <= around.below {
+        let end = around.end_below(rewritten);
+        (range.end, out) = if rewritten == fewer {
+            (end - line_end_before(text, end), out + tail)
+        } else {
+            (end, out + &tail[..=tail.rfind('\n').unwrap_or_default()])
+        };
+    } else if more > fewer {
         // The file's own line ends come last.
         let ends: Vec<usize> = tail.match_indices('\n').map(|(at, _)| at).collect();
         let end = if fewer == 0 { tail.len() } else { ends[more - fewer] };
         out.push_str(&tail[..end]);
-    }
-    let gone = fewer.saturating_sub(more).min(around.below);
-    let rewritten = if more == fewer && tail != asked_tail { fewer.saturating_sub(1) } else { 0 };
-    if ends_line && gone > 0 {
+    } else if ends_line && fewer.saturating_sub(more).min(around.below) > 0 {
         // The end of the place's own line stays.
         out.push('\n');
-        range.end = around.end_below(gone);
-    } else if ends_line && rewritten > 0 && rewritten <= around.below {
-        out.push_str(&tail[..=tail.rfind('\n').unwrap_or_default()]);
-        range.end = around.end_below(rewritten);
+        range.end = around.end_below(fewer.saturating_sub(more).min(around.below));
     }
     Patch { range, text: out }
 }
@@ -344,6 +357,14 @@ impl<'a> Around<'a> {
 /// Before a text's first line end.
 fn trailing_blanks(text: &str) -> &str {
     &text[..text.find(['\r', '\n']).unwrap_or(text.len())]
+}
+
+/// How long the line end is that stands before an offset.
+fn line_end_before(text: &str, offset: usize) -> usize {
+    match text[..offset].strip_suffix('\n') {
+        Some(line) => 1 + usize::from(line.ends_with('\r')),
+        None => 0,
+    }
 }
 
 fn newlines(text: &str) -> usize {

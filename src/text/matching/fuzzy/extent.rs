@@ -2,8 +2,8 @@
 //! is meant: a closing bracket more or less costs one edit. So both edges must agree with the search text's, in their
 //! words and lines, and the place must open and close what the search text does.
 
-use super::flat::{Asked, Flat, first_atom, is_word, last_atom};
-use super::meaning::{foreign_words, says_another_thing};
+use super::flat::{Asked, Flat, first_atom, is_word, last_atom, words};
+use super::meaning::{foreign_words, says_another_thing, signs};
 use crate::text::matching::whitespace::glues;
 use crate::text::{diff, score};
 
@@ -171,13 +171,16 @@ impl Extents<'_> {
     /// misspelt.
     fn has_another_line(&self, begin: usize, end: usize) -> bool {
         let lines = self.flat.texts_between(begin, end);
+        /// In so many lines only signs differ: that is a habit of another place.
+        const OTHER_SIGNS: usize = 3;
         let asked = &self.asked.lines;
-        let mut foreign = 0;
+        let (mut foreign, mut other_signs) = (0, 0);
         let mut differs = |asked: &[String], there: &[&str]| {
             asked.len() == there.len()
                 && asked.iter().zip(there).filter(|(asked, there)| asked != there).any(|(asked, there)| {
                     foreign += foreign_words(asked, there);
-                    foreign > 1 || says_another_thing(asked, there)
+                    other_signs += usize::from(words(asked).eq(words(there)) && signs(asked) != signs(there));
+                    foreign > 1 || other_signs >= OTHER_SIGNS || says_another_thing(asked, there)
                 })
         };
         if lines.len() == asked.len() {

@@ -24,7 +24,7 @@ const DECLARING: [&str; 15] = [
 ];
 
 /// Whether two lines that correspond mean different things: they have no word in common, or declare different names, or
-/// differ in a number and more.
+/// have another number.
 pub(super) fn says_another_thing(asked: &str, there: &str) -> bool {
     let (a, b): (Vec<&str>, Vec<&str>) = (words(asked).collect(), words(there).collect());
     if a.is_empty() {
@@ -35,16 +35,56 @@ pub(super) fn says_another_thing(asked: &str, there: &str) -> bool {
     if a.len() > 1 && !a.iter().any(|word| b.iter().any(|other| is_like(word, other))) {
         return true;
     }
+    let (mine, theirs) = (numbers(asked), numbers(there));
+    if mine.len() == theirs.len() && mine.iter().zip(&theirs).any(|(a, b)| !a.starts_with(b) && !b.starts_with(a)) {
+        return true;
+    }
     if a.len() != b.len() {
         return false;
     }
-    let pairs = || a.iter().zip(&b).filter(|(word, other)| word != other);
-    let foreign = foreign_words(asked, there);
-    let numbers = pairs().filter(|(word, other)| !is_like(word, other) && is_number(word)).count();
-    let signs = |text: &str| -> String { text.chars().filter(|it| !is_word(*it) && !it.is_whitespace()).collect() };
-    let declares_another = (1..a.len())
-        .any(|at| DECLARING.contains(&a[at - 1]) && a[at - 1] == b[at - 1] && a[at] != b[at] && !is_like(a[at], b[at]));
-    declares_another || (numbers > 0 && pairs().count() > 1) || (foreign > 0 && signs(asked) != signs(there))
+    let differing: Vec<usize> = (0..a.len()).filter(|&at| a[at] != b[at]).collect();
+    let is_foreign = |at: usize| !is_like(a[at], b[at]);
+    let declared = declared(asked, &a);
+    let renamed = |at: usize| Some(at) == declared && (is_foreign(at) || differing.len() > 1);
+    differing.iter().any(|&at| renamed(at))
+        || (differing.iter().any(|&at| is_foreign(at)) && signs(asked) != signs(there))
+}
+
+/// Which word of a line is the name that it declares, if it does.
+fn declared(line: &str, words: &[&str]) -> Option<usize> {
+    if let Some(at) = (1..words.len()).find(|&at| DECLARING.contains(&words[at - 1])) {
+        return Some(at);
+    }
+    let rest = line.strip_prefix(words.first()?)?.trim_start();
+    (rest.starts_with('=') && !rest.starts_with("==")).then_some(0)
+}
+
+/// All signs of a line, one after the other.
+pub(super) fn signs(text: &str) -> String {
+    text.chars().filter(|it| !is_word(*it) && !it.is_whitespace()).collect()
+}
+
+/// The numbers of a line, with the sign before them and all digits.
+fn numbers(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut before = ' ';
+    let mut characters = line.char_indices().peekable();
+    while let Some((at, character)) = characters.next() {
+        let next = characters.peek().map_or(' ', |it| it.1);
+        let begins = character.is_ascii_digit() && !is_word(before);
+        let negative = character == '-' && next.is_ascii_digit() && !is_word(before) && before != ')';
+        if begins || negative {
+            let is_part = |it: char| is_word(it) || it == '.';
+            let length = line[at + 1..].find(|it| !is_part(it)).unwrap_or(line.len() - at - 1);
+            let number = line[at..at + 1 + length].trim_end_matches('.');
+            if is_number(number) {
+                found.push(number);
+            }
+            while characters.next_if(|(next, _)| *next < at + 1 + length).is_some() {}
+        }
+        before = character;
+    }
+    found
 }
 
 /// In how many places one line has quite another word than the other; none where they have not as many.
@@ -70,8 +110,9 @@ fn is_like(a: &str, b: &str) -> bool {
 }
 
 fn is_number(word: &str) -> bool {
+    let word = word.strip_prefix('-').unwrap_or(word);
     word.starts_with(|it: char| it.is_ascii_digit())
-        && word.chars().all(|it| it.is_ascii_hexdigit() || matches!(it, 'x' | 'o' | '_'))
+        && word.chars().all(|it| it.is_ascii_hexdigit() || matches!(it, 'x' | 'o' | '_' | '.'))
 }
 
 #[cfg(test)]
@@ -101,6 +142,9 @@ mod tests {
         other("[#626]: https://host/pull/626", "[#654]: https://host/pull/654");
         other("pub struct Plus/1 /// adds", "pub struct Or/1 /// adds");
         other("[!] => { $crate::token::Not };", "[+] => { $crate::token::Plus };");
+        other("sizeofMsglFree = C.sizeof_msgl", "sizeofMsgFree = C.sizeof_msg");
+        other("from_str(\"-88.19\"),", "from_str(\"88.19\"),");
+        other("f(a, 20)", "f(a, 21)");
         other("read(path)", "write(file)");
         other("» « …", "— – ·");
     }
