@@ -78,6 +78,11 @@ pub fn differing(a: &str, b: &str) -> usize {
     a.len().max(b.len())
 }
 
+/// What lies between what both texts have in common at the start and at the end.
+pub fn between<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
+    trim_common(a, b)
+}
+
 fn trim_common<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
     let prefix: usize = a.chars().zip(b.chars()).take_while(|(x, y)| x == y).map(|(x, _)| x.len_utf8()).sum();
     let (a, b) = (&a[prefix..], &b[prefix..]);

@@ -278,6 +278,20 @@ fn spliced(text: &str, span: Span, new: &str) -> String {
     [&text[..span.start], new, &text[span.end..]].concat()
 }
 
+/// Another layout, unless with it the search text stands word for word somewhere else.
+fn with_layout(
+    layout: Layout,
+    [search, replacement]: [&str; 2],
+    text: &str,
+    own: Span,
+    random: &mut Random,
+) -> Option<(String, String)> {
+    let made = layout.apply(search, replacement, random)?;
+    let begins_line = |at: usize| made.0.starts_with('\n') || at == 0 || text[..at].ends_with('\n');
+    let mut others = text.match_indices(&made.0).filter(|(at, _)| begins_line(*at) && *at != own.start);
+    others.next().is_none().then_some(made)
+}
+
 /// A few classes of edits of one hunk.
 fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
     let Some(block) = block(hunk, random) else { return Vec::new() };
@@ -316,17 +330,10 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
         0 => made.push(edit("exact", &text, &search, &replacement, same())),
         1..=3 => {
             let layout = *random.pick(&Layout::ALL);
-            if let Some((s, r)) = layout.apply(&search, &replacement, random) {
+            if let Some((s, r)) = with_layout(layout, [&search, &replacement], &text, block.span, random) {
                 // Several places may be the same but for layout: then nobody knows which is meant.
                 let squeezed = |text: &str| text.split_whitespace().collect::<String>();
-                let mut exact =
-                    text.match_indices(&s).filter(|(at, _)| s.starts_with('\n') || text[..*at].ends_with('\n'));
-                let elsewhere = exact.next().filter(|(at, _)| !block.span.contains(*at) && exact.next().is_none());
-                if let Some((at, _)) = elsewhere {
-                    // Word for word it stands there.
-                    let truth = spliced(&text, Span::new(at, at + s.len()), &r);
-                    made.push(edit("exact after all", &text, &s, &r, Expected::TextOrRefusal(truth)));
-                } else if squeezed(&text).matches(&squeezed(&s)).count() > 1 {
+                if squeezed(&text).matches(&squeezed(&s)).count() > 1 {
                     made.push(edit("ambiguous but for layout", &text, &s, &r, Expected::TextOrRefusal(truth.clone())));
                 } else {
                     made.push(edit(&format!("layout {layout:?}"), &text, &s, &r, same()));
@@ -343,7 +350,7 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
                 let layout =
                     *random.pick(&[Layout::Dedented, Layout::OtherUnit, Layout::TrailingBlanks, Layout::FirstLineLost]);
                 if within
-                    && let Some((s, r)) = layout.apply(&drifted, &replacement, random)
+                    && let Some((s, r)) = with_layout(layout, [&drifted, &replacement], &text, block.span, random)
                     && score::score(&s, &block.search) >= f64::from(AUTOFIX)
                 {
                     made.push(drifted_edit("drift and layout", &text, &s, &r, &truth, block.span));
@@ -352,8 +359,9 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
         }
         6 => {
             if hunk.after.matches(&block.search).count() == 0 {
-                let place = block.after.map_or(Expected::Refusal, Expected::Place);
-                made.push(edit("stale", &hunk.after, &search, &replacement, place));
+                if let Some(place) = block.after {
+                    made.push(edit("stale", &hunk.after, &search, &replacement, Expected::Place(place)));
+                }
             }
         }
         7 => {
@@ -409,8 +417,7 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
             let (s, r) = match random.below(3) {
                 0 => (search.clone(), replacement.clone()),
                 1 => (search.replace('\n', "\r\n"), replacement.replace('\n', "\r\n")),
-                _ => Layout::Dedented
-                    .apply(&search, &replacement, random)
+                _ => with_layout(Layout::Dedented, [&search, &replacement], &text, block.span, random)
                     .unwrap_or((search.clone(), replacement.clone())),
             };
             made.push(edit("CRLF", &windows, &s, &r, Expected::Text(truth.clone())));
@@ -432,7 +439,8 @@ fn edits(hunk: &Hunk, random: &mut Random) -> Vec<Edit> {
                 let truth = spliced_unicode(&text, block.span, &block.replacement, foreign);
                 let squeezed = |text: &str| text.split_whitespace().collect::<String>();
                 let unique = squeezed(&text).matches(&squeezed(&search)).count() == 1;
-                let dedented = Layout::Dedented.apply(&search, &replacement, random).filter(|_| unique);
+                let dedented = with_layout(Layout::Dedented, [&search, &replacement], &text, block.span, random);
+                let dedented = dedented.filter(|_| unique);
                 let (s, r) = dedented.unwrap_or((search, replacement));
                 made.push(edit("Unicode", &foreign(&text), &foreign(&s), &foreign(&r), Expected::Text(truth)));
             }

@@ -77,12 +77,7 @@ pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> Patch {
             let start = hit.span.start + place.len() - place.trim_start().len();
             fitted(text, Span::new(start, start + place.trim().len()), &context, &replacement)
         }
-        // The first line goes, and its indentation is not left behind.
-        Strategy::Exact if replacement.starts_with('\n') && !context.starts_with('\n') => {
-            let start = indentation_before(text, hit.span.start).map_or(hit.span.start, |it| hit.span.start - it.len());
-            Patch { range: Span::new(start, hit.span.end), text: replacement.clone() }
-        }
-        Strategy::Exact => Patch { range: hit.span, text: literal(text, hit.span, &context, &replacement) },
+        Strategy::Exact => literal(text, hit.span, &context, &replacement),
         _ => fitted(text, hit.span, &context, &replacement),
     };
     let newline = line_ending(text, patch.range.start);
@@ -136,17 +131,19 @@ fn deletes_lines(text: &str, span: Span, context: &str, replacement: &str) -> bo
 }
 
 /// An exact match is replaced as asked. But where one line was searched with less than its indentation, and the
-/// replacement is written as if the line stood as far left, the lines that follow move to where the line stands.
-fn literal(text: &str, span: Span, context: &str, replacement: &str) -> String {
-    let shift = indentation_before(text, span.start);
-    match shift {
-        Some(shift) if !context.trim_end().contains('\n') && ignores(replacement, context, shift) => {
-            each_line(replacement, |at, line| {
-                if at > 0 && !line.trim().is_empty() { shift.to_owned() + line } else { line.to_owned() }
-            })
-        }
-        _ => replacement.to_owned(),
-    }
+/// replacement is written as if the line stood as far left, its lines move to where the line stands.
+fn literal(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
+    let shift = indentation_before(text, span.start).unwrap_or_default();
+    let moves = !context.trim_end().contains('\n') && ignores(replacement, context, shift);
+    // Where the first line goes, its indentation is not left behind.
+    let first_goes = replacement.starts_with('\n') && !context.starts_with('\n');
+    let line = |(at, line): (usize, &str)| match line.trim().is_empty() || !moves || (at == 0 && !first_goes) {
+        true => line.to_owned(),
+        false => shift.to_owned() + line,
+    };
+    let lines: Vec<String> = replacement.split('\n').enumerate().map(line).collect();
+    let start = if first_goes { span.start - shift.len() } else { span.start };
+    Patch { range: Span::new(start, span.end), text: lines.join("\n") }
 }
 
 /// Whether the replacement of a line that stands this far to the right does not take that into account: it repeats the
@@ -166,8 +163,11 @@ fn ignores(replacement: &str, context: &str, indentation: &str) -> bool {
     let mut depth = 0i64;
     let (mut as_it_is, mut at_the_margin) = (0usize, 0usize);
     let mut before = "";
-    for (at, line) in replacement.lines().enumerate() {
+    let lines = replacement.trim_start_matches(['\r', '\n']).lines();
+    for (at, line) in lines.enumerate() {
         let words = line.trim();
+        // What the first line closes was opened before it.
+        let words = if at == 0 { words.trim_start_matches([')', ']', '}']) } else { words };
         let continues = continues(before, words);
         before = words;
         if at > 0 && !words.is_empty() {
@@ -392,11 +392,6 @@ impl<'a> Edges<'a> {
     }
 }
 
-fn each_line(text: &str, mut map: impl FnMut(usize, &str) -> String) -> String {
-    let lines: Vec<String> = text.split('\n').enumerate().map(|(at, line)| map(at, line)).collect();
-    lines.join("\n")
-}
-
 pub(super) fn indent(line: &str) -> &str {
     &line[..line.len() - line.trim_start().len()]
 }
@@ -490,7 +485,11 @@ impl<'a> Fit<'a> {
     fn new(text: &'a str, span: Span, context: &'a str, replacement: &str) -> Fit<'a> {
         let asked_unit = Unit::of([context, replacement]);
         let unit = Unit::of([text]).or(asked_unit).unwrap_or(Unit::Spaces(4));
-        let asked_unit = asked_unit.unwrap_or(unit);
+        let asked_unit = match (asked_unit, unit) {
+            // What goes on further right, not a wide step.
+            (Some(Unit::Spaces(asked)), Unit::Spaces(step)) if asked > 4 && asked % step == 0 => unit,
+            (asked, _) => asked.unwrap_or(unit),
+        };
         let fit = |pairs: &[Indentations<'a>]| {
             let table = table(pairs);
             let shift = common_shift(&table, asked_unit, unit);

@@ -2,8 +2,10 @@
 //! is meant: a closing bracket more or less costs one edit. So both edges must agree with the search text's, in their
 //! words and lines, and the place must open and close what the search text does.
 
-use super::flat::{Asked, Flat, first_atom, is_word, last_atom, words};
-use super::meaning::{foreign_words, says_another_thing, signs};
+use std::ops::Range;
+
+use super::flat::{Asked, Flat, first_atom, is_word, last_atom};
+use super::meaning::{Differing, are_others, differing, says_another_thing, signs};
 use crate::text::matching::whitespace::glues;
 use crate::text::{diff, score};
 
@@ -174,21 +176,25 @@ impl Extents<'_> {
         /// In so many lines only signs differ: that is a habit of another place.
         const OTHER_SIGNS: usize = 3;
         let asked = &self.asked.lines;
-        let (mut foreign, mut other_signs) = (0, 0);
-        let mut differs = |asked: &[String], there: &[&str]| {
-            asked.len() == there.len()
-                && asked.iter().zip(there).filter(|(asked, there)| asked != there).any(|(asked, there)| {
-                    foreign += foreign_words(asked, there);
-                    other_signs += usize::from(words(asked).eq(words(there)) && signs(asked) != signs(there));
-                    foreign > 1 || other_signs >= OTHER_SIGNS || says_another_thing(asked, there)
-                })
+        let mut pairs: Vec<(&str, &str)> = Vec::new();
+        let mut pair = |from: Range<usize>, to: Range<usize>| {
+            if from.len() == to.len() {
+                pairs.extend(asked[from].iter().map(String::as_str).zip(lines[to].iter().copied()));
+            }
         };
         if lines.len() == asked.len() {
-            return differs(asked, &lines);
+            pair(0..asked.len(), 0..lines.len());
+        } else {
+            let there: Vec<String> = lines.iter().map(|it| (*it).to_owned()).collect();
+            diff::of_lines(asked, &there).into_iter().for_each(|op| pair(op.old_range(), op.new_range()));
         }
-        let there: Vec<String> = lines.iter().map(|it| (*it).to_owned()).collect();
-        let ops = diff::of_lines(asked, &there);
-        ops.into_iter().any(|op| differs(&asked[op.old_range()], &lines[op.new_range()]))
+        pairs.retain(|(asked, there)| asked != there);
+        let words: Vec<Differing> = pairs.iter().flat_map(|(asked, there)| differing(asked, there)).collect();
+        let other_signs =
+            |(asked, there): &&(&str, &str)| differing(asked, there).is_empty() && signs(asked) != signs(there);
+        are_others(&words)
+            || pairs.iter().filter(other_signs).count() >= OTHER_SIGNS
+            || pairs.iter().any(|(asked, there)| says_another_thing(asked, there))
     }
 
     /// Whether the first lines and the last lines are the same, on each side up to one that has a word.

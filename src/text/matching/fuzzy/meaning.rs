@@ -1,8 +1,9 @@
 //! Whether a line is another one misspelt, or says another thing in the same form. Neighbours are often alike but for a
 //! name and a number; who recalls a line loosely gets neither wholly wrong at once.
 
-use super::flat::{is_word, words};
+use super::flat::{is_word, words as plain_words};
 use crate::text::score;
+use crate::text::words::words;
 
 /// What the word after it names, in one language or another.
 const DECLARING: [&str; 15] = [
@@ -23,10 +24,60 @@ const DECLARING: [&str; 15] = [
     "function",
 ];
 
+/// A word of a line, the other line's word in its place, and whether one of them is negative.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Differing<'a> {
+    asked: &'a str,
+    there: &'a str,
+    negated: bool,
+}
+
+impl Differing<'_> {
+    fn is_foreign(&self) -> bool {
+        !is_like(self.asked, self.there)
+    }
+
+    fn is_letter(&self) -> bool {
+        self.asked.chars().nth(1).or(self.there.chars().nth(1)).is_none()
+    }
+
+    /// Another number: numbers are not misspelt, but for digits at the end.
+    fn is_other_number(&self) -> bool {
+        is_number(self.asked) && is_number(self.there) && (self.negated || self.is_foreign())
+    }
+
+    /// What is gone and what has come between the same beginning and the same end.
+    fn change(&self) -> (&str, &str) {
+        score::between(self.asked, self.there)
+    }
+}
+
+/// Where two lines of as many words differ; nothing where they have not as many.
+pub(super) fn differing<'a>(asked: &'a str, there: &'a str) -> Vec<Differing<'a>> {
+    let (a, b): (Vec<(usize, &str)>, Vec<(usize, &str)>) = (words(asked).collect(), words(there).collect());
+    if a.len() != b.len() {
+        return Vec::new();
+    }
+    let pair = |((at, asked_word), (other, there_word)): (&(usize, &'a str), &(usize, &'a str))| Differing {
+        asked: *asked_word,
+        there: *there_word,
+        negated: is_negated(asked, *at) != is_negated(there, *other),
+    };
+    a.iter().zip(&b).map(pair).filter(|it| it.asked != it.there || it.negated).collect()
+}
+
+/// Whether so many words are others that it is another place, a neighbour: two of them, letters if they are the same
+/// ones again.
+pub(super) fn are_others(differing: &[Differing]) -> bool {
+    let foreign: Vec<&Differing> = differing.iter().filter(|it| it.is_foreign()).collect();
+    let again = |it: &Differing| foreign.iter().filter(|other| ***other == *it).count() > 1;
+    foreign.iter().filter(|it| !it.is_letter() || again(it)).count() > 1
+}
+
 /// Whether two lines that correspond mean different things: they have no word in common, or declare different names, or
-/// have another number.
+/// have another number, or differ the same way in half of their words.
 pub(super) fn says_another_thing(asked: &str, there: &str) -> bool {
-    let (a, b): (Vec<&str>, Vec<&str>) = (words(asked).collect(), words(there).collect());
+    let (a, b): (Vec<&str>, Vec<&str>) = (plain_words(asked).collect(), plain_words(there).collect());
     if a.is_empty() {
         // No sign but those of ASCII.
         let mut signs = asked.chars().filter(|it| !it.is_ascii()).peekable();
@@ -35,28 +86,20 @@ pub(super) fn says_another_thing(asked: &str, there: &str) -> bool {
     if a.len() > 1 && !a.iter().any(|word| b.iter().any(|other| is_like(word, other))) {
         return true;
     }
-    let (mine, theirs) = (numbers(asked), numbers(there));
-    if mine.len() == theirs.len() && mine.iter().zip(&theirs).any(|(a, b)| !a.starts_with(b) && !b.starts_with(a)) {
-        return true;
-    }
     if a.len() != b.len() {
-        return false;
+        // It begins otherwise.
+        return a.first().zip(b.first()).is_some_and(|(a, b)| !is_like(a, b)) && signs(asked) != signs(there);
     }
-    let differing: Vec<usize> = (0..a.len()).filter(|&at| a[at] != b[at]).collect();
-    let is_foreign = |at: usize| !is_like(a[at], b[at]);
-    let declared = declared(asked, &a);
-    let renamed = |at: usize| Some(at) == declared && (is_foreign(at) || differing.len() > 1);
-    differing.iter().any(|&at| renamed(at))
-        || (differing.iter().any(|&at| is_foreign(at)) && signs(asked) != signs(there))
-}
-
-/// Which word of a line is the name that it declares, if it does.
-fn declared(line: &str, words: &[&str]) -> Option<usize> {
-    if let Some(at) = (1..words.len()).find(|&at| DECLARING.contains(&words[at - 1])) {
-        return Some(at);
-    }
-    let rest = line.strip_prefix(words.first()?)?.trim_start();
-    (rest.starts_with('=') && !rest.starts_with("==")).then_some(0)
+    let declares_another = (1..a.len())
+        .any(|at| DECLARING.contains(&a[at - 1]) && a[at - 1] == b[at - 1] && a[at] != b[at] && !is_like(a[at], b[at]));
+    let differing = differing(asked, there);
+    let is_named = |it: &Differing| it.is_foreign() && !it.is_letter();
+    let same_way = |it: &[Differing]| it.len() > 1 && it.iter().all(|other| other.change() == it[0].change());
+    declares_another
+        || (a[0] == "impl" && differing.iter().any(is_named))
+        || differing.iter().any(Differing::is_other_number)
+        || (2 * differing.len() >= a.len() && same_way(&differing))
+        || (differing.iter().any(is_named) && signs(asked) != signs(there))
 }
 
 /// All signs of a line, one after the other.
@@ -64,36 +107,9 @@ pub(super) fn signs(text: &str) -> String {
     text.chars().filter(|it| !is_word(*it) && !it.is_whitespace()).collect()
 }
 
-/// The numbers of a line, with the sign before them and all digits.
-fn numbers(line: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let mut before = ' ';
-    let mut characters = line.char_indices().peekable();
-    while let Some((at, character)) = characters.next() {
-        let next = characters.peek().map_or(' ', |it| it.1);
-        let begins = character.is_ascii_digit() && !is_word(before);
-        let negative = character == '-' && next.is_ascii_digit() && !is_word(before) && before != ')';
-        if begins || negative {
-            let is_part = |it: char| is_word(it) || it == '.';
-            let length = line[at + 1..].find(|it| !is_part(it)).unwrap_or(line.len() - at - 1);
-            let number = line[at..at + 1 + length].trim_end_matches('.');
-            if is_number(number) {
-                found.push(number);
-            }
-            while characters.next_if(|(next, _)| *next < at + 1 + length).is_some() {}
-        }
-        before = character;
-    }
-    found
-}
-
-/// In how many places one line has quite another word than the other; none where they have not as many.
-pub(super) fn foreign_words(asked: &str, there: &str) -> usize {
-    let (a, b): (Vec<&str>, Vec<&str>) = (words(asked).collect(), words(there).collect());
-    if a.len() != b.len() {
-        return 0;
-    }
-    a.iter().zip(&b).filter(|(word, other)| word != other && !is_like(word, other)).count()
+fn is_negated(line: &str, number: usize) -> bool {
+    let operand = |it: char| is_word(it) || matches!(it, ')' | ']');
+    line[..number].strip_suffix('-').is_some_and(|before| !before.ends_with(operand))
 }
 
 /// Whether one word may be the other misspelt or abbreviated. Numbers are not misspelt, but for a digit at the end.
@@ -110,14 +126,13 @@ fn is_like(a: &str, b: &str) -> bool {
 }
 
 fn is_number(word: &str) -> bool {
-    let word = word.strip_prefix('-').unwrap_or(word);
     word.starts_with(|it: char| it.is_ascii_digit())
-        && word.chars().all(|it| it.is_ascii_hexdigit() || matches!(it, 'x' | 'o' | '_' | '.'))
+        && word.chars().all(|it| it.is_ascii_hexdigit() || matches!(it, 'x' | 'o' | '_'))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{foreign_words, says_another_thing};
+    use super::{are_others, differing, says_another_thing};
 
     #[test]
     fn a_misspelt_line_says_the_same() {
@@ -128,14 +143,18 @@ mod tests {
         same("let x: usize = 3;", "let x: u64 = 3;");
         same("if count > 100 {", "if count > 10 {");
         same("fn insert_all(&self) {", "fn insert(&self) {");
+        same("version = \"10.19.0\"", "version = \"1.19.0\"");
+        same("since = \"my1.64\"", "since = \"1.64\"");
+        same("dir := q.TempDir()", "dir := t.TempDir()");
+        same("const ALL_id: [u8; q4] = [", "const ALL: [u8; 44] = [");
         same("}", ")");
     }
 
     #[test]
     fn a_neighbour_says_another_thing() {
         let other = |asked: &str, there: &str| {
-            let foreign = foreign_words(asked, there);
-            assert!(foreign > 1 || says_another_thing(asked, there), "{asked:?} {there:?}");
+            let differing = differing(asked, there);
+            assert!(are_others(&differing) || says_another_thing(asked, there), "{asked:?} {there:?}");
         };
         other("pub const XCASE: tcflag_t = 0o000004;", "pub const ICANON: tcflag_t = 0o000002;");
         other("pub const ECHOE: tcflag_t = 0o000020;", "pub const ECHOK: tcflag_t = 0o000040;");
@@ -145,6 +164,8 @@ mod tests {
         other("sizeofMsglFree = C.sizeof_msgl", "sizeofMsgFree = C.sizeof_msg");
         other("from_str(\"-88.19\"),", "from_str(\"88.19\"),");
         other("f(a, 20)", "f(a, 21)");
+        other("impl<T> Eq for P<T> {", "impl<T> Eq for Box<T> {");
+        other("// +build !app", "//go:build !app");
         other("read(path)", "write(file)");
         other("» « …", "— – ·");
     }
