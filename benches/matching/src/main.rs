@@ -572,8 +572,6 @@ fn print(class: &str, row: &Row) {
 
 fn show(hunk: &Hunk, edit: &Edit, verdict: Verdict) {
     println!("=== {verdict:?} {} {}", edit.class, hunk.name);
-    static N: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
-    std::fs::write(format!("/tmp/case-{}.txt", N.fetch_add(1, std::sync::atomic::Ordering::Relaxed)), &edit.text).ok(); // DEBUG
     let search = search(edit);
     println!("--- search\n{}\n--- replacement\n{}", edit.search, edit.replacement);
     if let Expected::Place(place) = &edit.expected {

@@ -203,4 +203,6 @@ fn nearest_to_line(search: &Search, hits: &[Hit]) -> Option<Hit> {
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

@@ -179,9 +179,9 @@ fn ignores(replacement: &str, context: &str, indentation: &str) -> bool {
                 0 => width(indent(line)) < first,
                 _ => width(indent(line)) >= first,
             };
-            let stands_beside = depth == 0 && !continues && width(indent(line)) == first;
+            let stands_deeper = depth == 0 && !continues && !indent(line).is_empty();
             as_it_is += usize::from(misfits(first));
-            at_the_margin += usize::from(misfits(0) || stands_beside);
+            at_the_margin += usize::from(misfits(0) || stands_deeper);
         }
         for character in words.chars() {
             depth += match character {

@@ -83,7 +83,9 @@ pub(super) fn says_another_thing(asked: &str, there: &str) -> bool {
         let mut signs = asked.chars().filter(|it| !it.is_ascii()).peekable();
         return signs.peek().is_some() && !signs.any(|it| there.contains(it));
     }
-    if a.len() > 1 && !a.iter().any(|word| b.iter().any(|other| is_like(word, other))) {
+    let is_word_of = |there: &[&str], word: &str| there.iter().any(|other| is_like(word, other));
+    let says_much = a.len() > 1 || (b.len() == 1 && a[0].chars().nth(1).is_some());
+    if says_much && !a.iter().any(|word| is_word_of(&b, word)) {
         return true;
     }
     if a.len() != b.len() {
@@ -167,6 +169,7 @@ mod tests {
         other("impl<T> Eq for P<T> {", "impl<T> Eq for Box<T> {");
         other("// +build !app", "//go:build !app");
         other("read(path)", "write(file)");
+        other("embedded:", "check:");
         other("» « …", "— – ·");
     }
 }

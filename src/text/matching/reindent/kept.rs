@@ -8,6 +8,7 @@ use similar::DiffOp;
 use super::{Edges, Literals, indent, indentation_before, same_starts, with_indentation};
 use crate::model::Span;
 use crate::text::diff;
+use crate::text::score::collapse;
 
 /// The lines of a replacement that it takes over from the search text as they are: they stay as the file has them,
 /// with the blank lines between them.
@@ -61,11 +62,22 @@ impl<'a> Kept<'a> {
             lines.iter().map(|it| it.text.split_whitespace().collect()).collect()
         };
         let (asked_words, there_words) = (squeezed(&asked_lines), squeezed(&there));
+        let collapsed =
+            |lines: &[WordLine]| -> Vec<String> { lines.iter().map(|it| collapse(it.text).into_owned()).collect() };
         let in_file = match same_starts(&asked_words, &there_words) {
             Some(pairs) => pairs.into_iter().filter(|&(a, b)| asked_words[a] == there_words[b]).collect(),
-            None => equal_lines(&asked_words, &there_words),
+            None => equal_lines(&collapsed(&asked_lines), &collapsed(&there)),
         };
         let taken_over = equal_lines(&whole(&new_lines, new), &whole(&asked_lines, asked));
+        // A bracket alone may be any other one.
+        let beside = |new: usize, asked: usize| taken_over.get(&new) == Some(&asked);
+        let is_known = |new: usize, asked: usize| {
+            new_lines[new].text.contains(char::is_alphanumeric)
+                || beside(new + 1, asked + 1)
+                || (new > 0 && asked > 0 && beside(new - 1, asked - 1))
+        };
+        let taken_over: BTreeMap<usize, usize> =
+            taken_over.iter().map(|(a, b)| (*a, *b)).filter(|&(new, asked)| is_known(new, asked)).collect();
         let literals = Literals::scan(&text[..span.end]);
         let there_start = span.end - there_text.len();
         let shifts_strings = in_file.iter().any(|(&of_asked, &of_there)| {
