@@ -14,6 +14,7 @@ use super::shapes::{At, ChangeReport, OnBreak};
 use crate::model::{Code, Error, Result, SymbolQuery};
 use crate::ops::edit::{self, Edit, Target, TextSearch};
 use crate::ops::report;
+use crate::ops::tidy::Tidy;
 use crate::render;
 
 const DEFAULT_AUTOFIX: u8 = 95;
@@ -56,6 +57,12 @@ request! { body
         /// Answer the same, but change nothing.
         #[schema(default = false)]
         pub dry_run: Option<bool>,
+        /// Format the changed files, with rustfmt or gofmt.
+        #[schema(default = false)]
+        pub format: Option<bool>,
+        /// Remove the unused imports of the changed files, and add missing ones where only one fits.
+        #[schema(default = false)]
+        pub fix_imports: Option<bool>,
         #[schema(default = "report")]
         pub on_break: Option<OnBreak>,
     }
@@ -93,6 +100,12 @@ request! { query
         /// Of a body of blocks: answer the same, but change nothing.
         #[param(nullable = false)]
         pub dry_run: Option<bool>,
+        /// Of a body of blocks: format the changed files, with rustfmt or gofmt.
+        #[param(nullable = false)]
+        pub format: Option<bool>,
+        /// Of a body of blocks: remove unused imports, and add missing ones where only one fits.
+        #[param(nullable = false)]
+        pub fix_imports: Option<bool>,
         /// Of a body of blocks.
         #[param(nullable = false)]
         pub on_break: Option<OnBreak>,
@@ -106,8 +119,13 @@ impl BlocksQuery {
             autofix: autofix(self.autofix)?,
             dry_run: self.dry_run.unwrap_or_default(),
             on_break: self.on_break.map(report::OnBreak::from).unwrap_or_default(),
+            tidy: tidy(self.format, self.fix_imports),
         })
     }
+}
+
+fn tidy(format: Option<bool>, fix_imports: Option<bool>) -> Tidy {
+    Tidy { format: format.unwrap_or_default(), fix_imports: fix_imports.unwrap_or_default() }
 }
 
 fn autofix(asked: Option<u8>) -> Result<u8> {
@@ -139,6 +157,7 @@ impl TryFrom<EditRequest> for edit::EditRequest {
             autofix,
             dry_run: request.dry_run.unwrap_or_default(),
             on_break: request.on_break.map(report::OnBreak::from).unwrap_or_default(),
+            tidy: tidy(request.format, request.fix_imports),
         })
     }
 }

@@ -9,6 +9,7 @@ use super::extract::{Client, Posted};
 use super::face::Face;
 use super::problem::{Refusal, Writing};
 use super::shapes::{ChangeReport, OnBreak, WriteMode};
+use crate::ops::tidy::Tidy;
 use crate::ops::{report, write};
 use crate::render;
 
@@ -29,6 +30,12 @@ request! { body
         /// Answer the same, but change nothing.
         #[schema(default = false)]
         pub dry_run: Option<bool>,
+        /// Format the changed files, with rustfmt or gofmt.
+        #[schema(default = false)]
+        pub format: Option<bool>,
+        /// Remove the unused imports of the changed files, and add missing ones where only one fits.
+        #[schema(default = false)]
+        pub fix_imports: Option<bool>,
         #[schema(default = "report")]
         pub on_break: Option<OnBreak>,
     }
@@ -44,6 +51,10 @@ impl From<WriteRequest> for write::WriteRequest {
             declare: request.declare.unwrap_or_default(),
             dry_run: request.dry_run.unwrap_or_default(),
             on_break: request.on_break.map(report::OnBreak::from).unwrap_or_default(),
+            tidy: Tidy {
+                format: request.format.unwrap_or_default(),
+                fix_imports: request.fix_imports.unwrap_or_default(),
+            },
         }
     }
 }

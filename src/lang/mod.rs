@@ -10,6 +10,8 @@ pub mod rank;
 pub mod rust;
 pub mod view;
 
+use std::sync::Arc;
+
 use crate::model::{Alteration, Error, Language, Missing, Outline, Span, State};
 
 /// Why a question was not answered.
@@ -49,6 +51,15 @@ pub struct EngineStatus {
     pub restarts: u32,
     /// What its answers may lack as long as this lasts.
     pub missing: Vec<Missing>,
+}
+
+/// A planned text in another form: with its imports put right, or as its language's formatter has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tidied {
+    pub file: String,
+    pub text: Arc<str>,
+    /// What could not be done, and why.
+    pub note: Option<String>,
 }
 
 /// What a declaration would be after such a change: what takes the place of which part of the text. `None` where the

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::ask::{Ask, Reply};
 use super::open::text_of;
 use super::report::{Mode, OnBreak, Plan, Report, carry_out};
+use super::tidy::Tidy;
 use crate::lang::files::{File, Files};
 use crate::model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy, SymbolQuery};
 use crate::text::blocks::{self, Action};
@@ -70,6 +71,7 @@ pub struct EditRequest {
     pub autofix: u8,
     pub dry_run: bool,
     pub on_break: OnBreak,
+    pub tidy: Tidy,
 }
 
 /// The edits that a body of SEARCH/REPLACE blocks asks for.
@@ -93,7 +95,7 @@ pub async fn edit(workspace: &Workspace, request: &EditRequest, asked: &Ask) -> 
     if request.edits.is_empty() {
         return Err(Error::new(Code::InvalidRequest, "`edits` is empty: give at least one"));
     }
-    let mode = Mode::new(Cause::Edit, request.dry_run, request.on_break);
+    let mode = Mode { tidy: request.tidy, ..Mode::new(Cause::Edit, request.dry_run, request.on_break) };
     carry_out(workspace, asked, mode, || plan(workspace, request, asked)).await
 }
 
@@ -244,5 +246,5 @@ fn combine(placed: &[Placed]) -> Result<Plan> {
         let old = (!placed[indexes[0]].created).then(|| file.text.clone());
         edits.push(FileEdit { file: name.to_owned(), old, new: Some(after.text.clone()) });
     }
-    Ok(Plan { edits, landed: landed.into_values().collect(), findings: Vec::new() })
+    Ok(Plan::new(edits, landed.into_values().collect()))
 }

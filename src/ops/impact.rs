@@ -37,5 +37,5 @@ async fn plan(workspace: &Workspace, request: &ImpactRequest, asked: &Ask) -> Re
     let mut text = file.text.to_string();
     text.replace_range(span.start..span.end, &new);
     let edit = FileEdit { file: file.path.to_string(), old: Some(file.text.clone()), new: Some(text.into()) };
-    Ok(Plan { edits: vec![edit], landed: Vec::new(), findings: Vec::new() })
+    Ok(Plan::new(vec![edit], Vec::new()))
 }

@@ -12,6 +12,7 @@ pub mod overlays;
 pub mod rename;
 pub mod report;
 pub mod symbols;
+pub mod tidy;
 pub mod undo;
 pub mod usages;
 mod validate;

@@ -57,7 +57,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Re
     .await?;
     let renaming = found.value;
     if renaming.symbol.name == request.new_name {
-        return Ok(Plan { edits: Vec::new(), landed: Vec::new(), findings: Vec::new() });
+        return Ok(Plan::new(Vec::new(), Vec::new()));
     }
     if !renaming.possible.is_empty() {
         return Err(in_the_way(&renaming));
@@ -108,7 +108,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Re
     }
     edits.sort_by(|a: &FileEdit, b| a.file.cmp(&b.file));
     landed.sort_by(|a, b| (&a.place.file, a.place.start).cmp(&(&b.place.file, b.place.start)));
-    Ok(Plan { edits, landed, findings: Vec::new() })
+    Ok(Plan::new(edits, landed))
 }
 
 /// A file's new text, under its old name or another.

@@ -12,6 +12,7 @@ use crate::workspace::disk::Notes;
 use crate::workspace::{Cause, Change, Outcome, Undone, Workspace};
 
 use super::ask::{Ask, Reply};
+use super::tidy::{self, Tidy};
 use super::validate;
 
 /// Somebody else's writes that may come between before a change is given up.
@@ -78,6 +79,14 @@ pub(super) struct Plan {
     pub(super) landed: Vec<Landed>,
     /// What the plan itself has to say.
     pub(super) findings: Vec<Finding>,
+    /// Of its files: what users should know besides.
+    pub(super) notes: Notes,
+}
+
+impl Plan {
+    pub(super) fn new(edits: Vec<FileEdit>, landed: Vec<Landed>) -> Plan {
+        Plan { edits, landed, findings: Vec::new(), notes: Notes::new() }
+    }
 }
 
 /// How a planned change is to be made.
@@ -87,11 +96,12 @@ pub(super) struct Mode {
     pub(super) dry_run: bool,
     pub(super) on_break: OnBreak,
     pub(super) undoes: Option<Undone>,
+    pub(super) tidy: Tidy,
 }
 
 impl Mode {
     pub(super) fn new(cause: Cause, dry_run: bool, on_break: OnBreak) -> Mode {
-        Mode { cause, dry_run, on_break, undoes: None }
+        Mode { cause, dry_run, on_break, undoes: None, tidy: Tidy::default() }
     }
 }
 
@@ -108,7 +118,15 @@ where
     let mut last = None;
     for _ in 0..ATTEMPTS {
         let mut plan = plan().await?;
-        plan.edits.retain(|it| it.old != it.new);
+        match tidy::tidy(workspace, asked, &mut plan, mode.tidy).await {
+            Ok(()) => plan.edits.retain(|it| it.old != it.new),
+            Err(Stop::Stale) => continue,
+            Err(Stop::Failed(error)) if error.code == Code::Conflict => {
+                last = Some(error);
+                continue;
+            }
+            Err(Stop::Failed(error)) => return Err(error),
+        }
         workspace.check_overlays(&plan.edits)?;
         let go = judge_go(workspace, asked, &plan.edits).await;
         let judged = match go {
@@ -201,6 +219,12 @@ fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<
     Ok(Reply { value: report, meta })
 }
 
+/// All that is to be known of a file.
+fn note_of<'a>(file: &str, notes: impl Iterator<Item = &'a (String, String)>) -> Option<String> {
+    let notes: Vec<&str> = notes.filter(|it| it.0 == file).map(|it| it.1.as_str()).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
 fn first_places(broken: &[Broken]) -> String {
     let mut shown: Vec<String> =
         broken.iter().take(3).map(|it| format!("{}:{}", it.at.place.file, it.at.place.line)).collect();
@@ -222,7 +246,7 @@ fn report(plan: &Plan, change: Option<String>, notes: Notes, applied: bool, judg
             created: edit.old.is_none(),
             diff: unified(edit.old.as_deref(), edit.new.as_deref(), &edit.file),
             overlay: false,
-            note: notes.iter().find(|(file, _)| *file == edit.file).map(|(_, note)| note.clone()),
+            note: note_of(&edit.file, notes.iter().chain(&plan.notes)),
         })
         .collect();
     let validation = plan.edits.iter().flat_map(|edit| validate::of(edit, &judgement.new)).collect();

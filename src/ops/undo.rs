@@ -52,11 +52,7 @@ async fn plan(workspace: &Workspace, entry: &Entry, asked: &Ask) -> Result<Plan>
         }
         edits.push(FileEdit { file: file.file.clone(), old: file.new.clone(), new: file.old.clone() });
     }
-    if moved.is_empty() {
-        Ok(Plan { edits, landed: Vec::new(), findings: Vec::new() })
-    } else {
-        Err(moved_on(entry, &moved))
-    }
+    if moved.is_empty() { Ok(Plan::new(edits, Vec::new())) } else { Err(moved_on(entry, &moved)) }
 }
 
 /// What others made of the files since, as a diff from what the change had left.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::ask::{Ask, Reply};
 use super::edit::check_hash;
 use super::report::{Finding, FindingKind, Mode, OnBreak, Plan, Report, carry_out};
+use super::tidy::Tidy;
 use crate::lang::files::File;
 use crate::model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};
 use crate::workspace::{Cause, Workspace};
@@ -29,10 +30,11 @@ pub struct WriteRequest {
     pub declare: bool,
     pub dry_run: bool,
     pub on_break: OnBreak,
+    pub tidy: Tidy,
 }
 
 pub async fn write(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Result<Reply<Report>> {
-    let mode = Mode::new(Cause::Write, request.dry_run, request.on_break);
+    let mode = Mode { tidy: request.tidy, ..Mode::new(Cause::Write, request.dry_run, request.on_break) };
     carry_out(workspace, asked, mode, || plan(workspace, request, asked)).await
 }
 
@@ -89,7 +91,8 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Res
         }),
         None => {}
     }
-    Ok(Plan { edits, findings, landed: vec![Landed { strategy: Strategy::Whole, score: 100.0, place }] })
+    let landed = vec![Landed { strategy: Strategy::Whole, score: 100.0, place }];
+    Ok(Plan { findings, ..Plan::new(edits, landed) })
 }
 
 /// The content behind one blank line, in the file's own line endings; and where it begins.

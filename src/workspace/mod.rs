@@ -20,7 +20,7 @@ use std::time::Instant;
 use tokio::sync::{oneshot, watch as channel};
 
 use crate::lang::files::Files;
-use crate::lang::{EngineStatus, Progress, go, rust};
+use crate::lang::{EngineStatus, Progress, Tidied, go, rust};
 use crate::model::{Code, Coverage, Error, FileEdit, Language, Meta, Missing, Result, Revision, State};
 
 pub use change::{Cause, Change, Outcome, Undone};
@@ -215,6 +215,13 @@ impl Workspace {
     pub async fn change(&self, change: Change) -> Result<Outcome> {
         let (reply, answer) = oneshot::channel();
         self.send(Event::Change { change: Box::new(change), reply })?;
+        answer.await.map_err(|_| self.gone())?
+    }
+
+    /// Planned texts of Rust with their imports put right, where that changes them. Nothing is changed.
+    pub async fn fix_imports(&self, edits: Vec<FileEdit>) -> Result<Vec<Tidied>> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Event::FixImports { edits, reply })?;
         answer.await.map_err(|_| self.gone())?
     }
 

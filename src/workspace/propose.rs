@@ -8,6 +8,7 @@ use super::journal::{self, Entry, EntryFile, Verdict};
 use super::overlays;
 use super::repair::mend;
 use super::writer::{Writer, texts};
+use crate::lang::Tidied;
 use crate::model::{Code, Error, FileEdit, Help, Judgement, Language, Result};
 
 /// How long the journal may take to record a change.
@@ -72,6 +73,16 @@ impl Writer {
         outcome.applied = true;
         outcome.revision = self.revision;
         Ok(outcome)
+    }
+
+    /// Planned texts of Rust with their imports put right, where that changes them.
+    pub(super) fn fix_imports(&mut self, edits: &[FileEdit]) -> Result<Vec<Tidied>> {
+        if let Some(moved) = change::moved_on(&self.files, edits) {
+            let detail = format!("`{}` was changed by somebody else meanwhile: read it again", moved.file);
+            return Err(Error::new(Code::Conflict, detail));
+        }
+        let after = change::with_edits(&self.files, edits);
+        Ok(self.rust.as_mut().map(|it| it.fix_imports(&after, edits)).unwrap_or_default())
     }
 
     /// Brings a change to the disk: recorded first, then all files or none. Answers with the token that takes it back.

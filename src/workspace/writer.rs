@@ -20,6 +20,7 @@ use super::turn::Turns;
 use super::watch::{Watcher, walk};
 use super::{Inner, Published, Snapshot, Workspace, Workspaces};
 use crate::config::{Config, Features, Settings};
+use crate::lang::Tidied;
 use crate::lang::files::{File, Files};
 use crate::lang::go::{FileChange, FileChangeKind, Go, GoConfig};
 use crate::lang::rust::engine::{Rust, RustConfig, Step};
@@ -47,6 +48,11 @@ pub(super) enum Event {
     Change {
         change: Box<Change>,
         reply: oneshot::Sender<Result<Outcome>>,
+    },
+    /// Somebody wants to know how the imports of planned texts should be.
+    FixImports {
+        edits: Vec<FileEdit>,
+        reply: oneshot::Sender<Result<Vec<Tidied>>>,
     },
     PutOverlay {
         put: Box<Put>,
@@ -355,6 +361,10 @@ impl Writer {
             Event::Change { change, reply } => {
                 let outcome = self.catch_up().and_then(|()| self.propose(*change));
                 let _ = reply.send(outcome);
+            }
+            Event::FixImports { edits, reply } => {
+                let fixed = self.catch_up().and_then(|()| self.fix_imports(&edits));
+                let _ = reply.send(fixed);
             }
             Event::PutOverlay { put, reply } => drop(reply.send(self.put_overlay(*put))),
             Event::Journal { reply } => {

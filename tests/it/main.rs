@@ -19,5 +19,6 @@ mod read;
 mod rename;
 mod support;
 mod tidy;
+mod tidy_up;
 mod validation;
 mod verbs;

@@ -288,7 +288,8 @@ fn with_layout(
 ) -> Option<(String, String)> {
     let made = layout.apply(search, replacement, random)?;
     let begins_line = |at: usize| made.0.starts_with('\n') || at == 0 || text[..at].ends_with('\n');
-    let mut others = text.match_indices(&made.0).filter(|(at, _)| begins_line(*at) && *at != own.start);
+    let is_other = |at: usize| if own.contains(at) { begins_line(at) && at != own.start } else { true };
+    let mut others = text.match_indices(&made.0).filter(|(at, _)| is_other(*at));
     others.next().is_none().then_some(made)
 }
 

@@ -71,7 +71,8 @@ impl Layout {
                 let least = |text: &str| {
                     text.lines().filter(|it| !it.trim().is_empty()).map(|it| it.len() - it.trim_start().len()).min()
                 };
-                if least(replacement) < least(search) && !tabs {
+                let mixed = tabs && search.lines().chain(replacement.lines()).any(|it| it.starts_with(' '));
+                if mixed || (least(replacement) < least(search) && !tabs) {
                     return None;
                 }
                 let indent = |text: &str| {

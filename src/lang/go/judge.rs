@@ -52,7 +52,7 @@ impl Named {
 }
 
 /// Takes the texts of the dry run back when it is dropped.
-struct Overlaid<'a>(&'a Session);
+pub(super) struct Overlaid<'a>(pub(super) &'a Session);
 
 impl Drop for Overlaid<'_> {
     fn drop(&mut self) {
@@ -146,7 +146,7 @@ fn concerns_go(file: &str) -> bool {
 }
 
 /// gopls cannot be told that a file on the disk is gone: it is told that nothing is in it.
-fn planned(edit: &FileEdit) -> Arc<str> {
+pub(super) fn planned(edit: &FileEdit) -> Arc<str> {
     match (&edit.new, &edit.old) {
         (Some(new), _) => new.clone(),
         (None, Some(old)) => {

@@ -53,6 +53,7 @@ pub mod syntax;
 mod testbed;
 #[cfg(test)]
 mod tests;
+mod tidy;
 mod toolchain;
 mod touch;
 mod twins;
@@ -61,6 +62,7 @@ mod view;
 mod viewpoint;
 mod wire;
 
+pub use self::tidy::Wanted;
 pub use self::view::View;
 
 use std::path::PathBuf;
@@ -74,7 +76,7 @@ use tokio_util::sync::CancellationToken;
 use self::session::Session;
 use self::wire::Root;
 use super::files::Files;
-use super::{EngineStatus, Result, Stop};
+use super::{EngineStatus, Result, Stop, Tidied};
 use crate::model::{Code, Error, FileEdit, Judgement};
 
 /// Shutdown takes no longer than this, whatever gopls does.
@@ -161,6 +163,23 @@ impl Go {
         let run = self.runtime.spawn(judge::run(session, files, generation, edits.to_vec(), deadline));
         match run.await {
             Ok(judgement) => judgement,
+            Err(error) => Err(Error::new(Code::Internal, format!("a dry run failed: {error}")).into()),
+        }
+    }
+
+    /// What goimports and gofmt make of planned texts, before they are written. As in `judge`, nothing of it stays.
+    pub async fn tidy(
+        &self,
+        view: &View,
+        edits: &[FileEdit],
+        wanted: Wanted,
+        deadline: Instant,
+    ) -> Result<Vec<Tidied>> {
+        let Some(generation) = view.generation else { return Err(Stop::Stale) };
+        let (session, files) = (view.session.clone(), view.files.clone());
+        let run = self.runtime.spawn(tidy::run(session, files, generation, edits.to_vec(), wanted, deadline));
+        match run.await {
+            Ok(tidied) => tidied,
             Err(error) => Err(Error::new(Code::Internal, format!("a dry run failed: {error}")).into()),
         }
     }

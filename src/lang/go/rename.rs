@@ -49,7 +49,7 @@ pub async fn of(inquiry: &Inquiry<'_>, symbol: Symbol, new_name: &str) -> Result
 
 /// gopls answers with documents or with changes, as it likes.
 #[expect(clippy::mutable_key_type, reason = "a `Uri` compares by its text, which does not change")]
-fn by_file(edit: WorkspaceEdit) -> Result<BTreeMap<Uri, Vec<TextEdit>>> {
+pub(super) fn by_file(edit: WorkspaceEdit) -> Result<BTreeMap<Uri, Vec<TextEdit>>> {
     let mut files: BTreeMap<Uri, Vec<TextEdit>> = BTreeMap::new();
     let documents = match edit.document_changes {
         Some(DocumentChanges::Edits(edits)) => edits,

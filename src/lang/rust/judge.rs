@@ -154,6 +154,7 @@ impl Rust {
             let reach = it.reach(&scene, &deltas);
             let mut blocks = it.misfits_of(&reach, &scene, Side::Before);
             blocks.extend(it.refused_derives(&deltas, &scene, Side::Before));
+            blocks.extend(scene.olds.iter().flat_map(|old| it.unused_imports(old)));
             Ok((reach, blocks, it.tests_reaching(&deltas, &scene)))
         })?;
         let reached = started.elapsed();
@@ -171,6 +172,7 @@ impl Rust {
             later.extend(it.misfits_of(&reach, &scene, Side::After));
             later.extend(it.refused_derives(&deltas, &scene, Side::After));
             later.extend(scene.news.iter().flat_map(|it| syntax_errors(it)));
+            later.extend(scene.news.iter().flat_map(|new| it.unused_imports(new)));
             let (mut new, fixed) = differ(&earlier, &later, before, after, &scene.maps);
             it.apply_rules(&reach, &deltas, &scene, &mut new);
             let mut impact = it.impact(&reach.causes, &deltas, &scene, &new);

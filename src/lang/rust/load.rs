@@ -201,7 +201,7 @@ fn cargo_config(request: &LoadRequest, missing: &mut Vec<Missing>) -> CargoConfi
 }
 
 /// The toolchain that rustup takes outside of any project, so that no `rust-toolchain.toml` has a say.
-fn default_toolchain() -> Option<String> {
+pub(super) fn default_toolchain() -> Option<String> {
     let output = Command::new("rustup").args(["default"]).current_dir("/").output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     text.split_whitespace().next().filter(|_| output.status.success()).map(str::to_owned)

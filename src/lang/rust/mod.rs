@@ -6,6 +6,8 @@ pub mod describe;
 pub mod diagnostics;
 mod doc_links;
 pub mod engine;
+pub mod format;
+mod imports;
 mod index;
 pub mod judge;
 pub mod load;

@@ -163,8 +163,8 @@ fn ignores(replacement: &str, context: &str, indentation: &str) -> bool {
     let mut depth = 0i64;
     let (mut as_it_is, mut at_the_margin) = (0usize, 0usize);
     let mut before = "";
-    let lines = replacement.trim_start_matches(['\r', '\n']).lines();
-    for (at, line) in lines.enumerate() {
+    let replacement = without_strings(replacement.trim_start_matches(['\r', '\n']));
+    for (at, line) in replacement.lines().enumerate() {
         let words = line.trim();
         // What the first line closes was opened before it.
         let words = if at == 0 { words.trim_start_matches([')', ']', '}']) } else { words };
@@ -192,6 +192,12 @@ fn ignores(replacement: &str, context: &str, indentation: &str) -> bool {
         }
     }
     as_it_is > 0 && at_the_margin <= as_it_is
+}
+
+/// A text with nothing in its string literals, so that a bracket is a bracket.
+fn without_strings(text: &str) -> String {
+    let literals = Literals::scan(text);
+    text.char_indices().filter(|(at, it)| *it == '\n' || !literals.in_string(*at)).map(|(_, it)| it).collect()
 }
 
 /// Whether a line goes on with what the line before it began.
@@ -314,7 +320,9 @@ fn fitted(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
         // The file's own line ends come last.
         let ends: Vec<usize> = tail.match_indices('\n').map(|(at, _)| at).collect();
         let end = if fewer == 0 { tail.len() } else { ends[more - fewer] };
-        out.push_str(&tail[..end]);
+        let blank = |line: &str| if line.is_empty() { String::new() } else { fit.indentation(line) };
+        let lines: Vec<String> = tail[..end].split('\n').map(blank).collect();
+        out.push_str(&lines.join("\n"));
     } else if ends_line && fewer.saturating_sub(more).min(around.below) > 0 {
         // The end of the place's own line stays.
         out.push('\n');

@@ -75,7 +75,9 @@ impl Extents<'_> {
             return Some(aligned);
         }
         let better = |best: Place, place: Place| {
-            let rank = |place: &Place| (place.doubt.is_none(), place.score);
+            let as_many =
+                |place: &Place| self.flat.texts_between(place.start, place.end).len() == self.asked.lines.len();
+            let rank = |place: &Place| (place.doubt.is_none(), place.score, as_many(place));
             // A worse extent may hide that a line says another thing.
             let hides = aligned.doubt == Some(Doubt::Lines) && place.score < aligned.score;
             if rank(&place) > rank(&best) && !hides { place } else { best }
@@ -174,7 +176,7 @@ impl Extents<'_> {
     fn has_another_line(&self, begin: usize, end: usize) -> bool {
         let lines = self.flat.texts_between(begin, end);
         /// In so many lines only signs differ: that is a habit of another place.
-        const OTHER_SIGNS: usize = 3;
+        const OTHER_SIGNS: usize = 2;
         let asked = &self.asked.lines;
         let mut pairs: Vec<(&str, &str)> = Vec::new();
         let mut pair = |from: Range<usize>, to: Range<usize>| {

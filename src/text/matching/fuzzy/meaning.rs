@@ -79,9 +79,8 @@ pub(super) fn are_others(differing: &[Differing]) -> bool {
 pub(super) fn says_another_thing(asked: &str, there: &str) -> bool {
     let (a, b): (Vec<&str>, Vec<&str>) = (plain_words(asked).collect(), plain_words(there).collect());
     if a.is_empty() {
-        // No sign but those of ASCII.
-        let mut signs = asked.chars().filter(|it| !it.is_ascii()).peekable();
-        return signs.peek().is_some() && !signs.any(|it| there.contains(it));
+        let telling = |text: &str| -> String { text.chars().filter(|it| !it.is_ascii()).collect() };
+        return telling(asked) != telling(there);
     }
     let is_word_of = |there: &[&str], word: &str| there.iter().any(|other| is_like(word, other));
     let says_much = a.len() > 1 || (b.len() == 1 && a[0].chars().nth(1).is_some());

@@ -1,0 +1,388 @@
+//! Which imports of a text nothing names, and which names exactly one import would explain. In doubt an import is left
+//! alone, and so is a name: nothing here may be wrong.
+
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use ra_ap_hir::{ModPath, Module, ModuleDef, PathResolution, Semantics};
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::helpers::mod_path_to_ast;
+use ra_ap_ide_db::imports::import_assets::{ImportAssets, ImportPathConfig};
+use ra_ap_ide_db::imports::insert_use::{
+    ImportGranularity, ImportScope, InsertUseConfig, PrefixKind, insert_uses_with_editor,
+};
+use ra_ap_syntax::ast::{self, HasAttrs as _, HasName as _, HasVisibility as _};
+use ra_ap_syntax::syntax_editor::SyntaxEditor;
+use ra_ap_syntax::{AstNode as _, Edition, SyntaxKind, SyntaxNode, TextRange};
+
+use super::engine::Rust;
+use super::view::{Context, share_types, span};
+use crate::lang::files::{File, Files};
+use crate::lang::{Result, Tidied};
+use crate::model::{Diagnostic, FileEdit, Language, Severity};
+use crate::text::words::WordTable;
+
+/// More expansions than this are not looked into: then nothing is said to be unused.
+const MOST_EXPANSIONS: usize = 4000;
+
+const PATHS: ImportPathConfig =
+    ImportPathConfig { prefer_no_std: false, prefer_prelude: false, prefer_absolute: false };
+
+const INSERT: InsertUseConfig = InsertUseConfig {
+    granularity: ImportGranularity::Module,
+    enforce_granularity: false,
+    prefix_kind: PrefixKind::ByCrate,
+    group: true,
+    skip_glob_imports: true,
+};
+
+impl Rust {
+    /// The texts of a change with their imports put right, where that changes them. Nothing of it stays.
+    pub fn fix_imports(&mut self, after: &Arc<Files>, edits: &[FileEdit]) -> Vec<Tidied> {
+        let rust = |it: &&FileEdit| Language::of(&it.file) == Some(Language::Rust) && it.new.is_some();
+        let edits: Vec<&FileEdit> = edits.iter().filter(rust).collect();
+        if edits.is_empty() {
+            return Vec::new();
+        }
+        let _shared = share_types();
+        let old: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.old.clone())).collect();
+        let new: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect();
+        let memory = self.apply_and_forget(&new);
+        // A fault of the analysis must not end the one thread that owns the workspace.
+        let fixed = catch_unwind(AssertUnwindSafe(|| self.with_imports(after.clone(), &edits)));
+        drop(self.apply_and_forget(&old));
+        self.restore(memory);
+        match fixed {
+            Ok(Ok(fixed)) => fixed,
+            Ok(Err(_)) | Err(_) => {
+                tracing::error!("putting imports right failed");
+                let note = |it: &&FileEdit| Tidied {
+                    file: it.file.clone(),
+                    text: it.new.clone().unwrap_or_default(),
+                    note: Some("its imports could not be put right".to_owned()),
+                };
+                edits.iter().map(note).collect()
+            }
+        }
+    }
+
+    fn with_imports(&mut self, mut after: Arc<Files>, edits: &[&FileEdit]) -> Result<Vec<Tidied>> {
+        let mut fixed = Vec::new();
+        for edit in edits {
+            let removed = self.view(after.clone()).ask(|it| Ok(it.without_unused(&edit.file)))?;
+            if let Some(text) = &removed {
+                after = self.replaced(&after, &edit.file, text.clone());
+            }
+            let added = self.view(after.clone()).ask(|it| Ok(it.with_missing(&edit.file)))?;
+            if let Some(text) = &added {
+                after = self.replaced(&after, &edit.file, text.clone());
+            }
+            if let Some(text) = added.or(removed) {
+                fixed.push(Tidied { file: edit.file.clone(), text, note: None });
+            }
+        }
+        Ok(fixed)
+    }
+
+    fn replaced(&mut self, files: &Files, name: &str, text: Arc<str>) -> Arc<Files> {
+        drop(self.apply_and_forget(&[(Arc::from(name), Some(text.clone()))]));
+        let mut files = files.clone();
+        files.insert(Arc::new(File::new(name, text)));
+        Arc::new(files)
+    }
+}
+
+impl Context<'_> {
+    /// Imports of a file that nothing names.
+    pub(super) fn unused_imports(&self, file: &File) -> Vec<Diagnostic> {
+        let Some(id) = self.file_id(&file.path) else { return Vec::new() };
+        let leaves = self.unused_leaves(file, id);
+        let found = leaves.into_iter().map(|it| {
+            let at = span(it.syntax().text_range());
+            Diagnostic {
+                place: file.lines().place(&file.path, at),
+                severity: Severity::Warning,
+                code: Some("unused_imports".to_owned()),
+                message: format!("unused import: `{}`", written(&it)),
+                source: "rust-analyzer".to_owned(),
+                symbol: self.enclosing_path(file, id, at.start),
+            }
+        });
+        found.collect()
+    }
+
+    fn without_unused(&self, name: &str) -> Option<Arc<str>> {
+        let (file, id) = (self.files.get(name)?, self.file_id(name)?);
+        let unused = self.unused_leaves(file, id);
+        let root = unused.first()?.syntax().ancestors().last()?;
+        let (editor, _) = SyntaxEditor::new(root);
+        for leaf in &unused {
+            editor.delete(leaf.syntax());
+        }
+        for leaf in &unused {
+            leaf.clone().remove_recursive(&editor);
+        }
+        Some(as_written(file, &editor.finish().new_root().to_string()))
+    }
+
+    fn with_missing(&self, name: &str) -> Option<Arc<str>> {
+        let (file, id) = (self.files.get(name)?, self.file_id(name)?);
+        let tree = self.sema.parse_guess_edition(id);
+        let mut wanted: Vec<(ImportScope, Vec<ModPath>)> = Vec::new();
+        for node in tree.syntax().descendants() {
+            let Some(path) = self.missing_import(&node) else { continue };
+            let Some(scope) = ImportScope::find_insert_use_container(&node, &self.sema) else { continue };
+            match wanted.iter_mut().find(|(it, _)| it.as_syntax_node() == scope.as_syntax_node()) {
+                Some((_, paths)) if paths.contains(&path) => {}
+                Some((_, paths)) => paths.push(path),
+                None => wanted.push((scope, vec![path])),
+            }
+        }
+        if wanted.is_empty() {
+            return None;
+        }
+        let (editor, _) = SyntaxEditor::new(tree.syntax().clone());
+        for (scope, mut paths) in wanted {
+            paths.sort();
+            let paths = paths.iter().map(|it| mod_path_to_ast(it, Edition::CURRENT));
+            insert_uses_with_editor(&scope, paths, &INSERT, &editor);
+        }
+        Some(as_written(file, &editor.finish().new_root().to_string()))
+    }
+
+    /// The one import that would explain a name or a method that is not known.
+    fn missing_import(&self, node: &SyntaxNode) -> Option<ModPath> {
+        let assets = if let Some(path) = ast::Path::cast(node.clone()) {
+            let is_import = path.syntax().ancestors().any(|it| ast::Use::can_cast(it.kind()));
+            let is_known = || self.sema.resolve_path(&path).is_some();
+            if path.qualifier().is_some() || is_import || !may_be_imported(&path) || is_known() {
+                return None;
+            }
+            ImportAssets::for_exact_path(&path, &self.sema)?
+        } else {
+            let call = ast::MethodCallExpr::cast(node.clone())?;
+            if self.sema.resolve_method_call(&call).is_some() {
+                return None;
+            }
+            ImportAssets::for_method_call(&call, &self.sema)?
+        };
+        let found = assets.search_for_imports(&self.sema, PATHS, PrefixKind::ByCrate);
+        let mut paths: Vec<ModPath> = found.map(|it| it.import_path).collect();
+        paths.sort();
+        paths.dedup();
+        <[ModPath; 1]>::try_from(paths).ok().map(|[path]| path)
+    }
+
+    fn unused_leaves(&self, file: &File, id: FileId) -> Vec<ast::UseTree> {
+        // Who allows them knows of them.
+        if ["allow(unused", "expect(unused"].iter().any(|it| file.text.contains(it))
+            || !file.outline().errors.is_empty()
+        {
+            return Vec::new();
+        }
+        let tree = self.sema.parse_guess_edition(id);
+        let words = file.words();
+        let mut candidates: Vec<Leaf> = leaves(tree.syntax())
+            .into_iter()
+            .filter(|it| !it.is_named_in(&file.text, words))
+            .filter_map(|it| self.names_of(it))
+            .filter(|it| !it.methods_are_named_in(&file.text, words))
+            .collect();
+        if candidates.is_empty() {
+            return Vec::new();
+        }
+        let Some(expanded) = self.words_of_expansions(tree.syntax()) else { return Vec::new() };
+        candidates.retain(|it| !it.names().any(|name| expanded.contains(name)));
+        candidates.retain(|it| !self.is_named_below(it, id));
+        candidates.into_iter().map(|it| it.tree).collect()
+    }
+
+    /// What of an import could be named; nothing where it is not known what it imports.
+    fn names_of(&self, mut leaf: Leaf) -> Option<Leaf> {
+        let path = leaf.path.clone();
+        let resolved = self.sema.resolve_path_per_ns(&path)?;
+        resolved.any()?;
+        match resolved.type_ns {
+            Some(PathResolution::Def(ModuleDef::Trait(it))) => {
+                let items = it.items(self.db).into_iter();
+                leaf.methods = items.filter_map(|it| Some(it.name(self.db)?.as_str().to_owned())).collect();
+                Some(leaf)
+            }
+            _ if leaf.name == "_" => None,
+            _ => Some(leaf),
+        }
+    }
+
+    /// Whether a module in another file, below the import's own, may name it.
+    fn is_named_below(&self, leaf: &Leaf, own: FileId) -> bool {
+        let Some(module) = self.sema.scope(leaf.tree.syntax()).map(|it| it.module()) else { return true };
+        let mut below: Vec<Module> = module.children(self.db).collect();
+        while let Some(module) = below.pop() {
+            below.extend(module.children(self.db));
+            let id = module.definition_source_file_id(self.db).original_file(self.db).file_id(self.db);
+            let Some(file) = self.file(id).filter(|_| id != own) else { continue };
+            let words = file.words();
+            if leaf.names().any(|name| words.offsets(&file.text, name).next().is_some()) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// All words that macros write; `None` where one of them cannot be expanded.
+    fn words_of_expansions(&self, root: &SyntaxNode) -> Option<HashSet<String>> {
+        let mut words = HashSet::new();
+        let mut waiting = vec![root.clone()];
+        let mut expansions = 0;
+        while let Some(node) = waiting.pop() {
+            expansions += 1;
+            if expansions > MOST_EXPANSIONS {
+                return None;
+            }
+            if &node != root {
+                let tokens = node.descendants_with_tokens().filter_map(|it| it.into_token());
+                words.extend(tokens.filter(|it| it.kind() == SyntaxKind::IDENT).map(|it| it.text().to_owned()));
+            }
+            for below in node.descendants() {
+                waiting.extend(expansions_of(&self.sema, below)?);
+            }
+        }
+        Some(words)
+    }
+}
+
+/// What a call, an attribute or a derive expands to; `None` where that is not known.
+fn expansions_of(sema: &Semantics<'_, RootDatabase>, node: SyntaxNode) -> Option<Vec<SyntaxNode>> {
+    if let Some(call) = ast::MacroCall::cast(node.clone()) {
+        let expanded = sema.expand(sema.to_def(&call)?);
+        return expanded.err.is_none().then(|| vec![expanded.value]);
+    }
+    let mut found = Vec::new();
+    if let Some(item) = ast::Item::cast(node.clone())
+        && let Some(expanded) = sema.expand_attr_macro(&item)
+    {
+        if expanded.err.is_some() {
+            return None;
+        }
+        found.push(expanded.value.value);
+    }
+    if let Some(meta) = ast::Meta::cast(node)
+        && let Some(derives) = sema.expand_derive_macro(&meta)
+    {
+        for derive in derives {
+            let derive = derive?;
+            if derive.err.is_some() {
+                return None;
+            }
+            found.push(derive.value);
+        }
+    }
+    Some(found)
+}
+
+/// One import: what stands at an end of a `use`.
+struct Leaf {
+    tree: ast::UseTree,
+    path: ast::Path,
+    /// As the file names it; `_` if it does not.
+    name: String,
+    /// Of a trait: what it brings into scope.
+    methods: Vec<String>,
+    /// Where it can be named.
+    scope: TextRange,
+}
+
+impl Leaf {
+    fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.name.as_str()).filter(|it| *it != "_").chain(self.methods.iter().map(String::as_str))
+    }
+
+    /// Whether its name stands anywhere in its scope but in itself and after a dot.
+    fn is_named_in(&self, text: &str, words: &WordTable) -> bool {
+        self.name != "_" && self.places(text, words, &self.name).any(|at| !follows_dot(text, at))
+    }
+
+    fn methods_are_named_in(&self, text: &str, words: &WordTable) -> bool {
+        self.methods.iter().any(|it| self.places(text, words, it).next().is_some())
+    }
+
+    fn places<'a>(&'a self, text: &'a str, words: &'a WordTable, name: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let (own, scope) = (span(self.tree.syntax().text_range()), span(self.scope));
+        words
+            .offsets(text, name)
+            .filter(move |&at| (scope.start..scope.end).contains(&at) && !(own.start..own.end).contains(&at))
+    }
+}
+
+fn follows_dot(text: &str, at: usize) -> bool {
+    let before = text[..at].trim_end();
+    before.ends_with('.') && !before.ends_with("..")
+}
+
+/// The imports of a file that are its own affair: private, of one name each, and without attributes.
+fn leaves(root: &SyntaxNode) -> Vec<Leaf> {
+    let uses = root.descendants().filter_map(ast::Use::cast);
+    let private = uses.filter(|it| it.visibility().is_none() && it.attrs().next().is_none());
+    let of_use = |it: ast::Use| {
+        let scope = it.syntax().parent().map(|it| it.text_range());
+        let trees = it.syntax().descendants().filter_map(ast::UseTree::cast);
+        let ends = trees.filter(|it| it.use_tree_list().is_none() && it.star_token().is_none());
+        ends.filter_map(|tree| leaf(tree, scope?)).collect::<Vec<_>>()
+    };
+    private.flat_map(of_use).collect()
+}
+
+fn leaf(tree: ast::UseTree, scope: TextRange) -> Option<Leaf> {
+    let path = tree.path()?;
+    let name = match tree.rename() {
+        Some(rename) => rename.name().map_or("_".to_owned(), |it| it.text().to_string()),
+        None => {
+            let segment = path.segment()?;
+            let named = match segment.self_token() {
+                // `use a::b::{self}`
+                Some(_) => tree.syntax().ancestors().skip(1).find_map(ast::UseTree::cast)?.path()?.segment()?,
+                None => segment,
+            };
+            named.name_ref()?.text().to_string()
+        }
+    };
+    (!name.starts_with("r#")).then(|| Leaf { tree, path, name, methods: Vec::new(), scope })
+}
+
+/// An import as one path.
+fn written(tree: &ast::UseTree) -> String {
+    let mut parts: Vec<String> = tree
+        .syntax()
+        .ancestors()
+        .map_while(|it| (!ast::Use::can_cast(it.kind())).then_some(it))
+        .filter_map(ast::UseTree::cast)
+        .filter_map(|it| Some(it.path()?.syntax().text().to_string()))
+        .collect();
+    parts.reverse();
+    let rename = tree.rename().map(|it| format!(" {}", it.syntax().text())).unwrap_or_default();
+    parts.join("::") + &rename
+}
+
+/// A type, a module before `::`, a macro, or a function that is called: what is no misspelt variable.
+fn may_be_imported(path: &ast::Path) -> bool {
+    let Some(name) = path.segment().and_then(|it| it.name_ref()) else { return false };
+    let Some(parent) = path.syntax().parent() else { return false };
+    let is_called = || {
+        let of_path = ast::PathExpr::cast(parent.clone());
+        of_path.and_then(|it| it.syntax().parent()).is_some_and(|it| ast::CallExpr::can_cast(it.kind()))
+    };
+    let is_attribute =
+        path.syntax().ancestors().any(|it| ast::Attr::can_cast(it.kind()) || ast::Visibility::can_cast(it.kind()));
+    let capital = name.text().starts_with(char::is_uppercase);
+    !is_attribute
+        && (capital || ast::Path::can_cast(parent.kind()) || ast::MacroCall::can_cast(parent.kind()) || is_called())
+}
+
+/// rust-analyzer's text with the file's byte order mark.
+fn as_written(file: &File, text: &str) -> Arc<str> {
+    match file.text.starts_with('\u{feff}') {
+        true => Arc::from(format!("\u{feff}{}", text.get(3..).unwrap_or(text))),
+        false => Arc::from(text),
+    }
+}
