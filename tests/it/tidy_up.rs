@@ -108,10 +108,9 @@ fn go_is_formatted_and_its_imports_are_put_right() {
     let edit = json!({"file": "web/web.go", "search_context": "\tfmt.Println(\"in\")\n", "replacement": "  _ = 1\n",
         "format": true, "fix_imports": true});
     let (status, reply) = server.post("/v1/edit", &edit);
-    let expected =
-        "package web\n\nimport \"example.com/site/auth\"\n\nfunc In() bool {\n\t_ = 1\n\treturn auth.Login(\"a\")\n}\n";
+    let expected = "package web\n\nimport (\n\t\"example.com/site/auth\"\n)\n\nfunc In() bool {\n\t_ = 1\n\treturn auth.Login(\"a\")\n}\n";
     assert_eq!((status, server.home.read("web/web.go").as_str()), (200, expected), "{reply}");
-    assert_eq!(reply["edits"][0]["line"], 6, "{reply}");
+    assert_eq!(reply["edits"][0]["line"], 8, "{reply}");
 
     let broken = write(&server, &json!({"name": "web/bad.go", "content": "package web\n\nfunc {\n", "format": true}));
     let note = broken["files"][0]["note"].as_str().unwrap_or_else(|| panic!("{broken}"));

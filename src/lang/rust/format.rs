@@ -22,7 +22,13 @@ pub struct Form<'a> {
 /// The text in rustfmt's form, or why not. Blocks until the deadline at most.
 pub fn format(text: &str, form: &Form, deadline: Instant) -> Result<String, String> {
     let mut command = Command::new("rustfmt");
-    command.args(["--quiet", "--emit", "stdout", "--edition", form.edition, "--config-path"]).arg(form.directory);
+    command.args(["--quiet", "--emit", "stdout", "--edition", form.edition]);
+    // It refuses to look where there is none.
+    let configured =
+        |it: &Path| [it.join("rustfmt.toml"), it.join(".rustfmt.toml")].into_iter().find(|it| it.is_file());
+    if let Some(config) = form.directory.ancestors().find_map(configured) {
+        command.arg("--config-path").arg(config);
+    }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     if form.trusted {
         command.current_dir(form.root);
@@ -123,6 +129,8 @@ mod tests {
         let form = Form { root: directory.path(), directory: directory.path(), edition: "2021", trusted: true };
         let deadline = Instant::now() + Duration::from_secs(60);
         assert_eq!(format("fn f( ){g()}", &form, deadline).unwrap(), "fn f() {\n\tg()\n}\n");
+        std::fs::remove_file(directory.path().join("rustfmt.toml")).unwrap();
+        assert_eq!(format("mod other;\nfn f( ){g()}", &form, deadline).unwrap(), "mod other;\nfn f() {\n    g()\n}\n");
         let error = format("fn f( {", &form, deadline).unwrap_err();
         assert!(error.starts_with("rustfmt: ") && error.len() > 15, "{error}");
     }

@@ -1,7 +1,8 @@
 //! Which imports of a text nothing names, and which names exactly one import would explain. In doubt an import is left
 //! alone, and so is a name: nothing here may be wrong.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::helpers::mod_path_to_ast;
 use ra_ap_ide_db::imports::import_assets::{ImportAssets, ImportPathConfig};
 use ra_ap_ide_db::imports::insert_use::{
-    ImportGranularity, ImportScope, InsertUseConfig, PrefixKind, insert_uses_with_editor,
+    ImportGranularity, ImportScope, ImportScopeKind, InsertUseConfig, PrefixKind, insert_use_with_editor,
 };
 use ra_ap_syntax::ast::{self, HasAttrs as _, HasName as _, HasVisibility as _};
 use ra_ap_syntax::syntax_editor::SyntaxEditor;
@@ -129,26 +130,21 @@ impl Context<'_> {
     fn with_missing(&self, name: &str) -> Option<Arc<str>> {
         let (file, id) = (self.files.get(name)?, self.file_id(name)?);
         let tree = self.sema.parse_guess_edition(id);
-        let mut wanted: Vec<(ImportScope, Vec<ModPath>)> = Vec::new();
+        let mut wanted: BTreeSet<(Reverse<usize>, ModPath)> = BTreeSet::new();
         for node in tree.syntax().descendants() {
             let Some(path) = self.missing_import(&node) else { continue };
             let Some(scope) = ImportScope::find_insert_use_container(&node, &self.sema) else { continue };
-            match wanted.iter_mut().find(|(it, _)| it.as_syntax_node() == scope.as_syntax_node()) {
-                Some((_, paths)) if paths.contains(&path) => {}
-                Some((_, paths)) => paths.push(path),
-                None => wanted.push((scope, vec![path])),
-            }
+            wanted.insert((Reverse(span(scope.as_syntax_node().text_range()).start), path));
         }
         if wanted.is_empty() {
             return None;
         }
-        let (editor, _) = SyntaxEditor::new(tree.syntax().clone());
-        for (scope, mut paths) in wanted {
-            paths.sort();
-            let paths = paths.iter().map(|it| mod_path_to_ast(it, Edition::CURRENT));
-            insert_uses_with_editor(&scope, paths, &INSERT, &editor);
+        // The editor takes one import at a time. From the end, so that the scopes before it stay where they are.
+        let mut text = tree.syntax().text().to_string();
+        for (Reverse(at), path) in wanted {
+            text = inserted(&text, at, &path)?;
         }
-        Some(as_written(file, &editor.finish().new_root().to_string()))
+        Some(as_written(file, &text))
     }
 
     /// The one import that would explain a name or a method that is not known.
@@ -250,6 +246,20 @@ impl Context<'_> {
         }
         Some(words)
     }
+}
+
+/// A text with one import more, in the scope that begins at an offset.
+fn inserted(text: &str, at: usize, path: &ModPath) -> Option<String> {
+    let tree = ast::SourceFile::parse(text, Edition::CURRENT).tree();
+    let kind = tree.syntax().descendants().filter(|it| span(it.text_range()).start == at).find_map(|it| {
+        let in_module = ast::ItemList::cast(it.clone()).map(ImportScopeKind::Module);
+        let in_block = || ast::StmtList::cast(it.clone()).map(ImportScopeKind::Block);
+        in_module.or_else(in_block).or_else(|| ast::SourceFile::cast(it).map(ImportScopeKind::File))
+    })?;
+    let scope = ImportScope { kind, required_cfgs: Vec::new() };
+    let (editor, _) = SyntaxEditor::new(tree.syntax().clone());
+    insert_use_with_editor(&scope, mod_path_to_ast(path, Edition::CURRENT), &INSERT, &editor);
+    Some(editor.finish().new_root().to_string())
 }
 
 /// What a call, an attribute or a derive expands to; `None` where that is not known.
