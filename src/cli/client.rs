@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use reqwest::Method;
 use serde_json::{Map, Value};
 
 use super::servers::Announcement;
@@ -13,11 +14,11 @@ const DEADLINE: Duration = Duration::from_secs(180);
 /// What the journal calls the command line.
 const AGENT: &str = concat!("semdex-cli/", env!("CARGO_PKG_VERSION"));
 
-/// A call, its fields in the body of a POST or in the query of a GET.
+/// A call, its fields in the body of a POST or PUT, or in the query of another.
 #[derive(Debug)]
 pub struct Call {
-    pub path: &'static str,
-    pub posts: bool,
+    pub path: String,
+    method: Method,
     pub fields: Map<String, Value>,
     /// A body of another type than JSON; the fields then stand in the query.
     pub body: Option<Body>,
@@ -31,12 +32,25 @@ pub struct Body {
 }
 
 impl Call {
-    pub fn get(path: &'static str) -> Call {
-        Call { path, posts: false, fields: Map::new(), body: None }
+    pub fn get(path: &str) -> Call {
+        Call::new(Method::GET, path.to_owned())
     }
 
-    pub fn post(path: &'static str) -> Call {
-        Call { path, posts: true, fields: Map::new(), body: None }
+    pub fn post(path: &str) -> Call {
+        Call::new(Method::POST, path.to_owned())
+    }
+
+    /// About the file that the path ends with.
+    pub fn put(path: &str, file: &str) -> Call {
+        Call::new(Method::PUT, format!("{path}/{}", escaped(file)))
+    }
+
+    pub fn delete(path: &str, file: &str) -> Call {
+        Call::new(Method::DELETE, format!("{path}/{}", escaped(file)))
+    }
+
+    fn new(method: Method, path: String) -> Call {
+        Call { path, method, fields: Map::new(), body: None }
     }
 
     pub fn sending(mut self, media_type: &'static str, text: String) -> Call {
@@ -88,8 +102,10 @@ pub async fn call(server: &Announcement, call: &Call, json: bool) -> io::Result<
             let request = client.post(format!("{url}?{}", call.query()));
             request.header("content-type", *media_type).body(text.clone())
         }
-        None if call.posts => client.post(url).json(&call.fields),
-        None => client.get(format!("{url}?{}", call.query())),
+        None if [Method::POST, Method::PUT].contains(&call.method) => {
+            client.request(call.method.clone(), url).json(&call.fields)
+        }
+        None => client.request(call.method.clone(), format!("{url}?{}", call.query())),
     };
     request = request.header("accept", if json { "application/json" } else { "text/markdown" });
     if let Some(file) = &server.token_file {
@@ -101,6 +117,16 @@ pub async fn call(server: &Announcement, call: &Call, json: bool) -> io::Result<
     let well = reply.status().is_success();
     let text = reply.text().await.map_err(|error| unreachable(server, &error))?;
     Ok(Said { well, text })
+}
+
+/// A file's name as a part of a path: its slashes stay.
+fn escaped(file: &str) -> String {
+    let byte = |it: u8| match it {
+        b'/' | b'-' | b'.' | b'_' | b'~' => char::from(it).to_string(),
+        it if it.is_ascii_alphanumeric() => char::from(it).to_string(),
+        it => format!("%{it:02X}"),
+    };
+    file.bytes().map(byte).collect()
 }
 
 fn unreachable(server: &Announcement, error: &reqwest::Error) -> io::Error {
@@ -116,6 +142,12 @@ fn unreachable(server: &Announcement, error: &reqwest::Error) -> io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_named_in_a_path() {
+        let call = Call::put("/v1/overlays", "src/a b#?%.rs");
+        assert_eq!(call.path, "/v1/overlays/src/a%20b%23%3F%25.rs");
+    }
 
     #[test]
     fn a_query_holds_what_was_said() {

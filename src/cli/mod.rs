@@ -1,6 +1,7 @@
 //! The command line: what may be said, and the verbs as a client of a running server.
 
 mod client;
+mod overlay;
 mod servers;
 mod verbs;
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::client::{self, Call};
+use super::overlay::Overlay;
 use super::servers::{self, Running};
 use crate::config::{Config, find_root};
 
@@ -59,6 +60,9 @@ pub enum Verb {
     },
     /// Gives a symbol another name, everywhere at once.
     Rename(RenameSymbol),
+    /// Content that is not on the disk, seen by every answer.
+    #[command(subcommand)]
+    Overlay(Overlay),
     /// Finds symbols by a part of their name, or lists those of a file.
     Symbols {
         #[arg(required_unless_present = "file", conflicts_with = "file")]
@@ -146,6 +150,8 @@ pub struct EditText {
         "replace_from", "near_line", "expected_hash"])]
     blocks: Option<PathBuf>,
     #[command(flatten)]
+    tidy: Tidy,
+    #[command(flatten)]
     change: Change,
     #[command(flatten)]
     common: Common,
@@ -168,6 +174,8 @@ pub struct WriteText {
     /// A new file of Rust gets the `mod` line that it needs, in the same change.
     #[arg(long)]
     declare: bool,
+    #[command(flatten)]
+    tidy: Tidy,
     #[command(flatten)]
     change: Change,
     #[command(flatten)]
@@ -196,6 +204,16 @@ struct Change {
     /// Whether what would break something is reported or refused.
     #[arg(long)]
     on_break: Option<OnBreak>,
+}
+
+#[derive(Debug, Args)]
+struct Tidy {
+    /// Format the changed files, with rustfmt or gofmt.
+    #[arg(long)]
+    format: bool,
+    /// Remove their unused imports, and add missing ones where only one fits.
+    #[arg(long)]
+    fix_imports: bool,
 }
 
 #[derive(Debug, Args)]
@@ -257,7 +275,7 @@ pub async fn run(verb: Verb, config: &Config) -> io::Result<bool> {
 }
 
 /// Where a verb is said: the workspace around it, and its server.
-struct Here {
+pub(super) struct Here {
     root: PathBuf,
     server: Running,
 }
@@ -277,7 +295,7 @@ impl Here {
     }
 
     /// The file as the server names it. One outside of the workspace keeps its name, for the server to refuse.
-    fn name(&self, file: &Path) -> io::Result<String> {
+    pub(super) fn name(&self, file: &Path) -> io::Result<String> {
         let file = resolved(file)?;
         Ok(file.strip_prefix(&self.root).unwrap_or(&file).to_string_lossy().into_owned())
     }
@@ -306,6 +324,7 @@ impl Verb {
         match self {
             Verb::Open { file, .. } => Some(file),
             Verb::Write(WriteText { file, .. }) => Some(file),
+            Verb::Overlay(overlay) => overlay.file(),
             Verb::Edit(EditText { file, .. })
             | Verb::Rename(RenameSymbol { file, .. })
             | Verb::Describe { file, .. }
@@ -344,6 +363,7 @@ impl Verb {
                 (call.with("diff", diff.then_some(true)), common)
             }
             Verb::Rename(rename) => rename.call(here)?,
+            Verb::Overlay(overlay) => overlay.call(here)?,
             Verb::Symbols { query, file, common } => {
                 let file = here.maybe(file.as_ref())?;
                 (Call::get("/v1/symbols").with("query", query).with("file", file), common)
@@ -393,11 +413,18 @@ impl Change {
     }
 }
 
+impl Tidy {
+    fn over(self, call: Call) -> Call {
+        call.with("format", self.format.then_some(true)).with("fix_imports", self.fix_imports.then_some(true))
+    }
+}
+
 impl EditText {
     fn call(self, here: &Here) -> io::Result<(Call, Common)> {
         if let Some(blocks) = text(None, self.blocks)? {
             let call = Call::post("/v1/edit").sending("text/x-search-replace", blocks);
-            return Ok((self.change.over(call.with("autofix", self.autofix)), self.common));
+            let call = self.tidy.over(call.with("autofix", self.autofix));
+            return Ok((self.change.over(call), self.common));
         }
         let call = Call::post("/v1/edit")
             .with("file", here.maybe(self.file.as_ref())?)
@@ -409,7 +436,7 @@ impl EditText {
             .with("autofix", self.autofix)
             .with("near_line", self.near_line)
             .with("expected_hash", self.expected_hash);
-        Ok((self.change.over(call), self.common))
+        Ok((self.change.over(self.tidy.over(call)), self.common))
     }
 }
 
@@ -433,12 +460,12 @@ impl WriteText {
             .with("mode", self.mode.map(Mode::word))
             .with("declare", self.declare.then_some(true))
             .with("expected_hash", self.expected_hash);
-        Ok((self.change.over(call), self.common))
+        Ok((self.change.over(self.tidy.over(call)), self.common))
     }
 }
 
 /// A text said on the command line, or else read out of a file.
-fn text(said: Option<String>, from: Option<PathBuf>) -> io::Result<Option<String>> {
+pub(super) fn text(said: Option<String>, from: Option<PathBuf>) -> io::Result<Option<String>> {
     match (said, from) {
         (Some(said), _) => Ok(Some(said)),
         (None, Some(file)) if file.as_os_str() == "-" => {

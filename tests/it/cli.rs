@@ -50,6 +50,62 @@ fn the_verbs_ask_the_server_that_runs() {
 }
 
 #[test]
+fn a_symbol_is_renamed_everywhere() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let tried = semdex(&server, &["rename", "greeter::greet", "welcome", "--dry-run"]);
+    assert_eq!(
+        (tried.code, server.home.read("src/shout.rs").contains("welcome")),
+        (Some(0), false),
+        "{}",
+        tried.errors
+    );
+    let renamed = semdex(&server, &["rename", "greeter::greet", "welcome", "--json"]);
+    assert_eq!(renamed.code, Some(0), "{}", renamed.errors);
+    let json: Value = serde_json::from_str(&renamed.output).unwrap();
+    assert_eq!((&json["applied"], json["files"].as_array().map(Vec::len)), (&Value::Bool(true), Some(2)), "{json}");
+    let both = ["src/lib.rs", "src/shout.rs"].map(|it| server.home.read(it));
+    assert!(both[0].contains("pub fn welcome(name") && both[1].starts_with("use crate::welcome;"), "{both:?}");
+    let taken = semdex(&server, &["rename", "greeter::welcome", "greet_all"]);
+    assert_eq!((taken.code, taken.output.as_str()), (Some(1), ""));
+    assert!(taken.errors.contains("rename_refused") && taken.errors.contains("greet_all"), "{}", taken.errors);
+}
+
+#[test]
+fn overlays_are_put_listed_and_taken_away() {
+    let server = Server::on(RUST);
+    let name = "src/a b#.rs";
+    let put =
+        semdex(&server, &["overlay", "put", name, "--content", "fn f() {}\n", "--ttl", "60", "--edits", "overlay"]);
+    assert_eq!(put.code, Some(0), "{}", put.errors);
+    assert!(put.output.contains(name), "{}", put.output);
+    let (_, seen) = server.post("/v1/describe", &serde_json::json!({"file": name}));
+    assert_eq!(seen["file"]["content"], "fn f() {}\n", "{seen}");
+    let listed = semdex(&server, &["overlay", "list", "--json"]);
+    let json: Value = serde_json::from_str(&listed.output).unwrap_or_else(|_| panic!("{}", listed.errors));
+    let overlay = &json["overlays"][0];
+    assert_eq!((&overlay["file"], &overlay["edits"]), (&Value::from(name), &Value::from("overlay")), "{json}");
+    let deleted = semdex(&server, &["overlay", "delete", name]);
+    assert_eq!((deleted.code, deleted.output.contains(name)), (Some(0), true), "{}", deleted.errors);
+    assert!(!server.home.root().join(name).exists());
+    assert_eq!(semdex(&server, &["overlay", "delete", name]).code, Some(1), "there is none any more");
+    assert_eq!(semdex(&server, &["overlay"]).code, Some(2));
+}
+
+#[test]
+fn a_written_text_is_formatted() {
+    let server = Server::on(RUST);
+    let write = ["write", "src/b.rs", "--content", "pub fn  f( ){}\n", "--format", "--fix-imports"];
+    let written = semdex(&server, &write);
+    assert_eq!(
+        (written.code, server.home.read("src/b.rs").as_str()),
+        (Some(0), "pub fn f() {}\n"),
+        "{}",
+        written.errors
+    );
+}
+
+#[test]
 fn without_a_server_one_is_started_and_found_again() {
     let home = Home::with(RUST);
     let pid = || {

@@ -546,7 +546,8 @@ fn common_shift(table: &[Indentations], asked_unit: Unit, unit: Unit) -> Option<
     let is_known = match table {
         [only] => {
             let step = width(only.asked) * unit.width() == width(only.there) * asked_unit.width();
-            !only.asked.is_empty() && !only.asked.contains('\t') && !step
+            let odd = !width(only.there).is_multiple_of(unit.width());
+            !only.asked.contains('\t') && (odd || (!only.asked.is_empty() && !step))
         }
         _ => true,
     };
