@@ -4,6 +4,8 @@
 //! indentation the file has for it; depths that only the replacement has are counted on from the nearest one, in the
 //! file's own unit. Where both agree, and for an exact match, the replacement is taken as it is.
 
+mod exactly;
+mod fit;
 mod kept;
 
 use similar::DiffOp;
@@ -12,7 +14,8 @@ use super::literals::Literals;
 use super::{Hit, without_bom};
 use crate::model::{Code, Error, Help, Result, Span, Strategy};
 use crate::text::diff;
-use crate::text::words::words;
+use exactly::literal;
+use fit::Fit;
 use kept::Kept;
 
 /// One replacement: exactly this range of the old text becomes this text.
@@ -128,86 +131,6 @@ fn deletes_lines(text: &str, span: Span, context: &str, replacement: &str) -> bo
     replacement.trim().is_empty()
         && context.ends_with('\n')
         && indentation_before(text, span.start).is_some_and(|shift| !shift.is_empty())
-}
-
-/// An exact match is replaced as asked. But where one line was searched with less than its indentation, and the
-/// replacement is written as if the line stood as far left, its lines move to where the line stands.
-fn literal(text: &str, span: Span, context: &str, replacement: &str) -> Patch {
-    let shift = indentation_before(text, span.start).unwrap_or_default();
-    let moves = !context.trim_end().contains('\n') && ignores(replacement, context, shift);
-    // Where the first line goes, its indentation is not left behind.
-    let first_goes = replacement.starts_with('\n') && !context.starts_with('\n');
-    let line = |(at, line): (usize, &str)| match line.trim().is_empty() || !moves || (at == 0 && !first_goes) {
-        true => line.to_owned(),
-        false => shift.to_owned() + line,
-    };
-    let lines: Vec<String> = replacement.split('\n').enumerate().map(line).collect();
-    let start = if first_goes { span.start - shift.len() } else { span.start };
-    Patch { range: Span::new(start, span.end), text: lines.join("\n") }
-}
-
-/// Whether the replacement of a line that stands this far to the right does not take that into account: it repeats the
-/// line at the left margin, or else its later lines fit the brackets that it opens and closes better if its first line
-/// stands there.
-fn ignores(replacement: &str, context: &str, indentation: &str) -> bool {
-    if indentation.is_empty() {
-        return false;
-    }
-    let first = width(indentation);
-    if let Some(repeated) = replacement.lines().skip(1).find(|line| line.trim() == context.trim())
-        && words(context).nth(1).is_some()
-        && [0, first].contains(&width(indent(repeated)))
-    {
-        return indent(repeated).is_empty();
-    }
-    let mut depth = 0i64;
-    let (mut as_it_is, mut at_the_margin) = (0usize, 0usize);
-    let mut before = "";
-    let replacement = without_strings(replacement.trim_start_matches(['\r', '\n']));
-    for (at, line) in replacement.lines().enumerate() {
-        let words = line.trim();
-        // What the first line closes was opened before it.
-        let words = if at == 0 { words.trim_start_matches([')', ']', '}']) } else { words };
-        let continues = continues(before, words);
-        before = words;
-        if at > 0 && !words.is_empty() {
-            let closed = words.chars().take_while(|it| matches!(it, ')' | ']' | '}')).count();
-            let depth = depth - closed.cast_signed() as i64;
-            let misfits = |first: usize| match depth {
-                1.. => width(indent(line)) <= first,
-                0 if continues => width(indent(line)) <= first,
-                0 => width(indent(line)) < first,
-                _ => width(indent(line)) >= first,
-            };
-            let stands_deeper = depth == 0 && !continues && !indent(line).is_empty();
-            as_it_is += usize::from(misfits(first));
-            at_the_margin += usize::from(misfits(0) || stands_deeper);
-        }
-        for character in words.chars() {
-            depth += match character {
-                '(' | '[' | '{' => 1,
-                ')' | ']' | '}' => -1,
-                _ => 0,
-            };
-        }
-    }
-    as_it_is > 0 && at_the_margin <= as_it_is
-}
-
-/// A text with nothing in its string literals, so that a bracket is a bracket.
-fn without_strings(text: &str) -> String {
-    let literals = Literals::scan(text);
-    text.char_indices().filter(|(at, it)| *it == '\n' || !literals.in_string(*at)).map(|(_, it)| it).collect()
-}
-
-/// Whether a line goes on with what the line before it began.
-fn continues(before: &str, line: &str) -> bool {
-    const FIRST: [&str; 5] = [".", "?", "&&", "||", "="];
-    const LAST: [&str; 5] = ["=", "+", "&&", "||", ":"];
-    if before.starts_with("//") || line.starts_with("//") {
-        return false;
-    }
-    FIRST.iter().any(|it| line.starts_with(it)) || LAST.iter().any(|it| before.ends_with(it))
 }
 
 /// A match that is not exact: the place lies between its first and last word, and the replacement is fitted to it.
@@ -477,168 +400,4 @@ fn same_starts(a: &[String], b: &[String]) -> Option<Vec<(usize, usize)>> {
     }
     let (a, b) = (starts(a), starts(b));
     Some(a.iter().enumerate().filter_map(|(at, start)| Some((at, b.binary_search(start).ok()?))).collect())
-}
-
-/// How the request's indentation becomes the file's.
-struct Fit<'a> {
-    /// For each indentation of the search text the file's, the shallowest first; empty where both agree.
-    table: Vec<Indentations<'a>>,
-    asked_unit: Unit,
-    unit: Unit,
-    /// By how many columns the file's lines stand further right than the request's, where all depths agree on it.
-    shift: Option<isize>,
-}
-
-impl<'a> Fit<'a> {
-    fn new(text: &'a str, span: Span, context: &'a str, replacement: &str) -> Fit<'a> {
-        let asked_unit = Unit::of([context, replacement]);
-        let unit = Unit::of([text]).or(asked_unit).unwrap_or(Unit::Spaces(4));
-        let asked_unit = match (asked_unit, unit) {
-            // What goes on further right, not a wide step.
-            (Some(Unit::Spaces(asked)), Unit::Spaces(step)) if asked > 4 && asked % step == 0 => unit,
-            (asked, _) => asked.unwrap_or(unit),
-        };
-        let fit = |pairs: &[Indentations<'a>]| {
-            let table = table(pairs);
-            let shift = common_shift(&table, asked_unit, unit);
-            Fit { shift, unit: step_there(&table, asked_unit).unwrap_or(unit), table, asked_unit }
-        };
-        let pairs = indentations(text, span, context);
-        match pairs[..] {
-            // One line without its indentation, and a replacement that knows it all the same.
-            [only] if only.asked.is_empty() && !ignores(replacement, context, only.there) => fit(&[]),
-            [first, _, ..] => {
-                // The first line may have lost its indentation on the way, which the others then contradict.
-                let (all, others) = (fit(&pairs), fit(&pairs[1..]));
-                let lost =
-                    all.shift.is_none() && first.asked.is_empty() && others.indentation(first.asked) != first.there;
-                if lost { others } else { all }
-            }
-            _ => fit(&pairs),
-        }
-    }
-
-    fn indentation(&self, asked: &str) -> String {
-        let deeper = self.table.partition_point(|pair| width(pair.asked) <= width(asked));
-        let Some(base) = self.table.get(deeper.saturating_sub(1)) else { return asked.to_owned() };
-        let (from, to) = (width(base.asked), width(asked));
-        if let (Some(shift), Unit::Spaces(_)) = (self.shift, self.unit) {
-            return " ".repeat(to.saturating_add_signed(shift));
-        }
-        let step = self.asked_unit.width();
-        if to >= from {
-            let (levels, rest) = ((to - from) / step, (to - from) % step);
-            return base.there.to_owned() + &self.unit.text().repeat(levels) + &" ".repeat(rest);
-        }
-        let mut there = base.there;
-        for _ in 0..(from - to).div_ceil(step) {
-            let shorter = there.strip_suffix(self.unit.text().as_str()).or_else(|| there.strip_suffix('\t'));
-            there = shorter.unwrap_or_default();
-        }
-        there.to_owned()
-    }
-}
-
-/// Of two depths or more, or of one that is another step in the file: that is no matter of wider or narrower steps.
-fn common_shift(table: &[Indentations], asked_unit: Unit, unit: Unit) -> Option<isize> {
-    let shift = |pair: &Indentations| width(pair.there).cast_signed() - width(pair.asked).cast_signed();
-    let first = shift(table.first()?);
-    let is_known = match table {
-        [only] => {
-            let step = width(only.asked) * unit.width() == width(only.there) * asked_unit.width();
-            let odd = !width(only.there).is_multiple_of(unit.width());
-            !only.asked.contains('\t') && (odd || (!only.asked.is_empty() && !step))
-        }
-        _ => true,
-    };
-    let spaces = table.iter().all(|pair| !pair.there.contains('\t'));
-    (spaces && is_known && table.iter().all(|pair| shift(pair) == first)).then_some(first)
-}
-
-/// How many blanks the place has for each step of the request, where that is the same for all depths.
-fn step_there(table: &[Indentations], asked_unit: Unit) -> Option<Unit> {
-    let steps = table.windows(2).map(|two| {
-        let asked = width(two[1].asked) - width(two[0].asked);
-        let there = width(two[1].there).checked_sub(width(two[0].there))?;
-        let spaces = !two[1].there.contains('\t');
-        let whole = asked % asked_unit.width() == 0 && there % (asked / asked_unit.width()).max(1) == 0;
-        (spaces && whole && there > 0).then(|| there / (asked / asked_unit.width()).max(1))
-    });
-    let steps: Option<Vec<usize>> = steps.collect();
-    let steps = steps?;
-    let first = *steps.first()?;
-    steps.iter().all(|it| *it == first).then_some(Unit::Spaces(first))
-}
-
-/// One entry for each depth of the search text: the indentation that the file has for it most often.
-fn table<'a>(pairs: &[Indentations<'a>]) -> Vec<Indentations<'a>> {
-    if pairs.iter().all(|pair| pair.asked == pair.there) {
-        return Vec::new();
-    }
-    let mut counted: Vec<(Indentations<'a>, usize)> = Vec::new();
-    let mut sorted = pairs.to_vec();
-    sorted.sort_by_key(|pair| (width(pair.asked), pair.there));
-    for pair in sorted {
-        match counted.last_mut() {
-            Some((last, count)) if width(last.asked) == width(pair.asked) && last.there == pair.there => *count += 1,
-            _ => counted.push((pair, 1)),
-        }
-    }
-    counted.sort_by_key(|(pair, count)| (width(pair.asked), std::cmp::Reverse(*count)));
-    counted.dedup_by_key(|(pair, _)| width(pair.asked));
-    counted.into_iter().map(|(pair, _)| pair).collect()
-}
-
-/// One step of indentation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Tab,
-    Spaces(usize),
-}
-
-impl Unit {
-    /// As most of the indented lines have it; unknown if none is indented.
-    fn of<const N: usize>(texts: [&str; N]) -> Option<Unit> {
-        /// Enough to know a file's habit.
-        const LINES: usize = 2000;
-        let (mut tabs, mut spaces) = (0, 0);
-        let mut steps = [0usize; 9];
-        let mut before = 0;
-        let lines = texts.iter().flat_map(|text| text.lines());
-        for line in lines.filter(|line| !line.trim().is_empty()).take(LINES) {
-            let indentation = indent(line);
-            if indentation.starts_with('\t') {
-                tabs += 1;
-                continue;
-            }
-            spaces += usize::from(!indentation.is_empty());
-            let step = width(indentation).abs_diff(before);
-            before = width(indentation);
-            if (2..steps.len()).contains(&step) {
-                steps[step] += 1;
-            }
-        }
-        if tabs == 0 && spaces == 0 {
-            return None;
-        }
-        if tabs >= spaces {
-            return Some(Unit::Tab);
-        }
-        let most = steps.iter().max().copied().unwrap_or_default();
-        Some(Unit::Spaces(if most == 0 { 4 } else { steps.iter().position(|&count| count == most).unwrap_or(4) }))
-    }
-
-    fn width(self) -> usize {
-        match self {
-            Unit::Tab => 4,
-            Unit::Spaces(count) => count,
-        }
-    }
-
-    fn text(self) -> String {
-        match self {
-            Unit::Tab => "\t".to_owned(),
-            Unit::Spaces(count) => " ".repeat(count),
-        }
-    }
 }
