@@ -13,6 +13,7 @@ use super::tidy::Tidy;
 use crate::lang::files::{File, Files};
 use crate::model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy, SymbolQuery};
 use crate::text::blocks::{self, Action};
+use crate::text::lines::LineIndex;
 use crate::text::matching::{self, Patch, Search};
 use crate::workspace::{Cause, Workspace};
 
@@ -238,13 +239,13 @@ fn combine(placed: &[Placed]) -> Result<Plan> {
         }
         let patches: Vec<Patch> = indexes.iter().map(|&index| placed[index].patch.clone()).collect();
         let (text, spans) = matching::apply_all(&file.text, &patches)?;
-        let after = File::new(name, text);
+        let lines = LineIndex::new(&text);
         for (&index, span) in indexes.iter().zip(spans) {
-            let place = after.lines().place(name, span);
+            let place = lines.place(name, span);
             landed.insert(index, Landed { strategy: placed[index].strategy, score: placed[index].score, place });
         }
         let old = (!placed[indexes[0]].created).then(|| file.text.clone());
-        edits.push(FileEdit { file: name.to_owned(), old, new: Some(after.text.clone()) });
+        edits.push(FileEdit { file: name.to_owned(), old, new: Some(text.into()) });
     }
     Ok(Plan::new(edits, landed.into_values().collect()))
 }

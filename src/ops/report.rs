@@ -1,7 +1,5 @@
 //! What every change answers with.
 
-use std::sync::Arc;
-
 use crate::lang::Stop;
 use crate::model::{
     Affected, Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Impact, Judgement, Landed, Language, Result,
@@ -9,7 +7,7 @@ use crate::model::{
 };
 use crate::text::diff::unified;
 use crate::workspace::disk::Notes;
-use crate::workspace::{Cause, Change, Outcome, Undone, Workspace};
+use crate::workspace::{Cause, Change, Hashes, Outcome, Undone, Workspace};
 
 use super::ask::{Ask, Reply};
 use super::tidy::{self, Tidy};
@@ -138,7 +136,10 @@ where
         if plan.edits.is_empty() {
             let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
             let meta = workspace.meta(None, snapshot.revision, Coverage::default());
-            return Ok(Reply { value: report(&plan, None, Notes::new(), false, Judgement::default()), meta });
+            return Ok(Reply {
+                value: report(&plan, None, Notes::new(), false, Judgement::default(), &Hashes::new()),
+                meta,
+            });
         }
         let change = Change {
             cause: mode.cause,
@@ -198,7 +199,7 @@ async fn judge_go(
 }
 
 fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<Report>> {
-    let Outcome { applied, change, to_overlays, notes, rejected, revision, mut judgement } = outcome;
+    let Outcome { applied, change, to_overlays, notes, rejected, revision, mut judgement, hashes } = outcome;
     let language = plan.edits.iter().find_map(|it| Language::of(&it.file));
     let coverage = std::mem::take(&mut judgement.coverage);
     let meta = workspace.meta(language, revision, coverage);
@@ -214,7 +215,7 @@ fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<
         error.meta = Some(Box::new(meta));
         return Err(error);
     }
-    let mut report = report(plan, change, notes, applied, judgement);
+    let mut report = report(plan, change, notes, applied, judgement, &hashes);
     report.files.iter_mut().for_each(|it| it.overlay = to_overlays);
     Ok(Reply { value: report, meta })
 }
@@ -234,15 +235,23 @@ fn first_places(broken: &[Broken]) -> String {
     shown.join(", ")
 }
 
-fn report(plan: &Plan, change: Option<String>, notes: Notes, applied: bool, judgement: Judgement) -> Report {
-    let hash = |text: &Arc<str>| blake3::hash(text.as_bytes()).to_hex().to_string();
+fn report(
+    plan: &Plan,
+    change: Option<String>,
+    notes: Notes,
+    applied: bool,
+    judgement: Judgement,
+    hashes: &Hashes,
+) -> Report {
+    let of = |edit: &FileEdit| hashes.get(&edit.file).copied().unwrap_or_default();
+    let hex = |it: blake3::Hash| it.to_hex().to_string();
     let files = plan
         .edits
         .iter()
         .map(|edit| ChangedFile {
             file: edit.file.clone(),
-            hash: edit.new.as_ref().map(hash),
-            old_hash: edit.old.as_ref().map(hash),
+            hash: of(edit).1.map(hex),
+            old_hash: of(edit).0.map(hex),
             created: edit.old.is_none(),
             diff: unified(edit.old.as_deref(), edit.new.as_deref(), &edit.file),
             overlay: false,

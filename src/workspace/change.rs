@@ -79,6 +79,16 @@ pub struct Outcome {
     pub rejected: bool,
     pub revision: Revision,
     pub judgement: Judgement,
+    pub hashes: Hashes,
+}
+
+/// Of each file of a change: what its content hashes to before and after, where it has any.
+pub type Hashes = BTreeMap<String, (Option<blake3::Hash>, Option<blake3::Hash>)>;
+
+pub fn hashes(before: &Files, after: &Files, edits: &[FileEdit]) -> Hashes {
+    let of = |files: &Files, name: &str| files.get(name).map(|it| it.hash);
+    let pair = |it: &FileEdit| (it.file.clone(), (of(before, &it.file), of(after, &it.file)));
+    edits.iter().map(pair).collect()
 }
 
 /// The texts with some of them replaced.

@@ -23,7 +23,7 @@ use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress, Tidied, go, rust};
 use crate::model::{Code, Coverage, Error, FileEdit, Language, Meta, Missing, Result, Revision, State};
 
-pub use change::{Cause, Change, Outcome, Undone};
+pub use change::{Cause, Change, Hashes, Outcome, Undone};
 use disk::Disk;
 use journal::{Entry, Found, Journal};
 use memo::Memo;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::change::{self, Change, Outcome, Undone};
+use super::change::{self, Change, Hashes, Outcome, Undone};
 use super::disk::{Located, Notes, Write};
 use super::journal::{self, Entry, EntryFile, Verdict};
 use super::overlays;
@@ -47,6 +47,7 @@ impl Writer {
             rejected,
             revision: self.revision,
             judgement,
+            hashes: change::hashes(&self.files, &after, edits),
         };
         if dry_run || rejected {
             return Ok(outcome);
@@ -55,7 +56,7 @@ impl Writer {
             self.edit_overlays(edits, after);
             return Ok(Outcome { applied: true, revision: self.revision, ..outcome });
         }
-        match self.write(&change) {
+        match self.write(&change, &outcome.hashes) {
             Ok((token, notes)) => {
                 outcome.change = Some(token);
                 outcome.notes = notes;
@@ -86,7 +87,7 @@ impl Writer {
     }
 
     /// Brings a change to the disk: recorded first, then all files or none. Answers with the token that takes it back.
-    fn write(&mut self, change: &Change) -> Result<(String, Notes)> {
+    fn write(&mut self, change: &Change, hashes: &Hashes) -> Result<(String, Notes)> {
         let located = change.edits.iter().map(|edit| self.disk.locate(&edit.file)).collect::<Result<Vec<_>>>()?;
         self.look_into_journal();
         let turn = self.turns.take()?;
@@ -126,7 +127,7 @@ impl Writer {
                 .iter()
                 .zip(&located)
                 .zip(&looks)
-                .map(|((a, b), c)| entry_file(a, b, *c, undone))
+                .map(|((a, b), c)| entry_file(a, b, *c, undone, hashes))
                 .collect(),
         };
         self.journal.begin(entry, RECORD).map_err(|mut error| {
@@ -162,14 +163,21 @@ fn token(tokens: &mut ulid::Generator) -> String {
     tokens.generate().unwrap_or_else(|_| ulid::Ulid::generate()).to_string()
 }
 
-fn entry_file(edit: &FileEdit, located: &Located, look: (Option<u32>, usize), undone: &Undone) -> EntryFile {
-    let hash = |text: &std::sync::Arc<str>| blake3::hash(text.as_bytes()).to_hex().to_string();
+fn entry_file(
+    edit: &FileEdit,
+    located: &Located,
+    look: (Option<u32>, usize),
+    undone: &Undone,
+    hashes: &Hashes,
+) -> EntryFile {
+    let (old, new) = hashes.get(&edit.file).copied().unwrap_or_default();
+    let hex = |it: blake3::Hash| it.to_hex().to_string();
     EntryFile {
         file: located.rel.clone(),
         old: edit.old.clone(),
         new: edit.new.clone(),
-        old_hash: edit.old.as_ref().map(hash),
-        new_hash: edit.new.as_ref().map(hash),
+        old_hash: old.map(hex),
+        new_hash: new.map(hex),
         mode: look.0.or_else(|| undone.modes.get(&edit.file).copied()),
         made_directories: look.1.max(undone.made_directories.get(&edit.file).copied().unwrap_or_default()),
     }

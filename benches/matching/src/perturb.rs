@@ -52,6 +52,10 @@ impl Layout {
         if has_others(replacement, search) || has_others(search, replacement) {
             return None;
         }
+        // What stands further left than all that is searched: nobody could tell by how much.
+        let least = |text: &str| {
+            text.lines().filter(|it| !it.trim().is_empty()).map(|it| it.len() - it.trim_start().len()).min()
+        };
         let search_only = |text: Option<String>| Some((text?, replacement.to_owned()));
         let made = match self {
             Layout::Dedented => {
@@ -67,12 +71,8 @@ impl Layout {
             Layout::Indented => {
                 let tabs = search.contains("\n\t") || replacement.contains("\n\t");
                 let unit = if tabs { "\t" } else { unit(search).or(unit(replacement)).unwrap_or("    ") };
-                // What stands further left than all that is searched: nobody could tell by how much.
-                let least = |text: &str| {
-                    text.lines().filter(|it| !it.trim().is_empty()).map(|it| it.len() - it.trim_start().len()).min()
-                };
                 let mixed = tabs && search.lines().chain(replacement.lines()).any(|it| it.starts_with(' '));
-                if mixed || (least(replacement) < least(search) && !tabs) {
+                if mixed || (least(replacement) < least(search)) {
                     return None;
                 }
                 let indent = |text: &str| {
@@ -82,6 +82,9 @@ impl Layout {
             }
             Layout::OtherUnit => {
                 let from = unit(search)?;
+                if least(replacement) < least(search) {
+                    return None;
+                }
                 // What is aligned by blanks, or a mixture, is no matter of units.
                 let is_mixed = |it: &str| it.trim_start_matches(from).starts_with([' ', '\t']);
                 if search.lines().chain(replacement.lines()).any(is_mixed) {
