@@ -31,6 +31,7 @@ bench benches/explorer/explorer.py --rust-analyzer "${SEMDEX_TOOLS:+$SEMDEX_TOOL
 bench benches/impact/impact.py --count 100 "${all[@]}"
 bench benches/matching/matching.sh
 bench benches/edits/back_and_forth.py "${all[@]}"
+bench benches/rename/rename.py "${all[@]}"
 bench benches/latency/latency.py
 bench benches/crowd/crowd.py
 bench benches/crash/crash.py

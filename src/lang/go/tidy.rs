@@ -129,6 +129,7 @@ async fn asked(inquiry: &Inquiry<'_>, name: &str, step: Step) -> std::result::Re
                 CodeActionOrCommand::Command(_) => None,
             });
             let Some(edit) = edit else { return Ok(None) };
+            #[expect(clippy::mutable_key_type, reason = "a `Uri` compares by its text, which does not change")]
             let mut files = by_file(edit).map_err(|_| Failure::Refused("gopls would move files for it".to_owned()))?;
             files.remove(&uri).unwrap_or_default()
         }

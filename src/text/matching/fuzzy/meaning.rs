@@ -54,13 +54,13 @@ impl Differing<'_> {
 
 /// Where two lines of as many words differ; nothing where they have not as many.
 pub(super) fn differing<'a>(asked: &'a str, there: &'a str) -> Vec<Differing<'a>> {
-    let (a, b): (Vec<(usize, &str)>, Vec<(usize, &str)>) = (words(asked).collect(), words(there).collect());
+    let (a, b): (Vec<_>, Vec<_>) = (words(asked).collect(), words(there).collect());
     if a.len() != b.len() {
         return Vec::new();
     }
     let pair = |((at, asked_word), (other, there_word)): (&(usize, &'a str), &(usize, &'a str))| Differing {
-        asked: *asked_word,
-        there: *there_word,
+        asked: asked_word,
+        there: there_word,
         negated: is_negated(asked, *at) != is_negated(there, *other),
     };
     a.iter().zip(&b).map(pair).filter(|it| it.asked != it.there || it.negated).collect()

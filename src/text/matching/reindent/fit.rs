@@ -86,7 +86,8 @@ fn step_there(table: &[Indentations], asked_unit: Unit) -> Option<Unit> {
         let asked = width(two[1].asked) - width(two[0].asked);
         let there = width(two[1].there).checked_sub(width(two[0].there))?;
         let spaces = !two[1].there.contains('\t');
-        let whole = asked % asked_unit.width() == 0 && there % (asked / asked_unit.width()).max(1) == 0;
+        let whole =
+            asked.is_multiple_of(asked_unit.width()) && there.is_multiple_of((asked / asked_unit.width()).max(1));
         (spaces && whole && there > 0).then(|| there / (asked / asked_unit.width()).max(1))
     });
     let steps: Option<Vec<usize>> = steps.collect();
