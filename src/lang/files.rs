@@ -1,12 +1,15 @@
 //! The texts of a workspace at one revision: what every engine and every answer speaks of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::model::{Language, Outline};
 use crate::text::lines::LineIndex;
 use crate::text::words::WordTable;
+
+/// Outlines that are kept for the next file of the same text.
+const MOST_RECENT: usize = 8;
 
 /// One file's content. Immutable; a change makes a new one.
 #[derive(Debug)]
@@ -54,13 +57,25 @@ impl File {
 
     /// What the parser of its language says; empty for a file of no known language.
     pub fn outline(&self) -> &Arc<Outline> {
-        self.outline.get_or_init(|| {
-            Arc::new(match Language::of(&self.path) {
-                Some(language) => super::outline(language, &self.text),
-                None => Outline::default(),
-            })
+        self.outline.get_or_init(|| match Language::of(&self.path) {
+            Some(language) => recent_outline(language, self.hash, &self.text),
+            None => Arc::default(),
         })
     }
+}
+
+/// A text that is planned, judged and told of is parsed once, though each makes a file of it.
+fn recent_outline(language: Language, hash: blake3::Hash, text: &str) -> Arc<Outline> {
+    static RECENT: Mutex<VecDeque<(Language, blake3::Hash, Arc<Outline>)>> = Mutex::new(VecDeque::new());
+    let recent = || RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((.., outline)) = recent().iter().find(|it| (it.0, it.1) == (language, hash)) {
+        return outline.clone();
+    }
+    let outline = Arc::new(super::outline(language, text));
+    let mut recent = recent();
+    recent.truncate(MOST_RECENT - 1);
+    recent.push_front((language, hash, outline.clone()));
+    outline
 }
 
 /// All text files of a workspace (UTF-8, at most 10 MiB each, nothing under `.git`, `node_modules` or a directory

@@ -27,9 +27,9 @@ pub(super) fn of(edit: &FileEdit, new: &[Diagnostic]) -> Vec<Finding> {
     let (Some(language), Some(text)) = (Language::of(&edit.file), &edit.new) else { return Vec::new() };
     let file = File::new(edit.file.as_str(), text.clone());
     let mut findings = Vec::new();
-    let old_errors = edit.old.as_deref().map_or(0, |old| crate::lang::outline(language, old).errors.len());
     let errors = &file.outline().errors;
-    if errors.len() > old_errors {
+    let old_errors = || edit.old.as_deref().map_or(0, |old| crate::lang::outline(language, old).errors.len());
+    if !errors.is_empty() && errors.len() > old_errors() {
         findings.extend(errors.iter().take(MOST_SYNTAX).map(|error| {
             let line = file.lines().line(error.span.start.min(text.len()));
             Finding {

@@ -15,7 +15,6 @@ use super::outside;
 use super::quick;
 use super::session::{SCOPE, Session};
 use super::silence::{self, State};
-use super::syntax;
 use super::usages::{self, Effort};
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
@@ -79,7 +78,7 @@ pub async fn run(
         Some(judgement) => judgement,
         None => by_gopls(&session, [&layout, &after], &scene, &edits, generation, deadline).await?,
     };
-    unchecked(&scene, &after, &edits, &mut judgement.impact);
+    unchecked(&session, &scene, &after, &edits, &mut judgement.impact);
     Ok(judgement)
 }
 
@@ -430,14 +429,14 @@ fn tests(references: impl Iterator<Item = Affected>) -> Vec<Affected> {
 }
 
 /// What this judgement cannot know, where it matters for this edit.
-fn unchecked(scene: &Scene, layout: &Layout, edits: &[FileEdit], impact: &mut Impact) {
+fn unchecked(session: &Session, scene: &Scene, layout: &Layout, edits: &[FileEdit], impact: &mut Impact) {
     let outward = scene.altered.iter().filter(|it| it.is_seen_from_outside() && it.kind != ChangeKind::Added);
     let names: BTreeSet<&str> = outward.filter_map(|it| it.before.as_ref()).map(delta::Declared::name).collect();
     let hidden: Vec<&str> = scene
         .after
         .of(Language::Go)
         .filter(|file| !layout.is_active(&file.path))
-        .filter(|file| names.iter().any(|name| !syntax::occurrences(&file.text, name).is_empty()))
+        .filter(|file| names.iter().any(|name| !session.identifiers.named(file, name).is_empty()))
         .map(|file| &*file.path)
         .collect();
     if !hidden.is_empty() {
