@@ -26,7 +26,8 @@ def symbols(client, workspace, root):
     found = []
 
     def take(symbol, file):
-        if symbol["kind"] in KINDS and symbol["file"] == file and not symbol["external"]:
+        named = not symbol["name"][:1].isdigit()
+        if named and symbol["kind"] in KINDS and symbol["file"] == file and not symbol["external"]:
             found.append((symbol["kind"], symbol["path"], symbol["name"]))
         for child in symbol.get("children") or []:
             take(child, file)

@@ -18,11 +18,7 @@ impl<'a> Fit<'a> {
     pub(super) fn new(text: &'a str, span: Span, context: &'a str, replacement: &str) -> Fit<'a> {
         let asked_unit = Unit::of([context, replacement]);
         let unit = Unit::of([text]).or(asked_unit).unwrap_or(Unit::Spaces(4));
-        let asked_unit = match (asked_unit, unit) {
-            // What goes on further right, not a wide step.
-            (Some(Unit::Spaces(asked)), Unit::Spaces(step)) if asked > 4 && asked % step == 0 => unit,
-            (asked, _) => asked.unwrap_or(unit),
-        };
+        let asked_unit = asked_unit.unwrap_or(unit);
         let fit = |pairs: &[Indentations<'a>]| {
             let table = table(pairs);
             let shift = common_shift(&table, asked_unit, unit);
@@ -72,7 +68,9 @@ fn common_shift(table: &[Indentations], asked_unit: Unit, unit: Unit) -> Option<
         [only] => {
             let step = width(only.asked) * unit.width() == width(only.there) * asked_unit.width();
             let odd = !width(only.there).is_multiple_of(unit.width());
-            !only.asked.contains('\t') && (odd || (!only.asked.is_empty() && !step))
+            // Several of the file's steps, as far as anybody can tell.
+            let same = matches!((asked_unit, unit), (Unit::Spaces(asked), Unit::Spaces(step)) if asked % step == 0);
+            !only.asked.contains('\t') && (odd || if only.asked.is_empty() { same } else { !step })
         }
         _ => true,
     };
