@@ -94,6 +94,10 @@ pub(super) fn says_another_thing(asked: &str, there: &str) -> bool {
     let declares_another = (1..a.len())
         .any(|at| DECLARING.contains(&a[at - 1]) && a[at - 1] == b[at - 1] && a[at] != b[at] && !is_like(a[at], b[at]));
     let differing = differing(asked, there);
+    // One sign for another, as `==` for `!=`.
+    if differing.is_empty() && signs(asked).chars().count() == signs(there).chars().count() {
+        return signs(asked) != signs(there);
+    }
     let is_named = |it: &Differing| it.is_foreign() && !it.is_letter();
     let same_way = |it: &[Differing]| it.len() > 1 && it.iter().all(|other| other.change() == it[0].change());
     declares_another
@@ -168,6 +172,7 @@ mod tests {
         other("impl<T> Eq for P<T> {", "impl<T> Eq for Box<T> {");
         other("// +build !app", "//go:build !app");
         other("read(path)", "write(file)");
+        other("($mode:ident, !) => { 1 };", "($mode:ident, ^) => { 1 };");
         other("embedded:", "check:");
         other("» « …", "— – ·");
     }

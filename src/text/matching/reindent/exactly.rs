@@ -11,6 +11,8 @@ pub(super) fn literal(text: &str, span: Span, context: &str, replacement: &str) 
     let moves = !context.trim_end().contains('\n') && ignores(replacement, context, shift);
     // Where the first line goes, its indentation is not left behind.
     let first_goes = replacement.starts_with('\n') && !context.starts_with('\n');
+    let at_the_margin = replacement.lines().find(|it| !it.trim().is_empty()).is_some_and(|it| indent(it).is_empty());
+    let moves = moves || (first_goes && at_the_margin);
     let line = |(at, line): (usize, &str)| match line.trim().is_empty() || !moves || (at == 0 && !first_goes) {
         true => line.to_owned(),
         false => shift.to_owned() + line,
@@ -29,7 +31,7 @@ pub(super) fn ignores(replacement: &str, context: &str, indentation: &str) -> bo
     }
     let first = width(indentation);
     if let Some(repeated) = replacement.lines().skip(1).find(|line| line.trim() == context.trim())
-        && words(context).nth(1).is_some()
+        && words(context).next().is_some()
         && [0, first].contains(&width(indent(repeated)))
     {
         return indent(repeated).is_empty();
@@ -57,6 +59,8 @@ pub(super) fn ignores(replacement: &str, context: &str, indentation: &str) -> bo
             as_it_is += usize::from(misfits(first));
             at_the_margin += usize::from(misfits(0) || stands_deeper);
         }
+        // In a comment brackets say nothing.
+        let words = if words.starts_with("//") { "" } else { words };
         for character in words.chars() {
             depth += match character {
                 '(' | '[' | '{' => 1,
