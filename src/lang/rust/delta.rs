@@ -97,7 +97,7 @@ fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: 
         return delta(ChangeKind::Signature);
     }
     if before.signature != after.signature {
-        let kind = match (before.public == after.public, before.kind) {
+        let kind = match (visibility(before) == visibility(after), before.kind) {
             (false, _) => ChangeKind::Visibility,
             (
                 true,
@@ -116,6 +116,14 @@ fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: 
         return delta(ChangeKind::Body);
     }
     None
+}
+
+/// `pub(crate)` as it is written, say.
+fn visibility(item: &OutlineItem) -> &str {
+    let Some(rest) = item.signature.strip_prefix("pub") else { return "" };
+    let restriction = rest.strip_prefix('(').and_then(|it| it.find(')')).map_or(0, |at| at + 2);
+    let is_name = !rest.starts_with([' ', '(']);
+    if is_name { "" } else { &item.signature[..3 + restriction] }
 }
 
 /// A signature without the name.

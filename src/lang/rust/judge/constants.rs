@@ -63,9 +63,16 @@ impl<'db> Context<'db> {
                     BitAnd => (Some(left & right), ""),
                     BitOr => (Some(left | right), ""),
                     BitXor => (Some(left ^ right), ""),
-                    ast::ArithOp::Shl | ast::ArithOp::Shr => return Err(None),
+                    ast::ArithOp::Shl | ast::ArithOp::Shr => {
+                        let by = u32::try_from(right).ok().filter(|it| *it < 64).ok_or(None)?;
+                        (Some(if operator == ast::ArithOp::Shl { left << by } else { left >> by }), "shift")
+                    }
                 };
-                value.filter(|it| range.contains(it)).ok_or(Some(name))
+                match value.filter(|it| range.contains(it)) {
+                    // What is shifted out is lost.
+                    None if name == "shift" => Err(None),
+                    value => value.ok_or(Some(name)),
+                }
             }
             _ => Err(None),
         }

@@ -125,6 +125,10 @@ pub fn twin() -> u8 {
     2
 }
 
+pub(crate) fn within() -> u8 {
+    3
+}
+
 pub fn sized(side: u32) -> usize {
     drop(side);
     1
@@ -279,7 +283,10 @@ fn squares() {
 
 const FILES: [(&str, &str); 5] = [
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"),
-    ("src/lib.rs", "pub mod shapes;\npub mod user;\n"),
+    (
+        "src/lib.rs",
+        "pub mod shapes;\npub mod user;\n\nuse crate::{\n    shapes::{flagged, sized, within},\n};\n\npub fn both() -> usize {\n    if flagged() { sized(1) } else { within().into() }\n}\n",
+    ),
     ("src/shapes.rs", SHAPES),
     ("src/user.rs", USER),
     ("tests/it.rs", TEST),
@@ -366,6 +373,8 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("an import of a body removed", "    use std::path;\n", "\n"),
     ("the twin that is compiled removed", "#[cfg(unix)]\npub fn twin() -> u8 {\n    2\n}\n", ""),
     ("a function that macros call", "pub fn helper() -> u8 {", "pub fn helper(_: u8) -> u8 {"),
+    ("hidden within the crate", "pub(crate) fn within() -> u8 {", "fn within() -> u8 {"),
+    ("hidden from the root", "pub fn sized(side: u32) -> usize {", "fn sized(side: u32) -> usize {"),
     ("a body without its value", "    drop(side);\n    1\n", "    drop(side);\n"),
 ];
 
