@@ -440,6 +440,8 @@ pub struct Outline {
     /// For each line of `skeleton`, the line of the file that it came from (from 1).
     pub skeleton_lines: Vec<usize>,
     pub errors: Vec<SyntaxError>,
+    /// A hash of what stands between the items; only of Rust.
+    pub rest: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

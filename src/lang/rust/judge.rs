@@ -45,6 +45,8 @@ struct Scene {
     olds: Vec<Arc<File>>,
     news: Vec<Arc<File>>,
     maps: BTreeMap<String, OffsetMap>,
+    /// The other way round.
+    backs: BTreeMap<String, OffsetMap>,
     loose: Vec<bool>,
 }
 
@@ -53,11 +55,13 @@ impl Scene {
         let rust: Vec<&FileEdit> = edits.iter().filter(|it| Language::of(&it.file) == Some(Language::Rust)).collect();
         let olds: Vec<Arc<File>> = rust.iter().map(|it| file_of(before, it)).collect();
         let news: Vec<Arc<File>> = rust.iter().map(|it| file_of(after, it)).collect();
-        let map = |it: &&FileEdit| {
-            (it.file.clone(), OffsetMap::new(it.old.as_deref().unwrap_or(""), it.new.as_deref().unwrap_or("")))
-        };
-        let loose = olds.iter().zip(&news).map(|(old, new)| rules::remainder(&old.text) != rules::remainder(&new.text));
-        Scene { maps: rust.iter().map(map).collect(), loose: loose.collect(), olds, news }
+        let (old, new) =
+            (|it: &FileEdit| it.old.clone().unwrap_or_default(), |it: &FileEdit| it.new.clone().unwrap_or_default());
+        let map = |it: &&FileEdit| (it.file.clone(), OffsetMap::new(&old(it), &new(it)));
+        let back = |it: &&FileEdit| (it.file.clone(), OffsetMap::new(&new(it), &old(it)));
+        let loose = olds.iter().zip(&news).map(|(old, new)| old.outline().rest != new.outline().rest);
+        let backs = rust.iter().map(back).collect();
+        Scene { maps: rust.iter().map(map).collect(), backs, loose: loose.collect(), olds, news }
     }
 
     /// Whether something changes between the items of a file: imports, the heads of blocks, macros.
@@ -264,14 +268,16 @@ impl<'db> Context<'db> {
                 found.extend(self.misfits(file, at, shapes));
             }
         }
-        for (old, new) in scene.olds.iter().zip(&scene.news) {
-            let name = match side {
-                Side::Before => &old.path,
-                Side::After => &new.path,
+        for (index, (old, new)) in scene.olds.iter().zip(&scene.news).enumerate() {
+            let (name, maps) = match side {
+                Side::Before => (&old.path, &scene.maps),
+                Side::After => (&new.path, &scene.backs),
             };
-            let Some(file) = self.files.get(name) else { continue };
+            let Some((file, map)) = self.files.get(name).zip(maps.get(&**name)) else { continue };
+            // What is written in a block decides, and what its names mean.
+            let is_looked_at = |at: Span| scene.is_loose(index) || !map.is_untouched(at);
             file.outline().walk(&mut |item| {
-                if item.kind == SymbolKind::Impl && item.name.contains(" for ") {
+                if item.kind == SymbolKind::Impl && item.name.contains(" for ") && is_looked_at(item.span) {
                     found.extend(self.misfits(file, item.name_span.start, shapes));
                 }
             });

@@ -11,10 +11,13 @@ mod docs;
 mod imports;
 mod items;
 pub mod nesting;
+mod rest;
 mod skeleton;
 mod source;
 #[cfg(test)]
 mod tests;
+
+use std::hash::BuildHasher as _;
 
 use ra_ap_syntax::AstNode as _;
 use ra_ap_syntax::ast;
@@ -34,6 +37,7 @@ pub fn outline(text: &str) -> Outline {
             skeleton: text.to_owned(),
             skeleton_lines: (1..=LineIndex::new(text).line_count()).collect(),
             errors: vec![SyntaxError { message, span }],
+            rest: rustc_hash::FxBuildHasher.hash_one(text),
             ..Outline::default()
         };
     }
@@ -45,6 +49,7 @@ pub fn outline(text: &str) -> Outline {
         items: items::items(&source),
         skeleton,
         skeleton_lines,
+        rest: rest::rest(source.tree.syntax()),
         errors: source.errors,
     }
 }

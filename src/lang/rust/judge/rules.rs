@@ -2,14 +2,12 @@
 //! expressions, names that may not be seen, traits that are implemented no more, things declared twice.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Visibility};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, SyntaxToken, WalkEvent, ast};
-use rustc_hash::FxHasher;
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
 use super::Scene;
 use super::lost::{LostImports, is_lost};
@@ -17,49 +15,14 @@ use super::reach::{Cause, Reach};
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
 use crate::lang::rust::names::{Reader, Verdict, Why};
-use crate::lang::rust::syntax::nesting;
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span, text_size};
 use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Severity, Span, SymbolKind};
-use crate::text::diff::OffsetMap;
 use crate::text::words::words;
 
 /// Of a trait that is lost, the derived ones that need it.
 const BUILT_ON: [(&str, &[&str]); 3] =
     [("Clone", &["Copy"]), ("PartialEq", &["Eq", "PartialOrd", "Ord"]), ("PartialOrd", &["Ord"])];
-
-/// What stands between the items of a text: imports, heads of blocks, macros. White space and comments do not count.
-pub(super) fn remainder(text: &str) -> u64 {
-    let mut hasher = FxHasher::default();
-    if nesting::too_deep(text).is_some() {
-        text.hash(&mut hasher);
-        return hasher.finish();
-    }
-    let tree = SourceFile::parse(text, Edition::CURRENT).tree();
-    let mut walk = tree.syntax().preorder_with_tokens();
-    while let Some(event) = walk.next() {
-        match event {
-            WalkEvent::Enter(NodeOrToken::Node(node)) => {
-                let is_item = matches!(
-                    node.kind(),
-                    SyntaxKind::FN
-                        | SyntaxKind::STRUCT
-                        | SyntaxKind::ENUM
-                        | SyntaxKind::UNION
-                        | SyntaxKind::CONST
-                        | SyntaxKind::STATIC
-                        | SyntaxKind::TYPE_ALIAS
-                );
-                if is_item {
-                    walk.skip_subtree();
-                }
-            }
-            WalkEvent::Enter(NodeOrToken::Token(token)) if !token.kind().is_trivia() => token.text().hash(&mut hasher),
-            _ => {}
-        }
-    }
-    hasher.finish()
-}
 
 /// The errors found so far, by line.
 struct Told<'a> {
@@ -322,7 +285,7 @@ impl<'db> Context<'db> {
             return;
         }
         let old = &scene.olds[index];
-        let back = OffsetMap::new(&file.text, &old.text);
+        let Some(back) = scene.backs.get(&*file.path) else { return };
         let reader = Reader::new(&self.sema, id);
         let all = scene.is_loose(index);
         let importing = bodies_with_other_imports(old, file);
