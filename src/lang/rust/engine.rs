@@ -348,7 +348,6 @@ impl Rust {
     /// Priming came to its end: from now on answers are warm.
     pub fn set_primed(&mut self) {
         self.primed = true;
-        self.collect_garbage();
         self.publish();
     }
 

@@ -299,8 +299,9 @@ impl<'db> Context<'db> {
             if before.is_some_and(|it| reach.unresolved.contains(&(file.path.clone(), it))) {
                 continue;
             }
+            // The links of a comment are no names to the compiler, and all of a file's would be read.
+            let Some(token) = self.token(id, at).filter(|it| it.kind() != SyntaxKind::COMMENT) else { continue };
             if let Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) = reader.read(at, word) {
-                let Some(token) = self.token(id, at) else { continue };
                 let Some((code, what)) = unresolved_kind(&token) else { continue };
                 if self.is_switched_off(own, id, at) || is_conditional(&token) {
                     continue;
