@@ -9,6 +9,7 @@ mod derives;
 mod impls;
 mod lost;
 mod native;
+mod objects;
 mod operators;
 mod patterns;
 mod reach;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::{EditionedFileId, FileText, SourceDatabase as _, relevant_crates};
 use ra_ap_syntax::ast::{HasAttrs as _, HasGenericParams as _, HasName as _};
-use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxElement, SyntaxNode, WalkEvent, ast};
+use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SyntaxElement, SyntaxNode, WalkEvent, ast};
 use rustc_hash::FxHasher;
 
 use super::engine::FileIds;
@@ -211,7 +211,7 @@ pub(super) fn plain_item(node: &SyntaxNode) -> Option<ast::Name> {
         || ast::AssocItemList::can_cast(around.kind()) && is_inherent();
     let known = |it: ast::Attr| {
         let name = it.path().and_then(|it| it.as_single_name_ref());
-        name.is_some_and(|it| PLAIN_ATTRIBUTES.contains(&&*it.text()))
+        name.is_some_and(|it| PLAIN_ATTRIBUTES.contains(&it.text()))
     };
     let holds_more = || node.descendants().any(|it| ast::Macro::can_cast(it.kind()) || ast::Impl::can_cast(it.kind()));
     (stands_alone && item.attrs().all(known) && !holds_more()).then_some(name)
@@ -256,7 +256,7 @@ pub(super) fn reached_from(
     let rust = || ids.iter().filter(|(name, _)| Language::of(name) == Some(Language::Rust)).map(|it| *it.1);
     let is_far = |text: &str| {
         let has = |word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
-        has("../") && (has("#[path") || has("include!("))
+        has("../") && (has("#[path") || has("include!(")) && leads_out(text)
     };
     if rust().any(|it| is_far(db.file_text(it).text(db))) {
         return None;
@@ -273,4 +273,17 @@ pub(super) fn reached_from(
         }
     }
     Some(rust().filter(|it| roots.contains(&root_of(*it))).collect())
+}
+
+/// Whether an attribute or a macro takes in what lies in another directory.
+fn leads_out(text: &str) -> bool {
+    let tree = ast::SourceFile::parse(text, Edition::CURRENT).tree();
+    tree.syntax().descendants().any(|it| {
+        let name = match ast::Attr::cast(it.clone()) {
+            Some(attribute) => attribute.path(),
+            None => ast::MacroCall::cast(it.clone()).and_then(|it| it.path()),
+        };
+        let name = name.and_then(|it| it.segment()?.name_ref());
+        name.is_some_and(|it| matches!(&*it.text(), "path" | "include")) && it.text().to_string().contains("..")
+    })
 }

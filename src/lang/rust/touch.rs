@@ -133,12 +133,12 @@ impl Pass<'_> {
                 self.touch(file, span(node.text_range()));
                 let renamed = import.syntax().descendants().filter_map(ast::Rename::cast).filter_map(|it| it.name());
                 for name in renamed.collect::<Vec<_>>() {
-                    self.await_word(&name.text(), None);
+                    self.await_word(name.text(), None);
                 }
                 return Some(());
             }
             if let Some(name) = ast::MacroRules::cast(node.clone()).map(|it| it.name()) {
-                self.await_word(&name?.text(), None);
+                self.await_word(name?.text(), None);
                 return Some(());
             }
             if let Some(name) = plain_item(&node) {

@@ -133,8 +133,8 @@ impl<'db> Context<'db> {
                 self.at(it.expr_or_pat.map(AstPtr::into), "E0023", message)
             }
             // A type that is gone is not missed in what its values would have done.
-            AnyDiagnostic::UnresolvedMethodCall(it) if it.receiver.is_never() => return None,
-            AnyDiagnostic::UnresolvedField(it) if it.receiver.is_never() => return None,
+            AnyDiagnostic::UnresolvedMethodCall(it) if it.receiver.strip_references().is_never() => return None,
+            AnyDiagnostic::UnresolvedField(it) if it.receiver.strip_references().is_never() => return None,
             AnyDiagnostic::UnresolvedMethodCall(it) if self.has_method(&it) => return None,
             AnyDiagnostic::UnresolvedMethodCall(it) => {
                 let name = it.name.display(self.db, edition);
@@ -318,8 +318,10 @@ impl<'db> Context<'db> {
     fn has_method(&self, call: &UnresolvedMethodCall<'db>) -> bool {
         let node = call.expr.value.to_node(&self.sema.parse_or_expand(call.expr.file_id));
         let Some(scope) = self.sema.scope(node.syntax()) else { return false };
+        let object = call.receiver.strip_references().as_dyn_trait();
         let is_inherent = |it: Function| match it.as_assoc_item(self.db)?.container(self.db) {
             AssocItemContainer::Impl(of) if of.trait_(self.db).is_none() => Some(()),
+            AssocItemContainer::Trait(of) if Some(of) == object => Some(()),
             _ => None,
         };
         call.receiver.iterate_method_candidates(self.db, &scope, Some(&call.name), is_inherent).is_some()

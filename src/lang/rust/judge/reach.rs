@@ -62,6 +62,8 @@ pub(super) struct Reach<'a> {
     pub(super) shapes: BTreeMap<(Arc<str>, usize), Shape>,
     /// Names of an edited file that meant nothing before, by their places.
     pub(super) unresolved: BTreeSet<(Arc<str>, usize)>,
+    /// Traits that are used as objects, with the places that name them as such and those that call their items.
+    pub(super) objects: Vec<(Trait, Vec<Occurrence>)>,
     /// Whether an expression may have another type than before, or its type other traits.
     pub(super) retyped: bool,
 }
@@ -389,6 +391,7 @@ impl<'db> Context<'db> {
             None => item.and_then(|it| self.trait_around(file, id, it)),
         };
         if let Some(of) = of_trait {
+            self.note_objects(of, reach);
             for block in Impl::all_for_trait(self.db, of) {
                 let Some(target) = block.try_to_nav(&self.sema).map(|it| it.call_site) else { continue };
                 let Some(name) = self.name_of(target.file_id).filter(|it| self.files.get(it).is_some()) else {
@@ -406,6 +409,27 @@ impl<'db> Context<'db> {
                 }
             }
         }
+    }
+
+    /// Where a trait is used as an object, if it can be.
+    fn note_objects(&self, of: Trait, reach: &mut Reach<'_>) {
+        if reach.objects.iter().any(|it| it.0 == of) || of.dyn_compatibility(self.db).is_some() {
+            return;
+        }
+        let Some(found) = self.find(&[Definition::Trait(of)]).pop() else { return };
+        let mut places: Vec<Occurrence> = found.items.into_iter().filter(|it| self.is_object(it)).collect();
+        if !places.is_empty() {
+            let items: Vec<Definition<'db>> = of.items(self.db).into_iter().map(assoc_definition).collect();
+            let calls = self.find(&items).into_iter().flat_map(|it| it.items);
+            places.extend(calls.filter(|it| it.role == Role::Call));
+            reach.objects.push((of, places));
+        }
+    }
+
+    fn is_object(&self, place: &Occurrence) -> bool {
+        let tree = self.sema.parse_guess_edition(place.id);
+        let token = tree.syntax().token_at_offset(text_size(place.at.start)).right_biased();
+        token.is_some_and(|it| it.parent_ancestors().take(8).any(|it| ast::DynTraitType::can_cast(it.kind())))
     }
 
     /// The trait that an item of a new text is a member of, as it is in the old text.

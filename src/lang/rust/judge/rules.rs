@@ -66,12 +66,18 @@ impl<'db> Context<'db> {
         if !gone.is_empty() {
             new.retain(|it| !self.follows_from_unknown(&types, &LostImports::default(), it));
         }
+        let objects = self.lost_objects(reach, scene);
+        if !objects.is_empty() {
+            // What is made of such objects is not known.
+            new.retain(|it| it.code.as_deref() != Some("E0282"));
+        }
         let errors = new.iter().filter(|it| it.severity == Severity::Error);
         let lines = errors.flat_map(|it| {
             (it.place.line..=it.place.end_line).map(|line| (it.place.file.clone(), line)).collect::<Vec<_>>()
         });
         let lines: HashSet<(String, usize)> = lines.collect();
         let mut told = Told { lines, new };
+        objects.into_iter().for_each(|it| told.add(it));
         let lost_imports = self.gone_names(reach, &gone, scene, &mut told);
         for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
             self.lost_traits(cause, scene, &mut told);

@@ -129,6 +129,10 @@ pub(crate) fn within() -> u8 {
     3
 }
 
+pub trait Told {
+    fn told(&self) -> u8;
+}
+
 pub fn sized(side: u32) -> usize {
     drop(side);
     1
@@ -235,6 +239,12 @@ pub fn first(kind: &Kind) -> &'static str {
         Kind::Large(_) => "large",
         Kind::Odd { .. } => "odd",
     }
+}
+
+pub struct Teller(Box<dyn shapes::Told>);
+
+pub fn told_by(teller: &Teller) -> u8 {
+    teller.0.told()
 }
 
 pub fn unflagged() -> bool {
@@ -373,6 +383,7 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("an import of a body removed", "    use std::path;\n", "\n"),
     ("the twin that is compiled removed", "#[cfg(unix)]\npub fn twin() -> u8 {\n    2\n}\n", ""),
     ("a function that macros call", "pub fn helper() -> u8 {", "pub fn helper(_: u8) -> u8 {"),
+    ("no object any more", "    fn told(&self) -> u8;\n", "    fn told<T>(&self, it: T) -> u8;\n"),
     ("hidden within the crate", "pub(crate) fn within() -> u8 {", "fn within() -> u8 {"),
     ("hidden from the root", "pub fn sized(side: u32) -> usize {", "fn sized(side: u32) -> usize {"),
     ("a body without its value", "    drop(side);\n    1\n", "    drop(side);\n"),
