@@ -19,7 +19,8 @@ class Compiler:
     def __init__(self, root, directory):
         self.root = pathlib.Path(root)
         self.environment = {**os.environ, "CARGO_TARGET_DIR": str(pathlib.Path(directory) / "target"), "CARGO_INCREMENTAL": "1"}
-        self.environment.pop("RUSTFLAGS", None)
+        # Lints are no errors here: they would end a crate before its errors are all told.
+        self.environment["RUSTFLAGS"] = "--cap-lints=warn"
         metadata = subprocess.run(
             ["cargo", "metadata", "--format-version", "1", "--no-deps", "--offline"], cwd=root, env=self.environment, capture_output=True, check=True
         )

@@ -62,8 +62,8 @@ pub(super) struct Reach<'a> {
     pub(super) shapes: BTreeMap<(Arc<str>, usize), Shape>,
     /// Names of an edited file that meant nothing before, by their places.
     pub(super) unresolved: BTreeSet<(Arc<str>, usize)>,
-    /// Traits that are used as objects, with the places that name them as such and those that call their items.
-    pub(super) objects: Vec<(Trait, Vec<Occurrence>)>,
+    /// Traits that are used as objects, by where their names stand, with the places that name them as such.
+    pub(super) objects: BTreeMap<(Arc<str>, usize), Vec<Occurrence>>,
     /// Whether an expression may have another type than before, or its type other traits.
     pub(super) retyped: bool,
 }
@@ -413,17 +413,14 @@ impl<'db> Context<'db> {
 
     /// Where a trait is used as an object, if it can be.
     fn note_objects(&self, of: Trait, reach: &mut Reach<'_>) {
-        if reach.objects.iter().any(|it| it.0 == of) || of.dyn_compatibility(self.db).is_some() {
+        let Some(target) = of.try_to_nav(&self.sema).map(|it| it.call_site) else { return };
+        let Some(name) = self.name_of(target.file_id).filter(|it| self.files.get(it).is_some()) else { return };
+        let key = (Arc::from(name), span(target.focus_or_full_range()).start);
+        if reach.objects.contains_key(&key) || of.dyn_compatibility(self.db).is_some() {
             return;
         }
         let Some(found) = self.find(&[Definition::Trait(of)]).pop() else { return };
-        let mut places: Vec<Occurrence> = found.items.into_iter().filter(|it| self.is_object(it)).collect();
-        if !places.is_empty() {
-            let items: Vec<Definition<'db>> = of.items(self.db).into_iter().map(assoc_definition).collect();
-            let calls = self.find(&items).into_iter().flat_map(|it| it.items);
-            places.extend(calls.filter(|it| it.role == Role::Call));
-            reach.objects.push((of, places));
-        }
+        reach.objects.insert(key, found.items.into_iter().filter(|it| self.is_object(it)).collect());
     }
 
     fn is_object(&self, place: &Occurrence) -> bool {

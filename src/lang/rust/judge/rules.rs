@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Visibility};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::ast::HasGenericArgs as _;
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
 use super::Scene;
@@ -226,6 +227,10 @@ impl<'db> Context<'db> {
                 };
                 let chain = file.outline().enclosing(start);
                 let Some(holder) = chain.iter().find(|it| is_type(it.kind)) else { continue };
+                let token = self.file_id(name).and_then(|id| self.token(id, start));
+                if token.is_none_or(|it| needs_no(lost, &it)) {
+                    continue;
+                }
                 if derives(holder, &file.text).contains(lost.as_str()) {
                     let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
                     let (code, message) = match lost.as_str() {
@@ -485,4 +490,21 @@ fn unresolved_in_macro(token: &SyntaxToken) -> Option<(&'static str, &'static st
         true => None,
         false => Some(("E0425", "value")),
     }
+}
+
+/// Whether what stands around a type has a trait though the type has it not.
+fn needs_no(lost: &str, ty: &SyntaxToken) -> bool {
+    let around = ty.parent_ancestors().take_while(|it| !ast::Item::can_cast(it.kind()));
+    around.into_iter().any(|it| match (lost, ast::PathSegment::cast(it.clone())) {
+        ("Clone" | "Copy", None) => ast::RefType::can_cast(it.kind()) || ast::PtrType::can_cast(it.kind()),
+        (_, Some(segment)) if segment.generic_arg_list().is_some() => {
+            let name = segment.name_ref().map(|it| it.text().to_string()).unwrap_or_default();
+            match lost {
+                "Clone" => matches!(name.as_str(), "Arc" | "Rc" | "Weak" | "PhantomData"),
+                "Default" => !matches!(name.as_str(), "Box" | "Arc" | "Rc" | "Cell" | "RefCell" | "Mutex" | "RwLock"),
+                _ => name == "PhantomData",
+            }
+        }
+        _ => false,
+    })
 }

@@ -243,8 +243,8 @@ pub fn first(kind: &Kind) -> &'static str {
 
 pub struct Teller(Box<dyn shapes::Told>);
 
-pub fn told_by(teller: &Teller) -> u8 {
-    teller.0.told()
+pub fn told_by(teller: &dyn shapes::Told) {
+    let _ = teller;
 }
 
 pub fn unflagged() -> bool {
@@ -383,6 +383,7 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("an import of a body removed", "    use std::path;\n", "\n"),
     ("the twin that is compiled removed", "#[cfg(unix)]\npub fn twin() -> u8 {\n    2\n}\n", ""),
     ("a function that macros call", "pub fn helper() -> u8 {", "pub fn helper(_: u8) -> u8 {"),
+    ("a trait renamed that is used as an object", "pub trait Told {", "pub trait Said {"),
     ("no object any more", "    fn told(&self) -> u8;\n", "    fn told<T>(&self, it: T) -> u8;\n"),
     ("hidden within the crate", "pub(crate) fn within() -> u8 {", "fn within() -> u8 {"),
     ("hidden from the root", "pub fn sized(side: u32) -> usize {", "fn sized(side: u32) -> usize {"),
