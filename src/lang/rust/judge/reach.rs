@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ra_ap_hir::{Adt, DefWithBody, Impl, Trait};
 use ra_ap_ide::{FileId, TryToNav as _};
 use ra_ap_ide_db::base_db::salsa::Database as _;
-use ra_ap_ide_db::defs::Definition;
+use ra_ap_ide_db::defs::{Definition, NameRefClass};
 use ra_ap_syntax::{AstNode as _, ast};
 
 use super::Scene;
@@ -20,6 +20,7 @@ use crate::lang::rust::paths::{as_assoc_item, assoc_definition};
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span, text_size};
 use crate::model::{ChangeKind, OutlineItem, Role, SymbolKind};
+use crate::text::words::words;
 
 /// Macros in the definitions of macros are followed so deep.
 const MAX_MACROS: usize = 3;
@@ -101,9 +102,9 @@ impl<'db> Context<'db> {
                 }
             }
         }
-        let in_macros: Vec<&Occurrence> =
-            reach.causes.iter().filter(|it| it.is_itself).flat_map(|it| &it.in_macros).collect();
-        self.follow_macros(&in_macros, MAX_MACROS, &mut units);
+        for cause in reach.causes.iter().filter(|it| it.is_itself) {
+            self.follow_macros(cause, &cause.in_macros, MAX_MACROS, &mut units);
+        }
         for (index, delta) in deltas {
             self.follow_traits(&scene.olds[*index], delta, &mut reach, &mut units);
         }
@@ -151,7 +152,13 @@ impl<'db> Context<'db> {
 
     /// The bodies that macros may lead to these places: that around them, or those around the calls of the macro in
     /// whose definition they stand.
-    fn follow_macros(&self, places: &[&Occurrence], depth: usize, units: &mut BTreeSet<(Arc<str>, usize)>) {
+    fn follow_macros(
+        &self,
+        cause: &Cause<'_>,
+        places: &[Occurrence],
+        depth: usize,
+        units: &mut BTreeSet<(Arc<str>, usize)>,
+    ) {
         let mut macros: Vec<Definition<'db>> = Vec::new();
         for it in places {
             if let Some(anchor) = self.anchor(&it.file, it.id, it.at.start) {
@@ -168,13 +175,42 @@ impl<'db> Context<'db> {
             return;
         }
         for found in self.find(&macros) {
-            for it in &found.items {
-                let anchor = self.anchor(&it.file, it.id, it.at.start);
-                units.extend(anchor.map(|anchor| (it.file.path.clone(), anchor)));
+            // The calls of one file are alike: the first tells whether the name in the macro is this one.
+            for calls in found.items.chunk_by(|a, b| a.id == b.id).filter(|it| self.makes(&it[0], cause)) {
+                for it in calls {
+                    let anchor = self.anchor(&it.file, it.id, it.at.start);
+                    units.extend(anchor.map(|anchor| (it.file.path.clone(), anchor)));
+                }
             }
             let inner: Vec<Occurrence> = found.in_macros().collect();
-            self.follow_macros(&inner.iter().collect::<Vec<_>>(), depth - 1, units);
+            self.follow_macros(cause, &inner, depth - 1, units);
         }
+    }
+
+    /// Whether a call of a macro makes something that names what changes, or may.
+    fn makes(&self, call: &Occurrence, cause: &Cause<'_>) -> bool {
+        let tree = self.sema.parse_guess_edition(call.id);
+        let token = tree.syntax().token_at_offset(text_size(call.at.start)).right_biased();
+        match token.and_then(|it| it.parent_ancestors().find_map(ast::MacroCall::cast)) {
+            Some(call) => self.expansion_names(&call, cause, MAX_MACROS),
+            None => true,
+        }
+    }
+
+    fn expansion_names(&self, call: &ast::MacroCall, cause: &Cause<'_>, depth: usize) -> bool {
+        let Some(expansion) = self.sema.expand_macro_call(call).filter(|_| depth > 0) else { return true };
+        expansion.value.descendants().any(|node| {
+            if let Some(inner) = ast::MacroCall::cast(node.clone()) {
+                // What stands in the definition of that one is followed from there.
+                let holds_it = words(&inner.syntax().text().to_string()).any(|it| it.1 == cause.name);
+                return holds_it && self.expansion_names(&inner, cause, depth - 1);
+            }
+            let Some(name) = ast::NameRef::cast(node).filter(|it| it.text() == cause.name) else { return false };
+            match NameRefClass::classify(&self.sema, &name) {
+                Some(NameRefClass::Definition(it, _)) => self.path_of(it).is_none_or(|it| it == cause.path),
+                _ => true,
+            }
+        })
     }
 
     /// The errors of all bodies of a file, of those that have any.
