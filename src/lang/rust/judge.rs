@@ -8,6 +8,7 @@ mod constants;
 mod derives;
 mod impls;
 mod lost;
+mod macros;
 mod native;
 mod objects;
 mod operators;

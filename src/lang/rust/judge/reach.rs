@@ -6,11 +6,12 @@ use std::sync::Arc;
 use ra_ap_hir::{Adt, DefWithBody, Impl, Trait};
 use ra_ap_ide::{FileId, TryToNav as _};
 use ra_ap_ide_db::base_db::salsa::Database as _;
-use ra_ap_ide_db::defs::{Definition, NameRefClass};
+use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 
 use super::Scene;
 use super::impls::{Shape, shape_at};
+use super::macros::MAX_MACROS;
 use super::rules::bodies_with_other_imports;
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives, pairs};
@@ -20,10 +21,6 @@ use crate::lang::rust::paths::{as_assoc_item, assoc_definition};
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span, text_size};
 use crate::model::{ChangeKind, OutlineItem, Role, SymbolKind};
-use crate::text::words::words;
-
-/// Macros in the definitions of macros are followed so deep.
-const MAX_MACROS: usize = 3;
 
 /// One changed declaration as it was before.
 pub(super) struct Cause<'a> {
@@ -150,69 +147,6 @@ impl<'db> Context<'db> {
         reach
     }
 
-    /// The bodies that macros may lead to these places: that around them, or those around the calls of the macro in
-    /// whose definition they stand.
-    fn follow_macros(
-        &self,
-        cause: &Cause<'_>,
-        places: &[Occurrence],
-        depth: usize,
-        units: &mut BTreeSet<(Arc<str>, usize)>,
-    ) {
-        let mut macros: Vec<Definition<'db>> = Vec::new();
-        for it in places {
-            if let Some(anchor) = self.anchor(&it.file, it.id, it.at.start) {
-                units.insert((it.file.path.clone(), anchor));
-                continue;
-            }
-            let tree = self.sema.parse_guess_edition(it.id);
-            let token = tree.syntax().token_at_offset(text_size(it.at.start)).right_biased();
-            let definition = token.and_then(|it| it.parent_ancestors().find_map(ast::Macro::cast));
-            let definition = definition.and_then(|it| self.sema.to_def(&it)).map(Definition::Macro);
-            macros.extend(definition.filter(|it| !macros.contains(it)));
-        }
-        if macros.is_empty() || depth == 0 {
-            return;
-        }
-        for found in self.find(&macros) {
-            // The calls of one file are alike: the first tells whether the name in the macro is this one.
-            for calls in found.items.chunk_by(|a, b| a.id == b.id).filter(|it| self.makes(&it[0], cause)) {
-                for it in calls {
-                    let anchor = self.anchor(&it.file, it.id, it.at.start);
-                    units.extend(anchor.map(|anchor| (it.file.path.clone(), anchor)));
-                }
-            }
-            let inner: Vec<Occurrence> = found.in_macros().collect();
-            self.follow_macros(cause, &inner, depth - 1, units);
-        }
-    }
-
-    /// Whether a call of a macro makes something that names what changes, or may.
-    fn makes(&self, call: &Occurrence, cause: &Cause<'_>) -> bool {
-        let tree = self.sema.parse_guess_edition(call.id);
-        let token = tree.syntax().token_at_offset(text_size(call.at.start)).right_biased();
-        match token.and_then(|it| it.parent_ancestors().find_map(ast::MacroCall::cast)) {
-            Some(call) => self.expansion_names(&call, cause, MAX_MACROS),
-            None => true,
-        }
-    }
-
-    fn expansion_names(&self, call: &ast::MacroCall, cause: &Cause<'_>, depth: usize) -> bool {
-        let Some(expansion) = self.sema.expand_macro_call(call).filter(|_| depth > 0) else { return true };
-        expansion.value.descendants().any(|node| {
-            if let Some(inner) = ast::MacroCall::cast(node.clone()) {
-                // What stands in the definition of that one is followed from there.
-                let holds_it = words(&inner.syntax().text().to_string()).any(|it| it.1 == cause.name);
-                return holds_it && self.expansion_names(&inner, cause, depth - 1);
-            }
-            let Some(name) = ast::NameRef::cast(node).filter(|it| it.text() == cause.name) else { return false };
-            match NameRefClass::classify(&self.sema, &name) {
-                Some(NameRefClass::Definition(it, _)) => self.path_of(it).is_none_or(|it| it == cause.path),
-                _ => true,
-            }
-        })
-    }
-
     /// The errors of all bodies of a file, of those that have any.
     pub(in crate::lang::rust) fn errors_of_file(&self, file: &File) -> FileErrors {
         let mut bodies = BTreeSet::new();
@@ -252,7 +186,7 @@ impl<'db> Context<'db> {
     }
 
     /// What holds the bodies around an offset: the outermost item with one, or a call of a macro among items.
-    fn anchor(&self, file: &File, id: FileId, offset: usize) -> Option<usize> {
+    pub(super) fn anchor(&self, file: &File, id: FileId, offset: usize) -> Option<usize> {
         let item = unit_around(file, offset).map(|it| it.name_span.start);
         item.or_else(|| Some(self.macro_call_at(id, offset)?.syntax().text_range().start().into()))
     }

@@ -1,0 +1,81 @@
+//! What a change reaches by way of macros of the workspace: their definitions are no more than tokens, so it is looked
+//! at what their calls make.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ra_ap_ide_db::defs::{Definition, NameRefClass};
+use ra_ap_syntax::{AstNode as _, ast};
+
+use super::reach::Cause;
+use crate::lang::rust::usages::Occurrence;
+use crate::lang::rust::view::{Context, text_size};
+use crate::text::words::words;
+
+/// Macros in the definitions of macros are followed so deep.
+pub(super) const MAX_MACROS: usize = 3;
+
+impl<'db> Context<'db> {
+    /// The bodies that macros may lead to these places: that around them, or those around the calls of the macro in
+    /// whose definition they stand.
+    pub(super) fn follow_macros(
+        &self,
+        cause: &Cause<'_>,
+        places: &[Occurrence],
+        depth: usize,
+        units: &mut BTreeSet<(Arc<str>, usize)>,
+    ) {
+        let mut macros: Vec<Definition<'db>> = Vec::new();
+        for it in places {
+            if let Some(anchor) = self.anchor(&it.file, it.id, it.at.start) {
+                units.insert((it.file.path.clone(), anchor));
+                continue;
+            }
+            let tree = self.sema.parse_guess_edition(it.id);
+            let token = tree.syntax().token_at_offset(text_size(it.at.start)).right_biased();
+            let definition = token.and_then(|it| it.parent_ancestors().find_map(ast::Macro::cast));
+            let definition = definition.and_then(|it| self.sema.to_def(&it)).map(Definition::Macro);
+            macros.extend(definition.filter(|it| !macros.contains(it)));
+        }
+        if macros.is_empty() || depth == 0 {
+            return;
+        }
+        for found in self.find(&macros) {
+            // The calls of one file are alike: the first tells whether the name in the macro is this one.
+            for calls in found.items.chunk_by(|a, b| a.id == b.id).filter(|it| self.makes(&it[0], cause)) {
+                for it in calls {
+                    let anchor = self.anchor(&it.file, it.id, it.at.start);
+                    units.extend(anchor.map(|anchor| (it.file.path.clone(), anchor)));
+                }
+            }
+            let inner: Vec<Occurrence> = found.in_macros().collect();
+            self.follow_macros(cause, &inner, depth - 1, units);
+        }
+    }
+
+    /// Whether a call of a macro makes something that names what changes, or may.
+    fn makes(&self, call: &Occurrence, cause: &Cause<'_>) -> bool {
+        let tree = self.sema.parse_guess_edition(call.id);
+        let token = tree.syntax().token_at_offset(text_size(call.at.start)).right_biased();
+        match token.and_then(|it| it.parent_ancestors().find_map(ast::MacroCall::cast)) {
+            Some(call) => self.expansion_names(&call, cause, MAX_MACROS),
+            None => true,
+        }
+    }
+
+    fn expansion_names(&self, call: &ast::MacroCall, cause: &Cause<'_>, depth: usize) -> bool {
+        let Some(expansion) = self.sema.expand_macro_call(call).filter(|_| depth > 0) else { return true };
+        expansion.value.descendants().any(|node| {
+            if let Some(inner) = ast::MacroCall::cast(node.clone()) {
+                // What stands in the definition of that one is followed from there.
+                let holds_it = words(&inner.syntax().text().to_string()).any(|it| it.1 == cause.name);
+                return holds_it && self.expansion_names(&inner, cause, depth - 1);
+            }
+            let Some(name) = ast::NameRef::cast(node).filter(|it| it.text() == cause.name) else { return false };
+            match NameRefClass::classify(&self.sema, &name) {
+                Some(NameRefClass::Definition(it, _)) => self.path_of(it).is_none_or(|it| it == cause.path),
+                _ => true,
+            }
+        })
+    }
+}
