@@ -133,6 +133,8 @@ fn gopls_comes_back() {
     let server = Server::on(GO);
     server.wait_ready();
     for _ in 0..3 {
+        // What is known is answered while the next one starts.
+        server.wait_for(|it| gopls(it).is_some_and(lives));
         kill(gopls(&server).expect("gopls runs"));
         let (status, reply) = server.get("/v1/usages?symbol=Greeter.Greet&wait_ms=60000");
         let whole = reply["meta"]["complete"] == true;
