@@ -284,6 +284,6 @@ fn leads_out(text: &str) -> bool {
             None => ast::MacroCall::cast(it.clone()).and_then(|it| it.path()),
         };
         let name = name.and_then(|it| it.segment()?.name_ref());
-        name.is_some_and(|it| matches!(&*it.text(), "path" | "include")) && it.text().to_string().contains("..")
+        name.is_some_and(|it| matches!(it.text(), "path" | "include")) && it.text().to_string().contains("..")
     })
 }
