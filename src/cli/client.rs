@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use serde_json::{Map, Value};
 
@@ -119,14 +120,12 @@ pub async fn call(server: &Announcement, call: &Call, json: bool) -> io::Result<
     Ok(Said { well, text })
 }
 
+/// All but what RFC 3986 lets stand in a path.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// A file's name as a part of a path: its slashes stay.
 fn escaped(file: &str) -> String {
-    let byte = |it: u8| match it {
-        b'/' | b'-' | b'.' | b'_' | b'~' => char::from(it).to_string(),
-        it if it.is_ascii_alphanumeric() => char::from(it).to_string(),
-        it => format!("%{it:02X}"),
-    };
-    file.bytes().map(byte).collect()
+    utf8_percent_encode(file, ESCAPED).to_string()
 }
 
 fn unreachable(server: &Announcement, error: &reqwest::Error) -> io::Error {

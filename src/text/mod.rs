@@ -6,5 +6,5 @@ pub mod lines;
 pub mod matching;
 pub mod score;
 #[cfg(test)]
-mod testing;
+pub mod testing;
 pub mod words;

@@ -50,7 +50,7 @@ pub fn distance(a: &str, b: &str) -> usize {
 
 /// The distance if it is at most `limit`. What both have in common at the start and at the end costs nothing.
 pub fn distance_within(a: &str, b: &str, limit: usize) -> Option<usize> {
-    let (a, b) = trim_common(a, b);
+    let (a, b) = between(a, b);
     let pattern: Vec<char> = a.chars().collect();
     let text: Vec<char> = b.chars().collect();
     // The shorter one as the pattern makes fewer blocks.
@@ -74,16 +74,12 @@ pub fn distance_within(a: &str, b: &str, limit: usize) -> Option<usize> {
 
 /// How many bytes of the longer text lie between what both have in common at the start and at the end.
 pub fn differing(a: &str, b: &str) -> usize {
-    let (a, b) = trim_common(a, b);
+    let (a, b) = between(a, b);
     a.len().max(b.len())
 }
 
 /// What lies between what both texts have in common at the start and at the end.
 pub fn between<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
-    trim_common(a, b)
-}
-
-fn trim_common<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
     let prefix: usize = a.chars().zip(b.chars()).take_while(|(x, y)| x == y).map(|(x, _)| x.len_utf8()).sum();
     let (a, b) = (&a[prefix..], &b[prefix..]);
     let suffix: usize =

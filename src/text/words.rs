@@ -13,6 +13,12 @@ pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
+/// Where one word stands.
+pub fn occurrences<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
+    memchr::memmem::find_iter(text.as_bytes(), word.as_bytes())
+        .filter(move |&at| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
+}
+
 fn is_part(character: char) -> bool {
     character == '_' || character.is_ascii_alphanumeric() || (!character.is_ascii() && character.is_alphanumeric())
 }
@@ -60,7 +66,7 @@ pub fn word_hash(word: &str) -> WordHash {
 
 #[cfg(test)]
 mod tests {
-    use super::{WordTable, words};
+    use super::{WordTable, occurrences, words};
 
     #[test]
     fn every_word_is_found_where_it_stands() {
@@ -69,6 +75,7 @@ mod tests {
         for word in ["fn", "näme", "a1", "a1_", "u8", "me", "a"] {
             let expected: Vec<usize> = words(text).filter(|it| it.1 == word).map(|it| it.0).collect();
             assert_eq!(table.offsets(text, word).collect::<Vec<_>>(), expected, "{word}");
+            assert_eq!(occurrences(text, word).collect::<Vec<_>>(), expected, "{word}");
         }
         assert_eq!(table.offsets(text, "a1").count(), 4);
         assert_eq!(table.offsets(text, "me").count(), 0);

@@ -11,6 +11,7 @@ use super::testbed::{Fixture, deadline};
 use super::usages::{self, Effort};
 use super::wire;
 use crate::model::{Language, Span, Symbol};
+use crate::text::testing::Dice;
 
 const SHOP: &str = "\
 -- go.mod
@@ -255,7 +256,7 @@ async fn the_index_holds_over_edits_by_chance() {
     fixture.ready().await;
     let mut drift = Drift { fixture, differ: Vec::new(), compared: 0 };
     drift.compare("the start", 7).await;
-    let mut chance = Chance(std::env::var("SEMDEX_COMPARE_SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(7));
+    let mut chance = Dice::new(std::env::var("SEMDEX_COMPARE_SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(7));
     let mut parts = Vec::new();
     for number in 0..count {
         let files: Vec<_> = drift.fixture.files.of(Language::Go).cloned().collect();
@@ -275,23 +276,12 @@ async fn the_index_holds_over_edits_by_chance() {
     assert!(drift.differ.is_empty(), "{}", drift.differ.join("\n"));
 }
 
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit.max(1) as u64) as usize
-    }
-}
-
 /// Some edit of a text, and what it is.
-fn edit(text: &str, chance: &mut Chance) -> Option<(&'static str, String)> {
+fn edit(text: &str, chance: &mut Dice) -> Option<(&'static str, String)> {
     let all = units(text)?;
     let bodies: Vec<&Unit> = all.iter().filter(|it| it.body.is_some()).collect();
     let types: Vec<&Unit> = all.iter().filter(|it| it.kind == UnitKind::Type).collect();
-    fn pick<'a>(of: &[&'a Unit], chance: &mut Chance) -> Option<&'a Unit> {
+    fn pick<'a>(of: &[&'a Unit], chance: &mut Dice) -> Option<&'a Unit> {
         of.get(chance.below(of.len())).copied()
     }
     let put = |span: Span, with: &str| format!("{}{with}{}", &text[..span.start], &text[span.end..]);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use lsp_types::request::Request;
 use lsp_types::{DocumentDiagnosticParams, Position, Range, Uri};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use serde::{Deserialize, Serialize};
 
 use crate::lang::files::{File, Files};
@@ -27,18 +28,13 @@ impl Request for PullDiagnostics {
     const METHOD: &'static str = "textDocument/diagnostic";
 }
 
+/// All but what RFC 3986 lets stand in a path.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// The URI of an absolute path. Everything is escaped but what RFC 3986 lets stand.
 pub fn uri(path: &Path) -> Option<Uri> {
     use std::os::unix::ffi::OsStrExt as _;
-    let mut uri = String::from("file://");
-    for &byte in path.as_os_str().as_bytes() {
-        match byte {
-            b'/' | b'-' | b'_' | b'.' | b'~' => uri.push(char::from(byte)),
-            _ if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
-            _ => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    uri.parse().ok()
+    format!("file://{}", percent_encode(path.as_os_str().as_bytes(), ESCAPED)).parse().ok()
 }
 
 /// The path of a `file:` URI; none for another scheme or a path that is not UTF-8.

@@ -136,6 +136,23 @@ pub(super) struct Memory {
     errors: FxHashMap<FileId, Arc<FileErrors>>,
 }
 
+impl Memory {
+    /// Takes out all that is known of these files, and what is said of them elsewhere.
+    fn take(&mut self, files: &HashSet<FileId>) -> Memory {
+        let speaks_of =
+            |file: &FileId, it: &Known| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
+        let mut taken = Memory::default();
+        taken.names.extend(self.names.extract_if(|file, _| files.contains(file)));
+        taken.symbols.extend(self.symbols.extract_if(|file, it| speaks_of(file, it)));
+        taken.errors.extend(self.errors.extract_if(|file, _| files.contains(file)));
+        taken.paths.extend(self.paths.extract_if(|_, it| files.contains(&it.0)));
+        for (_, path) in taken.paths.values() {
+            taken.keys.extend(self.keys.remove_entry(path));
+        }
+        taken
+    }
+}
+
 pub(super) type FileErrors = FxHashMap<usize, Vec<Diagnostic>>;
 
 impl Index {
@@ -195,72 +212,36 @@ impl Index {
 
     /// Forgets of these files what is not in the stretches that their texts before and after have in common.
     pub(super) fn forget(&self, changed: &[Edited]) -> Memory {
-        let mut all = self.write();
-        let mut forgotten = Memory::default();
-        for (file, before, after) in changed {
-            if let Some(names) = all.names.remove(file) {
-                all.names.extend(names.moved(before, after).map(|it| (*file, Arc::new(it))));
-                forgotten.names.insert(*file, names);
-            }
-        }
-        let files: Vec<FileId> = changed.iter().map(|it| it.0).collect();
-        let speaks_of =
-            |file: &FileId, it: &Known| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
-        forgotten.symbols.extend(all.symbols.extract_if(|file, it| speaks_of(file, it)));
-        forgotten.errors.extend(all.errors.extract_if(|file, _| files.contains(file)));
-        forgotten.paths.extend(all.paths.extract_if(|_, it| files.contains(&it.0)));
-        for (_, path) in forgotten.paths.values() {
-            forgotten.keys.extend(all.keys.remove_entry(path));
-        }
-        forgotten
+        self.touch(changed, &Touched::default())
     }
 
-    /// Forgets what a change of declarations touches: of the edited files as `forget`, of the others these stretches.
+    /// Forgets what a change of declarations touches: of the edited files as `forget`, of all files these stretches.
     pub(super) fn touch(&self, edited: &[Edited], touched: &Touched) -> Memory {
-        let mut before = Memory::default();
         let mut all = self.write();
-        for (file, stretches) in touched {
-            if let Some(names) = all.names.get(file).cloned() {
-                all.names.insert(*file, Arc::new(names.without(stretches)));
-                before.names.insert(*file, names);
+        let mut forgotten = all.take(&edited.iter().map(|it| it.0).collect());
+        for (file, before, after) in edited {
+            let names =
+                forgotten.names.get(file).map(|names| names.without(touched.get(file).map_or(&[], Vec::as_slice)));
+            let moved = names.and_then(|it| it.moved(before, after));
+            all.names.extend(moved.map(|it| (*file, Arc::new(it))));
+        }
+        for (file, stretches) in touched.iter().filter(|it| !edited.iter().any(|edited| edited.0 == *it.0)) {
+            if let Some(names) = all.names.get_mut(file) {
+                let left = Arc::new(names.without(stretches));
+                forgotten.names.insert(*file, std::mem::replace(names, left));
             }
-            if let Some(known) = all.symbols.get(file).cloned() {
-                all.symbols.insert(*file, Arc::new(known.with_other_names()));
-                before.symbols.insert(*file, known);
+            if let Some(known) = all.symbols.get_mut(file) {
+                let left = Arc::new(known.with_other_names());
+                forgotten.symbols.insert(*file, std::mem::replace(known, left));
             }
-            before.errors.extend(all.errors.remove_entry(file));
+            forgotten.errors.extend(all.errors.remove_entry(file));
         }
-        drop(all);
-        let forgotten = self.forget(edited);
-        // What the edited files were before they were touched.
-        before.paths = forgotten.paths;
-        before.keys = forgotten.keys;
-        for (file, names) in forgotten.names {
-            before.names.entry(file).or_insert(names);
-        }
-        for (file, known) in forgotten.symbols {
-            before.symbols.entry(file).or_insert(known);
-        }
-        for (file, errors) in forgotten.errors {
-            before.errors.entry(file).or_insert(errors);
-        }
-        before
+        forgotten
     }
 
     /// Forgets all of these files.
     pub(super) fn forget_files(&self, files: &HashSet<FileId>) -> Memory {
-        let mut all = self.write();
-        let mut forgotten = Memory::default();
-        let speaks_of =
-            |file: &FileId, it: &Known| files.contains(file) || it.elsewhere.iter().any(|it| files.contains(it));
-        forgotten.names.extend(all.names.extract_if(|file, _| files.contains(file)));
-        forgotten.symbols.extend(all.symbols.extract_if(|file, it| speaks_of(file, it)));
-        forgotten.errors.extend(all.errors.extract_if(|file, _| files.contains(file)));
-        forgotten.paths.extend(all.paths.extract_if(|_, it| files.contains(&it.0)));
-        for (_, path) in forgotten.paths.values() {
-            forgotten.keys.extend(all.keys.remove_entry(path));
-        }
-        forgotten
+        self.write().take(files)
     }
 
     pub(super) fn forget_all(&self) -> Memory {

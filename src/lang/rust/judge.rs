@@ -183,11 +183,8 @@ impl Rust {
             it.apply_rules(&reach, &deltas, &scene, &mut new);
             let mut impact = it.impact(&reach.causes, &deltas, &scene, &new);
             impact.tests = it.told_tests(&tests, &scene);
-            if !tests.is_whole {
-                let (code, detail) =
-                    ("tests".to_owned(), "the names of some files are being read: ask again".to_owned());
-                impact.unchecked.push(Unchecked { code, detail });
-            }
+            let detail = tests.missing.map(str::to_owned);
+            impact.unchecked.extend(detail.map(|detail| Unchecked { code: "tests".to_owned(), detail }));
             Ok(Judgement { new, fixed, impact, coverage: it.coverage(true) })
         })?;
         let (units, total) = (reach.units.len(), started.elapsed());

@@ -18,6 +18,7 @@ use super::names::Key;
 use super::outside::{Outside, outside, plain_item};
 use super::view::{span, text_size};
 use crate::model::Span;
+use crate::text::words::occurrences;
 
 /// With more words than this, what they touch is most of what there is.
 const MAX_WORDS: usize = 64;
@@ -100,7 +101,7 @@ impl Pass<'_> {
         let text = before.whole().clone();
         let known = self.index.names(file);
         let mut tree: Option<SyntaxNode> = None;
-        for at in places(&text, word) {
+        for at in occurrences(&text, word) {
             if let Some((names, key)) = known.as_deref().zip(only)
                 && names.is_known_at(at)
                 && means_others(names, at, key)
@@ -178,11 +179,4 @@ fn means_others(names: &Names, at: usize, key: Key) -> bool {
             Sense::Means(meaning) => meaning.definition != key && meaning.original != key,
             Sense::Unresolved(_) => false,
         })
-}
-
-fn places<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
-    let is_part = |it: char| it == '_' || it.is_alphanumeric();
-    memchr::memmem::find_iter(text.as_bytes(), word.as_bytes()).filter(move |&at| {
-        !text[..at].chars().next_back().is_some_and(is_part) && !text[at + word.len()..].starts_with(is_part)
-    })
 }

@@ -9,6 +9,7 @@ use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase, TextRan
 use ra_ap_ide_db::base_db::SourceDatabase;
 use ra_ap_ide_db::base_db::salsa::Cancelled;
 use ra_ap_paths::AbsPathBuf;
+use ra_ap_syntax::{AstNode as _, SyntaxToken};
 
 use super::engine::{Environment, FileIds};
 use super::index::Index;
@@ -112,6 +113,12 @@ impl<'db> Context<'db> {
     /// The ide's own questions on the same revision.
     pub(super) fn analysis(&self) -> Analysis {
         AnalysisHost::with_database(self.db.clone()).analysis()
+    }
+
+    /// What stands, or begins, at an offset.
+    pub(super) fn token(&self, file: FileId, offset: usize) -> Option<SyntaxToken> {
+        let tree = self.sema.parse_guess_edition(file);
+        tree.syntax().token_at_offset(text_size(offset)).right_biased()
     }
 
     pub(super) fn file_id(&self, file: &str) -> Option<FileId> {

@@ -9,6 +9,7 @@ use crate::lang::files::File;
 use crate::lang::go::testbed::{Fixture, deadline};
 use crate::lang::go::{quick, syntax};
 use crate::model::{Diagnostic, FileEdit, Judgement, Language, Severity};
+use crate::text::testing::Dice;
 
 const FLEET: &str = "\
 -- go.mod
@@ -217,20 +218,9 @@ fn told(found: &[Diagnostic]) -> BTreeSet<Told> {
         .collect()
 }
 
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit.max(1) as u64) as usize
-    }
-}
-
 /// One word for another; a name that others may see for another such, since gopls says of names that it may not use now
 /// this and now that.
-fn another_word(file: &File, words: &[String], chance: &mut Chance) -> Option<String> {
+fn another_word(file: &File, words: &[String], chance: &mut Dice) -> Option<String> {
     let body = file.text.find("\n\n")?;
     let places = syntax::all_identifiers(&file.text);
     let places: Vec<_> = places.into_iter().map(|it| it.span).filter(|it| it.start > body).collect();
@@ -255,7 +245,7 @@ async fn what_is_judged_is_what_gopls_finds_once_it_is_done() {
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse().ok());
     let mut fixture = root.as_deref().map_or_else(|| Fixture::new(FLEET), Fixture::copy_of);
     let count = number("SEMDEX_COMPARE_COUNT").unwrap_or(if root.is_some() { 60 } else { 150 });
-    let mut chance = Chance(number("SEMDEX_COMPARE_SEED").unwrap_or(7) as u64);
+    let mut chance = Dice::new(number("SEMDEX_COMPARE_SEED").unwrap_or(7) as u64);
     fixture.checked().await;
     let healthy = fixture.files.clone();
     let files: Vec<_> = healthy.of(Language::Go).cloned().collect();

@@ -7,7 +7,7 @@ use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode};
 use super::{Scene, Side};
 use crate::lang::files::File;
 use crate::lang::rust::delta::Delta;
-use crate::lang::rust::view::{Context, text_size};
+use crate::lang::rust::view::Context;
 use crate::model::{ChangeKind, Diagnostic, Outline, OutlineItem, SymbolKind};
 
 impl<'db> Context<'db> {
@@ -33,8 +33,7 @@ impl<'db> Context<'db> {
 
     fn refused(&self, file: &File, item: &OutlineItem) -> Vec<Diagnostic> {
         let Some(id) = self.file_id(&file.path) else { return Vec::new() };
-        let tree = self.sema.parse_guess_edition(id);
-        let token = tree.syntax().token_at_offset(text_size(item.name_span.start)).right_biased();
+        let token = self.token(id, item.name_span.start);
         let Some(adt) = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)) else { return Vec::new() };
         let mut found = Vec::new();
         for meta in adt.attrs().filter_map(|it| it.meta()) {

@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ra_ap_syntax::{AstNode as _, SyntaxToken, ast};
+use ra_ap_syntax::algo::skip_trivia_token;
+use ra_ap_syntax::{AstNode as _, Direction, ast};
 
 use super::reach::has_body;
 use crate::lang::rust::view::Context;
@@ -73,8 +74,8 @@ impl<'db> Context<'db> {
         };
         // The input of a macro is no more than tokens.
         if token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())) {
-            let before = std::iter::successors(token.prev_token(), SyntaxToken::prev_token);
-            return before.into_iter().find(|it| !it.kind().is_trivia()).is_none_or(|it| it.text() != ":");
+            let before = token.prev_token().and_then(|it| skip_trivia_token(it, Direction::Prev));
+            return before.is_none_or(|it| it.text() != ":");
         }
         let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast);
         segment.is_some_and(|it| it.parent_path().qualifier().is_none())

@@ -9,10 +9,10 @@ use ra_ap_syntax::{AstNode as _, ast};
 
 use super::reach::Cause;
 use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, text_size};
+use crate::lang::rust::view::Context;
 use crate::text::words::words;
 
-/// Macros in the definitions of macros are followed so deep.
+/// Macros in macros are followed so deep.
 pub(super) const MAX_MACROS: usize = 3;
 
 impl<'db> Context<'db> {
@@ -31,9 +31,8 @@ impl<'db> Context<'db> {
                 units.insert((it.file.path.clone(), anchor));
                 continue;
             }
-            let tree = self.sema.parse_guess_edition(it.id);
-            let token = tree.syntax().token_at_offset(text_size(it.at.start)).right_biased();
-            let definition = token.and_then(|it| it.parent_ancestors().find_map(ast::Macro::cast));
+            let definition =
+                self.token(it.id, it.at.start).and_then(|it| it.parent_ancestors().find_map(ast::Macro::cast));
             let definition = definition.and_then(|it| self.sema.to_def(&it)).map(Definition::Macro);
             macros.extend(definition.filter(|it| !macros.contains(it)));
         }
@@ -55,8 +54,7 @@ impl<'db> Context<'db> {
 
     /// Whether a call of a macro makes something that names what changes, or may.
     fn makes(&self, call: &Occurrence, cause: &Cause<'_>) -> bool {
-        let tree = self.sema.parse_guess_edition(call.id);
-        let token = tree.syntax().token_at_offset(text_size(call.at.start)).right_biased();
+        let token = self.token(call.id, call.at.start);
         match token.and_then(|it| it.parent_ancestors().find_map(ast::MacroCall::cast)) {
             Some(call) => self.expansion_names(&call, cause, MAX_MACROS),
             None => true,

@@ -3,12 +3,10 @@
 use ra_ap_hir::{AsAssocItem as _, AssocItemContainer, Function, HirDisplay as _, Trait, Type};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
+use super::macros::MAX_MACROS;
 use super::native::Told;
 use crate::lang::rust::view::Context;
 use crate::model::Diagnostic;
-
-/// Macros in the output of macros are followed so deep.
-const MAX_MACROS: usize = 3;
 
 impl<'db> Context<'db> {
     pub(super) fn operators(&self, node: &SyntaxNode, depth: usize, told: &mut Vec<Told>) {

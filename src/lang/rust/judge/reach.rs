@@ -19,7 +19,7 @@ use crate::lang::rust::index::{FileErrors, names_now};
 use crate::lang::rust::named::Sense;
 use crate::lang::rust::paths::{as_assoc_item, assoc_definition};
 use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, span, text_size};
+use crate::lang::rust::view::{Context, span};
 use crate::model::{ChangeKind, OutlineItem, Role, SymbolKind};
 
 /// One changed declaration as it was before.
@@ -192,8 +192,7 @@ impl<'db> Context<'db> {
     }
 
     fn macro_call_at(&self, file: FileId, offset: usize) -> Option<ast::MacroCall> {
-        let tree = self.sema.parse_guess_edition(file);
-        let token = tree.syntax().token_at_offset(text_size(offset)).right_biased()?;
+        let token = self.token(file, offset)?;
         token.parent_ancestors().filter_map(ast::MacroCall::cast).find(is_among_items)
     }
 
@@ -394,8 +393,7 @@ impl<'db> Context<'db> {
     }
 
     fn is_object(&self, place: &Occurrence) -> bool {
-        let tree = self.sema.parse_guess_edition(place.id);
-        let token = tree.syntax().token_at_offset(text_size(place.at.start)).right_biased();
+        let token = self.token(place.id, place.at.start);
         token.is_some_and(|it| it.parent_ancestors().take(8).any(|it| ast::DynTraitType::can_cast(it.kind())))
     }
 

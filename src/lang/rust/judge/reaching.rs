@@ -8,15 +8,16 @@ use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 
 use super::Scene;
-use super::reach::unit_around;
+use super::reach::{has_body, unit_around};
 use crate::lang::files::File;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::index::Known;
-use crate::lang::rust::named::Sense;
+use crate::lang::rust::named::{Names, Sense};
 use crate::lang::rust::names::{Key, Meaning};
-use crate::lang::rust::symbols::{is_test_at, item_named_at};
+use crate::lang::rust::symbols::is_test_at;
 use crate::lang::rust::view::Context;
 use crate::model::{Affected, Language, OutlineItem, Reaching, Role, Span};
+use crate::text::words::words;
 
 /// The steps from a test to what changes that are followed.
 const MAX_STEPS: u32 = 8;
@@ -25,10 +26,10 @@ const MAX_TESTS: usize = 100;
 /// Functions that are followed: what nearly everything reaches is told by its nearest tests.
 const MAX_REACHED: usize = 4000;
 
-/// The nearest tests, and whether all files could be asked.
+/// The nearest tests, and why there may be more.
 pub(super) struct Tests {
     pub(super) found: Vec<Found>,
-    pub(super) is_whole: bool,
+    pub(super) missing: Option<&'static str>,
 }
 
 /// A test in the state before the change.
@@ -45,22 +46,23 @@ pub(super) struct Found {
 struct Source<'c> {
     file: &'c Arc<File>,
     id: FileId,
-    names: Arc<crate::lang::rust::named::Names>,
+    names: Arc<Names>,
     known: Arc<Known>,
 }
 
 impl<'db> Context<'db> {
     pub(super) fn tests_reaching(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene) -> Tests {
-        let mut tests = Tests { found: Vec::new(), is_whole: true };
+        let mut tests = Tests { found: Vec::new(), missing: None };
         let mut sources = Vec::new();
+        let mut is_whole = true;
         for file in self.files.of(Language::Rust) {
             let Some(id) = self.file_id(&file.path) else { continue };
             match self.index.names(id).zip(self.index.symbols(id)) {
                 Some((names, known)) => {
-                    tests.is_whole &= names.is_complete();
+                    is_whole &= names.is_complete();
                     sources.push(Source { file, id, names, known });
                 }
-                None => tests.is_whole = false,
+                None => is_whole = false,
             }
         }
         let mut seen: HashSet<Key> = HashSet::new();
@@ -80,6 +82,9 @@ impl<'db> Context<'db> {
                 }
             }
         }
+        if !is_whole {
+            tests.missing = Some("the names of some files are being read: ask again");
+        }
         for distance in 1..=MAX_STEPS {
             if level.is_empty() || tests.found.len() >= MAX_TESTS || seen.len() > MAX_REACHED {
                 break;
@@ -91,6 +96,9 @@ impl<'db> Context<'db> {
             let more =
                 next.into_iter().flat_map(|(key, cause)| self.and_original(key).map(move |it| (it, cause.clone())));
             level = more.filter(|it| seen.insert(it.0)).collect();
+        }
+        if tests.missing.is_none() && (tests.found.len() >= MAX_TESTS || !level.is_empty()) {
+            tests.missing = Some("there are more: these are the nearest");
         }
         tests.found.truncate(MAX_TESTS);
         tests
@@ -124,7 +132,7 @@ impl<'db> Context<'db> {
                 continue;
             }
             let outer = unit_around(source.file, at);
-            let inner = source.file.outline().enclosing(at).into_iter().rfind(|it| super::reach::has_body(it.kind));
+            let inner = source.file.outline().enclosing(at).into_iter().rfind(|it| has_body(it.kind));
             let test = [inner, outer].into_iter().flatten().find(|it| is_test(it, source.file));
             // A macro among items that stands in a file of tests makes some.
             let anchor = match (test, inner) {
@@ -134,7 +142,8 @@ impl<'db> Context<'db> {
             };
             if let Some(anchor) = anchor {
                 if told.insert((source.id, anchor)) {
-                    let at = Span::new(at, at + word_length(&source.file.text, at));
+                    let word = words(&source.file.text[at..]).next().map_or(0, |it| it.1.len());
+                    let at = Span::new(at, at + word);
                     let (file, cause) = (source.file.clone(), cause.clone());
                     tests.found.push(Found { file, id: source.id, at, cause, distance });
                 }
@@ -174,14 +183,8 @@ impl<'db> Context<'db> {
 fn is_test(item: &OutlineItem, file: &File) -> bool {
     let head = file.text.get(item.span.start..item.name_span.start).unwrap_or_default();
     let mut attributes = head.split("#[").skip(1).filter_map(|it| it.split([']', '(']).next());
-    item_named_at(file.outline(), item.name_span.start).is_some()
-        && attributes.any(|it| {
-            let name = it.rsplit("::").next().unwrap_or(it).trim();
-            name.ends_with("test") || matches!(name, "bench" | "test_case" | "quickcheck")
-        })
-}
-
-fn word_length(text: &str, at: usize) -> usize {
-    let rest = text.get(at..).unwrap_or_default();
-    rest.find(|it: char| it != '_' && !it.is_alphanumeric()).unwrap_or(rest.len())
+    attributes.any(|it| {
+        let name = it.rsplit("::").next().unwrap_or(it).trim();
+        name.ends_with("test") || matches!(name, "bench" | "test_case" | "quickcheck")
+    })
 }

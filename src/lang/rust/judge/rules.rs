@@ -7,8 +7,9 @@ use std::sync::Arc;
 use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Visibility};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::HasGenericArgs as _;
-use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::Scene;
 use super::lost::{LostImports, is_lost};
@@ -17,7 +18,7 @@ use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
 use crate::lang::rust::names::{Reader, Verdict, Why};
 use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, span, text_size};
+use crate::lang::rust::view::{Context, span};
 use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Severity, Span, SymbolKind};
 use crate::text::words::words;
 
@@ -209,11 +210,6 @@ impl<'db> Context<'db> {
         let is_public = ast::HasVisibility::visibility(&import)
             .is_some_and(|it| it.syntax().text() == "pub" && visibility != Visibility::Public);
         is_public.then_some("E0364")
-    }
-
-    pub(super) fn token(&self, id: FileId, offset: usize) -> Option<SyntaxToken> {
-        let tree = self.sema.parse_guess_edition(id);
-        tree.syntax().token_at_offset(text_size(offset)).right_biased()
     }
 
     /// What needs a trait that a type does not implement any more.
@@ -472,9 +468,9 @@ fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'static str)> 
 
 /// The same in the input of a macro, which is no more than tokens.
 fn unresolved_in_macro(token: &SyntaxToken) -> Option<(&'static str, &'static str)> {
-    let step = |it: &SyntaxToken, forth: bool| {
-        let next = if forth { SyntaxToken::next_token } else { SyntaxToken::prev_token };
-        std::iter::successors(next(it), next).find(|it| !it.kind().is_trivia())
+    let step = |it: &SyntaxToken, forth: bool| match forth {
+        true => it.next_token().and_then(|it| skip_trivia_token(it, Direction::Next)),
+        false => it.prev_token().and_then(|it| skip_trivia_token(it, Direction::Prev)),
     };
     let is = |it: &Option<SyntaxToken>, text: &str| it.as_ref().is_some_and(|it| it.text() == text);
     let (before, after) = (step(token, false), step(token, true));
