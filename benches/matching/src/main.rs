@@ -46,6 +46,8 @@ enum Verdict {
     Right,
     /// It was refused, where it should have landed.
     Missed,
+    /// It landed where the search text is nearer to what stands there than to what it was made of.
+    Nearer,
     WrongPlace,
     Corrupt,
 }
@@ -56,6 +58,7 @@ struct Row {
     landed: usize,
     refused_rightly: usize,
     missed: usize,
+    nearer: usize,
     wrong_place: usize,
     corrupt: usize,
     slowest: Duration,
@@ -482,7 +485,7 @@ fn judge(edit: &Edit) -> (Verdict, bool) {
             match edit.meant {
                 // What was meant is further from the search text than what was found: the words have become another's.
                 Some(meant) if !near && score::score(&edit.search, &edit.text[meant.start..meant.end]) < hit.score => {
-                    return (Verdict::Right, false);
+                    return (Verdict::Nearer, true);
                 }
                 _ if near => Verdict::Corrupt,
                 _ => Verdict::WrongPlace,
@@ -509,6 +512,7 @@ impl Row {
             (Verdict::Right, true) => self.landed += 1,
             (Verdict::Right, false) => self.refused_rightly += 1,
             (Verdict::Missed, _) => self.missed += 1,
+            (Verdict::Nearer, _) => self.nearer += 1,
             (Verdict::WrongPlace, _) => self.wrong_place += 1,
             (Verdict::Corrupt, _) => self.corrupt += 1,
         }
@@ -521,10 +525,10 @@ impl Row {
 
 fn report(rows: &BTreeMap<String, Row>) -> ExitCode {
     println!(
-        "| {:<28} | {:>6} | {:>7} | {:>15} | {:>6} | {:>11} | {:>7} | {:>7} |",
-        "class", "edits", "applied", "rightly refused", "missed", "wrong place", "corrupt", "applied"
+        "| {:<28} | {:>6} | {:>7} | {:>15} | {:>6} | {:>6} | {:>11} | {:>7} | {:>7} |",
+        "class", "edits", "applied", "rightly refused", "missed", "nearer", "wrong place", "corrupt", "applied"
     );
-    println!("|{0:-<30}|{0:->8}|{0:->9}|{0:->17}|{0:->8}|{0:->13}|{0:->9}|{0:->9}|", "");
+    println!("|{0:-<30}|{0:->8}|{0:->9}|{0:->17}|{0:->8}|{0:->8}|{0:->13}|{0:->9}|{0:->9}|", "");
     let mut total = Row::default();
     let mut layout = Row::default();
     let mut drift = Row::default();
@@ -552,6 +556,7 @@ impl Row {
         self.landed += other.landed;
         self.refused_rightly += other.refused_rightly;
         self.missed += other.missed;
+        self.nearer += other.nearer;
         self.wrong_place += other.wrong_place;
         self.corrupt += other.corrupt;
         self.slowest = self.slowest.max(other.slowest);
@@ -560,11 +565,12 @@ impl Row {
 
 fn print(class: &str, row: &Row) {
     println!(
-        "| {class:<28} | {:>6} | {:>7} | {:>15} | {:>6} | {:>11} | {:>7} | {:>5.2} % |",
+        "| {class:<28} | {:>6} | {:>7} | {:>15} | {:>6} | {:>6} | {:>11} | {:>7} | {:>5.2} % |",
         row.edits,
         row.landed,
         row.refused_rightly,
         row.missed,
+        row.nearer,
         row.wrong_place,
         row.corrupt,
         row.rate()
