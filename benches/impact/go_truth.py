@@ -1,6 +1,7 @@
 """What Go's type checker says of a mutated workspace: all errors of all packages and tests, by `checker/`, and how long the go command's
 own `go build` and `go vet` take, which stop at a package that fails."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -33,15 +34,24 @@ class Compiler:
         return {(it["file"], it["line"], it["line"], "", it["message"]) for it in found}
 
     def broken(self, file, text):
+        with self._edited(file, text):
+            found = self._check()
+        return sorted(found - self.before), [], []
+
+    def seconds(self, file, text):
+        """How long a warm incremental run takes after one edit of the healthy workspace."""
+        with self._edited(file, text):
+            return self._compile()
+
+    @contextlib.contextmanager
+    def _edited(self, file, text):
         path = self.root / file
         old = path.read_text()
+        path.write_text(text)
         try:
-            path.write_text(text)
-            took = self._compile()
-            found = self._check()
+            yield
         finally:
             path.write_text(old)
-        return sorted(found - self.before), [], [], took
 
 
 def lies_in(_file, _sources):

@@ -6,10 +6,14 @@ The compiler says which places no longer compile (`rust_truth.py`, `go_truth.py`
 when semdex's reply has that file and a line of the same statement. An alarm in code that the compiler never reached is not false, only
 unverifiable, and is counted apart.
 
+The compiler's warm incremental run is timed beside semdex's answer, in the same minute, for --pairs of the edits. Two questions that were not
+asked before are asked around each dry run, to see whether it makes the next read slower.
+
 Everything is drawn from --seed, and --truth keeps what the compiler said, so that a run can be repeated without it.
 """
 
 import collections
+import functools
 import hashlib
 import json
 import pathlib
@@ -22,6 +26,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts"))
 
 import lexing
+import strata
 import semdex_client as semdex
 
 SHOWN = 60
@@ -57,12 +62,8 @@ def symbols_of(client, workspace, file):
     return found
 
 
-def mutations(language, client, workspace, root, count, operators, rng):
+def mutations(files, symbols, count, operators, rng):
     """`count` edits, as many of each operator as of any other while there are places for it."""
-    files = {file: (root / file).read_bytes().decode("utf-8", "replace") for file in semdex.source_files(root, language.suffix)}
-    symbols = [it for file in files for it in symbols_of(client, workspace, file)]
-    for symbol in symbols:
-        symbol["test"] = bool(symbol.get("test"))
     pools = {name: rng.sample(symbols, len(symbols)) for name in operators}
     found, seen = [], set()
     while len(found) < count and pools:
@@ -87,7 +88,10 @@ class Truth:
         self.only_kept = only_kept
         self.language, self.root, self.directory = language, root, directory
         self.cache = pathlib.Path(cache) if cache else None
-        self.compiler = None
+
+    @functools.cached_property
+    def compiler(self):
+        return self.language.truth.Compiler(self.root, self.directory)
 
     def of(self, mutation):
         name = hashlib.sha256(f"{self.root.name}\0{mutation['file']}\0{mutation['text']}".encode()).hexdigest()[:24]
@@ -96,17 +100,31 @@ class Truth:
             return json.loads(kept.read_text())
         if self.only_kept:
             return None
-        if not self.compiler:
-            self.compiler = self.language.truth.Compiler(self.root, self.directory)
-        first, later, unreached, took = self.compiler.broken(mutation["file"], mutation["text"])
-        answer = {"first": first, "later": later, "unreached": unreached, "seconds": took}
+        first, later, unreached = self.compiler.broken(mutation["file"], mutation["text"])
+        answer = {"first": first, "later": later, "unreached": unreached}
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_text(json.dumps(answer))
         return answer
 
 
-def judge(mutation, truth, reply, root, lies_in):
+class Reads:
+    """Questions that nobody asked before, each once."""
+
+    def __init__(self, client, workspace, symbols, rng):
+        self.client, self.workspace = client, workspace
+        self.waiting = rng.sample(symbols, len(symbols))
+
+    def seconds(self):
+        if not self.waiting:
+            return None
+        symbol = self.waiting.pop()
+        begin = time.monotonic()
+        self.client.post("/v1/describe", workspace=self.workspace, symbol=symbol["path"], file=symbol["file"], wait_ms=60000)
+        return time.monotonic() - begin
+
+
+def judge(mutation, truth, reply, root, lies_in, strata_of):
     """Which of the compiler's places were named, and which alarms are false."""
     texts = {}
 
@@ -120,21 +138,27 @@ def judge(mutation, truth, reply, root, lies_in):
     def extent(file, first, last):
         return lexing.statement(lines(file), first, min(last, first + 200))
 
+    def strata_at(place, first, last):
+        return strata_of((place[0], first, last, *place[3:]), mutation["file"], lines(place[0]))
+
+    def meet(a, b):
+        return a[0] == b[0] and a[1] <= b[2] and b[1] <= a[2]
+
     alarms = [(it["file"], it["line"], it["end_line"], it.get("code"), it["reason"]) for it in reply["impact"]["broken"]]
     spans = [(file, *extent(file, first, last)) for file, first, last, *_ in alarms]
     # What a workspace denies as a lint is its own policy, and bodies that are taken away leave parameters unused.
     told = [it for it in truth["first"] + truth["later"] if not LINT.fullmatch(it[3] or "")]
     places = {(it[0], *extent(*it[:3])): tuple(it) for it in told}
-
-    def meet(a, b):
-        return a[0] == b[0] and a[1] <= b[2] and b[1] <= a[2]
-
-    missed = [told for place, told in places.items() if not any(meet(place, it) for it in spans)]
-    false, unverifiable = [], []
-    for alarm, place in zip(alarms, spans):
-        if not any(meet(place, it) for it in places):
-            (unverifiable if lies_in(alarm[0], truth["unreached"]) else false).append(alarm)
-    return {"places": len(places), "missed": missed, "alarms": len(alarms), "false": false, "unverifiable": len(unverifiable)}
+    row = {"places": [], "alarms": []}
+    for place, it in places.items():
+        named = any(meet(place, span) for span in spans)
+        row["places"].append({"told": it, "good": named, "strata": strata_at(it, *place[1:])})
+    for alarm, span in zip(alarms, spans):
+        true = any(meet(span, place) for place in places)
+        if true or not lies_in(alarm[0], truth["unreached"]):
+            row["alarms"].append({"told": alarm, "good": true, "strata": strata_at(alarm, *span[1:])})
+    row["unverifiable"] = len(alarms) - len(row["alarms"])
+    return row
 
 
 def measure(options, language, source, directory):
@@ -145,25 +169,32 @@ def measure(options, language, source, directory):
         server.wait_ready(options.ready_timeout)
         client, workspace = server.client, server.workspace(root)
         wait_indexed(client, workspace, root, language)
+        files = {file: (root / file).read_bytes().decode("utf-8", "replace") for file in semdex.source_files(root, language.suffix)}
+        symbols = [it for file in files for it in symbols_of(client, workspace, file)]
+        for symbol in symbols:
+            symbol["test"] = bool(symbol.get("test"))
         rng = random.Random(options.seed)
         wanted = [(True, language.breaking), (False, language.harmless)]
-        drawn = [(breaks, mutations(language, client, workspace, root, options.count, operators, rng)) for breaks, operators in wanted]
+        drawn = [(breaks, it) for breaks, operators in wanted for it in mutations(files, symbols, options.count, operators, rng)]
+        if options.only:
+            drawn = [it for it in drawn if it[1]["operator"] in options.only.split(",")]
         truth = Truth(language, compiled, directory, options.truth and pathlib.Path(options.truth) / source.name, options.kept)
-        for breaks, drawn_here in drawn:
-            for mutation in drawn_here:
-                if options.only and mutation["operator"] not in options.only.split(","):
-                    continue
-                told = truth.of(mutation)
-                if not told:
-                    continue
-                begin = time.monotonic()
-                reply = client.post(
-                    "/v1/write", workspace=workspace, name=mutation["file"], content=mutation["text"], mode="overwrite", dry_run=True, wait_ms=60000
-                )
-                took = time.monotonic() - begin
-                row = judge(mutation, told, reply, root, language.truth.lies_in)
-                row.update(breaks=breaks, mutation=mutation, seconds=took, compiler=told["seconds"], complete=reply["meta"]["complete"])
-                rows.append(row)
+        known = [(*it, told) for it in drawn if (told := truth.of(it[1]))]
+        paired = set(random.Random(options.seed).sample(range(len(known)), min(options.pairs, len(known))))
+        reads = Reads(client, workspace, symbols, random.Random(options.seed))
+        strata_of = strata.Strata(root, language.name).of
+        for nth, (breaks, mutation, told) in enumerate(known):
+            before = reads.seconds()
+            begin = time.monotonic()
+            reply = client.post(
+                "/v1/write", workspace=workspace, name=mutation["file"], content=mutation["text"], mode="overwrite", dry_run=True, wait_ms=60000
+            )
+            took = time.monotonic() - begin
+            after = reads.seconds()
+            row = judge(mutation, told, reply, root, language.truth.lies_in, strata_of)
+            row.update(breaks=breaks, mutation=mutation, seconds=took, before=before, after=after)
+            row["compiler"] = truth.compiler.seconds(mutation["file"], mutation["text"]) if nth in paired else None
+            rows.append(row)
     return rows
 
 
@@ -182,51 +213,89 @@ def part(a, b):
 def report(rows, name, options):
     breaking = [it for it in rows if it["places"]]
     quiet = [it for it in rows if not it["places"]]
+    places = [it for row in rows for it in row["places"]]
+    alarms = [it for row in rows for it in row["alarms"]]
     by_operator = collections.defaultdict(list)
     for row in breaking:
         by_operator[row["mutation"]["operator"]].append(row)
-    told = []
-    for operator, of_it in sorted(by_operator.items()):
-        told.append(line_of(operator, of_it))
-    told.append(line_of("all", breaking))
     print(f"\n{name}: edits that break something")
+    told = [line_of(operator, of_it) for operator, of_it in sorted(by_operator.items())] + [line_of("all", breaking)]
     semdex.table(told, ["operator", "edits", "places", "recall", "alarms", "false", "unverifiable", "precision", "p50_ms"])
-    alarmed = [it for it in quiet if it["false"]]
+    found = collections.Counter(stratum for it in places + alarms for stratum in it["strata"])
+    told = [line_of_stratum(stratum, places, alarms) for stratum in sorted(found, key=lambda it: (it not in strata.WHERE, it))]
+    semdex.table(told, ["stratum", "places", "recall", "alarms", "false", "precision"])
+    alarmed = [it for it in quiet if bad(it["alarms"])]
     print(f"edits that break nothing: {len(quiet)}, with a false alarm {len(alarmed)} ({100 * len(alarmed) / max(1, len(quiet)):.2f} %)")
-    ratios = sorted(it["seconds"] / it["compiler"] for it in rows)
-    if ratios:
+    pairs = [it for it in rows if it["compiler"]]
+    if pairs:
+        ratios = [it["seconds"] / it["compiler"] for it in pairs]
         print(
-            f"time beside the compiler's warm incremental run (p50 {statistics.median(it['compiler'] for it in rows):.2f} s): "
-            f"p50 {statistics.median(ratios):.3f}, p95 {semdex.percentile(ratios, 0.95):.3f}; "
-            f"p50 {1000 * statistics.median(it['seconds'] for it in rows):.0f} ms, p95 {1000 * semdex.percentile([it['seconds'] for it in rows], 0.95):.0f} ms"
+            f"semdex's time by the compiler's warm incremental run beside it, {len(pairs)} pairs: "
+            f"p50 {statistics.median(ratios):.3f}, p95 {semdex.percentile(ratios, 0.95):.3f} (compiler p50 {statistics.median(it['compiler'] for it in pairs):.2f} s)"
         )
+    if rows:
+        print("a dry run: " + quantiles([it["seconds"] for it in rows]))
+    before, after = ([it[when] for it in rows if it["before"] and it["after"]] for when in ("before", "after"))
+    if before:
+        ratio = semdex.percentile(after, 0.95) / semdex.percentile(before, 0.95)
+        print(f"a describe before it: {quantiles(before)}; after it: {quantiles(after)}; ratio of p95 {ratio:.2f}")
     if options.show:
-        missed = [(row["mutation"], it) for row in breaking for it in row["missed"]]
-        false = [(row["mutation"], it) for row in rows for it in row["false"]]
-        for title, lines in (("missed", missed), ("false", false)):
-            codes = collections.Counter((it[3] or "") for _, it in lines)
-            print(f"{title}: {len(lines)} {dict(codes.most_common())}")
-            random.Random(1).shuffle(lines)
-            for mutation, it in lines[:SHOWN]:
-                print(f"  {mutation['operator']} {mutation['symbol']} ({mutation['file']}) -> {it[0]}:{it[1]} {it[3]} {it[4][:140]!r}")
-    places, missed = sum(it["places"] for it in breaking), sum(len(it["missed"]) for it in breaking)
-    alarms, false = sum(it["alarms"] - it["unverifiable"] for it in rows), sum(len(it["false"]) for it in rows)
-    return places and (places - missed) / places >= 0.99 and (not alarms or (alarms - false) / alarms >= 0.98) and len(alarmed) <= 0.005 * len(quiet)
+        show("missed", rows, "places")
+        show("false", rows, "alarms")
+    recall, precision = share(places), share(alarms)
+    return (recall is None or recall >= 0.99) and (precision is None or precision >= 0.98) and len(alarmed) <= 0.005 * len(quiet)
+
+
+def quantiles(seconds):
+    return f"p50 {1000 * statistics.median(seconds):.1f} ms, p95 {1000 * semdex.percentile(seconds, 0.95):.1f} ms"
+
+
+def bad(judged):
+    return [it["told"] for it in judged if not it["good"]]
+
+
+def share(judged):
+    return sum(it["good"] for it in judged) / len(judged) if judged else None
+
+
+def part(judged):
+    return f"{share(judged):.4f}" if judged else "-"
+
+
+def show(title, rows, what):
+    lines = [(row["mutation"], it) for row in rows for it in bad(row[what])]
+    codes = collections.Counter((it[3] or "") for _, it in lines)
+    print(f"{title}: {len(lines)} {dict(codes.most_common())}")
+    random.Random(1).shuffle(lines)
+    for mutation, it in lines[:SHOWN]:
+        print(f"  {mutation['operator']} {mutation['symbol']} ({mutation['file']}) -> {it[0]}:{it[1]} {it[3]} {it[4][:140]!r}")
 
 
 def line_of(operator, rows):
-    places, missed = sum(it["places"] for it in rows), sum(len(it["missed"]) for it in rows)
-    alarms, false, open_ = (sum(it["alarms"] for it in rows), sum(len(it["false"]) for it in rows), sum(it["unverifiable"] for it in rows))
+    places, alarms = ([it for row in rows for it in row[what]] for what in ("places", "alarms"))
+    unverifiable = sum(it["unverifiable"] for it in rows)
     return {
         "operator": operator,
         "edits": len(rows),
-        "places": places,
-        "recall": part(places - missed, places),
-        "alarms": alarms,
-        "false": false,
-        "unverifiable": open_,
-        "precision": part(alarms - open_ - false, alarms - open_),
+        "places": len(places),
+        "recall": part(places),
+        "alarms": len(alarms) + unverifiable,
+        "false": len(bad(alarms)),
+        "unverifiable": unverifiable,
+        "precision": part(alarms),
         "p50_ms": round(1000 * statistics.median(it["seconds"] for it in rows)) if rows else "",
+    }
+
+
+def line_of_stratum(stratum, places, alarms):
+    places, alarms = ([it for it in judged if stratum in it["strata"]] for judged in (places, alarms))
+    return {
+        "stratum": stratum,
+        "places": len(places),
+        "recall": part(places),
+        "alarms": len(alarms),
+        "false": len(bad(alarms)),
+        "precision": part(alarms),
     }
 
 
@@ -245,6 +314,7 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--truth", metavar="DIR", help="where the compiler's answers are kept")
     parser.add_argument("--kept", action="store_true", help="only edits whose truth is kept already: the compiler is not run")
+    parser.add_argument("--pairs", type=int, default=100, help="edits beside which the compiler is timed (default: %(default)s)")
     parser.add_argument("--only", metavar="OPERATORS", help="only these, with commas between")
     parser.add_argument("--show", action="store_true", help="list what was missed and what was false")
     semdex.main(run, parser.parse_args())
