@@ -16,6 +16,7 @@ mod patterns;
 mod reach;
 mod reaching;
 mod rules;
+mod unused;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ra_ap_ide_db::defs::{Definition, NameRefClass};
-use ra_ap_syntax::{AstNode as _, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::reach::Cause;
 use crate::lang::rust::usages::Occurrence;
@@ -16,6 +16,25 @@ use crate::text::words::words;
 pub(super) const MAX_MACROS: usize = 3;
 
 impl<'db> Context<'db> {
+    /// Each node of a body, and of what macros make in it.
+    pub(super) fn in_expansions(&self, body: &SyntaxNode, visit: &mut dyn FnMut(&SyntaxNode)) {
+        self.in_expansions_to(body, MAX_MACROS, visit);
+    }
+
+    fn in_expansions_to(&self, node: &SyntaxNode, depth: usize, visit: &mut dyn FnMut(&SyntaxNode)) {
+        for inner in node.descendants() {
+            match ast::MacroCall::cast(inner.clone()) {
+                Some(call) if depth > 0 => {
+                    if let Some(expansion) = self.sema.expand_macro_call(&call) {
+                        self.in_expansions_to(&expansion.value, depth - 1, visit);
+                    }
+                }
+                Some(_) => {}
+                None => visit(&inner),
+            }
+        }
+    }
+
     /// The bodies that macros may lead to these places: that around them, or those around the calls of the macro in
     /// whose definition they stand.
     pub(super) fn follow_macros(

@@ -47,7 +47,7 @@ impl<'db> Context<'db> {
         let mut told: Vec<Told> = found.into_iter().filter_map(|it| self.tell(body, it)).collect();
         if let Some(source) = self.body_syntax(body) {
             if with_operators {
-                self.operators(&source, 0, &mut told);
+                self.operators(&source, &mut told);
             }
             self.missed_variants(&source, &mut told);
         }
@@ -67,7 +67,7 @@ impl<'db> Context<'db> {
         errors
     }
 
-    fn body_syntax(&self, body: DefWithBody) -> Option<SyntaxNode> {
+    pub(super) fn body_syntax(&self, body: DefWithBody) -> Option<SyntaxNode> {
         Some(match body {
             DefWithBody::Function(it) => self.sema.source(it)?.value.body()?.syntax().clone(),
             DefWithBody::Const(it) => self.sema.source(it)?.value.body()?.syntax().clone(),
@@ -76,7 +76,7 @@ impl<'db> Context<'db> {
         })
     }
 
-    fn placed(&self, told: Told) -> Option<Diagnostic> {
+    pub(super) fn placed(&self, told: Told) -> Option<Diagnostic> {
         let place = self.place(FileRange { file_id: told.file, range: told.range })?;
         Some(self.error_of("rust-analyzer", place, told.code, told.message))
     }

@@ -3,26 +3,19 @@
 use ra_ap_hir::{AsAssocItem as _, AssocItemContainer, Function, HirDisplay as _, Trait, Type};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::macros::MAX_MACROS;
 use super::native::Told;
 use crate::lang::rust::view::Context;
 use crate::model::Diagnostic;
 
 impl<'db> Context<'db> {
-    pub(super) fn operators(&self, node: &SyntaxNode, depth: usize, told: &mut Vec<Told>) {
-        for inner in node.descendants() {
-            if let Some(call) = ast::MacroCall::cast(inner.clone()) {
-                if depth < MAX_MACROS
-                    && let Some(expansion) = self.sema.expand_macro_call(&call)
-                {
-                    self.operators(&expansion.value, depth + 1, told);
-                }
-            } else if let Some(unary) = ast::PrefixExpr::cast(inner.clone()) {
+    pub(super) fn operators(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
+        self.in_expansions(body, &mut |node| {
+            if let Some(unary) = ast::PrefixExpr::cast(node.clone()) {
                 told.extend(self.unary(&unary));
-            } else if let Some(binary) = ast::BinExpr::cast(inner) {
+            } else if let Some(binary) = ast::BinExpr::cast(node.clone()) {
                 told.extend(self.binary(&binary));
             }
-        }
+        });
     }
 
     fn binary(&self, expression: &ast::BinExpr) -> Option<Told> {

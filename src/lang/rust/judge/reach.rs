@@ -12,7 +12,9 @@ use ra_ap_syntax::{AstNode as _, ast};
 use super::Scene;
 use super::impls::{Shape, shape_at};
 use super::macros::MAX_MACROS;
+use super::objects::Objects;
 use super::rules::bodies_with_other_imports;
+use super::unused::Shaken;
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives, pairs};
 use crate::lang::rust::index::{FileErrors, names_now};
@@ -60,8 +62,9 @@ pub(super) struct Reach<'a> {
     pub(super) shapes: BTreeMap<(Arc<str>, usize), Shape>,
     /// Names of an edited file that meant nothing before, by their places.
     pub(super) unresolved: BTreeSet<(Arc<str>, usize)>,
-    /// Traits that are used as objects, by where their names stand, with the places that name them as such.
-    pub(super) objects: BTreeMap<(Arc<str>, usize), Vec<Occurrence>>,
+    /// Traits that can be objects, by where their names stand.
+    pub(super) objects: BTreeMap<(Arc<str>, usize), Objects>,
+    pub(super) shaken: Shaken,
     /// Whether an expression may have another type than before, or its type other traits.
     pub(super) retyped: bool,
 }
@@ -105,6 +108,7 @@ impl<'db> Context<'db> {
         for (index, delta) in deltas {
             self.follow_traits(&scene.olds[*index], delta, &mut reach, &mut units);
         }
+        self.note_shaken(scene, deltas, &mut reach);
         for (index, (old, new)) in scene.olds.iter().zip(&scene.news).enumerate() {
             let of_file: Vec<Delta<'a>> = deltas.iter().filter(|it| it.0 == index).map(|it| it.1.clone()).collect();
             let changed: BTreeSet<usize> =
@@ -380,23 +384,6 @@ impl<'db> Context<'db> {
         }
     }
 
-    /// Where a trait is used as an object, if it can be.
-    fn note_objects(&self, of: Trait, reach: &mut Reach<'_>) {
-        let Some(target) = of.try_to_nav(&self.sema).map(|it| it.call_site) else { return };
-        let Some(name) = self.name_of(target.file_id).filter(|it| self.files.get(it).is_some()) else { return };
-        let key = (Arc::from(name), span(target.focus_or_full_range()).start);
-        if reach.objects.contains_key(&key) || of.dyn_compatibility(self.db).is_some() {
-            return;
-        }
-        let Some(found) = self.find(&[Definition::Trait(of)]).pop() else { return };
-        reach.objects.insert(key, found.items.into_iter().filter(|it| self.is_object(it)).collect());
-    }
-
-    fn is_object(&self, place: &Occurrence) -> bool {
-        let token = self.token(place.id, place.at.start);
-        token.is_some_and(|it| it.parent_ancestors().take(8).any(|it| ast::DynTraitType::can_cast(it.kind())))
-    }
-
     /// The trait that an item of a new text is a member of, as it is in the old text.
     fn trait_around(&self, file: &File, id: FileId, item: &OutlineItem) -> Option<Trait> {
         let around = parents(file, item, &[SymbolKind::Trait]).into_iter().next()?;
@@ -429,7 +416,7 @@ fn parents<'f>(old: &'f File, item: &OutlineItem, kinds: &[SymbolKind]) -> Vec<&
 }
 
 /// Whether a place within an item stands in its head.
-fn is_outside_body(item: &OutlineItem, place: &Occurrence) -> bool {
+pub(super) fn is_outside_body(item: &OutlineItem, place: &Occurrence) -> bool {
     item.body.is_none_or(|body| place.at.start < body.start)
 }
 

@@ -1,0 +1,359 @@
+//! Type parameters that no field uses any more (E0392). Any type would do for such a parameter, so the compiler cannot
+//! tell which is meant where nothing but the type itself says it (E0282, E0283): in a literal, and in calls of
+//! functions that have the parameter nowhere else.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use ra_ap_hir::{Adt, Function, InFile, ModuleDef, PathResolution, Semantics};
+use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::ast::{self, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _};
+use ra_ap_syntax::{AstNode, SyntaxNode};
+
+use super::Scene;
+use super::reach::Reach;
+use crate::lang::rust::delta::Delta;
+use crate::lang::rust::view::{Context, span};
+use crate::model::{ChangeKind, Diagnostic, Role, SymbolKind};
+
+/// Types of which a parameter was used by nothing but what changes, in the state before.
+#[derive(Default)]
+pub(super) struct Shaken {
+    /// Where their names stand.
+    types: BTreeSet<(Arc<str>, usize)>,
+    /// The bodies that name them or what has them in its signature, by their anchors.
+    bodies: BTreeSet<(Arc<str>, usize)>,
+}
+
+impl<'db> Context<'db> {
+    pub(super) fn note_shaken(&self, scene: &Scene, deltas: &[(usize, Delta<'_>)], reach: &mut Reach<'_>) {
+        // The fields that change, or name a type that is gone.
+        let mut fields: Vec<(FileId, usize)> = Vec::new();
+        for (index, delta) in deltas {
+            let Some(item) = delta.before.filter(|_| matches!(delta.kind, ChangeKind::Removed | ChangeKind::Signature))
+            else {
+                continue;
+            };
+            if matches!(item.kind, SymbolKind::Field | SymbolKind::Variant | SymbolKind::Struct) {
+                fields.extend(self.file_id(&scene.olds[*index].path).map(|id| (id, item.name_span.start)));
+            }
+        }
+        for cause in reach.causes.iter().filter(|it| it.is_itself) {
+            let kind = cause.delta.as_ref().map(|it| it.1.kind);
+            if matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed)) {
+                let types = cause.occurrences.iter().filter(|it| matches!(it.role, Role::Type | Role::SelfType));
+                fields.extend(types.map(|it| (it.id, it.at.start)));
+            }
+        }
+        let mut found: Vec<Adt> = Vec::new();
+        while !fields.is_empty() {
+            let mut shaken: BTreeMap<(FileId, usize), Vec<usize>> = BTreeMap::new();
+            for (file, at) in fields.drain(..) {
+                let token = self.token(file, at);
+                let around = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast));
+                if let Some(name) = around.filter(|it| it.generic_param_list().is_some()).and_then(|it| it.name()) {
+                    shaken.entry((file, span(name.syntax().text_range()).start)).or_default().push(at);
+                }
+            }
+            let loses = |&(file, at): &(FileId, usize), places: &[usize]| {
+                let Some(Definition::Adt(adt)) = self.definition_at(file, at) else { return None };
+                let source = self.sema.source(adt)?.value;
+                loses_use(&source, places).then_some(adt)
+            };
+            let more = shaken.iter().filter_map(|(at, places)| loses(at, places));
+            let more: Vec<Adt> = more.filter(|it| !found.contains(it)).collect();
+            found.extend(&more);
+            let definitions: Vec<Definition<'db>> = more.into_iter().map(Definition::Adt).collect();
+            let named = self.find(&definitions).into_iter().flat_map(|it| it.items);
+            let named: Vec<_> = named.map(|it| (it.file, it.id, it.at.start)).collect();
+            let mut functions: BTreeSet<(FileId, usize)> = BTreeSet::new();
+            for (file, id, at) in &named {
+                reach.shaken.bodies.extend(self.anchor(file, *id, *at).map(|at| (file.path.clone(), at)));
+                for it in file.outline().enclosing(*at) {
+                    let own = std::iter::once(it).filter(|it| is_function(it.kind));
+                    let members =
+                        it.children.iter().filter(|child| it.kind == SymbolKind::Impl && is_function(child.kind));
+                    functions.extend(own.chain(members).map(|it| (*id, it.name_span.start)));
+                }
+            }
+            let functions: Vec<Definition<'db>> =
+                functions.into_iter().filter_map(|(file, at)| self.definition_at(file, at)).collect();
+            for it in self.find(&functions).into_iter().flat_map(|it| it.items) {
+                let anchor = self.anchor(&it.file, it.id, it.at.start);
+                reach.shaken.bodies.extend(anchor.map(|at| (it.file.path.clone(), at)));
+            }
+            fields.extend(named.into_iter().map(|(_, id, at)| (id, at)));
+        }
+        for adt in found {
+            let Some(source) = self.sema.source(adt) else { continue };
+            let Some(name) = source.value.name() else { continue };
+            let at = self.sema.original_range(name.syntax());
+            if let Some(file) = self.name_of(at.file_id.file_id(self.db)) {
+                reach.shaken.types.insert((file.into(), span(at.range).start));
+            }
+        }
+    }
+
+    pub(super) fn unused_parameters(&self, reach: &Reach<'_>, scene: &Scene) -> Vec<Diagnostic> {
+        let now = |(file, at): &(Arc<str>, usize)| Some((file.clone(), scene.moved(file, *at)?));
+        let types = reach.shaken.types.iter().filter_map(now).filter_map(|(file, at)| {
+            match self.definition_at(self.file_id(&file)?, at)? {
+                Definition::Adt(it) => Some(it),
+                _ => None,
+            }
+        });
+        let mut unused = Unused { sema: &self.sema, types: HashMap::new() };
+        for adt in types {
+            let Some(source) = self.sema.source(adt) else { continue };
+            let fields = match adt {
+                Adt::Struct(it) => it.fields(self.db),
+                Adt::Union(it) => it.fields(self.db),
+                Adt::Enum(it) => it.variants(self.db).into_iter().flat_map(|it| it.fields(self.db)).collect(),
+            };
+            let is_clear = fields.into_iter().all(|it| !it.ty(self.db).contains_unknown());
+            let names = source.value.generic_param_list().into_iter().flat_map(|it| it.generic_params());
+            let names = names.filter_map(|it| name_of(&it)).collect();
+            unused.types.insert(adt, Generic { source, names, is_clear });
+        }
+        unused.spread_doubt();
+        unused.narrow();
+        let mut told = Vec::new();
+        for it in unused.types.values().filter(|it| it.is_clear) {
+            let parameters = it.source.value.generic_param_list().into_iter().flat_map(|it| it.generic_params());
+            for parameter in parameters {
+                let Some(name) = name_of(&parameter).filter(|name| it.names.contains(name)) else { continue };
+                let what = if name.starts_with('\'') { "lifetime" } else { "type" };
+                let message = format!("{what} parameter `{name}` is never used");
+                told.push(self.told_of(parameter.syntax(), "E0392", message));
+            }
+        }
+        unused.types.retain(|_, it| !it.names.is_empty());
+        if !unused.types.is_empty() {
+            for (file, at) in reach.shaken.bodies.iter().filter_map(now) {
+                for body in self.bodies_at(&file, at).into_iter().filter_map(|it| self.body_syntax(it)) {
+                    self.in_expansions(&body, &mut |node| {
+                        let needed = unused.needed(node);
+                        told.extend(
+                            needed.map(|(node, code)| self.told_of(&node, code, "type annotations needed".to_owned())),
+                        );
+                    });
+                }
+            }
+        }
+        told.into_iter().filter_map(|it| self.placed(it)).collect()
+    }
+}
+
+fn is_function(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Function | SymbolKind::Method)
+}
+
+/// Whether a parameter of a type stands in fields at these places and in no other.
+fn loses_use(source: &ast::Adt, places: &[usize]) -> bool {
+    let parameters = source.generic_param_list().into_iter().flat_map(|it| it.generic_params());
+    let fields = fields(source);
+    let whole = source.name().is_some_and(|it| places.contains(&span(it.syntax().text_range()).start));
+    let is_shaken = |field: &SyntaxNode| {
+        let at = span(field.text_range());
+        whole || places.iter().any(|it| (at.start..at.end).contains(it))
+    };
+    parameters.filter_map(|it| name_of(&it)).any(|name| {
+        let mut naming = fields.iter().filter(|it| mentions(it, &name).next().is_some()).peekable();
+        naming.peek().is_some() && naming.all(is_shaken)
+    })
+}
+
+/// The fields of a struct or union; the variants of an enum, whose discriminants are no types.
+fn fields(source: &ast::Adt) -> Vec<SyntaxNode> {
+    let is_field = |it: &SyntaxNode| ast::RecordField::can_cast(it.kind()) || ast::TupleField::can_cast(it.kind());
+    source.syntax().descendants().filter(is_field).collect()
+}
+
+/// Of a lifetime with its mark; of a constant nothing, as it may be unused.
+fn name_of(parameter: &ast::GenericParam) -> Option<String> {
+    match parameter {
+        ast::GenericParam::TypeParam(it) => Some(it.name()?.text().to_string()),
+        ast::GenericParam::LifetimeParam(it) => Some(it.lifetime()?.text().to_string()),
+        ast::GenericParam::ConstParam(_) => None,
+    }
+}
+
+fn mentions(node: &SyntaxNode, name: &str) -> impl Iterator<Item = SyntaxNode> {
+    node.descendants().filter(move |it| {
+        let is_name = ast::NameRef::can_cast(it.kind()) || ast::Lifetime::can_cast(it.kind());
+        is_name && it.text() == name
+    })
+}
+
+/// A type with its parameters that nothing uses.
+struct Generic {
+    source: InFile<ast::Adt>,
+    names: BTreeSet<String>,
+    /// Whether all fields have types that are known, and theirs.
+    is_clear: bool,
+}
+
+struct Unused<'c, 'db> {
+    sema: &'c Semantics<'db, RootDatabase>,
+    types: HashMap<Adt, Generic>,
+}
+
+impl Unused<'_, '_> {
+    fn spread_doubt(&mut self) {
+        loop {
+            let is_clear = |it: &ast::Path| match self.sema.resolve_path(it) {
+                Some(PathResolution::Def(ModuleDef::Adt(adt))) => self.types.get(&adt).is_none_or(|it| it.is_clear),
+                _ => true,
+            };
+            let is_doubtful = |it: &Generic| {
+                let fields = fields(&it.source.value).into_iter();
+                it.is_clear
+                    && !fields.flat_map(|it| it.descendants()).filter_map(ast::Path::cast).all(|it| is_clear(&it))
+            };
+            let doubtful = self.types.iter().filter(|it| is_doubtful(it.1)).map(|it| *it.0);
+            let doubtful: Vec<Adt> = doubtful.collect();
+            if doubtful.is_empty() {
+                return;
+            }
+            for adt in doubtful {
+                if let Some(it) = self.types.get_mut(&adt) {
+                    it.is_clear = false;
+                }
+            }
+        }
+    }
+
+    /// Takes away what a field uses, until nothing more is used: a parameter that stands only where another type does
+    /// not use it is not used.
+    fn narrow(&mut self) {
+        loop {
+            let used = self.types.iter().flat_map(|(adt, it)| {
+                let fields = fields(&it.source.value);
+                let is_used = |name: &str| fields.iter().any(|field| self.firm_and_idle(field, name).0 > 0);
+                it.names.iter().filter(|it| is_used(it)).map(|it| (*adt, it.clone())).collect::<Vec<_>>()
+            });
+            let used: Vec<(Adt, String)> = used.collect();
+            if used.is_empty() {
+                return;
+            }
+            for (adt, name) in used {
+                if let Some(it) = self.types.get_mut(&adt) {
+                    it.names.remove(&name);
+                }
+            }
+        }
+    }
+
+    /// How often a parameter stands in a type where it tells something, and where it does not.
+    fn firm_and_idle(&self, ty: &SyntaxNode, name: &str) -> (usize, usize) {
+        let mut count = (0, 0);
+        for mention in mentions(ty, name) {
+            let within = mention.ancestors().take_while(|it| it != ty);
+            let mut lists = within.filter_map(|it| Some((it.clone(), ast::GenericArgList::cast(it.parent()?)?)));
+            match lists.any(|(argument, list)| self.is_idle(&argument, &list)) {
+                true => count.1 += 1,
+                false => count.0 += 1,
+            }
+        }
+        count
+    }
+
+    fn is_idle(&self, argument: &SyntaxNode, list: &ast::GenericArgList) -> bool {
+        let Some(path) = list.syntax().ancestors().find_map(ast::Path::cast) else { return false };
+        let adt = match self.sema.resolve_path(&path) {
+            Some(PathResolution::Def(ModuleDef::Adt(it))) => it,
+            Some(_) => return false,
+            None => return true,
+        };
+        let Some(of) = self.types.get(&adt) else { return false };
+        let is_lifetime = ast::LifetimeArg::can_cast(argument.kind());
+        let same = |it: &ast::GenericArg| matches!(it, ast::GenericArg::LifetimeArg(_)) == is_lifetime;
+        let nth = list.generic_args().filter(same).position(|it| it.syntax() == argument);
+        let parameters = of.source.value.generic_param_list().into_iter().flat_map(|it| it.generic_params());
+        let mut parameters = parameters.filter(|it| matches!(it, ast::GenericParam::LifetimeParam(_)) == is_lifetime);
+        let name = nth.and_then(|nth| parameters.nth(nth)).and_then(|it| name_of(&it));
+        name.is_some_and(|it| of.names.contains(&it))
+    }
+
+    /// Where the compiler cannot tell a type any more, with its code.
+    fn needed(&self, node: &SyntaxNode) -> Option<(SyntaxNode, &'static str)> {
+        if let Some(call) = ast::MethodCallExpr::cast(node.clone()) {
+            let function = self.sema.resolve_method_call(&call).filter(|_| call.generic_arg_list().is_none())?;
+            return Some((call.name_ref()?.syntax().clone(), self.undetermined(function)?));
+        }
+        let path = match ast::Expr::cast(node.clone())? {
+            ast::Expr::CallExpr(call) => match call.expr()? {
+                ast::Expr::PathExpr(it) => it.path()?,
+                _ => return None,
+            },
+            ast::Expr::RecordExpr(it) => it.path()?,
+            _ => return None,
+        };
+        let is_explicit = |it: SyntaxNode| ast::GenericArgList::can_cast(it.kind()) || it.text() == "Self";
+        if path.syntax().descendants().any(is_explicit) {
+            return None;
+        }
+        let adt = match self.sema.resolve_path(&path)? {
+            PathResolution::Def(ModuleDef::Function(it)) => {
+                return Some((path.syntax().clone(), self.undetermined(it)?));
+            }
+            PathResolution::Def(ModuleDef::Adt(it)) => it,
+            PathResolution::Def(ModuleDef::EnumVariant(it)) => Adt::Enum(it.parent_enum(self.sema.db)),
+            _ => return None,
+        };
+        let of = self.types.get(&adt).filter(|it| it.is_clear)?;
+        let name = of.names.iter().find(|it| !it.starts_with('\''))?;
+        Some((path.syntax().clone(), code_of(name, &[of.source.value.syntax().clone()])))
+    }
+
+    /// What the compiler says of a call that leaves a parameter to what does not tell it.
+    fn undetermined(&self, function: Function) -> Option<&'static str> {
+        let InFile { value: source, .. }: InFile<ast::Fn> = self.sema.source(function)?;
+        let block = source.syntax().ancestors().find_map(ast::Impl::cast);
+        if source.syntax().ancestors().any(|it| ast::Trait::can_cast(it.kind()))
+            || block.as_ref().is_some_and(|it| it.trait_().is_some())
+        {
+            return None;
+        }
+        let own = block.as_ref().and_then(|it| it.self_ty()).map(|it| it.syntax().clone());
+        let list = source.param_list();
+        let with_self = list.as_ref().is_some_and(|it| it.self_param().is_some());
+        let parameters = list.into_iter().flat_map(|it| it.params()).filter_map(|it| it.ty());
+        let types: Vec<SyntaxNode> =
+            parameters.chain(source.ret_type().and_then(|it| it.ty())).map(|it| it.syntax().clone()).collect();
+        let names_self = with_self || types.iter().any(|it| mentions(it, "Self").next().is_some());
+        let types: Vec<SyntaxNode> = types.into_iter().chain(own.filter(|_| names_self)).collect();
+        let heads: Vec<SyntaxNode> =
+            block.iter().map(|it| it.syntax().clone()).chain([source.syntax().clone()]).collect();
+        let lists = block.and_then(|it| it.generic_param_list()).into_iter().chain(source.generic_param_list());
+        let names = lists.flat_map(|it| it.type_or_const_params()).filter_map(|it| match it {
+            ast::TypeOrConstParam::Type(it) => Some(it.name()?.text().to_string()),
+            ast::TypeOrConstParam::Const(_) => None,
+        });
+        let undetermined = |name: &String| {
+            let counts = types.iter().map(|it| self.firm_and_idle(it, name));
+            let (firm, idle) = counts.fold((0, 0), |all, it| (all.0 + it.0, all.1 + it.1));
+            firm == 0 && idle > 0
+        };
+        let name = names.into_iter().find(undetermined)?;
+        Some(code_of(&name, &heads))
+    }
+}
+
+/// By whether these items ask anything of a parameter.
+fn code_of(name: &str, items: &[SyntaxNode]) -> &'static str {
+    let is_bound = |item: &SyntaxNode| {
+        let parameters =
+            item.children().filter_map(ast::GenericParamList::cast).flat_map(|it| it.type_or_const_params());
+        let mut parameters = parameters.filter_map(|it| match it {
+            ast::TypeOrConstParam::Type(it) => Some(it),
+            ast::TypeOrConstParam::Const(_) => None,
+        });
+        let in_list =
+            parameters.any(|it| it.name().is_some_and(|it| it.text() == name) && it.type_bound_list().is_some());
+        let mut clauses = item.children().filter_map(ast::WhereClause::cast).flat_map(|it| it.predicates());
+        in_list || clauses.any(|it| it.ty().is_some_and(|it| it.syntax().text() == name))
+    };
+    if items.iter().any(is_bound) { "E0283" } else { "E0282" }
+}

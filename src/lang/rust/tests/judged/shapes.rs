@@ -1,0 +1,153 @@
+use std::fmt;
+
+pub trait Area {
+    const SIDES: u32;
+    type Unit;
+    fn area(&self, scale: u32) -> u32;
+    fn label(&self) -> String {
+        String::new()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Side(pub u32);
+
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Square {
+    pub side: Side,
+    hidden: u8,
+}
+
+impl Square {
+    pub const UNIT: u32 = 1;
+
+    pub fn new(side: u32) -> Square {
+        Square { side: Side(side), hidden: 0 }
+    }
+
+    pub fn grow(&mut self, by: u32, times: usize) -> usize {
+        self.side = Side(self.side.0 + by);
+        times
+    }
+
+    pub fn hidden(&self) -> u8 {
+        self.hidden
+    }
+}
+
+impl Area for Square {
+    const SIDES: u32 = 4;
+    type Unit = u32;
+    fn area(&self, scale: u32) -> u32 {
+        self.side.0 * scale
+    }
+}
+
+impl fmt::Display for Square {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.side.0)
+    }
+}
+
+pub enum Kind {
+    Small,
+    Large(u32),
+    Odd { by: u8 },
+}
+
+pub const LIMIT: usize = 3;
+
+pub fn kind_of(square: &Square) -> Kind {
+    if square.side.0 > 3 { Kind::Large(square.side.0) } else { Kind::Small }
+}
+
+pub fn total<T: Area>(items: &[T]) -> u32 {
+    items.iter().map(|it| it.area(1)).sum()
+}
+
+pub fn helper() -> u8 {
+    1
+}
+
+pub struct Steps(u32);
+
+impl Steps {
+    pub fn step(&mut self) -> Option<Square> {
+        self.0.checked_sub(1).map(Square::new)
+    }
+}
+
+macro_rules! double {
+    ($it:expr) => {
+        $it + $it
+    };
+}
+
+pub fn doubled() -> u32 {
+    double!(2)
+}
+
+pub mod inner {
+    pub fn deep() -> u8 {
+        super::helper()
+    }
+}
+
+pub const MASK: u16 = 1000;
+
+pub fn in_a_body() -> String {
+    use std::path;
+    path::Path::new("a").display().to_string()
+}
+
+pub fn flagged() -> bool {
+    true
+}
+
+#[cfg(not(unix))]
+pub fn twin() -> u8 {
+    1
+}
+
+#[cfg(unix)]
+pub fn twin() -> u8 {
+    2
+}
+
+pub(crate) fn within() -> u8 {
+    3
+}
+
+pub trait Told {
+    fn told(&self) -> u8;
+}
+
+pub fn sized(side: u32) -> usize {
+    drop(side);
+    1
+}
+
+pub trait Bound {
+    fn bound(&self) -> u8;
+}
+
+pub struct Within<B: Bound>(pub B);
+
+pub struct Kept<B: Bound> {
+    pub within: Option<Within<B>>,
+    pub by: u8,
+}
+
+impl<B: Bound> Kept<B> {
+    pub fn new() -> Kept<B> {
+        Kept { within: None, by: 1 }
+    }
+
+    pub fn by(&self) -> u8 {
+        self.by
+    }
+
+    pub fn same(&self, other: &B) -> u8 {
+        self.by() + other.bound()
+    }
+}

@@ -1,0 +1,182 @@
+use crate::shapes::{self, Area, Kind, LIMIT, Side, Square, helper, kind_of, total};
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Holder {
+    pub square: Square,
+    pub kinds: [u8; LIMIT],
+}
+
+pub struct Line;
+
+impl Area for Line {
+    const SIDES: u32 = 1;
+    type Unit = u8;
+    fn area(&self, scale: u32) -> u32 {
+        scale
+    }
+    fn label(&self) -> String {
+        "line".to_owned()
+    }
+}
+
+pub fn build() -> Holder {
+    Holder { square: Square::new(2), kinds: [0, 0, 0] }
+}
+
+pub fn grow(square: &mut Square) -> usize {
+    square.grow(1, 2) + square.grow(2, 3)
+}
+
+pub fn say(kind: Kind) -> u32 {
+    match kind {
+        Kind::Small => 0,
+        Kind::Large(size) => size,
+        Kind::Odd { by } => u32::from(by),
+    }
+}
+
+pub fn sum(squares: &[Square]) -> u32 {
+    total(squares) + total(&[Line]) + Square::UNIT
+}
+
+pub fn hidden(square: &Square) -> u8 {
+    square.hidden() + helper() + shapes::inner::deep()
+}
+
+pub fn copy(side: Side) -> (Side, Side) {
+    (side, side)
+}
+
+pub fn same(a: &Square, b: &Square) -> bool {
+    a == b
+}
+
+pub fn show(square: &Square) -> String {
+    format!("{square} {square:?} {}", kind_is_small(square))
+}
+
+fn kind_is_small(square: &Square) -> bool {
+    matches!(kind_of(square), Kind::Small)
+}
+
+pub fn made() -> Square {
+    let mut made = Square::default();
+    made.side = Side(1);
+    made
+}
+
+pub fn open(holder: &Holder) -> Side {
+    let Holder { square, kinds: _ } = holder.clone();
+    square.side
+}
+
+pub fn limit() -> usize {
+    LIMIT + 1
+}
+
+pub fn walk(mut steps: shapes::Steps) -> u8 {
+    let mut last = None;
+    while let Some(square) = steps.step() {
+        if square.hidden() > 0 {
+            last = Some(square);
+        }
+    }
+    last.as_ref().map_or(0, hidden)
+}
+
+pub fn filled() -> [u8; LIMIT] {
+    [0; LIMIT]
+}
+
+pub const WIDE: u16 = shapes::MASK * 60;
+
+pub fn first(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Small => "small",
+        Kind::Large(0) => "none",
+        Kind::Large(_) => "large",
+        Kind::Odd { .. } => "odd",
+    }
+}
+
+pub struct Teller(Box<dyn shapes::Told>);
+
+pub fn told_by(teller: &dyn shapes::Told) {
+    let _ = teller;
+}
+
+pub fn unflagged() -> bool {
+    !shapes::flagged()
+}
+
+pub fn twins() -> u8 {
+    shapes::twin()
+}
+
+macro_rules! helped {
+    ($it:expr) => {
+        helper() + $it
+    };
+}
+
+pub fn by_macro() -> u8 {
+    helped!(1)
+}
+
+#[cfg(not(unix))]
+pub fn elsewhere(it: Side) -> u8 {
+    helper() + shapes::twin()
+}
+
+pub fn labels() -> Vec<String> {
+    let shapes: Vec<Box<dyn Fn(u32) -> u32>> = vec![Box::new(|it| Line.area(it))];
+    vec![Line.label(), shapes.len().to_string()]
+}
+
+pub const TELLERS: &[&dyn shapes::Told] = &[];
+
+pub struct Said {
+    pub told: &'static dyn shapes::Told,
+}
+
+pub fn teller() -> Option<&'static dyn shapes::Told> {
+    TELLERS.first().copied()
+}
+
+pub fn tell_all() -> u8 {
+    let mut all = 0;
+    for it in TELLERS.iter() {
+        all += it.told();
+    }
+    let first = TELLERS[0];
+    told_by(first);
+    match teller() {
+        Some(it) => it.told(),
+        None => all,
+    }
+}
+
+pub fn again(it: &Said) -> Option<u8> {
+    let said = Some(it.told);
+    said.map(|it| it.told())
+}
+
+pub fn asked(it: &Said) -> u8 {
+    it.told.told()
+}
+
+pub struct Around<B: shapes::Bound> {
+    pub kept: shapes::Kept<B>,
+}
+
+pub fn by<B: shapes::Bound>(it: &shapes::Kept<B>) -> u8 {
+    it.by()
+}
+
+pub fn keep<B: shapes::Bound>() -> shapes::Kept<B> {
+    shapes::Kept::new()
+}
+
+pub fn around<B: shapes::Bound>(it: &Around<B>, other: &B) -> u8 {
+    it.kept.same(other) + by(&it.kept)
+}
