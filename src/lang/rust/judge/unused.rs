@@ -17,6 +17,9 @@ use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{ChangeKind, Diagnostic, Role, SymbolKind};
 
+/// What is changed through a shared reference.
+const INVARIANT: [&str; 8] = ["Cell", "RefCell", "UnsafeCell", "OnceCell", "OnceLock", "Mutex", "RwLock", "AtomicPtr"];
+
 /// Types of which a parameter was used by nothing but what changes, in the state before.
 #[derive(Default)]
 pub(super) struct Shaken {
@@ -186,6 +189,20 @@ fn mentions(node: &SyntaxNode, name: &str) -> impl Iterator<Item = SyntaxNode> {
     })
 }
 
+/// Whether what stands in this has to be the same type, not one that would do.
+fn is_invariant(node: &SyntaxNode) -> bool {
+    match ast::Type::cast(node.clone()) {
+        Some(ast::Type::RefType(it)) => it.mut_token().is_some(),
+        Some(ast::Type::PtrType(it)) => it.mut_token().is_some(),
+        Some(ast::Type::DynTraitType(_) | ast::Type::ImplTraitType(_)) => true,
+        Some(ast::Type::PathType(it)) => {
+            let name = it.path().and_then(|it| it.segment()).and_then(|it| it.name_ref());
+            name.is_some_and(|it| INVARIANT.contains(&&*it.text()))
+        }
+        _ => false,
+    }
+}
+
 /// A type with its parameters that nothing uses.
 struct Generic {
     source: InFile<ast::Adt>,
@@ -245,13 +262,15 @@ impl Unused<'_, '_> {
         }
     }
 
-    /// How often a parameter stands in a type where it tells something, and where it does not.
+    /// How often a parameter stands in a type where it tells something, and where it does not. In what is invariant it
+    /// always tells something.
     fn firm_and_idle(&self, ty: &SyntaxNode, name: &str) -> (usize, usize) {
         let mut count = (0, 0);
         for mention in mentions(ty, name) {
-            let within = mention.ancestors().take_while(|it| it != ty);
-            let mut lists = within.filter_map(|it| Some((it.clone(), ast::GenericArgList::cast(it.parent()?)?)));
-            match lists.any(|(argument, list)| self.is_idle(&argument, &list)) {
+            let within = || mention.ancestors().take_while(|it| Some(it) != ty.parent().as_ref());
+            let lists = within().filter_map(|it| Some((it.clone(), ast::GenericArgList::cast(it.parent()?)?)));
+            let is_idle = lists.into_iter().any(|(argument, list)| self.is_idle(&argument, &list));
+            match is_idle && !within().any(|it| is_invariant(&it)) {
                 true => count.1 += 1,
                 false => count.0 += 1,
             }
@@ -318,12 +337,13 @@ impl Unused<'_, '_> {
         }
         let own = block.as_ref().and_then(|it| it.self_ty()).map(|it| it.syntax().clone());
         let list = source.param_list();
-        let with_self = list.as_ref().is_some_and(|it| it.self_param().is_some());
+        let receiver = list.as_ref().and_then(|it| it.self_param());
+        let is_mutable = receiver.as_ref().is_some_and(|it| it.amp_token().is_some() && it.mut_token().is_some());
         let parameters = list.into_iter().flat_map(|it| it.params()).filter_map(|it| it.ty());
         let types: Vec<SyntaxNode> =
             parameters.chain(source.ret_type().and_then(|it| it.ty())).map(|it| it.syntax().clone()).collect();
-        let names_self = with_self || types.iter().any(|it| mentions(it, "Self").next().is_some());
-        let types: Vec<SyntaxNode> = types.into_iter().chain(own.filter(|_| names_self)).collect();
+        let names_self = receiver.is_some() || types.iter().any(|it| mentions(it, "Self").next().is_some());
+        let types: Vec<SyntaxNode> = types.into_iter().chain(own.clone().filter(|_| names_self)).collect();
         let heads: Vec<SyntaxNode> =
             block.iter().map(|it| it.syntax().clone()).chain([source.syntax().clone()]).collect();
         let lists = block.and_then(|it| it.generic_param_list()).into_iter().chain(source.generic_param_list());
@@ -334,7 +354,8 @@ impl Unused<'_, '_> {
         let undetermined = |name: &String| {
             let counts = types.iter().map(|it| self.firm_and_idle(it, name));
             let (firm, idle) = counts.fold((0, 0), |all, it| (all.0 + it.0, all.1 + it.1));
-            firm == 0 && idle > 0
+            let in_self = || own.as_ref().is_some_and(|it| mentions(it, name).next().is_some());
+            firm == 0 && idle > 0 && !(is_mutable && in_self())
         };
         let name = names.into_iter().find(undetermined)?;
         Some(code_of(&name, &heads))

@@ -151,3 +151,10 @@ impl<B: Bound> Kept<B> {
         self.by() + other.bound()
     }
 }
+
+impl<B: Bound> Kept<B> {
+    pub fn more(&mut self) -> u8 {
+        self.by += 1;
+        self.by
+    }
+}

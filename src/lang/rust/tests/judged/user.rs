@@ -180,3 +180,7 @@ pub fn keep<B: shapes::Bound>() -> shapes::Kept<B> {
 pub fn around<B: shapes::Bound>(it: &Around<B>, other: &B) -> u8 {
     it.kept.same(other) + by(&it.kept)
 }
+
+pub fn more<B: shapes::Bound>(it: &mut Around<B>) -> u8 {
+    it.kept.more()
+}
