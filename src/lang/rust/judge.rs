@@ -7,6 +7,7 @@
 mod constants;
 mod derives;
 mod impls;
+mod lifetimes;
 mod lost;
 mod macros;
 mod native;

@@ -88,6 +88,7 @@ impl<'db> Context<'db> {
             let of_file: Vec<&Delta<'_>> = deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
             self.unresolved_names(index, scene, reach, &lost_variants, &mut told);
             self.twice(file, &of_file, &mut told);
+            self.untold_lifetimes(file, &of_file).into_iter().for_each(|it| told.add(it));
             self.without_files(file, &of_file, &mut told);
         }
         let new = told.new;

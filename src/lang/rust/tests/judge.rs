@@ -108,6 +108,22 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("no object any more", "    fn told(&self) -> u8;\n", "    fn told<T>(&self, it: T) -> u8;\n"),
     ("a parameter that no field uses", "    pub within: Option<Within<B>>,\n", ""),
     ("a type gone that used a parameter", "pub struct Within<B: Bound>(pub B);", ""),
+    (
+        "a lifetime that nothing tells",
+        "pub fn helper() -> u8 {",
+        "pub fn untold() -> &u8 {\n    &1\n}\n\npub fn helper() -> u8 {",
+    ),
+    (
+        "a lifetime that two may tell",
+        "pub fn helper() -> u8 {\n    1",
+        "pub fn chosen<'a>(it: &'a u8, _: Option<&'a str>) -> &u8 {\n    it\n}\n\npub fn helper() -> u8 {\n    1",
+    ),
+    (
+        "a lifetime that no receiver tells",
+        "pub fn more(&mut self) -> u8 {",
+        "pub fn less(self, it: &u8, _: &u8) -> &u8 {\n        it\n    }\n\n    pub fn more(&mut self) -> u8 {",
+    ),
+    ("a field without its lifetime", "    pub by: u8,\n", "    pub by: u8,\n    pub name: &str,\n"),
     ("hidden within the crate", "pub(crate) fn within() -> u8 {", "fn within() -> u8 {"),
     ("hidden from the root", "pub fn sized(side: u32) -> usize {", "fn sized(side: u32) -> usize {"),
     ("a body without its value", "    drop(side);\n    1\n", "    drop(side);\n"),
@@ -129,6 +145,11 @@ const HARMLESS: &[(&str, &str, &str)] = &[
     ("an import added", "use std::fmt;\n", "use std::fmt;\n#[allow(unused_imports)]\nuse std::io;\n"),
     ("a parameter with another name", "fn area(&self, scale: u32) -> u32;", "fn area(&self, factor: u32) -> u32;"),
     ("the twin that is not compiled removed", "#[cfg(not(unix))]\npub fn twin() -> u8 {\n    1\n}\n", ""),
+    (
+        "lifetimes that are told",
+        "pub fn helper() -> u8 {",
+        "pub fn one<'a>(it: &'a str, _: u8) -> Option<&str> {\n    Some(it)\n}\n\npub fn two(it: std::str::Chars, _: fn(&u8) -> &u8) -> &str {\n    it.as_str()\n}\n\npub fn three(_: impl Fn(&str) -> &str) -> &'static str {\n    \"\"\n}\n\npub fn helper() -> u8 {",
+    ),
     ("white space", "pub fn helper() -> u8 {\n    1\n}", "pub fn helper()   -> u8 { 1 }"),
 ];
 

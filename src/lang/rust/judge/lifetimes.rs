@@ -1,0 +1,114 @@
+//! Lifetimes that are left out where nothing tells them (E0106): in what a function returns, unless its receiver is a
+//! reference or its parameters have exactly one, and in the types of fields and aliases.
+
+use ra_ap_hir::{GenericDef, ModuleDef, PathResolution};
+use ra_ap_syntax::ast::{self, HasGenericArgs as _};
+use ra_ap_syntax::{AstNode, SyntaxNode, TextRange};
+
+use crate::lang::files::File;
+use crate::lang::rust::delta::Delta;
+use crate::lang::rust::view::{Context, span};
+use crate::model::{ChangeKind, Diagnostic};
+
+impl Context<'_> {
+    /// The errors in the heads that an edit wrote.
+    pub(super) fn untold_lifetimes(&self, file: &File, deltas: &[&Delta<'_>]) -> Vec<Diagnostic> {
+        let Some(id) = self.file_id(&file.path) else { return Vec::new() };
+        let written = deltas.iter().filter(|it| matches!(it.kind, ChangeKind::Added | ChangeKind::Signature));
+        let mut found = Vec::new();
+        for item in written.filter_map(|it| it.after) {
+            let Some(token) = self.token(id, item.name_span.start) else { continue };
+            let Some(node) = token.parent_ancestors().nth(1) else { continue };
+            let untold = match ast::AnyHasVisibility::cast(node.clone()) {
+                Some(_) if self.definition_at(id, item.name_span.start).is_none() => Vec::new(),
+                _ => self.untold_in(&node),
+            };
+            found.extend(untold.into_iter().map(|range| {
+                let place = file.lines().place(&file.path, span(range));
+                self.error(place, "E0106", "missing lifetime specifier".to_owned())
+            }));
+        }
+        found
+    }
+
+    fn untold_in(&self, node: &SyntaxNode) -> Vec<TextRange> {
+        if let Some(function) = ast::Fn::cast(node.clone()) {
+            let returned = function.ret_type().and_then(|it| it.ty());
+            let untold: Vec<TextRange> = returned.into_iter().flat_map(|it| left_out(it.syntax())).collect();
+            return if untold.is_empty() || self.tells(&function) { Vec::new() } else { untold };
+        }
+        let ty = match node {
+            it if ast::RecordField::can_cast(it.kind()) => ast::RecordField::cast(it.clone()).and_then(|it| it.ty()),
+            it if ast::TypeAlias::can_cast(it.kind()) => ast::TypeAlias::cast(it.clone()).and_then(|it| it.ty()),
+            _ => None,
+        };
+        ty.into_iter().flat_map(|it| left_out(it.syntax())).collect()
+    }
+
+    /// Whether a function's parameters tell the lifetimes that its result leaves out, or cannot be read.
+    fn tells(&self, function: &ast::Fn) -> bool {
+        let Some(list) = function.param_list() else { return true };
+        if let Some(receiver) = list.self_param() {
+            let is_reference = |it: ast::Type| it.syntax().descendants().any(|it| ast::RefType::can_cast(it.kind()));
+            if receiver.amp_token().is_some() || receiver.ty().is_some_and(is_reference) {
+                return true;
+            }
+        }
+        let mut lifetimes = 0;
+        for ty in list.params().filter_map(|it| it.ty()) {
+            for node in outside_functions(ty.syntax()) {
+                if ast::Lifetime::can_cast(node.kind())
+                    || ast::RefType::cast(node.clone()).is_some_and(|it| it.lifetime().is_none())
+                {
+                    lifetimes += 1;
+                } else if let Some(it) = ast::PathType::cast(node.clone()) {
+                    let Some(hidden) = self.hidden_lifetimes(&it) else { return true };
+                    lifetimes += hidden;
+                }
+            }
+        }
+        lifetimes == 1
+    }
+
+    /// The lifetime parameters of a type that is named without any; `None` where it is not known.
+    fn hidden_lifetimes(&self, ty: &ast::PathType) -> Option<usize> {
+        let path = ty.path()?;
+        let list = path.segment().and_then(|it| it.generic_arg_list());
+        if list.is_some_and(|it| it.lifetime_args().next().is_some()) {
+            return Some(0);
+        }
+        let of = match self.sema.resolve_path(&path)? {
+            PathResolution::Def(ModuleDef::Adt(it)) => GenericDef::Adt(it),
+            PathResolution::Def(ModuleDef::TypeAlias(it)) => GenericDef::TypeAlias(it),
+            _ => return Some(0),
+        };
+        Some(of.lifetime_params(self.db).len())
+    }
+}
+
+/// The nodes of a type but for those of functions in it, whose lifetimes are their own.
+fn outside_functions(ty: &SyntaxNode) -> Vec<SyntaxNode> {
+    let mut found = vec![ty.clone()];
+    let mut next = 0;
+    while let Some(node) = found.get(next).cloned() {
+        let of_function = |it: &SyntaxNode| {
+            let is_list = ast::ParenthesizedArgList::can_cast(it.kind()) || ast::ParamList::can_cast(it.kind());
+            is_list || ast::RetType::can_cast(it.kind())
+        };
+        found.extend(node.children().filter(|it| !of_function(it)));
+        next += 1;
+    }
+    found
+}
+
+fn left_out(ty: &SyntaxNode) -> Vec<TextRange> {
+    let reference = |node: &SyntaxNode| {
+        let it = ast::RefType::cast(node.clone()).filter(|it| it.lifetime().is_none())?;
+        Some(it.amp_token()?.text_range())
+    };
+    let nameless = |node: &SyntaxNode| {
+        let it = ast::Lifetime::cast(node.clone()).filter(|it| it.text() == "'_")?;
+        Some(it.syntax().text_range())
+    };
+    outside_functions(ty).iter().filter_map(|it| reference(it).or_else(|| nameless(it))).collect()
+}
