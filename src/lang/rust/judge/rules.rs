@@ -79,7 +79,7 @@ impl<'db> Context<'db> {
         });
         let lines: HashSet<(String, usize)> = lines.collect();
         let mut told = Told { lines, new };
-        objects.into_iter().chain(self.unused_parameters(reach, scene)).for_each(|it| told.add(it));
+        objects.into_iter().chain(self.unused_parameters(reach, scene, told.new)).for_each(|it| told.add(it));
         let lost_imports = self.gone_names(reach, &gone, scene, &mut told);
         for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
             self.lost_traits(cause, scene, &mut told);

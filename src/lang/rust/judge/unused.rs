@@ -98,7 +98,7 @@ impl<'db> Context<'db> {
         }
     }
 
-    pub(super) fn unused_parameters(&self, reach: &Reach<'_>, scene: &Scene) -> Vec<Diagnostic> {
+    pub(super) fn unused_parameters(&self, reach: &Reach<'_>, scene: &Scene, new: &[Diagnostic]) -> Vec<Diagnostic> {
         let now = |(file, at): &(Arc<str>, usize)| Some((file.clone(), scene.moved(file, *at)?));
         let types = reach.shaken.types.iter().filter_map(now).filter_map(|(file, at)| {
             match self.definition_at(self.file_id(&file)?, at)? {
@@ -134,7 +134,9 @@ impl<'db> Context<'db> {
         unused.types.retain(|_, it| !it.names.is_empty());
         if !unused.types.is_empty() {
             for (file, at) in reach.shaken.bodies.iter().filter_map(now) {
-                for body in self.bodies_at(&file, at).into_iter().filter_map(|it| self.body_syntax(it)) {
+                let bodies = self.bodies_at(&file, at).into_iter().filter_map(|it| self.body_syntax(it));
+                // What cannot be told in a body with other errors may follow from these.
+                for body in bodies.filter(|it| !self.has_errors(it, new)) {
                     self.in_expansions(&body, &mut |node| {
                         let needed = unused.needed(node);
                         told.extend(
@@ -145,6 +147,13 @@ impl<'db> Context<'db> {
             }
         }
         told.into_iter().filter_map(|it| self.placed(it)).collect()
+    }
+
+    fn has_errors(&self, body: &SyntaxNode, new: &[Diagnostic]) -> bool {
+        let range = self.sema.original_range(body);
+        let Some(file) = self.name_of(range.file_id.file_id(self.db)) else { return false };
+        let at = span(range.range);
+        new.iter().any(|it| it.place.file == file && (at.start..at.end).contains(&it.place.start))
     }
 }
 
