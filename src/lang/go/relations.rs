@@ -37,6 +37,7 @@ pub async fn of(inquiry: &Inquiry<'_>, file: &File) -> Result<Answer<Overview>> 
     for symbol in &value.symbols {
         flatten(symbol, &mut flat);
     }
+    usages::learn(inquiry, &flat).await;
     let asks = flat.into_iter().map(|symbol| async move {
         let answer = usages::places(inquiry, &symbol, Effort::Brief).await;
         answer.map(|answer| (symbol, answer))

@@ -333,6 +333,7 @@ func (p *pass) now(id string) *Checked {
 	if it.stale {
 		it.once.Do(func() {
 			it.renewed = p.task(it, it.checked, func(*Func) bool { return false }).run()
+			it.renewed.sets = it.checked.sets
 			p.enter(it.renewed)
 		})
 		return it.renewed
@@ -429,6 +430,9 @@ func (p *pass) check(it *node, old *Checked) {
 			checked = run()
 		}
 	}
+	if !declares {
+		checked.sets = old.sets
+	}
 	it.checked = checked
 	p.enter(checked)
 	if checked.unfit != "" {
@@ -501,6 +505,7 @@ func (b *Body) placed(function *Func) []Fault {
 
 // Makes what was worked out the world's own.
 func (p *pass) keep() {
+	p.world.view = nil
 	for path, it := range p.files {
 		if old := p.world.files[path]; old != nil && old.token != nil {
 			p.world.fset.RemoveFile(old.token)

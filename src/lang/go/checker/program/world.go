@@ -25,6 +25,8 @@ type World struct {
 	// Of all that the build takes, of others too.
 	directories map[string]bool
 	codes       map[int]string
+	// Made when it is needed first.
+	view *view
 }
 
 // A Package is what `go list` says of one variant of a package: plain, with its tests, or of its tests alone.
@@ -98,6 +100,8 @@ func newWorld(params *loadParams, directory string, codes map[int]string) (*Worl
 	}
 	return w, nil
 }
+
+func (w *World) absolute(name string) string { return filepath.Join(w.root, name) }
 
 func (w *World) relative(path string) string {
 	if inside, err := filepath.Rel(w.root, path); err == nil {
