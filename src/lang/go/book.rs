@@ -111,11 +111,7 @@ impl Book {
 
     /// Whether these files are the current ones as far as Go goes.
     pub fn is_current(&self, files: &Arc<Files>) -> bool {
-        fn relevant(files: &Files) -> impl Iterator<Item = &crate::lang::files::File> {
-            files.iter().map(Arc::as_ref).filter(|file| matters(&file.path))
-        }
-        Arc::ptr_eq(&self.files, files)
-            || relevant(&self.files).map(|it| (&it.path, it.hash)).eq(relevant(files).map(|it| (&it.path, it.hash)))
+        are_same(&self.files, files)
     }
 
     /// The writer's report of one applied change.
@@ -355,6 +351,15 @@ impl FileChangeKind {
             (_, next) => next,
         }
     }
+}
+
+/// Whether two states are one as far as Go goes.
+pub fn are_same(one: &Arc<Files>, other: &Arc<Files>) -> bool {
+    fn relevant(files: &Files) -> impl Iterator<Item = &crate::lang::files::File> {
+        files.iter().map(Arc::as_ref).filter(|file| matters(&file.path))
+    }
+    let of = |files| relevant(files).map(|it| (&it.path, it.hash));
+    Arc::ptr_eq(one, other) || of(one).eq(of(other))
 }
 
 /// What decides whether a build takes a file, and into which package.

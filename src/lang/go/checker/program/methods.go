@@ -11,6 +11,8 @@ import (
 type methodSet struct {
 	face    bool
 	methods map[string]method
+	// The methods by where they are declared.
+	keys map[string]bool
 }
 
 type method struct {
@@ -44,7 +46,7 @@ func methodSetsOf(pkg *types.Package) *methodSets {
 }
 
 func methodSetOf(it types.Type) *methodSet {
-	set := &methodSet{types.IsInterface(it), map[string]method{}}
+	set := &methodSet{types.IsInterface(it), map[string]method{}, map[string]bool{}}
 	if !set.face {
 		it = types.NewPointer(it)
 	}
@@ -55,7 +57,8 @@ func methodSetOf(it types.Type) *methodSet {
 		}
 		signature := written(object.Signature())
 		tricky := strings.Contains(signature, "$") || strings.Count(signature, "interface ") != strings.Count(signature, "interface false{}")
-		set.methods[object.Id()] = method{methodKey(object), signature, tricky}
+		key := methodKey(object)
+		set.methods[object.Id()], set.keys[key] = method{key, signature, tricky}, true
 	}
 	return set
 }
@@ -79,15 +82,6 @@ func splitMethod(key string) (pkg, owner, name string) {
 	owner, name, _ = cutLast(key)
 	pkg, _, _ = cutLast(owner)
 	return pkg, owner, name
-}
-
-func (a *methodSet) declares(key string) bool {
-	for _, it := range a.methods {
-		if it.key == key {
-			return true
-		}
-	}
-	return false
 }
 
 type relation int
@@ -245,7 +239,7 @@ func (v *view) relation(owner, other string) relation {
 	found := apart
 	for _, b := range v.setsOf(otherOwner) {
 		// A field may go by the same key in another type.
-		if b.declares(other) {
+		if b.keys[other] {
 			for _, a := range v.setsOf(owner) {
 				found = max(found, a.relation(b))
 			}

@@ -114,8 +114,11 @@ func (w *World) uses(wanted *Wanted) ([]Ref, bool) {
 			return nil, false
 		}
 	}
-	if !declared {
-		return nil, w.files[path].isInit(wanted.At)
+	if !declared && w.files[path].isInit(wanted.At) {
+		return nil, true
+	}
+	if !declared && w.files[path].isEmbedded(wanted.At) {
+		symbol.key = c.namedAt(path, wanted.At)
 	}
 	if symbol.key == "" {
 		return nil, false
@@ -147,6 +150,40 @@ func (f *File) isInit(at int) bool {
 	return slices.ContainsFunc(f.funcs, func(it *Func) bool {
 		return it.decl.Recv == nil && it.decl.Name.Name == "init" && f.offset(it.decl.Name.Pos()) == at
 	})
+}
+
+// Whether an interface embeds what is named there: no field is declared by that.
+func (f *File) isEmbedded(at int) bool {
+	found := false
+	ast.Inspect(f.ast, func(node ast.Node) bool {
+		if face, ok := node.(*ast.InterfaceType); ok {
+			for _, it := range face.Methods.List {
+				found = found || len(it.Names) == 0 && f.offset(it.End())-len(lastName(it.Type)) == at
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+func lastName(it ast.Expr) string {
+	switch it := it.(type) {
+	case *ast.Ident:
+		return it.Name
+	case *ast.SelectorExpr:
+		return it.Sel.Name
+	}
+	return ""
+}
+
+// What is named at a place outside of bodies.
+func (c *Checked) namedAt(path string, at int) string {
+	for _, it := range c.refs {
+		if it.file == path && it.at == at {
+			return it.key
+		}
+	}
+	return ""
 }
 
 // A view is what follows from which packages there are.
