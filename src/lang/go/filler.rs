@@ -101,7 +101,7 @@ impl Filler<'_> {
             }
             let inquiry = Inquiry::new(self.session, &layout, Instant::now() + LIMIT, Some(generation));
             // It may come up while gopls is asked for one after the other.
-            if !learned && self.session.checker.is_ready() {
+            if !learned && self.session.checker.is_ready() && !self.session.book().is_restructured() {
                 for some in unknown[done..].chunks(AT_ONCE) {
                     usages::learn(&inquiry, some).await;
                 }

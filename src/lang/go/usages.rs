@@ -71,7 +71,8 @@ pub async fn places(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> R
 /// Has the checker tell of as many of these as it can, for the index to keep.
 pub async fn learn(inquiry: &Inquiry<'_>, symbols: &[Symbol]) {
     let session = inquiry.session;
-    let Some(generation) = inquiry.generation.filter(|_| session.checker.is_ready()) else { return };
+    let answers = session.checker.is_ready() && !session.book().is_restructured();
+    let Some(generation) = inquiry.generation.filter(|_| answers) else { return };
     let asked = |it: &&Symbol| it.name != "_" && it.kind != SymbolKind::Package && !it.external;
     let unknown = symbols.iter().filter(asked).filter(|it| !session.index.knows(generation, it));
     let standing: Vec<Standing> = unknown.filter_map(|it| Standing::of(inquiry, it)).collect();
