@@ -287,12 +287,15 @@ func (p *pass) visit(it *node) {
 	it.checked = old
 	if !it.edited && !p.isConcerned(it) {
 		it.stale = stale
-		return
+	} else {
+		if it.of.unfit != "" {
+			p.refuse(it.of.unfit)
+		}
+		p.check(it, old)
 	}
-	if it.of.unfit != "" {
-		p.refuse(it.of.unfit)
+	if it.of.seenBy != "" && !it.delta.isEmpty() {
+		p.refuse(it.of.seenBy + " imports what changes, and is not checked from its source")
 	}
-	p.check(it, old)
 }
 
 func (p *pass) refuse(reason string) {
