@@ -55,6 +55,8 @@ pub struct Book {
     stamps: HashMap<String, Stamp>,
     version: i32,
     clock: u64,
+    /// Files or packages came or went, and gopls was not asked who names what since.
+    restructured: bool,
 }
 
 struct Document {
@@ -86,6 +88,7 @@ impl Book {
             stamps: HashMap::new(),
             version: 0,
             clock: 0,
+            restructured: false,
         };
         overlaid.iter().for_each(|file| book.pin(file));
         book
@@ -111,11 +114,7 @@ impl Book {
 
     /// Whether these files are the current ones as far as Go goes.
     pub fn is_current(&self, files: &Arc<Files>) -> bool {
-        fn relevant(files: &Files) -> impl Iterator<Item = &crate::lang::files::File> {
-            files.iter().map(Arc::as_ref).filter(|file| matters(&file.path))
-        }
-        Arc::ptr_eq(&self.files, files)
-            || relevant(&self.files).map(|it| (&it.path, it.hash)).eq(relevant(files).map(|it| (&it.path, it.hash)))
+        are_same(&self.files, files)
     }
 
     /// The writer's report of one applied change.
@@ -134,6 +133,8 @@ impl Book {
                 after if after != header(&before) => self.fresh.insert(change.path.clone()),
                 _ => false,
             };
+            self.restructured |=
+                self.reload || change.kind != FileChangeKind::Changed || header(&self.files) != header(&before);
             self.note_stamp(change);
             self.changed
                 .entry(change.path.clone())
@@ -207,6 +208,16 @@ impl Book {
     /// Has everything loaded anew before the next question.
     pub fn load_anew(&mut self) {
         self.reload = true;
+    }
+
+    /// gopls takes in what came and went with the first question after it; until then nobody answers in its place.
+    pub fn is_restructured(&self) -> bool {
+        self.restructured
+    }
+
+    /// gopls was asked who names what in this generation.
+    pub fn was_asked(&mut self, generation: u64) {
+        self.restructured &= generation != self.generation;
     }
 
     pub fn reloads(&self) -> u64 {
@@ -355,6 +366,15 @@ impl FileChangeKind {
             (_, next) => next,
         }
     }
+}
+
+/// Whether two states are one as far as Go goes.
+pub fn are_same(one: &Arc<Files>, other: &Arc<Files>) -> bool {
+    fn relevant(files: &Files) -> impl Iterator<Item = &crate::lang::files::File> {
+        files.iter().map(Arc::as_ref).filter(|file| matters(&file.path))
+    }
+    let of = |files| relevant(files).map(|it| (&it.path, it.hash));
+    Arc::ptr_eq(one, other) || of(one).eq(of(other))
 }
 
 /// What decides whether a build takes a file, and into which package.

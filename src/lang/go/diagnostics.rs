@@ -6,6 +6,7 @@ use lsp_types::{DiagnosticSeverity, NumberOrString};
 
 use super::cache::Checked;
 use super::inquiry::Inquiry;
+use super::proof;
 use super::wire;
 use crate::lang::files::File;
 use crate::model::{Answer, Coverage, Diagnostic, Missing, MissingCode, Severity};
@@ -36,7 +37,7 @@ pub fn outside_the_build(inquiry: &Inquiry<'_>, file: &str, message: &str) -> Mi
         return Missing::new(MissingCode::Unsupported, file, format!("gopls did not answer: {message}"));
     }
     if !inquiry.layout.is_active(file) {
-        return Missing::new(MissingCode::CfgOff, file, format!("{file} is left out by its build constraints"));
+        return proof::left_out(file);
     }
     let needs_cgo = inquiry.files.get(file).is_some_and(|it| it.outline().imports.iter().any(|it| it.path == "C"));
     if needs_cgo && !inquiry.session.trusted {

@@ -19,6 +19,8 @@ use crate::model::{MissingCode, State, Symbol};
 /// Nothing is asked before no change came for so long.
 const QUIET: Duration = Duration::from_millis(300);
 const LIMIT: Duration = Duration::from_secs(60);
+/// What the checker is asked for in one question, so that nobody waits long for the next.
+const AT_ONCE: usize = 200;
 const STAGE: &str = "usages";
 /// Why gopls did not answer, though it may a moment later.
 const PASSING: [MissingCode; 4] =
@@ -91,12 +93,20 @@ impl Filler<'_> {
         }
         unknown.retain(|it| !self.hopeless.contains(&it.path));
         let total = unknown.len();
+        let mut learned = false;
         for (done, symbol) in unknown.iter().enumerate() {
             let _turn = self.session.gate.read().await;
             if self.session.book().generation() != generation {
                 return done;
             }
             let inquiry = Inquiry::new(self.session, &layout, Instant::now() + LIMIT, Some(generation));
+            // It may come up while gopls is asked for one after the other.
+            if !learned && self.session.checker.is_ready() && !self.session.book().is_restructured() {
+                for some in unknown[done..].chunks(AT_ONCE) {
+                    usages::learn(&inquiry, some).await;
+                }
+                learned = true;
+            }
             let Ok(answer) = usages::places(&inquiry, symbol, Effort::Brief).await else { return done };
             if answer.coverage.missing.iter().any(|it| PASSING.contains(&it.code)) {
                 return done;

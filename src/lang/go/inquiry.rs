@@ -130,6 +130,7 @@ impl<'a> Inquiry<'a> {
         let answer = self.ask::<References>(&file.path, &self.to_open(&file.path), &params).await?;
         let locations = Arc::new(answer.unwrap_or_default());
         if let Some(generation) = self.generation {
+            self.session.book().was_asked(generation);
             cache.keep_references(generation, &file.path, offset, locations.clone());
         }
         Ok(locations)

@@ -118,8 +118,7 @@ enum Verdict {
 /// or in what is imported, leaves a type unknown.
 async fn verdict(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &str) -> Verdict {
     if !inquiry.layout.is_active(file) {
-        let detail = format!("{file} is left out by its build constraints");
-        return Verdict::Hidden(Missing::new(MissingCode::CfgOff, file, detail));
+        return Verdict::Hidden(left_out(file));
     }
     match inquiry.check(file).await {
         Ok(Checked::Known(_)) => {}
@@ -138,6 +137,10 @@ async fn verdict(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &str) -> Verdict 
         Ok(false) => Verdict::Ask,
         Err(failure) => Verdict::Hidden(failure.missing()),
     }
+}
+
+pub fn left_out(file: &str) -> Missing {
+    Missing::new(MissingCode::CfgOff, file, format!("{file} is left out by its build constraints"))
 }
 
 /// Whether everything that gives a file's names their meaning is free of errors.

@@ -1,6 +1,6 @@
 //! A file as the index sees it: its symbols with their usages, what it uses, and who uses it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _};
@@ -10,7 +10,7 @@ use super::inquiry::Inquiry;
 use super::layout::Layout;
 use super::lookup::import_name;
 use super::names::{self, is_test_file};
-use super::syntax;
+use super::syntax::{self, Kind};
 use super::usages::{self, Effort};
 use crate::lang::Result;
 use crate::lang::files::File;
@@ -37,6 +37,7 @@ pub async fn of(inquiry: &Inquiry<'_>, file: &File) -> Result<Answer<Overview>> 
     for symbol in &value.symbols {
         flatten(symbol, &mut flat);
     }
+    usages::learn(inquiry, &flat).await;
     let asks = flat.into_iter().map(|symbol| async move {
         let answer = usages::places(inquiry, &symbol, Effort::Brief).await;
         answer.map(|answer| (symbol, answer))
@@ -85,9 +86,11 @@ fn fill(symbols: &mut [Symbol], counted: &BTreeMap<usize, crate::model::UsageCou
 
 /// What the file's text takes from each package that it imports.
 fn upstream(layout: &Layout, file: &File) -> Vec<Upstream> {
+    let selected = selected(&file.text);
     let uses = |import: &Import| {
         let local = import.alias.clone().unwrap_or_else(|| package_name(layout, &import.path));
-        selected(&file.text, &local).into_iter().map(|name| format!("{}.{name}", import.path)).collect()
+        let names = selected.get(local.as_str()).into_iter().flatten();
+        names.map(|name| format!("{}.{name}", import.path)).collect()
     };
     let mut upstream: Vec<Upstream> = file
         .outline()
@@ -116,15 +119,36 @@ fn package_name(layout: &Layout, import_path: &str) -> String {
     import_name(import_path).to_owned()
 }
 
-/// The names that stand behind `package.`.
-fn selected(text: &str, package: &str) -> BTreeSet<String> {
-    syntax::occurrences(text, package)
-        .into_iter()
-        .filter(|it| !it.declares)
-        .filter_map(|it| {
-            let rest = text.get(it.span.end..)?.trim_start().strip_prefix('.')?.trim_start();
-            let name: String = rest.chars().take_while(|it| *it == '_' || it.is_alphanumeric()).collect();
-            name.starts_with(char::is_uppercase).then_some(name)
-        })
-        .collect()
+/// The exported names that stand behind a name and a dot, by that name.
+fn selected(text: &str) -> HashMap<&str, BTreeSet<&str>> {
+    let mut found = HashMap::<&str, BTreeSet<&str>>::new();
+    let code = syntax::tokens(text).filter(|it| !matches!(it.kind, Kind::Space | Kind::Comment));
+    // The three before each token, as far as they go together.
+    let (mut before, mut name, mut dot) = ("", None, false);
+    for token in code {
+        let piece = text.get(token.span.start..token.span.end).unwrap_or_default();
+        if token.kind == Kind::Word {
+            if let Some(name) = name.filter(|_| dot && piece.starts_with(char::is_uppercase)) {
+                found.entry(name).or_default().insert(piece);
+            }
+            name = (before != ".").then_some(piece);
+        } else if piece != "." {
+            name = None;
+        }
+        dot = piece == ".";
+        before = piece;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::selected;
+
+    #[test]
+    fn what_is_selected_from_a_name() {
+        let found = selected("func f() { fmt.Println(a.b.C, x . // fmt.No\n Y(fmt.Errorf), \"fmt.No\", z.w) }");
+        let told: Vec<_> = ["fmt", "a", "b", "x", "z"].map(|it| found.get(it).map_or(0, |it| it.len())).into();
+        assert_eq!(told, [2, 0, 0, 1, 0]);
+    }
 }

@@ -37,13 +37,20 @@ pub struct Session {
     pub checker: Checker,
     /// What gopls finds wrong with `go.mod` and `go.work` files, as far as it has said.
     manifest_errors: Mutex<BTreeMap<String, String>>,
-    layout: Mutex<Option<(bool, Arc<Layout>)>>,
+    layout: Mutex<Option<Kept>>,
     toolchain: RwLockStd<Option<Arc<Toolchain>>>,
     /// Held for reading by every question, and exclusively by a dry run: nobody else sees its state.
     pub gate: Arc<RwLock<()>>,
-    /// Told after every change.
+    /// Told after every change of what is Go's.
     pub fed: Notify,
     book: Mutex<Book>,
+}
+
+/// A layout, what it was asked for last, and whether it was known then what is built for.
+struct Kept {
+    files: Arc<Files>,
+    known: bool,
+    layout: Arc<Layout>,
 }
 
 /// The way to gopls.
@@ -119,16 +126,17 @@ impl Session {
 
     /// How the go command sees these files: worked out once for the newest.
     pub fn layout(&self, files: &Arc<Files>) -> Arc<Layout> {
-        let toolchain = self.toolchain();
+        let known = self.toolchain().is_some();
         let mut kept = self.layout.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*kept {
+        match &mut *kept {
             // What was worked out before Go told what it builds for may be wrong.
-            Some((known, layout)) if *known == toolchain.is_some() && Arc::ptr_eq(&layout.files, files) => {
-                layout.clone()
+            Some(kept) if kept.known == known && book::are_same(&kept.files, files) => {
+                kept.files = files.clone();
+                kept.layout.clone()
             }
             _ => {
                 let layout = Arc::new(Layout::of(files.clone(), &self.context()));
-                *kept = Some((toolchain.is_some(), layout.clone()));
+                *kept = Some(Kept { files: files.clone(), known, layout: layout.clone() });
                 layout
             }
         }
@@ -155,6 +163,9 @@ impl Session {
     pub fn feed(&self, files: Arc<Files>, changes: &[FileChange]) {
         let before = self.book().files().clone();
         let of_go: Vec<&FileChange> = changes.iter().filter(|it| book::matters(&it.path)).collect();
+        if of_go.is_empty() {
+            return self.book().feed(files, changes);
+        }
         let touch = touch::of(&self.units, &before, &files, &of_go, book::header);
         let mut book = self.book();
         let files_now = files.clone();

@@ -1,8 +1,9 @@
 //! Usages of a symbol: the places that gopls lists, and with them the proof that there are no more.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::checker::{self, Wanted};
 use super::diagnostics::outside_the_build;
 use super::identifiers::{Named, Written, written};
 use super::index::{Places, Spot};
@@ -48,6 +49,10 @@ pub async fn places(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> R
     if let Some(known) = inquiry.generation.and_then(|generation| index.places(generation, symbol)) {
         return Ok(known);
     }
+    learn(inquiry, std::slice::from_ref(symbol)).await;
+    if let Some(known) = inquiry.generation.and_then(|generation| index.places(generation, symbol)) {
+        return Ok(known);
+    }
     let reloads = || inquiry.session.book().reloads();
     let before = reloads();
     tracing::debug!(symbol = symbol.path, "usages asked of gopls");
@@ -61,6 +66,93 @@ pub async fn places(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> R
         index.learn(generation, symbol, &answer);
     }
     Ok(answer)
+}
+
+/// Has the checker tell of as many of these as it can, for the index to keep.
+pub async fn learn(inquiry: &Inquiry<'_>, symbols: &[Symbol]) {
+    let session = inquiry.session;
+    let answers = session.checker.is_ready() && !session.book().is_restructured();
+    let Some(generation) = inquiry.generation.filter(|_| answers) else { return };
+    let asked = |it: &&Symbol| it.name != "_" && it.kind != SymbolKind::Package && !it.external;
+    let unknown = symbols.iter().filter(asked).filter(|it| !session.index.knows(generation, it));
+    let standing: Vec<Standing> = unknown.filter_map(|it| Standing::of(inquiry, it)).collect();
+    if standing.is_empty() {
+        return;
+    }
+    let wanted = standing.iter().map(|it| it.wanted(inquiry)).collect();
+    let Some(uses) = checker::uses(session, wanted, generation, inquiry.deadline).await else { return };
+    for (number, standing) in standing.iter().enumerate() {
+        if let Some(answer) = uses.of(number).and_then(|found| standing.answer(inquiry, found)) {
+            session.index.learn(generation, standing.symbol, &answer.map(Arc::new));
+        }
+    }
+}
+
+/// Where the name of a symbol stands in the files that may mean the symbol by it.
+struct Standing<'a> {
+    symbol: &'a Symbol,
+    files: Vec<(&'a Arc<File>, Bearing, Vec<Named>)>,
+}
+
+impl<'a> Standing<'a> {
+    fn of(inquiry: &Inquiry<'a>, symbol: &'a Symbol) -> Option<Standing<'a>> {
+        let origin = inquiry.files.get(&symbol.name_at.file).filter(|it| inquiry.layout.is_built(&it.path))?;
+        let all = inquiry.files.of(Language::Go).map(|it| (it, Bearing::of(symbol, origin, it)));
+        let near = all.filter(|it| it.1 != Bearing::Never).map(|(file, bearing)| {
+            let named = inquiry.session.identifiers.named(file, &symbol.name);
+            (file, bearing, named)
+        });
+        Some(Standing { symbol, files: near.filter(|it| !it.2.is_empty()).collect() })
+    }
+
+    /// What may mean the symbol, as far as it is written.
+    fn doubts(&self) -> impl Iterator<Item = Doubt> {
+        self.files.iter().flat_map(|(file, bearing, named)| {
+            let itself = (*file.path == *self.symbol.name_at.file).then_some(self.symbol.name_at.start);
+            let may = move |it: &&Named| {
+                Some(it.span.start) != itself && !it.declares && bearing.allows(written(&file.text, it.span))
+            };
+            named.iter().filter(may).map(|it| Doubt { file: (*file).clone(), span: it.span, role: it.role })
+        })
+    }
+
+    fn wanted(&self, inquiry: &Inquiry<'_>) -> Wanted {
+        let doubts = self.doubts().map(|it| it.file.path.to_string());
+        let mut files: Vec<String> = doubts.filter(|it| inquiry.layout.is_active(it)).collect();
+        files.dedup();
+        let Symbol { name, name_at, .. } = self.symbol;
+        Wanted { file: name_at.file.clone(), at: name_at.start, name: name.clone(), files }
+    }
+
+    /// What the checker found is all, but for files that the build leaves out.
+    fn answer<'f>(
+        &self,
+        inquiry: &Inquiry<'_>,
+        found: impl Iterator<Item = (&'f str, usize)>,
+    ) -> Option<Answer<Places>> {
+        let mut answer = Answer::<Places>::default();
+        let roles: HashMap<(&str, usize), Role> = self
+            .files
+            .iter()
+            .flat_map(|(file, _, named)| named.iter().map(|it| ((&*file.path, it.span.start), it.role)))
+            .collect();
+        for (file, at) in found {
+            let file = inquiry.files.get(file)?;
+            let span = Span::new(at, at + self.symbol.name.len());
+            if file.text.get(span.start..span.end) != Some(self.symbol.name.as_str()) {
+                return None;
+            }
+            let role = roles.get(&(&*file.path, at)).copied().unwrap_or(Role::Other);
+            answer.value.items.push(Spot { file: file.path.clone(), span, role });
+        }
+        for doubt in self.doubts().filter(|it| !inquiry.layout.is_active(&it.file.path)) {
+            answer.coverage.lacks(proof::left_out(&doubt.file.path));
+            answer.value.possible.push(doubt.spot());
+        }
+        answer.value.items.sort_unstable();
+        answer.value.possible.sort_unstable();
+        Some(answer)
+    }
 }
 
 async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Places>> {

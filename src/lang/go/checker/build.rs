@@ -17,10 +17,12 @@ const SOURCES: &[(&str, &str)] = &[
     ("keys.go", include_str!("program/keys.go")),
     ("list.go", include_str!("program/list.go")),
     ("main.go", include_str!("program/main.go")),
+    ("methods.go", include_str!("program/methods.go")),
     ("pass.go", include_str!("program/pass.go")),
     ("reach.go", include_str!("program/reach.go")),
     ("server.go", include_str!("program/server.go")),
     ("shape.go", include_str!("program/shape.go")),
+    ("uses.go", include_str!("program/uses.go")),
     ("world.go", include_str!("program/world.go")),
 ];
 

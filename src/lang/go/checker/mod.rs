@@ -8,8 +8,10 @@ mod build;
 mod life;
 #[cfg(test)]
 mod tests;
+mod uses;
 
 pub use self::life::run;
+pub use self::uses::{Wanted, uses};
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -184,7 +186,8 @@ impl Checker {
         self.ready.send_replace(link.as_ref().is_some_and(Link::is_ready));
     }
 
-    fn is_ready(&self) -> bool {
+    /// Whether it can be asked.
+    pub fn is_ready(&self) -> bool {
         self.link().as_ref().is_some_and(Link::is_ready)
     }
 
@@ -219,6 +222,21 @@ pub async fn ask(
         let active = after.or(before).is_some_and(|it| is_built(&context, &edit.file, &it.text));
         told.push(Edit { file: edit.file.clone(), text: edit.new.as_ref().map(|it| it.to_string()), active });
     }
+    let answered = put::<Judge>(session, &Question { edits: told, symbols }, generation, deadline).await?;
+    if let Some(reason) = &answered.unfit {
+        tracing::debug!(reason, "the checker cannot tell");
+        return None;
+    }
+    Some(answered)
+}
+
+/// Puts a question about this generation.
+async fn put<R: Request>(
+    session: &Session,
+    question: &R::Params,
+    generation: u64,
+    deadline: Instant,
+) -> Option<R::Result> {
     let client = session.checker.link().as_ref().filter(|it| it.is_ready())?.client.clone();
     let slot = client.slot(deadline).await.ok()?;
     let answer = {
@@ -227,20 +245,15 @@ pub async fn ask(
         if !session.checker.is_ready() || book.generation() != generation {
             return None;
         }
-        slot.request::<Judge>(&[], &Question { edits: told, symbols })
+        slot.request::<R>(&[], question)
     };
-    let answered = match answer.ok()?.before(deadline).await {
-        Ok(answered) => answered,
+    match answer.ok()?.before(deadline).await {
+        Ok(answered) => Some(answered),
         Err(RequestError::Refused { message, .. }) => {
             tracing::warn!("{message}");
             session.checker.unfit();
-            return None;
+            None
         }
-        Err(_) => return None,
-    };
-    if let Some(reason) = &answered.unfit {
-        tracing::debug!(reason, "the checker cannot tell");
-        return None;
+        Err(_) => None,
     }
-    Some(answered)
 }

@@ -358,3 +358,142 @@ fn the_program_is_formatted_vetted_and_tested() {
     let (passes, said) = run("go", &["test", "."]);
     assert!(passes, "{said}");
 }
+
+/// Whether the checker tells, and what is broken in which files by whoever answers.
+async fn broken_by(archive: &str, file: &str, from: &str, to: &str) -> (bool, BTreeSet<String>) {
+    let fixture = Fixture::new(archive);
+    fixture.checked().await;
+    let text = fixture.files.get(file).unwrap().text.replace(from, to);
+    let edit = [fixture.edit(file, text)];
+    let quick = fixture.judge_quickly(&edit).await;
+    let files = |it: &Judgement| it.new.iter().map(|it| it.place.file.clone()).collect();
+    let slow = fixture.judge_by_gopls(&edit).await;
+    match quick {
+        Some(quick) => {
+            assert_eq!(told(&quick.new), told(&slow.new));
+            (true, files(&quick))
+        }
+        None => (false, files(&slow)),
+    }
+}
+
+fn named(files: &[&str]) -> BTreeSet<String> {
+    files.iter().map(|it| (*it).to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn modules_of_a_work_file_are_judged_together() {
+    let work = "\
+-- go.work
+go 1.25
+
+use (
+	./base
+	./user
+)
+-- base/go.mod
+module example.com/base
+
+go 1.25
+-- base/base.go
+package base
+
+func Twice(n int) int { return 2 * n }
+-- user/go.mod
+module example.com/user
+
+go 1.25
+
+require example.com/base v0.0.0
+-- user/user.go
+package user
+
+import \"example.com/base\"
+
+var Four = base.Twice(2)
+";
+    let broken = broken_by(work, "base/base.go", "n int", "n string").await;
+    assert_eq!(broken, (true, named(&["base/base.go", "user/user.go"])));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_vendored_is_built_from_and_not_judged() {
+    let vendored = "\
+-- go.mod
+module example.com/shop
+
+go 1.25
+
+require example.com/dep v1.0.0
+-- vendor/modules.txt
+# example.com/dep v1.0.0
+## explicit; go 1.25
+example.com/dep
+-- vendor/example.com/dep/dep.go
+package dep
+
+func Half(n int) int { return n / 2 }
+-- shop.go
+package shop
+
+import \"example.com/dep\"
+
+func Price(n int) int { return dep.Half(n) }
+-- use.go
+package shop
+
+var price = Price(4)
+";
+    let broken = broken_by(vendored, "shop.go", "Price(n int)", "Price(n string)").await;
+    assert_eq!(broken, (true, named(&["shop.go", "use.go"])));
+    let file = "vendor/example.com/dep/dep.go";
+    let (told, broken) = broken_by(vendored, file, "Half(n int)", "Half(n string)").await;
+    assert!(!told && broken.contains("shop.go"), "{broken:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_needs_cgo_is_left_to_gopls() {
+    let native = "\
+-- go.mod
+module example.com/native
+
+go 1.25
+-- base/base.go
+package base
+
+type Size int
+
+func Twice(n int) int {
+	return 2 * n
+}
+-- native/native.go
+package native
+
+// int one(void) { return 1; }
+import \"C\"
+
+import \"example.com/native/base\"
+
+func One() base.Size { return base.Size(base.Twice(int(C.one()))) }
+-- main.go
+package main
+
+import (
+	\"example.com/native/base\"
+	\"example.com/native/native\"
+)
+
+func take(base.Size) {}
+
+func main() {
+	take(native.One())
+}
+";
+    let broken = broken_by(native, "base/base.go", "2 * n", "n * nothing").await;
+    assert_eq!(broken, (true, named(&["base/base.go"])), "nobody else sees a body");
+    let (told, broken) = broken_by(native, "base/base.go", "Twice(n int) int {", "Twice(n string) int {").await;
+    assert!(!told && broken.contains("native/native.go"), "{broken:?}");
+    // The type of what cgo is needed for is that of another check.
+    let broken = broken_by(native, "main.go", "native.One()", "native.Two()").await;
+    assert_eq!(broken, (false, named(&["main.go"])));
+}

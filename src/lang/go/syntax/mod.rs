@@ -16,7 +16,7 @@ pub use alter::alter;
 pub use comments::leading_comments;
 pub use group::group_docs;
 pub use identifiers::{Occurrence, all_identifiers, comment_occurrences, occurrences};
-pub use lexer::{imports_c, is_keyword, package_clause};
+pub use lexer::{Kind, imports_c, is_keyword, package_clause, tokens};
 pub use taint::{declared_otherwise, tainted_words};
 pub use units::{Unit, UnitKind, changed_statements, units, words_touching};
 

@@ -38,6 +38,8 @@ type Body struct {
 	// The types of the workspace whose methods or kind matter here, and the structs whose fields do.
 	types, structs map[string]bool
 	imports        map[string]bool
+	// The names that mean nothing that is known; after a dot, those of methods whose type has no name.
+	lost map[string]bool
 }
 
 // A Checked is one variant of a package, type-checked.
@@ -55,11 +57,17 @@ type Checked struct {
 	// Of what is declared together, by the first name.
 	together map[string]string
 	// Made when they are needed first.
-	shapes  func() map[string]*shape
-	fields  func() map[*types.Var]string
-	having  func() map[string][]string
-	indexed sync.Once
-	index   map[string][]Ref
+	shapes func() map[string]*shape
+	fields func() map[*types.Var]string
+	having func() map[string][]string
+	sets   func() *methodSets
+	// What is declared where.
+	declared func() map[spot]declaration
+	// As of a body, outside of all bodies; and everywhere.
+	lostOutside, lost map[string]bool
+	indexed           sync.Once
+	index             map[string][]Ref
+	byName            map[string][]string
 }
 
 // A task is one check of a package.
@@ -82,7 +90,7 @@ type importing func(string) (*types.Package, error)
 func (it importing) Import(path string) (*types.Package, error) { return it(path) }
 
 func (t *task) run() *Checked {
-	c := &Checked{of: t.of, files: t.files, bodies: map[*Func]*Body{}}
+	c := &Checked{of: t.of, files: t.files, bodies: map[*Func]*Body{}, lostOutside: map[string]bool{}}
 	var errors []types.Error
 	config := types.Config{
 		GoVersion: t.of.goVersion,
@@ -118,13 +126,15 @@ func (t *task) run() *Checked {
 	c.shapes = sync.OnceValue(func() map[string]*shape { return shapesOf(c.types) })
 	c.having = sync.OnceValue(func() map[string][]string { return typesByMethod(c.shapes()) })
 	c.fields = sync.OnceValue(func() map[*types.Var]string { return fieldsOf(c.types) })
+	c.sets = sync.OnceValue(func() *methodSets { return methodSetsOf(c.types) })
+	c.declared = sync.OnceValue(func() map[spot]declaration { return c.declarations() })
 	for _, file := range t.files {
 		if !t.mine(file) {
 			continue
 		}
 		for _, it := range file.funcs {
 			if t.wanted(it) {
-				c.bodies[it] = &Body{types: map[string]bool{}, structs: map[string]bool{}, imports: map[string]bool{}}
+				c.bodies[it] = &Body{types: map[string]bool{}, structs: map[string]bool{}, imports: map[string]bool{}, lost: map[string]bool{}}
 			} else if known := t.known(it); known != nil {
 				c.bodies[it] = known
 			}

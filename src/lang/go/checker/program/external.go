@@ -19,12 +19,15 @@ type external struct {
 	methods map[string]bool
 	seen    map[types.Type]bool
 	looked  map[string]bool
+	// The types whose methods are named.
+	types map[string]types.Type
+	sets  map[string]*methodSet
 }
 
 func newExternal(fset *token.FileSet, exports map[string]string) *external {
 	it := &external{
 		imported: map[string]*types.Package{}, methods: map[string]bool{"Error": true}, seen: map[types.Type]bool{},
-		looked: map[string]bool{},
+		looked: map[string]bool{}, types: map[string]types.Type{}, sets: map[string]*methodSet{},
 	}
 	it.importer = importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
 		file := exports[path]
@@ -50,6 +53,27 @@ func (e *external) Import(path string) (*types.Package, error) {
 		e.imported[path] = found
 	}
 	return found, err
+}
+
+// Notes the type of a method that is named.
+func (e *external) meet(it *types.Func) {
+	receiver := it.Origin().Signature().Recv().Type()
+	if pointer, ok := receiver.(*types.Pointer); ok {
+		receiver = pointer.Elem()
+	}
+	_, owner, _ := splitMethod(methodKey(it))
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	e.types[owner] = receiver
+}
+
+func (e *external) setOf(owner string) *methodSet {
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	if it := e.types[owner]; e.sets[owner] == nil && it != nil {
+		e.sets[owner] = methodSetOf(it)
+	}
+	return e.sets[owner]
 }
 
 // The methods of all interfaces that what is imported speaks of.

@@ -52,11 +52,14 @@ func ownerOf(method *types.Func) string {
 	if pointer, ok := it.(*types.Pointer); ok {
 		it = pointer.Elem()
 	}
-	if named, ok := types.Unalias(it).(*types.Named); ok {
+	if named, ok := types.Unalias(it).(*types.Named); ok && isTop(named.Obj()) {
 		return named.Obj().Name()
 	}
 	return ""
 }
+
+// Whether it is declared at its package's top.
+func isTop(it types.Object) bool { return it.Pkg() != nil && it.Parent() == it.Pkg().Scope() }
 
 // The fields of a package's types, however deep.
 func fieldsOf(pkg *types.Package) map[*types.Var]string {
@@ -111,12 +114,12 @@ func (t *task) note(c *Checked, info *types.Info) {
 	}
 	c.together = map[string]string{}
 	units := map[*File][]unit{}
-	byBase := []*File{}
+	mine := []*File{}
 	for _, file := range t.files {
 		if !t.mine(file) {
 			continue
 		}
-		byBase = append(byBase, file)
+		mine = append(mine, file)
 		known := map[*ast.FuncDecl]*Func{}
 		for _, it := range file.funcs {
 			known[it.decl] = it
@@ -146,23 +149,14 @@ func (t *task) note(c *Checked, info *types.Info) {
 			}
 		}
 	}
-	slices.SortFunc(byBase, func(a, b *File) int { return a.token.Base() - b.token.Base() })
+	places := atlasOf(mine)
 	find := func(node ast.Node) (*File, int, *unit) {
-		pos := node.Pos()
-		at, found := slices.BinarySearchFunc(byBase, int(pos), func(it *File, pos int) int { return it.token.Base() - pos })
-		if !found {
-			at--
-		}
-		if at < 0 {
-			return nil, 0, nil
-		}
-		file := byBase[at]
-		offset := file.offset(pos)
-		if offset < 0 {
+		file, offset := places.at(node.Pos())
+		if file == nil {
 			return nil, 0, nil
 		}
 		all := units[file]
-		at, found = slices.BinarySearchFunc(all, offset, func(it unit, offset int) int { return it.start - offset })
+		at, found := slices.BinarySearchFunc(all, offset, func(it unit, offset int) int { return it.start - offset })
 		if !found {
 			at--
 		}
@@ -199,6 +193,15 @@ func (t *task) note(c *Checked, info *types.Info) {
 			key = t.keyOf(c, object)
 			keys[object] = key
 		}
+		if method, ok := object.(*types.Func); key == "" && ok && t.learn && method.Signature().Recv() != nil {
+			if key = methodKey(method); key[0] == '.' {
+				t.lose(c, body, key)
+				key = ""
+			} else {
+				t.world.external.meet(method)
+			}
+			keys[object] = key
+		}
 		if key == "" {
 			continue
 		}
@@ -211,6 +214,7 @@ func (t *task) note(c *Checked, info *types.Info) {
 		}
 	}
 	if t.learn {
+		t.noteLost(c, info)
 		for expression, it := range info.Types {
 			if _, _, unit := find(expression); unit != nil && unit.function != nil {
 				if body := c.bodies[unit.function]; body != nil && t.wanted(unit.function) {

@@ -14,6 +14,7 @@ import (
 type listed struct {
 	ImportPath, Name, Dir, ForTest, Export string
 	GoFiles, CgoFiles, Imports             []string
+	IgnoredGoFiles                         []string
 	ImportMap                              map[string]string
 	Standard                               bool
 	Module                                 *module
@@ -26,7 +27,22 @@ type module struct {
 	Replace         *struct{ Dir, Version string }
 }
 
-const listedFields = "ImportPath,Name,Dir,ForTest,GoFiles,CgoFiles,Imports,ImportMap,Standard,Module,Error"
+const listedFields = "ImportPath,Name,Dir,ForTest,GoFiles,CgoFiles,IgnoredGoFiles,Imports,ImportMap,Standard,Module,Error"
+
+// What the build of a directory is made of: of a `go.work` its modules, by their directories.
+func patterns(program, directory string) ([]string, error) {
+	if _, err := os.Stat(filepath.Join(directory, "go.work")); err != nil {
+		return []string{"./..."}, nil
+	}
+	modules, err := list(program, directory, "-m", "-json=Dir")
+	var found []string
+	for _, it := range modules {
+		if inside, err := filepath.Rel(directory, it.Dir); it.Dir != "" && err == nil {
+			found = append(found, "./"+filepath.ToSlash(filepath.Join(inside, "...")))
+		}
+	}
+	return found, err
+}
 
 func list(program, directory string, arguments ...string) ([]*listed, error) {
 	command := exec.Command(program, append([]string{"list", "-e"}, arguments...)...)

@@ -75,6 +75,8 @@ func (s *server) handle(told message) (result any, err error) {
 		return call(told.Params, s.feed)
 	case "checker/settle":
 		return call(told.Params, s.settle)
+	case "checker/uses":
+		return call(told.Params, s.uses)
 	case "checker/judge":
 		return call(told.Params, s.judge)
 	}

@@ -287,12 +287,15 @@ func (p *pass) visit(it *node) {
 	it.checked = old
 	if !it.edited && !p.isConcerned(it) {
 		it.stale = stale
-		return
+	} else {
+		if it.of.unfit != "" {
+			p.refuse(it.of.unfit)
+		}
+		p.check(it, old)
 	}
-	if it.of.unfit != "" {
-		p.refuse(it.of.unfit)
+	if it.of.seenBy != "" && !it.delta.isEmpty() {
+		p.refuse(it.of.seenBy + " imports what changes, and is not checked from its source")
 	}
-	p.check(it, old)
 }
 
 func (p *pass) refuse(reason string) {
@@ -333,6 +336,7 @@ func (p *pass) now(id string) *Checked {
 	if it.stale {
 		it.once.Do(func() {
 			it.renewed = p.task(it, it.checked, func(*Func) bool { return false }).run()
+			it.renewed.sets = it.checked.sets
 			p.enter(it.renewed)
 		})
 		return it.renewed
@@ -429,6 +433,9 @@ func (p *pass) check(it *node, old *Checked) {
 			checked = run()
 		}
 	}
+	if !declares {
+		checked.sets = old.sets
+	}
 	it.checked = checked
 	p.enter(checked)
 	if checked.unfit != "" {
@@ -501,6 +508,7 @@ func (b *Body) placed(function *Func) []Fault {
 
 // Makes what was worked out the world's own.
 func (p *pass) keep() {
+	p.world.view = nil
 	for path, it := range p.files {
 		if old := p.world.files[path]; old != nil && old.token != nil {
 			p.world.fset.RemoveFile(old.token)

@@ -66,6 +66,12 @@ func (w *World) words() (faults, rest map[string]int) {
 		for _, it := range c.refs {
 			rest[fmt.Sprint(id, it)]++
 		}
+		for name := range c.lostOutside {
+			rest[fmt.Sprint(id, "lost", name)]++
+		}
+		for key, set := range c.sets().byType {
+			rest[fmt.Sprint(id, key, set)]++
+		}
 		for function, body := range c.bodies {
 			for _, it := range body.placed(function) {
 				faults[it.words()]++
@@ -73,7 +79,7 @@ func (w *World) words() (faults, rest map[string]int) {
 			for _, it := range body.refs {
 				rest[fmt.Sprint(id, it, function.start)]++
 			}
-			for _, keys := range []map[string]bool{body.types, body.structs, body.imports} {
+			for _, keys := range []map[string]bool{body.types, body.structs, body.imports, body.lost} {
 				for _, key := range slices.Sorted(maps.Keys(keys)) {
 					rest[fmt.Sprint(id, function.file.path, function.start, key)]++
 				}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"go/types"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,8 +15,13 @@ const (
 
 // All places in a package that name a key, as they stand now.
 func (c *Checked) refsTo(key string) []Ref {
+	c.lookUp()
+	return c.index[key]
+}
+
+func (c *Checked) lookUp() {
 	c.indexed.Do(func() {
-		c.index = map[string][]Ref{}
+		c.index, c.byName, c.lost = map[string][]Ref{}, map[string][]string{}, maps.Clone(c.lostOutside)
 		for _, it := range c.refs {
 			c.index[it.key] = append(c.index[it.key], it)
 		}
@@ -24,9 +30,19 @@ func (c *Checked) refsTo(key string) []Ref {
 				it.at, it.end = it.at+function.start, it.end+function.start
 				c.index[it.key] = append(c.index[it.key], it)
 			}
+			maps.Copy(c.lost, body.lost)
+		}
+		for key := range c.index {
+			_, name, _ := cutLast(key)
+			c.byName[name] = append(c.byName[name], key)
 		}
 	})
-	return c.index[key]
+}
+
+// The keys with a name that are named here.
+func (c *Checked) named(name string) []string {
+	c.lookUp()
+	return c.byName[name]
 }
 
 func (w *World) refsTo(key string) []Ref {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -118,7 +119,7 @@ func (s *server) settle(struct{}) (*settleResult, error) {
 func (s *server) concerned(edits []Edit) ([]*World, error) {
 	var found []*World
 	for _, edit := range edits {
-		known := !edit.Active
+		known := !edit.Active && !s.isDependency(edit.File)
 		for _, it := range s.worlds {
 			path := filepath.Join(it.root, edit.File)
 			if it.files[path] != nil || edit.Active && it.hasPackage(filepath.Dir(path)) {
@@ -133,6 +134,12 @@ func (s *server) concerned(edits []Edit) ([]*World, error) {
 		}
 	}
 	return found, nil
+}
+
+// Whether it belongs to a package that is built, though the go command passes over its directory: a vendored one.
+func (s *server) isDependency(file string) bool {
+	isVendored := slices.Contains(strings.Split(filepath.ToSlash(filepath.Dir(file)), "/"), "vendor")
+	return isVendored && slices.ContainsFunc(s.worlds, func(it *World) bool { return it.directories[filepath.Dir(it.absolute(file))] })
 }
 
 func (w *World) hasPackage(directory string) bool {

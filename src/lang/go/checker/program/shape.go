@@ -148,6 +148,9 @@ func (w *writer) write(it types.Type) {
 		}
 	case *types.TypeParam:
 		fmt.Fprintf(w, "$%d", it.Index())
+	case *types.Basic:
+		// Not by its other name, as byte.
+		w.WriteString(basic(it).Name())
 	case *types.Pointer:
 		w.WriteByte('*')
 		w.write(it.Elem())
@@ -211,6 +214,13 @@ func (w *writer) write(it types.Type) {
 	default:
 		w.WriteString(it.String())
 	}
+}
+
+func basic(it *types.Basic) *types.Basic {
+	if int(it.Kind()) < len(types.Typ) {
+		return types.Typ[it.Kind()]
+	}
+	return it
 }
 
 // A Delta is what others may see to be different.

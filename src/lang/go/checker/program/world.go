@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
@@ -25,6 +26,8 @@ type World struct {
 	// Of all that the build takes, of others too.
 	directories map[string]bool
 	codes       map[int]string
+	// Made when it is needed first.
+	view *view
 }
 
 // A Package is what `go list` says of one variant of a package: plain, with its tests, or of its tests alone.
@@ -40,13 +43,19 @@ type Package struct {
 	deps      []*Package
 	// Why nothing can be said of it.
 	unfit string
-	rank  int
+	// Another that imports it, and is not checked from its source.
+	seenBy string
+	rank   int
 }
 
 // Loads the packages below a directory, which is a module's or that of a `go.work`.
 func newWorld(params *loadParams, directory string, codes map[int]string) (*World, error) {
 	root := params.Root
-	found, err := list(params.Go, directory, "-deps", "-test", "-json="+listedFields, "./...")
+	wanted, err := patterns(params.Go, directory)
+	if err != nil {
+		return nil, err
+	}
+	found, err := list(params.Go, directory, append([]string{"-deps", "-test", "-json=" + listedFields, "--"}, wanted...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +74,10 @@ func newWorld(params *loadParams, directory string, codes map[int]string) (*Worl
 	for _, it := range found {
 		if own[it.ImportPath] {
 			w.add(it, own, needed)
+			w.packages[it.ImportPath].withoutCgo(it, params, root)
 		}
 	}
+	w.seen(found, own)
 	if err := w.loadExports(params.Go, directory, needed); err != nil {
 		return nil, err
 	}
@@ -98,6 +109,8 @@ func newWorld(params *loadParams, directory string, codes map[int]string) (*Worl
 	}
 	return w, nil
 }
+
+func (w *World) absolute(name string) string { return filepath.Join(w.root, name) }
 
 func (w *World) relative(path string) string {
 	if inside, err := filepath.Rel(w.root, path); err == nil {
@@ -137,6 +150,46 @@ func (w *World) add(it *listed, own, needed map[string]bool) {
 		}
 	}
 	w.packages[p.id] = p
+}
+
+// Packages that are not checked from their source, for they need cgo, may import some that are. What they are built
+// from then is not what is checked: nobody can be told of both.
+func (w *World) seen(found []*listed, own map[string]bool) {
+	outside := map[string]bool{}
+	for _, it := range found {
+		if own[it.ImportPath] || it.isTestMain() {
+			continue
+		}
+		for _, path := range it.Imports {
+			if own[path] {
+				w.packages[path].seenBy = it.ImportPath
+			}
+			outside[it.ImportPath] = outside[it.ImportPath] || own[path] || outside[path]
+		}
+	}
+	for _, it := range w.packages {
+		for _, path := range it.imports {
+			if outside[path] {
+				it.unfit = path + " is not checked from its source, and imports what is"
+			}
+		}
+	}
+}
+
+// With cgo switched off, the files that need it are left out, and what they declare is missing.
+func (p *Package) withoutCgo(it *listed, params *loadParams, root string) {
+	for _, name := range it.IgnoredGoFiles {
+		inside, _ := filepath.Rel(root, filepath.Join(it.Dir, name))
+		tree, err := parser.ParseFile(token.NewFileSet(), name, params.Files[filepath.ToSlash(inside)], parser.ImportsOnly)
+		if err != nil {
+			continue
+		}
+		for _, it := range tree.Imports {
+			if it.Path.Value == `"C"` {
+				p.unfit = name + " needs cgo"
+			}
+		}
+	}
 }
 
 // The export data of dependencies: the go command builds what is not built yet.

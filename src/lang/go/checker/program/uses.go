@@ -1,0 +1,391 @@
+package main
+
+import (
+	"cmp"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Wanted is a symbol whose usages are asked for, by the place of its name.
+type Wanted struct {
+	File string `json:"file"`
+	At   int    `json:"at"`
+	Name string `json:"name"`
+	// Where the name stands, and may mean the symbol.
+	Files []string `json:"files"`
+}
+
+type usesParams struct {
+	Symbols []Wanted `json:"symbols"`
+}
+
+type usesResult struct {
+	Files []string `json:"files"`
+	// For each symbol pairs of a file's number and an offset in it; none where nothing can be said.
+	Found [][]int `json:"found"`
+}
+
+// Who names symbols, as gopls tells it.
+func (s *server) uses(params usesParams) (*usesResult, error) {
+	result := &usesResult{Files: []string{}, Found: make([][]int, len(params.Symbols))}
+	if s.unfit != "" {
+		return result, nil
+	}
+	numbers := map[string]int{}
+	for at, wanted := range params.Symbols {
+		w := s.worldOf(&wanted)
+		if w == nil {
+			continue
+		}
+		refs, known := w.uses(&wanted)
+		if !known {
+			continue
+		}
+		slices.SortFunc(refs, func(a, b Ref) int { return cmp.Or(strings.Compare(a.file, b.file), a.at-b.at) })
+		found := []int{}
+		for number, it := range refs {
+			if number > 0 && refs[number-1].file == it.file && refs[number-1].at == it.at {
+				continue
+			}
+			file, told := numbers[it.file]
+			if !told {
+				file = len(result.Files)
+				numbers[it.file] = file
+				result.Files = append(result.Files, w.relative(it.file))
+			}
+			found = append(found, file, it.at)
+		}
+		result.Found[at] = found
+	}
+	return result, nil
+}
+
+// The one build in which all can be said of a symbol. What does not depend on its package cannot name it.
+func (s *server) worldOf(wanted *Wanted) *World {
+	var home *World
+	for _, it := range s.worlds {
+		if it.files[it.absolute(wanted.File)] != nil {
+			if home != nil {
+				return nil
+			}
+			home = it
+		}
+	}
+	if home == nil {
+		return nil
+	}
+	directory := filepath.Dir(home.absolute(wanted.File))
+	wanted.Files = slices.DeleteFunc(wanted.Files, func(file string) bool {
+		path, isApart := home.absolute(file), false
+		for _, it := range s.worlds {
+			if it.files[path] != nil {
+				if it == home || it.directories[directory] {
+					return false
+				}
+				isApart = true
+			}
+		}
+		return isApart
+	})
+	return home
+}
+
+// Not known where a name could not be resolved that may mean the symbol.
+func (w *World) uses(wanted *Wanted) ([]Ref, bool) {
+	view := w.looked()
+	path := w.absolute(wanted.File)
+	c := view.checked(path)
+	if c == nil {
+		return nil, false
+	}
+	symbol, declared := c.declared()[spot{path, wanted.At}]
+	for _, file := range wanted.Files {
+		path := w.absolute(file)
+		there := view.checked(path)
+		if there == nil || w.files[path].fault != nil {
+			return nil, false
+		}
+		there.lookUp()
+		if there.lost[wanted.Name] || symbol.method && there.lost["."+wanted.Name] {
+			return nil, false
+		}
+	}
+	if !declared && w.files[path].isInit(wanted.At) {
+		return nil, true
+	}
+	if !declared && w.files[path].isEmbedded(wanted.At) {
+		symbol.key = c.namedAt(path, wanted.At)
+	}
+	if symbol.key == "" {
+		return nil, false
+	}
+	if symbol.method {
+		return view.methodUses(c, path, symbol.key)
+	}
+	var found []Ref
+	for _, it := range view.reach(view.variants(path)) {
+		found = append(found, it.refsTo(symbol.key)...)
+	}
+	return found, true
+}
+
+// Where a name is declared.
+type spot struct {
+	file string
+	at   int
+}
+
+type declaration struct {
+	// Empty where two have it.
+	key    string
+	method bool
+}
+
+// Whether a function `init` is named there, whom nobody can name.
+func (f *File) isInit(at int) bool {
+	return slices.ContainsFunc(f.funcs, func(it *Func) bool {
+		return it.decl.Recv == nil && it.decl.Name.Name == "init" && f.offset(it.decl.Name.Pos()) == at
+	})
+}
+
+// Whether an interface embeds what is named there: no field is declared by that.
+func (f *File) isEmbedded(at int) bool {
+	found := false
+	ast.Inspect(f.ast, func(node ast.Node) bool {
+		if face, ok := node.(*ast.InterfaceType); ok {
+			for _, it := range face.Methods.List {
+				found = found || len(it.Names) == 0 && f.offset(it.End())-len(lastName(it.Type)) == at
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+func lastName(it ast.Expr) string {
+	switch it := it.(type) {
+	case *ast.Ident:
+		return it.Name
+	case *ast.SelectorExpr:
+		return it.Sel.Name
+	}
+	return ""
+}
+
+// What is named at a place outside of bodies.
+func (c *Checked) namedAt(path string, at int) string {
+	for _, it := range c.refs {
+		if it.file == path && it.at == at {
+			return it.key
+		}
+	}
+	return ""
+}
+
+// A view is what follows from which packages there are.
+type view struct {
+	world *World
+	// The variant that speaks for a file, and all that have it but for those that only carry a test along.
+	owner map[string]string
+	of    map[string][]*Package
+	// The packages that import one, however far away.
+	rdeps map[string][]*Package
+	// The variants of a package.
+	paths map[string][]*Package
+}
+
+func (w *World) looked() *view {
+	if w.view != nil {
+		return w.view
+	}
+	it := &view{world: w, of: map[string][]*Package{}, rdeps: map[string][]*Package{}, paths: map[string][]*Package{}}
+	it.owner = owners(w.packages, func(it *Package) []string { return it.files })
+	for _, p := range w.order {
+		if p.isPlain() {
+			it.paths[p.path] = append(it.paths[p.path], p)
+			for _, path := range p.files {
+				it.of[path] = append(it.of[path], p)
+			}
+		}
+	}
+	w.view = it
+	return it
+}
+
+// Not a variant that only carries another package's tests along.
+func (p *Package) isPlain() bool {
+	return p.forTest == "" || p.path == p.forTest || p.path == p.forTest+"_test"
+}
+
+// The variant that speaks for a file, where all can be said of it.
+func (v *view) checked(path string) *Checked {
+	c := v.world.state[v.owner[path]]
+	if c == nil || c.unfit != "" || c.of.unfit != "" {
+		return nil
+	}
+	return c
+}
+
+// The packages with a file, the narrowest first.
+func (v *view) variants(path string) []*Package {
+	found := slices.Clone(v.of[path])
+	slices.SortFunc(found, func(a, b *Package) int { return cmp.Or(len(a.files)-len(b.files), strings.Compare(a.id, b.id)) })
+	return found
+}
+
+func (v *view) importers(p *Package) []*Package {
+	if found, known := v.rdeps[p.id]; known {
+		return found
+	}
+	seen := map[*Package]bool{p: true}
+	found, queue := []*Package{}, []*Package{p}
+	for len(queue) > 0 {
+		next := queue[0]
+		queue = queue[1:]
+		for _, it := range next.importers {
+			if !seen[it] {
+				seen[it] = true
+				found, queue = append(found, it), append(queue, it)
+			}
+		}
+	}
+	v.rdeps[p.id] = found
+	return found
+}
+
+// What is known of some packages, and of all that import them.
+func (v *view) reach(packages []*Package) []*Checked {
+	seen := map[string]bool{}
+	var found []*Checked
+	add := func(it *Package) {
+		if c := v.world.state[it.id]; c != nil && !seen[it.id] {
+			seen[it.id] = true
+			found = append(found, c)
+		}
+	}
+	for _, it := range packages {
+		add(it)
+		for _, it := range v.importers(it) {
+			add(it)
+		}
+	}
+	return found
+}
+
+// Where a package declares what has a key.
+func (c *Checked) declarations() map[spot]declaration {
+	found, spots := map[spot]declaration{}, map[string]spot{}
+	files := atlasOf(c.files)
+	add := func(object types.Object, key string) {
+		if object.Pkg() != c.types || key == "" {
+			return
+		}
+		file, at := files.at(object.Pos())
+		if file == nil {
+			return
+		}
+		here := spot{file.path, at}
+		if other, known := spots[key]; known && other != here {
+			found[here], found[other] = declaration{}, declaration{}
+			return
+		}
+		function, _ := object.(*types.Func)
+		found[here] = declaration{key, function != nil && function.Signature().Recv() != nil}
+		spots[key] = here
+	}
+	scope := c.types.Scope()
+	for _, name := range scope.Names() {
+		object := scope.Lookup(name)
+		add(object, c.types.Path()+"."+name)
+		named, _ := object.Type().(*types.Named)
+		if _, ok := object.(*types.TypeName); !ok || named == nil {
+			continue
+		}
+		for it := range named.Methods() {
+			add(it, methodKey(it))
+		}
+		if face, ok := named.Underlying().(*types.Interface); ok {
+			for it := range face.ExplicitMethods() {
+				add(it, methodKey(it))
+			}
+		}
+	}
+	for field, key := range c.fields() {
+		add(field, key)
+	}
+	return found
+}
+
+// An atlas finds positions in files.
+type atlas []*File
+
+func atlasOf(files []*File) atlas {
+	sorted := slices.Clone(files)
+	slices.SortFunc(sorted, func(a, b *File) int { return a.token.Base() - b.token.Base() })
+	return sorted
+}
+
+func (a atlas) at(pos token.Pos) (*File, int) {
+	at, found := slices.BinarySearchFunc(a, int(pos), func(it *File, pos int) int { return it.token.Base() - pos })
+	if !found {
+		at--
+	}
+	if at < 0 {
+		return nil, 0
+	}
+	if offset := a[at].offset(pos); offset >= 0 {
+		return a[at], offset
+	}
+	return nil, 0
+}
+
+// Notes the names in wanted bodies, and outside of bodies, that could not be resolved.
+func (t *task) noteLost(c *Checked, info *types.Info) {
+	for _, file := range t.files {
+		if !t.mine(file) {
+			continue
+		}
+		bodies := map[*ast.BlockStmt]*Func{}
+		for _, it := range file.funcs {
+			bodies[it.decl.Body] = it
+		}
+		var within *Body
+		var visit func(node ast.Node) bool
+		visit = func(node ast.Node) bool {
+			switch it := node.(type) {
+			case *ast.ImportSpec:
+				return false
+			case *ast.BlockStmt:
+				if function := bodies[it]; function != nil && within == nil {
+					if t.wanted(function) {
+						within = c.bodies[function]
+						ast.Inspect(it, visit)
+						within = nil
+					}
+					return false
+				}
+			case *ast.Ident:
+				_, declares := info.Defs[it]
+				if !declares && info.Uses[it] == nil && it.Name != "_" {
+					t.lose(c, within, it.Name)
+				}
+			}
+			return true
+		}
+		for _, decl := range file.ast.Decls {
+			ast.Inspect(decl, visit)
+		}
+	}
+}
+
+func (t *task) lose(c *Checked, body *Body, name string) {
+	if body != nil {
+		body.lost[name] = true
+	} else {
+		c.lostOutside[name] = true
+	}
+}
