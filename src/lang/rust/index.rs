@@ -30,6 +30,7 @@ use super::view::{Context, View};
 use crate::lang::Result;
 use crate::lang::files::File;
 use crate::model::{Diagnostic, Language, Symbol, SymbolKind, Upstream};
+use crate::text::words::occurrences;
 
 /// rust-analyzer's database as the queries below need it: they ask its `Semantics`, which wants the database itself.
 #[salsa::db]
@@ -80,6 +81,14 @@ impl Known {
         self.definitions.get(at).copied()
     }
 
+    /// Whether a path in the tree leads through this name.
+    fn says(&self, name: &str) -> bool {
+        fn says(symbol: &Symbol, name: &str) -> bool {
+            leads_through(&symbol.path, name) || symbol.children.iter().any(|it| says(it, name))
+        }
+        self.symbols.iter().any(|it| says(it, name))
+    }
+
     /// The same symbols in a file that may name other things.
     fn with_other_names(&self) -> Known {
         Known { upstream: OnceLock::new(), ..self.clone() }
@@ -97,6 +106,10 @@ impl Known {
         }
         found.map(|it| it.path.clone())
     }
+}
+
+fn leads_through(path: &str, name: &str) -> bool {
+    occurrences(path, name).next().is_some()
 }
 
 /// The other files that a file's symbols stand in.
@@ -132,6 +145,8 @@ pub(super) struct Memory {
     paths: FxHashMap<Key, (FileId, Arc<str>)>,
     /// The other way round.
     keys: FxHashMap<Arc<str>, Key>,
+    /// The plain items of a file by their ids: these stay with a text that is changed.
+    declared: FxHashMap<FileId, FxHashMap<u32, Key>>,
     /// Of each body of a file, by where the name of what it belongs to stands: those that have any.
     errors: FxHashMap<FileId, Arc<FileErrors>>,
 }
@@ -145,11 +160,16 @@ impl Memory {
         taken.names.extend(self.names.extract_if(|file, _| files.contains(file)));
         taken.symbols.extend(self.symbols.extract_if(|file, it| speaks_of(file, it)));
         taken.errors.extend(self.errors.extract_if(|file, _| files.contains(file)));
-        taken.paths.extend(self.paths.extract_if(|_, it| files.contains(&it.0)));
-        for (_, path) in taken.paths.values() {
-            taken.keys.extend(self.keys.remove_entry(path));
-        }
+        taken.declared.extend(self.declared.extract_if(|file, _| files.contains(file)));
+        self.take_paths(&mut taken, |file, _| files.contains(&file));
         taken
+    }
+
+    fn take_paths(&mut self, taken: &mut Memory, is_meant: impl Fn(FileId, &str) -> bool) {
+        for (key, (file, path)) in self.paths.extract_if(|_, it| is_meant(it.0, &it.1)) {
+            taken.keys.extend(self.keys.remove_entry(&path));
+            taken.paths.insert(key, (file, path));
+        }
     }
 }
 
@@ -196,6 +216,15 @@ impl Index {
         self.read().errors.get(&file).cloned()
     }
 
+    /// What a plain item of a file is.
+    pub(super) fn declared(&self, file: FileId, id: u32) -> Option<Key> {
+        self.read().declared.get(&file)?.get(&id).copied()
+    }
+
+    fn learn_declared(&self, file: FileId, declared: FxHashMap<u32, Key>) {
+        self.write().declared.insert(file, declared);
+    }
+
     fn learn_names(&self, file: FileId, names: Arc<Names>) {
         self.write().names.insert(file, names);
     }
@@ -220,19 +249,27 @@ impl Index {
         let mut all = self.write();
         let mut forgotten = all.take(&edited.iter().map(|it| it.0).collect());
         for (file, before, after) in edited {
-            let names =
-                forgotten.names.get(file).map(|names| names.without(touched.get(file).map_or(&[], Vec::as_slice)));
-            let moved = names.and_then(|it| it.moved(before, after));
-            all.names.extend(moved.map(|it| (*file, Arc::new(it))));
+            let stretches = touched.stretches.get(file).map_or(&[][..], Vec::as_slice);
+            let names = forgotten.names.get(file).map(|it| Arc::new(it.without(stretches).moved(before, after)));
+            all.names.extend(names.map(|it| (*file, it)));
+            let same = before.plain().iter().filter(|it| after.plain_of(it).is_some()).map(|it| it.id);
+            let declared = forgotten.declared.get(file);
+            let kept = declared.map(|known| same.filter_map(|id| Some((id, *known.get(&id)?))).collect());
+            all.declared.extend(kept.map(|it| (*file, it)));
         }
-        for (file, stretches) in touched.iter().filter(|it| !edited.iter().any(|edited| edited.0 == *it.0)) {
+        let says = |path: &str| touched.names.iter().any(|it| leads_through(path, it));
+        all.take_paths(&mut forgotten, |_, path| says(path));
+        let told = all.symbols.extract_if(|_, it| touched.names.iter().any(|name| it.says(name)));
+        forgotten.symbols.extend(told);
+        for (file, stretches) in touched.stretches.iter().filter(|it| !edited.iter().any(|edited| edited.0 == *it.0)) {
             if let Some(names) = all.names.get_mut(file) {
                 let left = Arc::new(names.without(stretches));
                 forgotten.names.insert(*file, std::mem::replace(names, left));
             }
             if let Some(known) = all.symbols.get_mut(file) {
                 let left = Arc::new(known.with_other_names());
-                forgotten.symbols.insert(*file, std::mem::replace(known, left));
+                let before = std::mem::replace(known, left);
+                forgotten.symbols.insert(*file, before);
             }
             forgotten.errors.extend(all.errors.remove_entry(file));
         }
@@ -255,6 +292,7 @@ impl Index {
         all.symbols.extend(memory.symbols);
         all.paths.extend(memory.paths);
         all.keys.extend(memory.keys);
+        all.declared.extend(memory.declared);
         all.errors.extend(memory.errors);
     }
 
@@ -340,6 +378,10 @@ impl<'db> Context<'db> {
         let known = definitions.into_iter().filter(|it| Key::of(it.1).is_some());
         let (names_at, definitions): (Vec<usize>, Vec<Definition<'db>>) = known.unzip();
         let elsewhere = files_elsewhere(&symbols, &file.path).into_iter().filter_map(|it| self.file_id(it)).collect();
+        let seen = outside(self.db, id);
+        let declared = names_at.iter().zip(&definitions);
+        let declared = declared.filter_map(|(at, it)| Some((seen.plain_at(*at)?.id, Key::of(*it)?)));
+        self.index.learn_declared(id, declared.collect());
         let known = Arc::new(Known {
             symbols,
             search: Search::new(self, &definitions),

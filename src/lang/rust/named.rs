@@ -48,19 +48,14 @@ impl Names {
         self.unknown.is_empty()
     }
 
-    /// The same names in a text that differs in nothing that other files can see: what stands in a stretch that is the
-    /// same means the same. `None` where the stretches do not answer each other.
-    pub(super) fn moved(&self, before: &Outside, after: &Outside) -> Option<Names> {
-        let (old, new) = (before.stretches(), after.stretches());
-        if old.len() != new.len() {
-            return None;
-        }
+    /// The same names in a text that was changed: what stands in a stretch that is the same means the same.
+    pub(super) fn moved(&self, before: &Outside, after: &Outside) -> Names {
         let mut moved = Names { senses: self.senses.clone(), ..Names::default() };
-        for (old, new) in old.into_iter().zip(new) {
-            if before.text(old) != after.text(new) {
+        for (old, new) in before.unchanged(after) {
+            let Some(old) = old else {
                 moved.unknown.push(new);
                 continue;
-            }
+            };
             let first = self.entries.partition_point(|it| (it.at as usize) < old.start);
             let inside = self.entries[first..].iter().take_while(|it| (it.at as usize) < old.end);
             let shift = |at: usize| at - old.start + new.start;
@@ -69,7 +64,7 @@ impl Names {
             let cut = |it: &Span| Span::new(shift(it.start.max(old.start)), shift(it.end.min(old.end)));
             moved.unknown.extend(overlapping.map(cut));
         }
-        Some(moved)
+        moved
     }
 
     /// The same without what these stretches name; they stand in order.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use ra_ap_hir::HirFileId;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::{EditionedFileId, FileText, SourceDatabase as _, relevant_crates};
 use ra_ap_syntax::ast::{HasAttrs as _, HasGenericParams as _, HasName as _};
@@ -49,22 +50,43 @@ pub(super) struct Outside {
     text: Arc<str>,
     /// What cannot be seen, in order.
     bodies: Vec<Span>,
+    /// What rust-analyzer tells the items in each of these by.
+    within: Vec<u64>,
     plain: Vec<Plain>,
 }
 
-/// A function, constant or static that is reached by its name alone: no trait knows it, and no macro makes something
-/// else of it.
+/// A function, constant or static that is reached by its name alone: no macro makes something else of it, and what it
+/// implements of a trait is told by the trait to all who do not name just this.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Plain {
     pub(super) name: String,
     pub(super) name_at: usize,
     pub(super) at: Span,
+    /// What rust-analyzer tells it by in its file.
+    pub(super) id: u32,
     /// What stands before it of all that is not plain.
     behind: u64,
     /// What decides whether a name means it.
     access: u64,
     /// All of it that can be seen.
     hash: u64,
+}
+
+impl Plain {
+    /// Whether both are one thing, before a change and after it.
+    fn is_same(&self, other: &Plain) -> bool {
+        (self.id, self.behind, &self.name) == (other.id, other.behind, &other.name)
+    }
+}
+
+/// A plain item that is not what it was.
+pub(super) struct Altered<'a> {
+    pub(super) item: &'a Plain,
+    pub(super) was_there: bool,
+    /// It came, went, or is led to in another way.
+    pub(super) is_found_elsewise: bool,
+    /// What its name means elsewhere it goes on to mean there.
+    pub(super) others_stay: bool,
 }
 
 impl Outside {
@@ -86,20 +108,73 @@ impl Outside {
         self.bodies.get(after).copied().filter(|it| it.contains(at))
     }
 
-    /// The plain items that are not what they were, each with whether a name is led to it as before. `None` where more
-    /// has changed than these.
-    pub(super) fn altered<'a>(&'a self, after: &Outside) -> Option<Vec<(&'a Plain, bool)>> {
-        let is_same_row = self.plain.len() == after.plain.len() && self.rest == after.rest;
-        let pairs = || self.plain.iter().zip(&after.plain);
-        if !is_same_row || pairs().any(|(old, new)| old.name != new.name || old.behind != new.behind) {
+    /// The plain items that are not what they were. `None` where more has changed than these.
+    pub(super) fn altered<'a>(&'a self, after: &'a Outside) -> Option<Vec<Altered<'a>>> {
+        if self.rest != after.rest {
             return None;
         }
-        let altered = pairs().filter(|(old, new)| old.hash != new.hash);
-        Some(altered.map(|(old, new)| (old, old.access == new.access)).collect())
+        let mut altered = Vec::new();
+        for item in &self.plain {
+            let new = after.plain_of(item);
+            let is_found_elsewise = new.is_none_or(|it| it.access != item.access);
+            // Where something is gone, what another was found by is still there.
+            let others_stay = new.is_none() || !is_found_elsewise;
+            if new.is_none_or(|it| it.hash != item.hash) {
+                altered.push(Altered { item, was_there: true, is_found_elsewise, others_stay });
+            }
+        }
+        let added = after.plain.iter().filter(|it| self.plain_of(it).is_none());
+        altered.extend(added.map(|item| Altered {
+            item,
+            was_there: false,
+            is_found_elsewise: true,
+            others_stay: false,
+        }));
+        Some(altered)
+    }
+
+    /// What a plain item of another state of the text is in this one.
+    pub(super) fn plain_of(&self, item: &Plain) -> Option<&Plain> {
+        self.plain.iter().find(|it| it.is_same(item))
+    }
+
+    /// The plain item of which this is the name.
+    pub(super) fn plain_at(&self, name_at: usize) -> Option<&Plain> {
+        let at = self.plain.partition_point(|it| it.name_at < name_at);
+        self.plain.get(at).filter(|it| it.name_at == name_at)
+    }
+
+    pub(super) fn plain(&self) -> &[Plain] {
+        &self.plain
+    }
+
+    /// For each of the stretches after a change the one that it was before it, if nothing in it and around it differs.
+    pub(super) fn unchanged(&self, after: &Outside) -> Vec<(Option<Span>, Span)> {
+        let (old, new) = (self.stretches(), after.stretches());
+        let is_same = |(a, b): (usize, usize)| {
+            // Every second one is a body.
+            let within = |it: &Outside, at: usize| (at % 2 == 1).then(|| it.within[at / 2]);
+            self.text(old[a]) == after.text(new[b]) && within(self, a) == within(after, b)
+        };
+        let both = old.len().min(new.len());
+        let is_same_row =
+            self.plain.len() == after.plain.len() && self.plain.iter().zip(&after.plain).all(|(a, b)| a.is_same(b));
+        if is_same_row && old.len() == new.len() {
+            return (0..both).map(|it| (is_same((it, it)).then_some(old[it]), new[it])).collect();
+        }
+        // What surrounds one that is the same may be another, except where all up to an end of the text is the same.
+        let first = (0..both).take_while(|it| is_same((*it, *it))).count();
+        let last = (1..=both - first).take_while(|it| is_same((old.len() - it, new.len() - it))).count();
+        let partner = |at: usize| match at {
+            _ if at < first => Some(old[at]),
+            _ if at >= new.len() - last => Some(old[at + old.len() - new.len()]),
+            _ => None,
+        };
+        (0..new.len()).map(|it| (partner(it), new[it])).collect()
     }
 
     /// The text cut where bodies begin and end.
-    pub(super) fn stretches(&self) -> Vec<Span> {
+    fn stretches(&self) -> Vec<Span> {
         let mut from = 0;
         let mut stretches = Vec::with_capacity(2 * self.bodies.len() + 1);
         for body in &self.bodies {
@@ -117,21 +192,38 @@ fn outside_of(db: &dyn IndexDatabase, text: FileText) -> Arc<Outside> {
     // Whatever edition its crate has: to ask would be to work out the modules of the crate.
     let file = EditionedFileId::current_edition(root, *text.file_id(root));
     let tree = EditionedFileId::parse(file, root).tree();
-    let mut walk = Walk::default();
+    let ids = HirFileId::from(file).ast_id_map(root);
+    let id_of = |node: &SyntaxNode| {
+        if let Some(block) = ast::BlockExpr::cast(node.clone()) {
+            return ids.ast_id_for_block(&block).map(|it| it.erase().into_raw());
+        }
+        let item = ast::Item::cast(node.clone()).map(|it| ids.ast_id(&it).erase());
+        Some(item.or_else(|| ast::Variant::cast(node.clone()).map(|it| ids.ast_id(&it).erase()))?.into_raw())
+    };
+    let mut walk = Walk {
+        id_of: &id_of,
+        whole: FxHasher::default(),
+        rest: FxHasher::default(),
+        hidden: Vec::new(),
+        plain: Vec::new(),
+    };
     walk.all(tree.syntax());
-    let Walk { whole, rest, bodies, plain } = walk;
-    Arc::new(Outside { hash: whole.finish(), rest: rest.finish(), text: Arc::from(&**text.text(root)), bodies, plain })
+    let Walk { whole, rest, hidden, plain, .. } = walk;
+    let (bodies, within) = hidden.into_iter().unzip();
+    let text = Arc::from(&**text.text(root));
+    Arc::new(Outside { hash: whole.finish(), rest: rest.finish(), text, bodies, within, plain })
 }
 
-#[derive(Default)]
-struct Walk {
+struct Walk<'a> {
+    id_of: &'a dyn Fn(&SyntaxNode) -> Option<u32>,
     whole: FxHasher,
     rest: FxHasher,
-    bodies: Vec<Span>,
+    /// Bodies, each with the hash of the ids within.
+    hidden: Vec<(Span, u64)>,
     plain: Vec<Plain>,
 }
 
-impl Walk {
+impl Walk<'_> {
     fn all(&mut self, tree: &SyntaxNode) {
         let mut walk = tree.preorder_with_tokens();
         while let Some(event) = walk.next() {
@@ -141,58 +233,85 @@ impl Walk {
             };
             match plain {
                 Some((node, name)) => {
-                    let hash = visible(&node, &mut self.bodies);
+                    let hash = self.visible(&node);
+                    let access = self.access(&node);
                     hash.hash(&mut self.whole);
                     self.plain.push(Plain {
                         name: name.text().trim_start_matches("r#").to_owned(),
                         name_at: span(name.syntax().text_range()).start,
                         at: span(node.text_range()),
+                        id: (self.id_of)(&node).unwrap_or_default(),
                         behind: self.rest.finish(),
-                        access: access(&node),
+                        access,
                         hash,
                     });
                     walk.skip_subtree();
+                    // That it is left counts no more than that it was entered.
+                    walk.next();
                 }
                 None => {
-                    let mut both = [&mut self.whole, &mut self.rest];
-                    if step(&event, &mut both, &mut self.bodies) {
+                    let mut hashers = (std::mem::take(&mut self.whole), std::mem::take(&mut self.rest));
+                    if self.step(&event, &mut [&mut hashers.0, &mut hashers.1]) {
                         walk.skip_subtree();
                     }
+                    (self.whole, self.rest) = hashers;
                 }
             }
         }
     }
-}
 
-/// The hash of what can be seen of a node.
-fn visible(node: &SyntaxNode, bodies: &mut Vec<Span>) -> u64 {
-    let mut hasher = FxHasher::default();
-    let mut walk = node.preorder_with_tokens();
-    while let Some(event) = walk.next() {
-        if step(&event, &mut [&mut hasher], bodies) {
-            walk.skip_subtree();
+    /// The hash of what can be seen of a node.
+    fn visible(&mut self, node: &SyntaxNode) -> u64 {
+        let mut hasher = FxHasher::default();
+        let mut walk = node.preorder_with_tokens();
+        while let Some(event) = walk.next() {
+            if self.step(&event, &mut [&mut hasher]) {
+                walk.skip_subtree();
+            }
         }
+        hasher.finish()
     }
-    hasher.finish()
-}
 
-/// Answers whether what is below is hidden.
-fn step(event: &WalkEvent<SyntaxElement>, hashers: &mut [&mut FxHasher], bodies: &mut Vec<Span>) -> bool {
-    match event {
-        WalkEvent::Enter(NodeOrToken::Node(node)) if is_hidden_body(node) => {
-            bodies.push(span(node.text_range()));
-            return true;
+    /// Answers whether what is below is hidden.
+    fn step(&mut self, event: &WalkEvent<SyntaxElement>, hashers: &mut [&mut FxHasher]) -> bool {
+        match event {
+            WalkEvent::Enter(NodeOrToken::Node(node)) if is_hidden_body(node) => {
+                let mut ids = FxHasher::default();
+                node.descendants().filter_map(|it| (self.id_of)(&it)).for_each(|it| it.hash(&mut ids));
+                self.hidden.push((span(node.text_range()), ids.finish()));
+                return true;
+            }
+            WalkEvent::Enter(NodeOrToken::Node(node)) => {
+                let seen = (node.kind() as u16, (self.id_of)(node));
+                hashers.iter_mut().for_each(|it| seen.hash(it));
+            }
+            WalkEvent::Enter(NodeOrToken::Token(token)) if !token.kind().is_trivia() => {
+                hashers.iter_mut().for_each(|it| token.text().hash(it));
+            }
+            WalkEvent::Leave(NodeOrToken::Node(_)) => hashers.iter_mut().for_each(|it| 0u8.hash(it)),
+            WalkEvent::Enter(NodeOrToken::Token(_)) | WalkEvent::Leave(NodeOrToken::Token(_)) => {}
         }
-        WalkEvent::Enter(NodeOrToken::Node(node)) => {
-            hashers.iter_mut().for_each(|it| (node.kind() as u16).hash(it));
-        }
-        WalkEvent::Enter(NodeOrToken::Token(token)) if !token.kind().is_trivia() => {
-            hashers.iter_mut().for_each(|it| token.text().hash(it));
-        }
-        WalkEvent::Enter(_) => {}
-        WalkEvent::Leave(_) => hashers.iter_mut().for_each(|it| 0u8.hash(it)),
+        false
     }
-    false
+
+    /// What decides whether a name means an item: all of its head but parameters after the receiver, types and values.
+    fn access(&mut self, node: &SyntaxNode) -> u64 {
+        let mut parts: Vec<Option<SyntaxNode>> = Vec::new();
+        if let Some(item) = ast::Item::cast(node.clone()) {
+            parts.extend(item.attrs().map(|it| Some(it.syntax().clone())));
+        }
+        parts.push(node.children().find_map(ast::Visibility::cast).map(|it| it.syntax().clone()));
+        if let Some(function) = ast::Fn::cast(node.clone()) {
+            parts.push(function.generic_param_list().map(|it| it.syntax().clone()));
+            parts.push(function.where_clause().map(|it| it.syntax().clone()));
+            parts.push(function.param_list().and_then(|it| it.self_param()).map(|it| it.syntax().clone()));
+        }
+        let mut hasher = FxHasher::default();
+        let hidden = self.hidden.len();
+        parts.into_iter().for_each(|it| it.map(|it| self.visible(&it)).hash(&mut hasher));
+        self.hidden.truncate(hidden);
+        hasher.finish()
+    }
 }
 
 /// The name of a plain item.
@@ -205,32 +324,38 @@ pub(super) fn plain_item(node: &SyntaxNode) -> Option<ast::Name> {
         _ => None,
     }?;
     let around = node.parent()?;
-    let is_inherent = || around.parent().and_then(ast::Impl::cast).is_some_and(|it| it.trait_().is_none());
+    let is_in_block = || around.parent().and_then(ast::Impl::cast).is_some_and(|it| is_named_there(&it, &item));
     let stands_alone = ast::SourceFile::can_cast(around.kind())
         || ast::ItemList::can_cast(around.kind())
-        || ast::AssocItemList::can_cast(around.kind()) && is_inherent();
-    let known = |it: ast::Attr| {
+        || ast::AssocItemList::can_cast(around.kind()) && is_in_block();
+    let is_plain = |it: &ast::Attr, more: &[&str]| {
         let name = it.path().and_then(|it| it.as_single_name_ref());
-        name.is_some_and(|it| PLAIN_ATTRIBUTES.contains(&it.text()))
+        name.is_some_and(|it| PLAIN_ATTRIBUTES.contains(&it.text()) || more.contains(&it.text()))
     };
+    let has_plain_attributes = |it: SyntaxNode| {
+        let mut attributes = it.children().filter_map(ast::Attr::cast);
+        attributes.all(|it| is_plain(&it, &["cfg", "macro_use", "path"]))
+    };
+    let is_known = || item.attrs().all(|it| is_plain(&it, &[])) && node.ancestors().skip(1).all(has_plain_attributes);
     let holds_more = || node.descendants().any(|it| ast::Macro::can_cast(it.kind()) || ast::Impl::can_cast(it.kind()));
-    (stands_alone && item.attrs().all(known) && !holds_more()).then_some(name)
+    (stands_alone && is_known() && !holds_more()).then_some(name)
 }
 
-/// What decides whether a name means an item: all of its head but parameters after the receiver, types and values.
-fn access(node: &SyntaxNode) -> u64 {
-    let mut hasher = FxHasher::default();
-    let mut add = |it: Option<SyntaxNode>| it.map(|it| visible(&it, &mut Vec::new())).hash(&mut hasher);
-    if let Some(item) = ast::Item::cast(node.clone()) {
-        item.attrs().for_each(|it| add(Some(it.syntax().clone())));
+/// Whether an item of a block is reached by its name alone. Who works with a trait goes by what the trait says of its
+/// functions, save for types that an implementation alone knows.
+fn is_named_there(block: &ast::Impl, item: &ast::Item) -> bool {
+    if block.trait_().is_none() {
+        return true;
     }
-    add(node.children().find_map(ast::Visibility::cast).map(|it| it.syntax().clone()));
-    if let Some(function) = ast::Fn::cast(node.clone()) {
-        add(function.generic_param_list().map(|it| it.syntax().clone()));
-        add(function.where_clause().map(|it| it.syntax().clone()));
-        add(function.param_list().and_then(|it| it.self_param()).map(|it| it.syntax().clone()));
-    }
-    hasher.finish()
+    let ast::Item::Fn(function) = item else { return false };
+    let parts =
+        [function.param_list().map(|it| it.syntax().clone()), function.ret_type().map(|it| it.syntax().clone())];
+    let has_own_types = || {
+        let mut below = parts.iter().flatten().flat_map(SyntaxNode::descendants);
+        below.any(|it| ast::ImplTraitType::can_cast(it.kind()) || ast::MacroType::can_cast(it.kind()))
+    };
+    let keywords = [function.async_token(), function.const_token(), function.default_token(), block.const_token()];
+    keywords.iter().all(Option::is_none) && !has_own_types()
 }
 
 fn is_hidden_body(node: &SyntaxNode) -> bool {

@@ -1,9 +1,21 @@
 //! What a change of declarations leaves as it was, in files that it does not edit.
 //!
 //! A name means what it does by where it stands and by the types around it, and each type begins at a name that is
-//! written. So where functions, constants and statics get another signature, only what names them is touched: the
-//! bodies that do, and what is declared by naming them, which touches in its turn who names that. All this is found by
-//! words. What cannot be told so touches everything.
+//! written. So where functions, constants and statics get another signature, come, go or get another name, only what
+//! names them is touched: the bodies that do, and what is declared by naming them, which touches in its turn who names
+//! that. All this is found by words. What cannot be told so touches everything.
+//!
+//! Why this is enough:
+//! - A scope, a block of methods and a chain of receivers are each asked for one name. What has another name than what
+//!   came or went is found as before; what has the same name is found where it is written, or under a name that an
+//!   import or a macro of the workspace gives it, and these are followed.
+//! - What came may hide what was meant before, or be hidden: each place of the name is uncertain. What went was meant
+//!   where it was meant; who meant another thing goes on to do so, since of several that could be meant none is.
+//! - What stays has the key that it had, if rust-analyzer tells it by the same id in its file. `Outside` compares these,
+//!   as a name that comes may push another one off its id.
+//! - In an implementation of a trait, types are those that the trait tells, save where the function itself is named. No
+//!   bound and no choice of an implementation looks at its functions.
+//! - Paths of other things may be told in another way where a name comes or goes: these are forgotten by the name.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -15,16 +27,21 @@ use ra_ap_syntax::{AstNode as _, Edition, SyntaxKind, SyntaxNode, SyntaxToken, a
 use super::index::Index;
 use super::named::{Names, Sense};
 use super::names::Key;
-use super::outside::{Outside, outside, plain_item};
+use super::outside::{Altered, Outside, outside, plain_item};
 use super::view::{span, text_size};
-use crate::model::Span;
+use crate::model::{Role, Span};
 use crate::text::words::occurrences;
 
 /// With more words than this, what they touch is most of what there is.
 const MAX_WORDS: usize = 64;
 
-/// Files with the stretches of which it is not known any more what they name.
-pub(super) type Touched = BTreeMap<FileId, Vec<Span>>;
+#[derive(Debug, Default)]
+pub(super) struct Touched {
+    /// Files with the stretches of which it is not known any more what they name.
+    pub(super) stretches: BTreeMap<FileId, Vec<Span>>,
+    /// Names in paths that may be written in another way now.
+    pub(super) names: BTreeSet<String>,
+}
 
 /// A file before and after its change.
 pub(super) type Edited = (FileId, Arc<Outside>, Arc<Outside>);
@@ -33,8 +50,8 @@ pub(super) type Edited = (FileId, Arc<Outside>, Arc<Outside>);
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Word {
     text: String,
-    /// Where its declaration stands, if each place that means something else goes on to do so.
-    only: Option<(FileId, usize)>,
+    /// Its declaration, if each place that means something else goes on to do so.
+    only: Option<(FileId, u32)>,
 }
 
 /// What is touched of `reached`, which is all that may be. `None` where that is everything.
@@ -46,22 +63,27 @@ pub(super) fn touched(
 ) -> Option<Touched> {
     let mut pass = Pass { db, index, edited, touched: Touched::default(), waiting: Vec::new(), seen: BTreeSet::new() };
     for (file, before, after) in edited {
-        for (item, is_led_to) in before.altered(after)? {
-            // Its body names its parameters.
-            pass.touch(*file, item.at);
-            pass.await_word(&item.name, is_led_to.then_some((*file, item.name_at)));
+        for Altered { item, was_there, is_found_elsewise, others_stay } in before.altered(after)? {
+            if was_there {
+                // Its body names its parameters.
+                pass.touch(*file, item.at);
+            }
+            if is_found_elsewise {
+                pass.touched.names.insert(item.name.clone());
+            }
+            pass.await_word(&item.name, others_stay.then_some((*file, item.id)));
         }
     }
     while let Some(word) = pass.waiting.pop() {
         if pass.seen.len() > MAX_WORDS {
             return None;
         }
-        let only = word.only.and_then(|(file, at)| pass.declared(file, at));
+        let only = word.only.and_then(|(file, id)| index.declared(file, id));
         for file in reached {
             pass.look(*file, &word.text, only)?;
         }
     }
-    for stretches in pass.touched.values_mut() {
+    for stretches in pass.touched.stretches.values_mut() {
         stretches.sort_unstable();
         stretches.dedup();
     }
@@ -78,7 +100,7 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn await_word(&mut self, text: &str, only: Option<(FileId, usize)>) {
+    fn await_word(&mut self, text: &str, only: Option<(FileId, u32)>) {
         let word = Word { text: text.to_owned(), only };
         if self.seen.insert(word.clone()) {
             self.waiting.push(word);
@@ -88,11 +110,6 @@ impl Pass<'_> {
     fn before(&self, file: FileId) -> Arc<Outside> {
         let edited = self.edited.iter().find(|it| it.0 == file);
         edited.map_or_else(|| outside(self.db, file), |it| it.1.clone())
-    }
-
-    /// What is declared at an offset of a text before the change.
-    fn declared(&self, file: FileId, at: usize) -> Option<Key> {
-        self.index.symbols(file)?.declared(at)
     }
 
     /// Notes what a word touches in a file, as its text was before.
@@ -113,13 +130,13 @@ impl Pass<'_> {
                 continue;
             }
             let tree = tree.get_or_insert_with(|| parsed(&text));
-            self.look_at(file, &tree.token_at_offset(text_size(at)).right_biased()?)?;
+            self.look_at(file, &before, &tree.token_at_offset(text_size(at)).right_biased()?)?;
         }
         Some(())
     }
 
     /// A place outside of all bodies.
-    fn look_at(&mut self, file: FileId, token: &SyntaxToken) -> Option<()> {
+    fn look_at(&mut self, file: FileId, before: &Outside, token: &SyntaxToken) -> Option<()> {
         if matches!(token.kind(), SyntaxKind::COMMENT | SyntaxKind::STRING) {
             self.touch(file, span(token.text_range()));
             return Some(());
@@ -144,8 +161,8 @@ impl Pass<'_> {
             }
             if let Some(name) = plain_item(&node) {
                 self.touch(file, span(node.text_range()));
-                let at = span(name.syntax().text_range()).start;
-                self.await_word(name.text().trim_start_matches("r#"), Some((file, at)));
+                let item = before.plain_at(span(name.syntax().text_range()).start)?;
+                self.await_word(&item.name, Some((file, item.id)));
                 return Some(());
             }
             if ast::MacroCall::can_cast(node.kind()) {
@@ -163,7 +180,7 @@ impl Pass<'_> {
     }
 
     fn touch(&mut self, file: FileId, stretch: Span) {
-        self.touched.entry(file).or_default().push(stretch);
+        self.touched.stretches.entry(file).or_default().push(stretch);
     }
 }
 
@@ -171,12 +188,16 @@ fn parsed(text: &str) -> SyntaxNode {
     ast::SourceFile::parse(text, Edition::CURRENT).tree().syntax().clone()
 }
 
-/// Whether all that is meant at a place is known, and none of it is this.
+/// Whether all that is meant at a place is known, and none of it is this. An import may stand for more than is said of
+/// it, and a call of a field may be one of a method that could not be told from another.
 fn means_others(names: &Names, at: usize, key: Key) -> bool {
     let mut senses = names.at(at).peekable();
     senses.peek().is_some()
-        && senses.all(|(sense, _)| match sense {
-            Sense::Means(meaning) => meaning.definition != key && meaning.original != key,
+        && senses.all(|(sense, role)| match sense {
+            Sense::Means(meaning) => {
+                let is_called_field = role == Role::Call && matches!(meaning.definition, Key::Field(_));
+                meaning.definition != key && meaning.original != key && role != Role::Import && !is_called_field
+            }
             Sense::Unresolved(_) => false,
         })
 }

@@ -137,25 +137,39 @@ fn nothing_known_is_wrong_after_signatures_by_chance() {
             if matches!(item.kind, SymbolKind::Function | SymbolKind::Method)
                 && head.is_some_and(|it| it.starts_with('('))
             {
-                functions.push((file.path.to_string(), item.name_span.end, item.name.clone()));
+                functions.push((file.path.to_string(), item.span, item.name_span.end, item.name.clone()));
             }
         });
     }
     let step = (functions.len() / count).max(1);
     let files = it.files.of(Language::Rust).count();
     let mut left = 0;
-    for (number, (file, at, name)) in functions.into_iter().skip(step / 2).step_by(step).take(count).enumerate() {
+    let names: Vec<String> = functions.iter().map(|it| it.3.clone()).collect();
+    for (number, (file, span, at, name)) in functions.into_iter().skip(step / 2).step_by(step).take(count).enumerate() {
         let before = it.files.clone();
         let text = before.get(&file).unwrap().text.clone();
-        // A parameter more, another result, or another visibility.
-        let (from, to) = match number % 3 {
-            0 => (format!("fn {name}("), format!("fn {name}(extra: u8, ")),
-            1 => (format!("fn {name}("), format!("pub(crate) fn {name}(")),
-            _ => (text[at..].split_inclusive('{').next().unwrap().to_owned(), "() -> Vec<u8> {".to_owned()),
+        let whole = text[span.start..span.end].to_owned();
+        let head = format!("fn {name}(");
+        let other = &names[number * 31 % names.len()];
+        // A parameter more, another visibility or result, another name, none of it any more, or something before it
+        // that has the name of another thing.
+        let (from, to) = match number % 7 {
+            0 => (head, format!("fn {name}(extra: u8, ")),
+            1 => (head, format!("pub(crate) fn {name}(")),
+            2 => (text[at..].split_inclusive('{').next().unwrap().to_owned(), "() -> Vec<u8> {".to_owned()),
+            3 => (head, format!("fn {name}_more(")),
+            4 => (whole, String::new()),
+            5 => (head, format!("fn {other}(")),
+            _ => (whole.clone(), format!("fn {other}(a: u8) -> u8 {{ a }}\n{whole}")),
         };
         apply(&mut it, &file, &from, &to);
         let after = it.files.of(Language::Rust).filter(|file| it.rust.knows_names_of(&file.path)).count();
         left += after;
+        let to = format!(
+            "{} {name} to {}",
+            ["a parameter", "visibility", "a result", "a name", "none", "another", "more"][number % 7],
+            to.lines().next().unwrap_or_default()
+        );
         println!("{to} in {file}: {after} of {files} files are known");
         assert_eq!(all_faults(&it), [] as [String; 0], "{to} in {file}");
         it.rust.apply(&[(Arc::from(file.as_str()), Some(text))]);
@@ -166,4 +180,62 @@ fn nothing_known_is_wrong_after_signatures_by_chance() {
     // In semdex's own tree a bench takes files in by `#[path]`, and so nothing can be told of where a change reaches.
     let is_given = std::env::var_os("SEMDEX_COMPARE_ROOT").is_some();
     assert!(left > 0 || !is_given, "every change touched everything");
+}
+
+#[test]
+fn what_comes_and_goes_touches_what_writes_its_name() {
+    let lib = "pub mod base;\npub mod user;\npub mod glob;\npub mod local;\npub mod shape;\npub mod chained;\npub mod other;\n";
+    let base = "pub struct Thing;\npub trait Size { fn size(&self) -> u8; fn twice(&self) -> u8 { 2 } }\n\
+                impl Thing {\n    pub fn new() -> Thing { Thing }\n    pub fn depth(&self) -> u8 { 3 }\n}\n\
+                impl Size for Thing {\n    fn size(&self) -> u8 { 1 }\n}\n\
+                impl Default for Thing {\n    fn default() -> Thing { Thing }\n}\n\
+                pub fn free(a: u8) -> u8 { a }\npub fn other() -> u8 { 0 }\n";
+    let (_directory, mut it) = fixture(&[
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", lib),
+        ("src/base.rs", base),
+        (
+            "src/user.rs",
+            "use crate::base::{Size, Thing};\npub fn f() -> u8 { Thing::new().size() }\npub fn g() -> Thing { Thing::default() }\n",
+        ),
+        ("src/glob.rs", "use crate::base::*;\npub fn f() -> u8 { free(1) }\npub fn g() { Thing::new().twice(); }\n"),
+        ("src/local.rs", "pub fn f() { let it = 1; let _ = [it]; }\npub fn g() -> u32 { Default::default() }\n"),
+        (
+            "src/shape.rs",
+            "use crate::base::Thing;\nimpl Thing { pub fn area(&self) -> u8 { self.depth() } }\npub fn f(it: &Thing) { it.area().count_ones(); }\n",
+        ),
+        (
+            "src/chained.rs",
+            "pub const ROW: [u8; 2] = [crate::base::free(1); 2];\npub fn f() { crate::chained::ROW.len(); }\n",
+        ),
+        ("src/other.rs", "pub fn f() { crate::base::other(); }\n"),
+    ]);
+    it.fill();
+    let files = ["base", "chained", "glob", "local", "other", "shape", "user"];
+    let files: Vec<String> = files.iter().map(|it| format!("src/{it}.rs")).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for (from, to, left) in [
+        // Of a trait's implementation: what works with the trait goes by the trait.
+        ("    fn size(&self) -> u8 { 1 }", "    fn size(&self) -> u16 { 1 }", "chained glob local other shape"),
+        ("fn default() -> Thing", "fn default(a: u8) -> Thing", "chained glob local other shape"),
+        ("pub fn depth(&self) -> u8 { 3 }", "pub fn deep(&self) -> u8 { 3 }", "chained glob local other user"),
+        // It hides what the trait has of this name.
+        ("pub fn deep(", "pub fn twice(&self) -> u16 { 4 }\n    pub fn deep(", "chained local other shape user"),
+        ("pub fn twice(&self) -> u16 { 4 }\n    ", "", "base chained local other shape user"),
+        // Implemented where it was the trait's own.
+        ("    fn size(", "    fn twice(&self) -> u8 { 8 }\n    fn size(", "chained local other shape user"),
+        ("pub fn free(a: u8) -> u8 { a }\n", "", "local other shape user"),
+        ("pub fn other()", "pub fn free(a: u8) -> u16 { a.into() }\npub fn other()", "local other shape user"),
+        // Two of one name in two blocks: both are told in another way.
+        ("    pub fn deep(", "    pub fn area(&self) -> u8 { 3 }\n    pub fn deep(", "chained glob local other user"),
+        ("pub fn area(&self) -> u8 { 3 }\n    ", "", "base chained glob local other user"),
+        // A trait's own item may be used without being named.
+        ("fn twice(&self) -> u8 { 2 }", "", ""),
+    ] {
+        apply(&mut it, "src/base.rs", from, to);
+        assert_eq!(known(&it, &files), left, "{from} to {to}");
+        assert_eq!(all_faults(&it), [] as [String; 0], "{from} to {to}");
+        it.fill();
+        assert_eq!(all_faults(&it), [] as [String; 0], "all known after {from} to {to}");
+    }
 }
