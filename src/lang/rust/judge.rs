@@ -10,6 +10,7 @@ mod impls;
 mod lifetimes;
 mod lost;
 mod macros;
+mod made;
 mod native;
 mod objects;
 mod operators;

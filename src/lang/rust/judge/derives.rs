@@ -1,7 +1,7 @@
 //! What derive macros themselves refuse: they say so by a `compile_error!` in what they make.
 
 use ra_ap_ide::FileRange;
-use ra_ap_syntax::ast::{self, HasAttrs as _};
+use ra_ap_syntax::ast;
 use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode};
 
 use super::{Scene, Side};
@@ -36,24 +36,21 @@ impl<'db> Context<'db> {
         let token = self.token(id, item.name_span.start);
         let Some(adt) = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)) else { return Vec::new() };
         let mut found = Vec::new();
-        for meta in adt.attrs().filter_map(|it| it.meta()) {
-            let made = self.sema.expand_derive_macro(&meta).into_iter().flatten().flatten();
-            for expansion in made {
-                found.extend(expansion.value.descendants().filter_map(ast::MacroCall::cast).filter_map(|it| {
-                    let message = refusal(&it)?;
-                    let range = self.sema.original_range_opt(it.syntax());
-                    let range = range.unwrap_or_else(|| self.sema.original_range(adt.syntax()));
-                    let at = FileRange { file_id: range.file_id.file_id(self.db), range: range.range };
-                    Some(self.error_of("rust-analyzer", self.place(at)?, "", message))
-                }));
-            }
+        for expansion in self.made_by_derives(&adt) {
+            found.extend(expansion.descendants().filter_map(ast::MacroCall::cast).filter_map(|it| {
+                let message = refusal(&it)?;
+                let range = self.sema.original_range_opt(it.syntax());
+                let range = range.unwrap_or_else(|| self.sema.original_range(adt.syntax()));
+                let at = FileRange { file_id: range.file_id.file_id(self.db), range: range.range };
+                Some(self.error_of("rust-analyzer", self.place(at)?, "", message))
+            }));
         }
         found
     }
 }
 
 /// The type that an item is, or is a part of.
-fn type_of<'f>(outline: &'f Outline, item: &OutlineItem) -> Option<&'f OutlineItem> {
+pub(super) fn type_of<'f>(outline: &'f Outline, item: &OutlineItem) -> Option<&'f OutlineItem> {
     let is_type = |it: &OutlineItem| matches!(it.kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union);
     let mut whole: Vec<&str> = item.container.iter().map(String::as_str).collect();
     whole.push(&item.name);

@@ -179,7 +179,14 @@ impl<'db> Context<'db> {
                 };
                 let ptr = it.field.map(|it| it.syntax_node_ptr());
                 let is_pattern = ast::RecordPatField::can_cast(ptr.value.kind());
-                self.at(ptr, if is_pattern && code != "E0451" { "E0026" } else { code }, message.to_owned())
+                let code = if is_pattern && code != "E0451" { "E0026" } else { code };
+                let node = ptr.value.to_node(&self.sema.parse_or_expand(ptr.file_id));
+                let name = node.children().find_map(ast::NameRef::cast).map(|it| it.syntax().text_range());
+                let told = self.at(ptr, code, message.to_owned());
+                match name.and_then(|name| self.where_written(ptr.with_value(name))) {
+                    Some(at) => Told { file: at.file_id, range: at.range, ..told },
+                    None => told,
+                }
             }
             AnyDiagnostic::DuplicateField(it) => {
                 self.at(it.field.map(|it| it.syntax_node_ptr()), "E0062", "this field is given twice".to_owned())

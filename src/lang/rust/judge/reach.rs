@@ -183,14 +183,22 @@ impl<'db> Context<'db> {
         if body.is_some() {
             return body.into_iter().collect();
         }
+        if let Some((attribute, adt)) = self.attribute_at(id, offset) {
+            let is_its_start = usize::from(attribute.syntax().text_range().start()) == offset;
+            return if is_its_start { self.derived_bodies(&adt) } else { Vec::new() };
+        }
         let call = self.macro_call_at(id, offset).filter(|it| usize::from(it.syntax().text_range().start()) == offset);
         let Some(expansion) = call.and_then(|it| self.sema.expand_macro_call(&it)) else { return Vec::new() };
         let functions = expansion.value.descendants().filter_map(ast::Fn::cast);
         functions.filter_map(|it| self.sema.to_def(&it)).map(DefWithBody::from).collect()
     }
 
-    /// What holds the bodies around an offset: the outermost item with one, or a call of a macro among items.
+    /// What holds the bodies around an offset: the outermost item with one, an attribute of a type, or a call of a
+    /// macro among items.
     pub(super) fn anchor(&self, file: &File, id: FileId, offset: usize) -> Option<usize> {
+        if let Some((attribute, _)) = self.attribute_at(id, offset) {
+            return Some(attribute.syntax().text_range().start().into());
+        }
         let item = unit_around(file, offset).map(|it| it.name_span.start);
         item.or_else(|| Some(self.macro_call_at(id, offset)?.syntax().text_range().start().into()))
     }
@@ -233,6 +241,9 @@ impl<'db> Context<'db> {
                     add(Some(edited), adt, false, lost);
                 }
                 continue;
+            }
+            for made in self.made_of(file, id, item) {
+                add(None, made, true, Vec::new());
             }
             let Some(definition) = self.definition_at(id, item.name_span.start) else { continue };
             add(Some(edited), definition, true, lost);

@@ -206,7 +206,7 @@ fn is_invariant(node: &SyntaxNode) -> bool {
         Some(ast::Type::DynTraitType(_) | ast::Type::ImplTraitType(_)) => true,
         Some(ast::Type::PathType(it)) => {
             let name = it.path().and_then(|it| it.segment()).and_then(|it| it.name_ref());
-            name.is_some_and(|it| INVARIANT.contains(&&*it.text()))
+            name.is_some_and(|it| INVARIANT.iter().any(|known| it.text() == *known))
         }
         _ => false,
     }
