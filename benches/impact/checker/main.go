@@ -1,4 +1,4 @@
-// Command checker prints every type error of a module's packages and their tests, as JSON lines. It is the compiler's own type checker
+// Command checker prints every type error of the packages and their tests of all modules in a directory, as JSON lines. It is the compiler's own type checker
 // (go/types), which goes on past an error and into the packages that depend on it, where the go command stops.
 package main
 
@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -20,18 +21,6 @@ type Error struct {
 
 func main() {
 	root := os.Args[1]
-	config := &packages.Config{
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |
-			packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule | packages.NeedTypesSizes,
-		Dir:   root,
-		Tests: true,
-		Fset:  token.NewFileSet(),
-	}
-	loaded, err := packages.Load(config, "./...")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 	seen := map[Error]bool{}
 	out := json.NewEncoder(os.Stdout)
 	tell := func(position token.Position, message string) {
@@ -44,6 +33,43 @@ func main() {
 			seen[found] = true
 			_ = out.Encode(found)
 		}
+	}
+	for _, module := range modules(root) {
+		check(module, tell)
+	}
+}
+
+// The directories of all modules that are no fixtures and no copies.
+func modules(root string) []string {
+	var found []string
+	_ = filepath.WalkDir(root, func(path string, it fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := it.Name()
+		if it.IsDir() && path != root && (name == "vendor" || name == "testdata" || name[0] == '.' || name[0] == '_') {
+			return filepath.SkipDir
+		}
+		if name == "go.mod" {
+			found = append(found, filepath.Dir(path))
+		}
+		return nil
+	})
+	return found
+}
+
+func check(module string, tell func(token.Position, string)) {
+	config := &packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |
+			packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedModule | packages.NeedTypesSizes,
+		Dir:   module,
+		Tests: true,
+		Fset:  token.NewFileSet(),
+	}
+	loaded, err := packages.Load(config, "./...")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	packages.Visit(loaded, nil, func(it *packages.Package) {
 		for _, found := range it.TypeErrors {

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 use std::time::Instant;
 
 use ra_ap_hir::db::HirDatabase;
-use ra_ap_hir::{Semantics, attach_db};
+use ra_ap_hir::{Crate, Impl, Semantics, Trait, attach_db};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::salsa::Database as _;
 use ra_ap_ide_db::base_db::{FileText, SourceDatabase as _};
@@ -322,6 +322,7 @@ impl View {
     pub(super) fn fill(self, progress: &dyn Fn(usize, usize)) -> Result<()> {
         self.ask(|it| {
             let started = Instant::now();
+            it.verify();
             let mut read = 0;
             let files: Vec<&Arc<File>> = it.files.of(Language::Rust).collect();
             for (done, file) in files.iter().enumerate() {
@@ -351,6 +352,25 @@ impl View {
 }
 
 impl<'db> Context<'db> {
+    /// After any change rust-analyzer verifies the modules and the implementations of all crates before it says
+    /// anything, also where nothing came of the change. The first to ask would wait.
+    fn verify(&self) {
+        let crates = self.files.of(Language::Rust).filter_map(|it| self.sema.first_crate(self.file_id(&it.path)?));
+        let crates: HashSet<Crate> = crates.collect();
+        let mut traits: HashSet<Trait> = HashSet::new();
+        for krate in crates {
+            for block in Impl::all_in_crate(self.db, krate) {
+                self.db.unwind_if_revision_cancelled();
+                block.self_ty(self.db);
+                traits.extend(block.trait_(self.db));
+            }
+        }
+        for it in traits {
+            self.db.unwind_if_revision_cancelled();
+            Impl::all_for_trait(self.db, it);
+        }
+    }
+
     /// The path of a definition: known, or worked out now.
     pub(super) fn known_path(&self, key: Key, work_out: impl FnOnce() -> Option<String>) -> Option<Arc<str>> {
         if let Some(path) = self.index.path(key) {
