@@ -404,7 +404,10 @@ fn syntax_errors(file: &File) -> impl Iterator<Item = Diagnostic> + '_ {
 fn unchecked() -> Vec<Unchecked> {
     let told = [
         ("borrow_checker", "lifetimes and moves were not checked: `cargo check` does"),
-        ("macro_output", "what derive and attribute macros generate was not searched for what changed"),
+        (
+            "macro_output",
+            "of what derive and attribute macros generate, only what is named elsewhere and the code of their attributes was checked",
+        ),
         ("cfg_off", "code that is switched off by `cfg` was not checked"),
     ];
     told.into_iter().map(|(code, detail)| Unchecked { code: code.to_owned(), detail: detail.to_owned() }).collect()

@@ -70,6 +70,15 @@ fn load(root: &Path, trusted: bool) -> Loaded {
 
 /// A small workspace of its own.
 fn fixture(files: &[(&str, &str)]) -> (tempfile::TempDir, Loaded) {
+    fixture_of(files, false)
+}
+
+/// With its build scripts and macros.
+fn fixture_built(files: &[(&str, &str)]) -> (tempfile::TempDir, Loaded) {
+    fixture_of(files, true)
+}
+
+fn fixture_of(files: &[(&str, &str)], is_built: bool) -> (tempfile::TempDir, Loaded) {
     let directory = tempfile::tempdir().unwrap();
     for (name, text) in files {
         let path = directory.path().join(name);
@@ -77,7 +86,7 @@ fn fixture(files: &[(&str, &str)]) -> (tempfile::TempDir, Loaded) {
         std::fs::write(path, text).unwrap();
     }
     let root = directory.path().canonicalize().unwrap();
-    let loaded = load(&root, false);
+    let loaded = load(&root, is_built);
     (directory, loaded)
 }
 

@@ -38,7 +38,7 @@ impl<'db> Context<'db> {
             else {
                 continue;
             };
-            if matches!(item.kind, SymbolKind::Field | SymbolKind::Variant | SymbolKind::Struct) {
+            if matches!(item.kind, SymbolKind::Field | SymbolKind::Variant) {
                 fields.extend(self.file_id(&scene.olds[*index].path).map(|id| (id, item.name_span.start)));
             }
         }
@@ -165,10 +165,12 @@ fn is_function(kind: SymbolKind) -> bool {
 fn loses_use(source: &ast::Adt, places: &[usize]) -> bool {
     let parameters = source.generic_param_list().into_iter().flat_map(|it| it.generic_params());
     let fields = fields(source);
-    let whole = source.name().is_some_and(|it| places.contains(&span(it.syntax().text_range()).start));
+    // A variant goes with its fields.
     let is_shaken = |field: &SyntaxNode| {
-        let at = span(field.text_range());
-        whole || places.iter().any(|it| (at.start..at.end).contains(it))
+        let variant = field.ancestors().find_map(ast::Variant::cast).and_then(|it| it.name());
+        let nodes = std::iter::once(field.clone()).chain(variant.map(|it| it.syntax().clone()));
+        let mut spans = nodes.map(|it| span(it.text_range()));
+        spans.any(|at| places.iter().any(|it| (at.start..at.end).contains(it)))
     };
     parameters.filter_map(|it| name_of(&it)).any(|name| {
         let mut naming = fields.iter().filter(|it| mentions(it, &name).next().is_some()).peekable();
@@ -176,7 +178,6 @@ fn loses_use(source: &ast::Adt, places: &[usize]) -> bool {
     })
 }
 
-/// The fields of a struct or union; the variants of an enum, whose discriminants are no types.
 fn fields(source: &ast::Adt) -> Vec<SyntaxNode> {
     let is_field = |it: &SyntaxNode| ast::RecordField::can_cast(it.kind()) || ast::TupleField::can_cast(it.kind());
     source.syntax().descendants().filter(is_field).collect()

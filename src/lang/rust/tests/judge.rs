@@ -107,6 +107,7 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("a trait renamed that is used as an object", "pub trait Told {", "pub trait Said {"),
     ("no object any more", "    fn told(&self) -> u8;\n", "    fn told<T>(&self, it: T) -> u8;\n"),
     ("a parameter that no field uses", "    pub within: Option<Within<B>>,\n", ""),
+    ("a variant that alone used a lifetime", "    Borrowed(&'a str),\n", ""),
     ("a type gone that used a parameter", "pub struct Within<B: Bound>(pub B);", ""),
     (
         "a lifetime that nothing tells",
@@ -207,4 +208,40 @@ fn what_breaks_is_what_the_compiler_reports() {
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     drop::<Arc<Files>>(it.files);
+}
+
+const MAKER: &[(&str, &str)] = &[
+    (
+        "Cargo.toml",
+        "[workspace]\nmembers = [\"maker\"]\n\n[package]\nname = \"made\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nmaker = { path = \"maker\" }\n",
+    ),
+    (
+        "maker/Cargo.toml",
+        "[package]\nname = \"maker\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\nproc-macro = true\n",
+    ),
+    ("maker/src/lib.rs", include_str!("judged/maker.rs")),
+    (
+        "src/lib.rs",
+        "#[derive(maker::Tags)]\n#[check(helper(1))]\npub enum Shape {\n    Round,\n    Flat,\n}\n\npub fn helper(it: u8) -> u8 {\n    it\n}\n\npub fn flat() -> ShapeTag {\n    ShapeTag::Flat\n}\n\npub fn is_round(it: &ShapeTag) -> bool {\n    matches!(it, ShapeTag::Round)\n}\n",
+    ),
+];
+
+#[test]
+fn what_macros_make_goes_with_its_type() {
+    let (directory, mut it) = fixture_built(MAKER);
+    it.fill();
+    let root = directory.path().canonicalize().unwrap();
+    assert_eq!(compiled(&root), BTreeSet::new(), "the fixture compiles");
+    let lib = it.files.get("src/lib.rs").unwrap().text.clone();
+    for (from, to) in [("    Flat,", "    Even,"), ("helper(it: u8)", "helper(it: u8, _: u8)"), ("    Round,\n", "")] {
+        let (after, edits) = it.change("src/lib.rs", from, to);
+        let before = it.files.clone();
+        let judgement = it.rust.judge(&before, &after, &edits, &mut |_| false);
+        let broken = judgement.impact.broken.iter().map(|it| format!("{}:{}", it.at.place.file, it.at.place.line));
+        std::fs::write(root.join("src/lib.rs"), lib.replacen(from, to, 1)).unwrap();
+        let truth = compiled(&root);
+        assert!(!truth.is_empty(), "{from}");
+        assert_eq!(broken.collect::<BTreeSet<String>>(), truth, "{from}: {:?}", judgement.impact.broken);
+        std::fs::write(root.join("src/lib.rs"), &*lib).unwrap();
+    }
 }

@@ -1,3 +1,5 @@
+//! A test that names both.
+
 use judged::shapes::{Area, Kind, Square, kind_of};
 use judged::user::{Line, grow, made};
 

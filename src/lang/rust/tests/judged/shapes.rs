@@ -1,3 +1,5 @@
+//! What is edited.
+
 use std::fmt;
 
 pub trait Area {
@@ -157,4 +159,10 @@ impl<B: Bound> Kept<B> {
         self.by += 1;
         self.by
     }
+}
+
+pub enum Choice<'a, B: Bound> {
+    One(B),
+    Borrowed(&'a str),
+    None,
 }

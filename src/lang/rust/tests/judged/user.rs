@@ -1,3 +1,5 @@
+//! What names the things of `shapes`.
+
 use crate::shapes::{self, Area, Kind, LIMIT, Side, Square, helper, kind_of, total};
 
 #[derive(Clone, Debug, PartialEq)]
