@@ -230,13 +230,15 @@ def report(rows, name, options):
     semdex.table(told, ["stratum", "places", "recall", "alarms", "false", "precision"])
     alarmed = [it for it in quiet if bad(it["alarms"])]
     print(f"edits that break nothing: {len(quiet)}, with a false alarm {len(alarmed)} ({100 * len(alarmed) / max(1, len(quiet)):.2f} %)")
-    pairs = [it for it in rows if it["compiler"]]
-    if pairs:
-        ratios = [it["seconds"] / it["compiler"] for it in pairs]
-        print(
-            f"semdex's time by the compiler's warm incremental run beside it, {len(pairs)} pairs: "
-            f"p50 {statistics.median(ratios):.3f}, p95 {semdex.percentile(ratios, 0.95):.3f} (compiler p50 {statistics.median(it['compiler'] for it in pairs):.2f} s)"
-        )
+    for what, of_them in (("all", rows), ("breaking", breaking), ("harmless", quiet)):
+        pairs = [it for it in of_them if it["compiler"]]
+        if pairs:
+            ratios = [it["seconds"] / it["compiler"] for it in pairs]
+            print(
+                f"semdex's time by the compiler's warm incremental run beside it, {what}, {len(pairs)} pairs: "
+                f"p50 {statistics.median(ratios):.3f}, p95 {semdex.percentile(ratios, 0.95):.3f} "
+                f"(p50 {1000 * statistics.median(it['seconds'] for it in pairs):.0f} ms by {statistics.median(it['compiler'] for it in pairs):.2f} s)"
+            )
     if rows:
         print("a dry run: " + quantiles([it["seconds"] for it in rows]))
     for pause in (0, PAUSE):
