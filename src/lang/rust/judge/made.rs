@@ -7,8 +7,6 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasAttrs as _};
 use ra_ap_syntax::{AstNode, SyntaxNode};
 
-use super::derives::type_of;
-use crate::lang::files::File;
 use crate::lang::rust::view::Context;
 use crate::model::OutlineItem;
 
@@ -16,10 +14,9 @@ use crate::model::OutlineItem;
 const MAX_MADE: usize = 300;
 
 impl<'db> Context<'db> {
-    /// What macros make of the type that an item is or is a part of, but for what they implement of traits.
-    pub(super) fn made_of(&self, file: &File, id: FileId, item: &OutlineItem) -> Vec<Definition<'db>> {
-        let around = type_of(file.outline(), item);
-        let token = around.and_then(|it| self.token(id, it.name_span.start));
+    /// What macros make of a type, but for what they implement of traits.
+    pub(super) fn made_of(&self, file: FileId, item: &OutlineItem) -> Vec<Definition<'db>> {
+        let token = self.token(file, item.name_span.start);
         // The type itself may be what an attribute makes of it: the one that is written is asked for.
         let Some(adt) = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)) else { return Vec::new() };
         let by_attributes = self.sema.expand_attr_macro(&adt.clone().into()).map(|it| it.value.value);

@@ -10,6 +10,7 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 
 use super::Scene;
+use super::derives::type_of;
 use super::impls::{Shape, shape_at};
 use super::macros::MAX_MACROS;
 use super::objects::Objects;
@@ -220,6 +221,7 @@ impl<'db> Context<'db> {
             causes.push(Cause { delta, path, name, occurrences, in_macros, is_itself, lost });
             definitions.push(definition);
         };
+        let mut seen: BTreeSet<(usize, usize)> = BTreeSet::new();
         for edited in deltas {
             let (index, delta) = edited;
             let file = &scene.olds[*index];
@@ -242,8 +244,20 @@ impl<'db> Context<'db> {
                 }
                 continue;
             }
-            for made in self.made_of(file, id, item) {
-                add(None, made, true, Vec::new());
+            if let Some(of) = type_of(file.outline(), item).filter(|it| seen.insert((*index, it.name_span.start))) {
+                let goes = |it: &(usize, Delta<'_>)| {
+                    let is_it = it.0 == *index && it.1.before.is_some_and(|it| it.name_span == of.name_span);
+                    is_it && matches!(it.1.kind, ChangeKind::Removed | ChangeKind::Renamed)
+                };
+                let is_gone = deltas.iter().any(goes);
+                for made in self.made_of(id, of) {
+                    // What belongs to a type that is gone is missed there.
+                    let is_member =
+                        as_assoc_item(made, self.db).is_some() || matches!(made, Definition::EnumVariant(_));
+                    if !is_gone || !is_member {
+                        add(None, made, true, Vec::new());
+                    }
+                }
             }
             let Some(definition) = self.definition_at(id, item.name_span.start) else { continue };
             add(Some(edited), definition, true, lost);
