@@ -51,6 +51,14 @@ def wait_indexed(server):
         time.sleep(0.1)
 
 
+def is_text(path):
+    """Whether there is anything to read: fixtures of fuzzers are no text."""
+    try:
+        return bool(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        return False
+
+
 class Bench:
     def __init__(self, server, root, language, rival, options):
         self.server, self.client, self.root, self.language, self.rival = server, server.client, root, language, rival
@@ -59,7 +67,7 @@ class Bench:
         self.count = options.symbols
         self.rows = []
         self.short = []
-        self.files = semdex.source_files(root, SUFFIX[language])
+        self.files = [it for it in semdex.source_files(root, SUFFIX[language]) if is_text(root / it)]
         self.opened = {}
         self.stirred = 0
 
