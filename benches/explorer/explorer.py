@@ -54,7 +54,7 @@ def wait_indexed(server):
 def is_text(path):
     """Whether there is anything to read: fixtures of fuzzers are no text."""
     try:
-        return bool(path.read_text(encoding="utf-8"))
+        return "\0" not in path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         return False
 
