@@ -17,13 +17,11 @@ impl Context<'_> {
         let written = deltas.iter().filter(|it| matches!(it.kind, ChangeKind::Added | ChangeKind::Signature));
         let mut found = Vec::new();
         for item in written.filter_map(|it| it.after) {
-            let Some(token) = self.token(id, item.name_span.start) else { continue };
-            let Some(node) = token.parent_ancestors().nth(1) else { continue };
-            let untold = match ast::AnyHasVisibility::cast(node.clone()) {
-                Some(_) if self.definition_at(id, item.name_span.start).is_none() => Vec::new(),
-                _ => self.untold_in(&node),
-            };
-            found.extend(untold.into_iter().map(|range| {
+            // What `cfg` switches off is no definition.
+            let is_compiled = self.definition_at(id, item.name_span.start).is_some();
+            let token = self.token(id, item.name_span.start).filter(|_| is_compiled);
+            let Some(node) = token.and_then(|it| it.parent_ancestors().nth(1)) else { continue };
+            found.extend(self.untold_in(&node).into_iter().map(|range| {
                 let place = file.lines().place(&file.path, span(range));
                 self.error(place, "E0106", "missing lifetime specifier".to_owned())
             }));

@@ -46,8 +46,8 @@ impl<'db> Context<'db> {
     ) {
         let mut macros: Vec<Definition<'db>> = Vec::new();
         for it in places {
-            if let Some(anchor) = self.anchor(&it.file, it.id, it.at.start) {
-                units.insert((it.file.path.clone(), anchor));
+            if let Some(anchor) = self.anchor_of(it) {
+                units.insert(anchor);
                 continue;
             }
             let definition =
@@ -62,8 +62,7 @@ impl<'db> Context<'db> {
             // The calls of one file are alike: the first tells whether the name in the macro is this one.
             for calls in found.items.chunk_by(|a, b| a.id == b.id).filter(|it| self.makes(&it[0], cause)) {
                 for it in calls {
-                    let anchor = self.anchor(&it.file, it.id, it.at.start);
-                    units.extend(anchor.map(|anchor| (it.file.path.clone(), anchor)));
+                    units.extend(self.anchor_of(it));
                 }
             }
             let inner: Vec<Occurrence> = found.in_macros().collect();

@@ -42,12 +42,12 @@ impl<'db> Context<'db> {
         for it in &objects.places {
             let holder = it.file.outline().enclosing(it.at.start).pop().filter(|holder| is_outside_body(holder, it));
             holders.extend(holder.map(|holder| (it.id, holder.name_span.start)));
-            objects.bodies.extend(self.anchor(&it.file, it.id, it.at.start).map(|at| (it.file.path.clone(), at)));
+            objects.bodies.extend(self.anchor_of(it));
         }
         let holders: Vec<Definition<'db>> =
             holders.into_iter().filter_map(|(file, at)| self.definition_at(file, at)).collect();
         for it in self.find(&holders).into_iter().flat_map(|it| it.items) {
-            objects.bodies.extend(self.anchor(&it.file, it.id, it.at.start).map(|at| (it.file.path.clone(), at)));
+            objects.bodies.extend(self.anchor_of(&it));
         }
         reach.objects.insert(key, objects);
     }

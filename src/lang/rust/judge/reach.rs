@@ -98,9 +98,7 @@ impl<'db> Context<'db> {
         let mut units: BTreeSet<(Arc<str>, usize)> = BTreeSet::new();
         for cause in &reach.causes {
             for it in &cause.occurrences {
-                if let Some(anchor) = self.anchor(&it.file, it.id, it.at.start) {
-                    units.insert((it.file.path.clone(), anchor));
-                }
+                units.extend(self.anchor_of(it));
             }
         }
         for cause in reach.causes.iter().filter(|it| it.is_itself) {
@@ -202,6 +200,10 @@ impl<'db> Context<'db> {
         }
         let item = unit_around(file, offset).map(|it| it.name_span.start);
         item.or_else(|| Some(self.macro_call_at(id, offset)?.syntax().text_range().start().into()))
+    }
+
+    pub(super) fn anchor_of(&self, place: &Occurrence) -> Option<(Arc<str>, usize)> {
+        Some((place.file.path.clone(), self.anchor(&place.file, place.id, place.at.start)?))
     }
 
     fn macro_call_at(&self, file: FileId, offset: usize) -> Option<ast::MacroCall> {

@@ -83,8 +83,7 @@ impl<'db> Context<'db> {
             let functions: Vec<Definition<'db>> =
                 functions.into_iter().filter_map(|(file, at)| self.definition_at(file, at)).collect();
             for it in self.find(&functions).into_iter().flat_map(|it| it.items) {
-                let anchor = self.anchor(&it.file, it.id, it.at.start);
-                reach.shaken.bodies.extend(anchor.map(|at| (it.file.path.clone(), at)));
+                reach.shaken.bodies.extend(self.anchor_of(&it));
             }
             fields.extend(named.into_iter().map(|(_, id, at)| (id, at)));
         }
