@@ -11,6 +11,7 @@ mod lifetimes;
 mod lost;
 mod macros;
 mod made;
+mod modules;
 mod native;
 mod objects;
 mod operators;
@@ -159,12 +160,12 @@ impl Rust {
         let started = Instant::now();
         let scene = Scene::new(before, after, edits);
         let deltas = scene.deltas();
-        let (mut reach, earlier_blocks, tests) = self.view(before.clone()).ask(|it| {
+        let (mut reach, earlier_blocks, tests, modules) = self.view(before.clone()).ask(|it| {
             let reach = it.reach(&scene, &deltas);
             let mut blocks = it.misfits_of(&reach, &scene, Side::Before);
             blocks.extend(it.refused_derives(&deltas, &scene, Side::Before));
             blocks.extend(scene.olds.iter().flat_map(|old| it.unused_imports(old)));
-            Ok((reach, blocks, it.tests_reaching(&deltas, &scene)))
+            Ok((reach, blocks, it.tests_reaching(&deltas, &scene), it.modules_at_stake(&deltas, &scene)))
         })?;
         let reached = started.elapsed();
         let is_cut = reach.units.len() > MAX_UNITS;
@@ -178,6 +179,9 @@ impl Rust {
         let mut later = self.errors_of(after, &reach, Side::After)?;
         let inferred = started.elapsed();
         let mut judgement = self.view(after.clone()).ask(|it| {
+            if !it.are_there(&modules) {
+                *memory = Some(Memory::default());
+            }
             later.extend(it.misfits_of(&reach, &scene, Side::After));
             later.extend(it.refused_derives(&deltas, &scene, Side::After));
             later.extend(scene.news.iter().flat_map(|it| syntax_errors(it)));

@@ -245,3 +245,20 @@ fn what_macros_make_goes_with_its_type() {
         std::fs::write(root.join("src/lib.rs"), &*lib).unwrap();
     }
 }
+
+/// A module that is there again is another one to rust-analyzer.
+#[test]
+fn what_is_known_outlives_a_dry_run_that_takes_modules_away() {
+    let (_directory, mut it) = fixture(&FILES);
+    it.fill();
+    let known = it.usages("judged::shapes::inner::deep");
+    assert!(!known.is_empty());
+    for (from, to) in [("pub mod inner {", "pub mod outer {"), ("pub mod inner {", "pub mod inner2 {")] {
+        judged(&mut it, from, to);
+        assert_eq!(it.usages("judged::shapes::inner::deep"), known, "after {to}");
+        it.fill();
+        assert_eq!(it.usages("judged::shapes::inner::deep"), known, "after {to}, filled");
+    }
+    let told = judged(&mut it, "pub fn deep()", "pub fn deeper()");
+    assert_eq!(told.impact.broken.len(), known.len());
+}
