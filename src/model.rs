@@ -440,8 +440,29 @@ pub struct Outline {
     /// For each line of `skeleton`, the line of the file that it came from (from 1).
     pub skeleton_lines: Vec<usize>,
     pub errors: Vec<SyntaxError>,
-    /// A hash of what stands between the items; only of Rust.
-    pub rest: u64,
+    /// What stands between the items; only of Rust.
+    pub rest: Rest,
+}
+
+/// What stands between the items of a file, without white space and comments.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rest {
+    /// What concerns certain names only: imports, inline modules, inherent blocks.
+    pub parts: Vec<RestPart>,
+    /// A hash of all else.
+    pub others: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RestPart {
+    /// Of all that it says, and of where it stands.
+    pub hash: u64,
+    /// The names whose meaning may depend on it.
+    pub names: Vec<String>,
+    /// What an import imports, as the file's module sees it; empty where another module imports it.
+    pub import: Option<String>,
+    /// Of a block, with what it holds.
+    pub block: Option<Span>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

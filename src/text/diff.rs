@@ -137,6 +137,26 @@ impl OffsetMap {
         Some(Span::new(start, self.offset(old.end - 1)? + 1))
     }
 
+    /// The map of the way back.
+    pub fn inverse(&self) -> OffsetMap {
+        let turned = |it: &Kept| Kept { old: it.new, new: it.old, len: it.len };
+        OffsetMap { kept: self.kept.iter().map(turned).collect(), old_len: self.new_len, new_len: self.old_len }
+    }
+
+    /// The stretches of the old text that are gone; empty ones where only something came.
+    pub fn gaps(&self) -> Vec<Span> {
+        let mut gaps = Vec::new();
+        let (mut old, mut new) = (0, 0);
+        let end = Kept { old: self.old_len, new: self.new_len, len: 0 };
+        for kept in self.kept.iter().chain([&end]) {
+            if (kept.old, kept.new) != (old, new) {
+                gaps.push(Span::new(old, kept.old));
+            }
+            (old, new) = (kept.old + kept.len, kept.new + kept.len);
+        }
+        gaps
+    }
+
     /// Whether nothing of a stretch changed.
     pub fn is_untouched(&self, old: Span) -> bool {
         self.span(old).is_some_and(|new| {
@@ -221,6 +241,17 @@ fn line_prefix(a: &str, b: &str) -> usize {
 mod tests {
     use super::*;
     use crate::text::testing::Dice;
+
+    #[test]
+    fn gaps_are_what_is_not_kept() {
+        let text = |text: &'static str| move |it: Span| &text[it.start..it.end];
+        let (old, new) = ("one\ntwo\nthree\n", "one\nthree\nfour\n");
+        let map = OffsetMap::new(old, new);
+        assert_eq!(map.gaps().into_iter().map(text(old)).collect::<Vec<_>>(), ["two\n", ""]);
+        assert_eq!(map.inverse().gaps().into_iter().map(text(new)).collect::<Vec<_>>(), ["", "four\n"]);
+        assert_eq!(map.inverse(), OffsetMap::new(new, old));
+        assert_eq!(OffsetMap::new(old, old).gaps(), []);
+    }
 
     #[test]
     fn unified_diffs() {

@@ -1,6 +1,8 @@
 //! Where each word of a text stands: identifiers, keywords and numbers, those in strings and comments too. Whoever
 //! looks for the occurrences of a name reads a few entries here in place of the whole text.
 
+use crate::model::Span;
+
 /// The words of a text, with their offsets.
 pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut from = 0;
@@ -11,6 +13,13 @@ pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
         from = start + length;
         Some((start, &tail[..length]))
     })
+}
+
+/// The words that lie in a stretch, touch it or stand around it.
+pub fn words_at(text: &str, stretch: Span) -> impl Iterator<Item = (usize, &str)> {
+    let before = text[..stretch.start].trim_end_matches(is_part).len();
+    let after = text[stretch.end..].find(|it| !is_part(it)).map_or(text.len(), |it| stretch.end + it);
+    words(&text[before..after]).map(move |(at, word)| (before + at, word))
 }
 
 /// Where one word stands.
@@ -66,7 +75,18 @@ pub fn word_hash(word: &str) -> WordHash {
 
 #[cfg(test)]
 mod tests {
-    use super::{WordTable, occurrences, words};
+    use super::{WordTable, occurrences, words, words_at};
+    use crate::model::Span;
+
+    #[test]
+    fn the_words_at_a_stretch_are_whole() {
+        let text = "one two_three, four";
+        let at = |start, end| words_at(text, Span::new(start, end)).map(|it| it.1).collect::<Vec<_>>();
+        assert_eq!(at(5, 6), ["two_three"]);
+        assert_eq!(at(13, 15), ["two_three", "four"]);
+        assert_eq!(at(3, 4), ["one", "two_three"]);
+        assert_eq!(at(14, 14), [""; 0]);
+    }
 
     #[test]
     fn every_word_is_found_where_it_stands() {

@@ -161,6 +161,17 @@ impl Rust {
             |it: &&(Arc<str>, Option<Arc<str>>)| Language::of(&it.0) == Some(Language::Rust) || self.is_included(&it.0);
         let seen: Vec<_> = changes.iter().filter(is_seen).collect();
         let seen_before = self.seen_outside(&seen);
+        self.put(changes);
+        match seen_before.zip(self.seen_outside(&seen)) {
+            Some((before, after)) => {
+                let pair = |(before, after): ((FileId, _), (FileId, _))| (before.0, before.1, after.1);
+                self.forget(&before.into_iter().zip(after).map(pair).collect::<Vec<_>>())
+            }
+            None => self.index.forget_all(),
+        }
+    }
+
+    fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
         for (name, text) in changes {
             let is_rust = Language::of(name) == Some(Language::Rust);
             if !is_rust && text.as_ref().is_some_and(|it| it.len() > MAX_INCLUDED_BYTES) {
@@ -177,13 +188,23 @@ impl Rust {
         }
         self.flush(None);
         self.is_indexed = false;
-        match seen_before.zip(self.seen_outside(&seen)) {
-            Some((before, after)) => {
-                let pair = |(before, after): ((FileId, _), (FileId, _))| (before.0, before.1, after.1);
-                self.forget(&before.into_iter().zip(after).map(pair).collect::<Vec<_>>())
-            }
-            None => self.index.forget_all(),
-        }
+    }
+
+    /// As `apply_and_forget`, until `keep` or `take_back` says which it is.
+    pub(super) fn try_out(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Memory {
+        let memory = self.apply_and_forget(changes);
+        self.index.try_out();
+        memory
+    }
+
+    pub(super) fn keep(&mut self) {
+        self.index.keep();
+    }
+
+    /// Brings the contents back that were there before a change that was only tried, and what was known of them.
+    pub(super) fn take_back(&mut self, before: &[(Arc<str>, Option<Arc<str>>)], memory: Memory) {
+        self.put(before);
+        self.index.restore(memory);
     }
 
     /// Forgets what these changes make uncertain, as narrowly as can be told.
@@ -388,11 +409,6 @@ impl Rust {
     #[cfg(test)]
     pub(super) fn forget_index(&self) {
         drop(self.index.forget_all());
-    }
-
-    /// The texts are again what they were when this was known.
-    pub(super) fn restore(&mut self, memory: Memory) {
-        self.index.restore(memory);
     }
 
     /// Frees what no answer needs any more, if nobody in the process is being answered. Answers whether it did.

@@ -21,8 +21,8 @@ use super::engine::Rust;
 use super::view::{Context, share_types, span};
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Tidied};
-use crate::model::{Diagnostic, FileEdit, Language, Severity};
-use crate::text::words::WordTable;
+use crate::model::{Diagnostic, FileEdit, Language, Severity, Span};
+use crate::text::words::{WordTable, words_at};
 
 /// More expansions than this are not looked into: then nothing is said to be unused.
 const MOST_EXPANSIONS: usize = 4000;
@@ -49,11 +49,10 @@ impl Rust {
         let _shared = share_types();
         let old: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.old.clone())).collect();
         let new: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect();
-        let memory = self.apply_and_forget(&new);
+        let memory = self.try_out(&new);
         // A fault of the analysis must not end the one thread that owns the workspace.
         let fixed = catch_unwind(AssertUnwindSafe(|| self.with_imports(after.clone(), &edits)));
-        drop(self.apply_and_forget(&old));
-        self.restore(memory);
+        self.take_back(&old, memory);
         match fixed {
             Ok(Ok(fixed)) => fixed,
             Ok(Err(_)) | Err(_) => {
@@ -94,12 +93,33 @@ impl Rust {
     }
 }
 
+/// Imports of a file that nothing names, and what decides it.
+#[derive(Debug, Default)]
+pub(super) struct UnusedImports {
+    pub(super) found: Vec<Diagnostic>,
+    /// Words of the file.
+    names: HashSet<String>,
+    /// Whether what macros make is looked at.
+    by_macros: bool,
+}
+
+impl UnusedImports {
+    /// Whether they may be others when these stretches of text come or go. What the imports are does not change.
+    pub(super) fn rest_on<'t>(&self, texts: impl Iterator<Item = (&'t str, Span)>) -> bool {
+        texts.into_iter().any(|(text, at)| {
+            let is_called = || self.by_macros && text[at.start..at.end].contains(['!', '#']);
+            let decides = |word: &str| self.names.contains(word) || word == "use" || word.starts_with("unused");
+            is_called() || words_at(text, at).any(|it| decides(it.1))
+        })
+    }
+}
+
 impl Context<'_> {
     /// Imports of a file that nothing names.
-    pub(super) fn unused_imports(&self, file: &File) -> Vec<Diagnostic> {
-        let Some(id) = self.file_id(&file.path) else { return Vec::new() };
-        let leaves = self.unused_leaves(file, id);
-        let found = leaves.into_iter().map(|it| {
+    pub(super) fn unused_imports(&self, file: &File) -> UnusedImports {
+        let Some(id) = self.file_id(&file.path) else { return UnusedImports::default() };
+        let mut unused = UnusedImports::default();
+        let found = self.unused_leaves(file, id, &mut unused).into_iter().map(|it| {
             let at = span(it.syntax().text_range());
             Diagnostic {
                 place: file.lines().place(&file.path, at),
@@ -110,12 +130,13 @@ impl Context<'_> {
                 symbol: self.enclosing_path(file, id, at.start),
             }
         });
-        found.collect()
+        unused.found = found.collect();
+        unused
     }
 
     fn without_unused(&self, name: &str) -> Option<Arc<str>> {
         let (file, id) = (self.files.get(name)?, self.file_id(name)?);
-        let unused = self.unused_leaves(file, id);
+        let unused = self.unused_leaves(file, id, &mut UnusedImports::default());
         let root = unused.first()?.syntax().ancestors().last()?;
         let (editor, _) = SyntaxEditor::new(root);
         for leaf in &unused {
@@ -170,7 +191,7 @@ impl Context<'_> {
         <[ModPath; 1]>::try_from(paths).ok().map(|[path]| path)
     }
 
-    fn unused_leaves(&self, file: &File, id: FileId) -> Vec<ast::UseTree> {
+    fn unused_leaves(&self, file: &File, id: FileId, decided: &mut UnusedImports) -> Vec<ast::UseTree> {
         // Who allows them knows of them.
         if ["allow(unused", "expect(unused"].iter().any(|it| file.text.contains(it))
             || !file.outline().errors.is_empty()
@@ -179,12 +200,16 @@ impl Context<'_> {
         }
         let tree = self.sema.parse_guess_edition(id);
         let words = file.words();
-        let mut candidates: Vec<Leaf> = leaves(tree.syntax())
+        let leaves = leaves(tree.syntax());
+        decided.names.extend(leaves.iter().map(|it| it.name.clone()));
+        let mut candidates: Vec<Leaf> = leaves
             .into_iter()
             .filter(|it| !it.is_named_in(&file.text, words))
             .filter_map(|it| self.names_of(it))
+            .inspect(|it| decided.names.extend(it.methods.iter().cloned()))
             .filter(|it| !it.methods_are_named_in(&file.text, words))
             .collect();
+        decided.by_macros = !candidates.is_empty();
         if candidates.is_empty() {
             return Vec::new();
         }

@@ -19,6 +19,7 @@ use ra_ap_ide_db::base_db::{FileText, SourceDatabase as _};
 use ra_ap_ide_db::defs::Definition;
 use rustc_hash::FxHashMap;
 
+use super::imports::UnusedImports;
 use super::named::{Collector, Names};
 use super::names::{Key, Reader};
 use super::outside::outside;
@@ -147,8 +148,18 @@ pub(super) struct Memory {
     keys: FxHashMap<Arc<str>, Key>,
     /// The plain items of a file by their ids: these stay with a text that is changed.
     declared: FxHashMap<FileId, FxHashMap<u32, Key>>,
-    /// Of each body of a file, by where the name of what it belongs to stands: those that have any.
     errors: FxHashMap<FileId, Arc<FileErrors>>,
+    /// What was learned while a change is only tried.
+    learned: Option<Vec<Learned>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Learned {
+    Names(FileId),
+    Symbols(FileId),
+    Path(Key),
+    Declared(FileId),
+    Errors(FileId),
 }
 
 impl Memory {
@@ -165,6 +176,26 @@ impl Memory {
         taken
     }
 
+    fn learn(&mut self, it: Learned) {
+        if let Some(learned) = &mut self.learned {
+            learned.push(it);
+        }
+    }
+
+    fn unlearn(&mut self, it: Learned) {
+        match it {
+            Learned::Names(file) => drop(self.names.remove(&file)),
+            Learned::Symbols(file) => drop(self.symbols.remove(&file)),
+            Learned::Declared(file) => drop(self.declared.remove(&file)),
+            Learned::Errors(file) => drop(self.errors.remove(&file)),
+            Learned::Path(key) => {
+                if let Some((_, path)) = self.paths.remove(&key) {
+                    self.keys.remove(&path);
+                }
+            }
+        }
+    }
+
     fn take_paths(&mut self, taken: &mut Memory, is_meant: impl Fn(FileId, &str) -> bool) {
         for (key, (file, path)) in self.paths.extract_if(|_, it| is_meant(it.0, &it.1)) {
             taken.keys.extend(self.keys.remove_entry(&path));
@@ -173,7 +204,13 @@ impl Memory {
     }
 }
 
-pub(super) type FileErrors = FxHashMap<usize, Vec<Diagnostic>>;
+/// What is wrong in a file.
+#[derive(Debug)]
+pub(super) struct FileErrors {
+    /// Of each body, by where the name of what it belongs to stands: those that have any.
+    pub(super) bodies: FxHashMap<usize, Vec<Diagnostic>>,
+    pub(super) imports: UnusedImports,
+}
 
 impl Index {
     pub(super) fn names(&self, file: FileId) -> Option<Arc<Names>> {
@@ -195,6 +232,12 @@ impl Index {
         let names = Arc::new(work_out());
         *self.crates.write().unwrap_or_else(PoisonError::into_inner) = Some(names.clone());
         names
+    }
+
+    fn learn_errors(&self, file: FileId, errors: Arc<FileErrors>) {
+        let mut all = self.write();
+        all.learn(Learned::Errors(file));
+        all.errors.insert(file, errors);
     }
 
     /// Another crate graph is there.
@@ -222,19 +265,26 @@ impl Index {
     }
 
     fn learn_declared(&self, file: FileId, declared: FxHashMap<u32, Key>) {
-        self.write().declared.insert(file, declared);
+        let mut all = self.write();
+        all.learn(Learned::Declared(file));
+        all.declared.insert(file, declared);
     }
 
     fn learn_names(&self, file: FileId, names: Arc<Names>) {
-        self.write().names.insert(file, names);
+        let mut all = self.write();
+        all.learn(Learned::Names(file));
+        all.names.insert(file, names);
     }
 
     pub(super) fn learn_symbols(&self, file: FileId, known: Arc<Known>) {
-        self.write().symbols.insert(file, known);
+        let mut all = self.write();
+        all.learn(Learned::Symbols(file));
+        all.symbols.insert(file, known);
     }
 
     pub(super) fn learn_path(&self, key: Key, file: FileId, path: Arc<str>) {
         let mut all = self.write();
+        all.learn(Learned::Path(key));
         all.keys.insert(path.clone(), key);
         all.paths.insert(key, (file, path));
     }
@@ -282,12 +332,27 @@ impl Index {
     }
 
     pub(super) fn forget_all(&self) -> Memory {
-        std::mem::take(&mut *self.write())
+        let mut all = self.write();
+        let learned = all.learned.take();
+        std::mem::replace(&mut *all, Memory { learned, ..Memory::default() })
+    }
+
+    /// The change that was just made is only tried: what is learned from here on goes with it.
+    pub(super) fn try_out(&self) {
+        self.write().learned = Some(Vec::new());
+    }
+
+    /// The change is there to stay.
+    pub(super) fn keep(&self) {
+        self.write().learned = None;
     }
 
     /// The texts are again what they were when this was forgotten.
     pub(super) fn restore(&self, memory: Memory) {
         let mut all = self.write();
+        for it in all.learned.take().unwrap_or_default() {
+            all.unlearn(it);
+        }
         all.names.extend(memory.names);
         all.symbols.extend(memory.symbols);
         all.paths.extend(memory.paths);
@@ -341,8 +406,7 @@ impl View {
                 // A change of another file's declarations asks what this one names outside of its bodies.
                 outside(it.db, id);
                 if it.index.errors(id).is_none() {
-                    let errors = Arc::new(it.errors_of_file(file));
-                    it.index.write().errors.insert(id, errors);
+                    it.index.learn_errors(id, Arc::new(it.errors_of_file(file)));
                 }
             }
             tracing::info!(files = read, bytes = it.index.bytes(), elapsed = ?started.elapsed(), "usages indexed");

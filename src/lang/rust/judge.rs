@@ -7,7 +7,9 @@
 mod constants;
 mod derives;
 mod impls;
+mod layout;
 mod lifetimes;
+mod loose;
 mod lost;
 mod macros;
 mod made;
@@ -36,15 +38,15 @@ use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
     Affected, Broken, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, Impact, Judgement, Language, Missing,
-    MissingCode, OutlineItem, Severity, Span, SymbolKind, Unchecked,
+    MissingCode, Outline, OutlineItem, Severity, Span, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
+use loose::Loose;
 use reach::{Cause, Reach, Unit};
+use reaching::Tests;
 
 /// More bodies than this are not checked again for one edit; the answer says so.
 const MAX_UNITS: usize = 4000;
-/// Fewer bodies than this are not worth another thread.
-const UNITS_OF_A_THREAD: usize = 8;
 
 /// What is edited, in both states.
 struct Scene {
@@ -53,7 +55,7 @@ struct Scene {
     maps: BTreeMap<String, OffsetMap>,
     /// The other way round.
     backs: BTreeMap<String, OffsetMap>,
-    loose: Vec<bool>,
+    loose: Vec<Loose>,
 }
 
 impl Scene {
@@ -64,15 +66,10 @@ impl Scene {
         let (old, new) =
             (|it: &FileEdit| it.old.clone().unwrap_or_default(), |it: &FileEdit| it.new.clone().unwrap_or_default());
         let map = |it: &&FileEdit| (it.file.clone(), OffsetMap::new(&old(it), &new(it)));
-        let back = |it: &&FileEdit| (it.file.clone(), OffsetMap::new(&new(it), &old(it)));
-        let loose = olds.iter().zip(&news).map(|(old, new)| old.outline().rest != new.outline().rest);
-        let backs = rust.iter().map(back).collect();
-        Scene { maps: rust.iter().map(map).collect(), backs, loose: loose.collect(), olds, news }
-    }
-
-    /// Whether something changes between the items of a file: imports, the heads of blocks, macros.
-    fn is_loose(&self, index: usize) -> bool {
-        self.loose.get(index).copied().unwrap_or(true)
+        let maps: BTreeMap<String, OffsetMap> = rust.iter().map(map).collect();
+        let backs = maps.iter().map(|(file, it)| (file.clone(), it.inverse())).collect();
+        let loose = olds.iter().zip(&news).map(|(old, new)| Loose::new(old, new)).collect();
+        Scene { maps, backs, loose, olds, news }
     }
 
     /// Where a place of the state before is now; `None` where the edit took it away.
@@ -141,11 +138,12 @@ impl Rust {
         });
         if !keep(&judgement) {
             if let Some(memory) = memory {
-                drop(self.apply_texts(edits, |it| it.old.clone()));
-                self.restore(memory);
+                self.take_back(&texts(edits, |it| it.old.clone()), memory);
             }
         } else if memory.is_none() {
-            drop(self.apply_texts(edits, |it| it.new.clone()));
+            self.apply(&texts(edits, |it| it.new.clone()));
+        } else {
+            self.keep();
         }
         judgement
     }
@@ -158,14 +156,22 @@ impl Rust {
         memory: &mut Option<Memory>,
     ) -> Result<Judgement> {
         let started = Instant::now();
-        let scene = Scene::new(before, after, edits);
+        let mut scene = Scene::new(before, after, edits);
+        self.view(before.clone()).ask(|it| {
+            it.weigh_imports(&mut scene);
+            Ok(())
+        })?;
         let deltas = scene.deltas();
-        let (mut reach, earlier_blocks, tests, modules) = self.view(before.clone()).ask(|it| {
+        if let Some(judgement) = self.view(before.clone()).ask(|it| Ok(it.of_layout(&deltas, &scene)))? {
+            return Ok(judgement);
+        }
+        let (mut reach, earlier_blocks, imports, tests, modules) = self.view(before.clone()).ask(|it| {
             let reach = it.reach(&scene, &deltas);
             let mut blocks = it.misfits_of(&reach, &scene, Side::Before);
             blocks.extend(it.refused_derives(&deltas, &scene, Side::Before));
-            blocks.extend(scene.olds.iter().flat_map(|old| it.unused_imports(old)));
-            Ok((reach, blocks, it.tests_reaching(&deltas, &scene), it.modules_at_stake(&deltas, &scene)))
+            let imports = it.imports_at_stake(&scene);
+            blocks.extend(imports.values().flatten().cloned());
+            Ok((reach, blocks, imports, it.tests_reaching(&deltas, &scene), it.modules_at_stake(&deltas, &scene)))
         })?;
         let reached = started.elapsed();
         let is_cut = reach.units.len() > MAX_UNITS;
@@ -174,7 +180,7 @@ impl Rust {
         earlier.extend(earlier_blocks);
         earlier.extend(scene.olds.iter().flat_map(|it| syntax_errors(it)));
         let compared = started.elapsed();
-        *memory = Some(self.apply_texts(edits, |it| it.new.clone()));
+        *memory = Some(self.try_out(&texts(edits, |it| it.new.clone())));
         let applied = started.elapsed();
         let mut later = self.errors_of(after, &reach, Side::After)?;
         let inferred = started.elapsed();
@@ -185,13 +191,11 @@ impl Rust {
             later.extend(it.misfits_of(&reach, &scene, Side::After));
             later.extend(it.refused_derives(&deltas, &scene, Side::After));
             later.extend(scene.news.iter().flat_map(|it| syntax_errors(it)));
-            later.extend(scene.news.iter().flat_map(|new| it.unused_imports(new)));
+            later.extend(imports.keys().flat_map(|at| it.unused_imports(&scene.news[*at]).found));
             let (mut new, fixed) = differ(&earlier, &later, before, after, &scene.maps);
             it.apply_rules(&reach, &deltas, &scene, &mut new);
             let mut impact = it.impact(&reach.causes, &deltas, &scene, &new);
-            impact.tests = it.told_tests(&tests, &scene);
-            let detail = tests.missing.map(str::to_owned);
-            impact.unchecked.extend(detail.map(|detail| Unchecked { code: "tests".to_owned(), detail }));
+            it.tell_tests(&tests, &scene, Side::After, &mut impact);
             Ok(Judgement { new, fixed, impact, coverage: it.coverage(true) })
         })?;
         let (units, total) = (reach.units.len(), started.elapsed());
@@ -207,7 +211,7 @@ impl Rust {
     fn errors_of(&self, files: &Arc<Files>, reach: &Reach<'_>, side: Side) -> Result<Vec<Diagnostic>> {
         let units = &reach.units;
         let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
-        let threads = cores.min(units.len() / UNITS_OF_A_THREAD).max(1);
+        let threads = cores.min(units.len()).max(1);
         let next = AtomicUsize::new(0);
         let work = |view: View| {
             view.ask(|it| {
@@ -219,7 +223,7 @@ impl Rust {
                     let known = it.file_id(&unit.file).filter(|_| side == Side::Before);
                     match known.and_then(|id| it.index.errors(id)) {
                         Some(known) => {
-                            let errors = known.get(&at).into_iter().flatten();
+                            let errors = known.bodies.get(&at).into_iter().flatten();
                             found.extend(errors.filter(|it| with_operators || !operators::is_of_operator(it)).cloned());
                         }
                         None => {
@@ -245,11 +249,10 @@ impl Rust {
             Ok(found)
         })
     }
+}
 
-    fn apply_texts(&mut self, edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) -> Memory {
-        let texts: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), text(it))).collect();
-        self.apply_and_forget(&texts)
-    }
+fn texts(edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) -> Vec<(Arc<str>, Option<Arc<str>>)> {
+    edits.iter().map(|it| (Arc::from(it.file.as_str()), text(it))).collect()
 }
 
 fn file_of(files: &Files, edit: &FileEdit) -> Arc<File> {
@@ -257,6 +260,30 @@ fn file_of(files: &Files, edit: &FileEdit) -> Arc<File> {
 }
 
 impl<'db> Context<'db> {
+    /// The unused imports of the old texts, where the new ones may have others.
+    fn imports_at_stake(&self, scene: &Scene) -> BTreeMap<usize, Vec<Diagnostic>> {
+        let mut at_stake = BTreeMap::new();
+        for (index, (old, new)) in scene.olds.iter().zip(&scene.news).enumerate() {
+            let known = self.file_id(&old.path).and_then(|id| self.index.errors(id));
+            let computed;
+            let unused = match &known {
+                Some(known) => &known.imports,
+                None => {
+                    computed = self.unused_imports(old);
+                    &computed
+                }
+            };
+            let gaps = |of: &BTreeMap<String, OffsetMap>| of.get(&*old.path).map(OffsetMap::gaps).unwrap_or_default();
+            let gone = gaps(&scene.maps).into_iter().map(|it| (&*old.text, it));
+            let came = gaps(&scene.backs).into_iter().map(|it| (&*new.text, it));
+            let same = |a: &Outline, b: &Outline| a.rest == b.rest && a.errors.is_empty() && b.errors.is_empty();
+            if scene.olds.len() > 1 || !same(old.outline(), new.outline()) || unused.rest_on(gone.chain(came)) {
+                at_stake.insert(index, unused.found.clone());
+            }
+        }
+        at_stake
+    }
+
     /// What of the implementations does not fit their traits.
     fn misfits_of(&self, reach: &Reach<'_>, scene: &Scene, side: Side) -> Vec<Diagnostic> {
         let nothing = BTreeMap::new();
@@ -281,7 +308,8 @@ impl<'db> Context<'db> {
             };
             let Some((file, map)) = self.files.get(name).zip(maps.get(&**name)) else { continue };
             // What is written in a block decides, and what its names mean.
-            let is_looked_at = |at: Span| scene.is_loose(index) || !map.is_untouched(at);
+            let loose = &scene.loose[index];
+            let is_looked_at = |at: Span| !map.is_untouched(at) || loose.concerns(&file.text[at.start..at.end]);
             file.outline().walk(&mut |item| {
                 if item.kind == SymbolKind::Impl && item.name.contains(" for ") && is_looked_at(item.span) {
                     found.extend(self.misfits(file, item.name_span.start, shapes));
@@ -293,8 +321,25 @@ impl<'db> Context<'db> {
         found
     }
 
+    /// Where only white space and comments change nothing is asked of the state after.
+    fn of_layout(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene) -> Option<Judgement> {
+        if !scene.is_layout(self) {
+            return None;
+        }
+        let changed = self.changed(deltas, scene, Side::Before);
+        let mut impact = Impact { changed, unchecked: unchecked(), ..Impact::default() };
+        self.tell_tests(&self.tests_reaching(deltas, scene), scene, Side::Before, &mut impact);
+        Some(Judgement { impact, coverage: self.coverage(true), ..Judgement::default() })
+    }
+
+    fn tell_tests(&self, tests: &Tests, scene: &Scene, now: Side, impact: &mut Impact) {
+        impact.tests = self.told_tests(tests, scene, now);
+        let detail = tests.missing.map(str::to_owned);
+        impact.unchecked.extend(detail.map(|detail| Unchecked { code: "tests".to_owned(), detail }));
+    }
+
     fn impact(&self, causes: &[Cause<'_>], deltas: &[(usize, Delta<'_>)], scene: &Scene, new: &[Diagnostic]) -> Impact {
-        let mut impact = Impact { changed: self.changed(deltas, scene), ..Impact::default() };
+        let mut impact = Impact { changed: self.changed(deltas, scene, Side::After), ..Impact::default() };
         let mut named: HashMap<(Arc<str>, usize), &Cause<'_>> = HashMap::new();
         let mut places = Vec::new();
         for cause in causes {
@@ -358,11 +403,14 @@ impl<'db> Context<'db> {
     }
 
     /// Each changed declaration by the path it has where it exists.
-    fn changed(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene) -> Vec<Changed> {
+    fn changed(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene, side: Side) -> Vec<Changed> {
         let Scene { olds, news, .. } = scene;
-        let after = |index: usize, delta: &Delta<'_>| {
-            let id = self.file_id(&news[index].path)?;
-            self.path_of(self.definition_at(id, delta.after?.name_span.start)?)
+        let now = |index: usize, delta: &Delta<'_>| {
+            let (file, item) = match side {
+                Side::Before => (&olds[index], delta.before?),
+                Side::After => (&news[index], delta.after?),
+            };
+            self.path_of(self.definition_at(self.file_id(&file.path)?, item.name_span.start)?)
         };
         deltas
             .iter()
@@ -381,7 +429,7 @@ impl<'db> Context<'db> {
                 };
                 let symbol = match (delta.kind, delta.before) {
                     (ChangeKind::Removed | ChangeKind::Renamed, Some(before)) => written(before),
-                    _ => after(*index, delta).unwrap_or_else(|| written(item)),
+                    _ => now(*index, delta).unwrap_or_else(|| written(item)),
                 };
                 Some(Changed {
                     symbol,

@@ -251,6 +251,9 @@ impl<'db> Context<'db> {
     /// The path of the innermost symbol around an offset.
     pub(super) fn enclosing_path(&self, file: &File, id: FileId, offset: usize) -> Option<String> {
         let own = self.files.get(&file.path)?;
+        if let Some(known) = self.index.symbols(id).and_then(|it| it.enclosing(offset)) {
+            return Some(known);
+        }
         let mut item: Option<Item<'db>> = None;
         let mut innermost = None;
         for around in own.outline().enclosing(offset) {

@@ -22,7 +22,7 @@ use std::hash::BuildHasher as _;
 use ra_ap_syntax::AstNode as _;
 use ra_ap_syntax::ast;
 
-use crate::model::{Outline, SyntaxError};
+use crate::model::{Outline, Rest, SyntaxError};
 use crate::text::lines::LineIndex;
 
 use source::Source;
@@ -37,7 +37,7 @@ pub fn outline(text: &str) -> Outline {
             skeleton: text.to_owned(),
             skeleton_lines: (1..=LineIndex::new(text).line_count()).collect(),
             errors: vec![SyntaxError { message, span }],
-            rest: rustc_hash::FxBuildHasher.hash_one(text),
+            rest: Rest { others: rustc_hash::FxBuildHasher.hash_one(text), ..Rest::default() },
             ..Outline::default()
         };
     }
@@ -49,7 +49,7 @@ pub fn outline(text: &str) -> Outline {
         items: items::items(&source),
         skeleton,
         skeleton_lines,
-        rest: rest::rest(source.tree.syntax()),
+        rest: rest::rest(&source),
         errors: source.errors,
     }
 }

@@ -20,6 +20,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
+use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, Edition, SyntaxKind, SyntaxNode, SyntaxToken, ast};
@@ -112,6 +113,14 @@ impl Pass<'_> {
         edited.map_or_else(|| outside(self.db, file), |it| it.1.clone())
     }
 
+    /// The tree of a file as its text was before.
+    fn tree(&self, file: FileId, text: &str) -> SyntaxNode {
+        if self.edited.iter().any(|it| it.0 == file) {
+            return ast::SourceFile::parse(text, Edition::CURRENT).tree().syntax().clone();
+        }
+        Semantics::new(self.db).parse_guess_edition(file).syntax().clone()
+    }
+
     /// Notes what a word touches in a file, as its text was before.
     fn look(&mut self, file: FileId, word: &str, only: Option<Key>) -> Option<()> {
         let before = self.before(file);
@@ -129,7 +138,7 @@ impl Pass<'_> {
                 self.touch(file, body);
                 continue;
             }
-            let tree = tree.get_or_insert_with(|| parsed(&text));
+            let tree = tree.get_or_insert_with(|| self.tree(file, &text));
             self.look_at(file, &before, &tree.token_at_offset(text_size(at)).right_biased()?)?;
         }
         Some(())
@@ -182,10 +191,6 @@ impl Pass<'_> {
     fn touch(&mut self, file: FileId, stretch: Span) {
         self.touched.stretches.entry(file).or_default().push(stretch);
     }
-}
-
-fn parsed(text: &str) -> SyntaxNode {
-    ast::SourceFile::parse(text, Edition::CURRENT).tree().syntax().clone()
 }
 
 /// Whether all that is meant at a place is known, and none of it is this. An import may stand for more than is said of

@@ -126,10 +126,7 @@ impl<'db> Context<'db> {
     fn usage(&self, it: &Occurrence, enclosing: &mut HashMap<(FileId, usize), Option<String>>) -> Usage {
         let place = it.file.lines().place(&it.file.path, it.at);
         let innermost = it.file.outline().enclosing(it.at.start).last().map_or(0, |item| item.span.start);
-        let around = || {
-            let known = self.index.symbols(it.id).and_then(|known| known.enclosing(it.at.start));
-            known.or_else(|| self.enclosing_path(&it.file, it.id, it.at.start))
-        };
+        let around = || self.enclosing_path(&it.file, it.id, it.at.start);
         let symbol = enclosing.entry((it.id, innermost)).or_insert_with(around).clone();
         Usage {
             text: self.line(&it.file, &place),

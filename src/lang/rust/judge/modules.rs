@@ -16,7 +16,7 @@ impl<'db> Context<'db> {
     /// The modules that a change may take away, by itself or by what macros make of it, by their crates.
     pub(super) fn modules_at_stake(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene) -> Modules {
         let is_seen = |index: usize| {
-            scene.is_loose(index) || deltas.iter().any(|it| it.0 == index && it.1.kind != ChangeKind::Body)
+            !scene.loose[index].is_empty() || deltas.iter().any(|it| it.0 == index && it.1.kind != ChangeKind::Body)
         };
         let seen = scene.olds.iter().enumerate().filter(|it| is_seen(it.0));
         let own = seen.filter_map(|it| self.sema.first_crate(self.file_id(&it.1.path)?));

@@ -112,13 +112,9 @@ impl<'db> Context<'db> {
             let of_file: Vec<Delta<'a>> = deltas.iter().filter(|it| it.0 == index).map(|it| it.1.clone()).collect();
             let changed: BTreeSet<usize> =
                 of_file.iter().filter_map(|it| it.after).map(|it| it.name_span.start).collect();
-            let all = scene.is_loose(index);
-            let mut bodies: BTreeSet<usize> = BTreeSet::new();
-            new.outline().walk(&mut |item| {
-                if all || changed.contains(&item.name_span.start) {
-                    bodies.extend(unit_around(new, item.name_span.start).map(|it| it.name_span.start));
-                }
-            });
+            let loose = &scene.loose[index];
+            let mut bodies = loose.bodies(new);
+            bodies.extend(changed.into_iter().filter_map(|it| Some(unit_around(new, it)?.name_span.start)));
             let mut shapes = BTreeMap::new();
             for (before, after) in pairs((old.outline(), &old.text), (new.outline(), &new.text), &of_file) {
                 if let Some(shape) = before.and_then(|it| reach.shapes.remove(&(old.path.clone(), it))) {
@@ -131,14 +127,14 @@ impl<'db> Context<'db> {
                 }
             }
             reach.shapes.extend(shapes);
-            if all || !bodies_with_other_imports(old, new).is_empty() {
+            if !loose.is_empty() || !bodies_with_other_imports(old, new).is_empty() {
                 self.note_unresolved(old, &mut reach.unresolved);
             }
             // What is left of the old file is gone, but for calls of macros.
             let left: Vec<usize> = units.extract_if(.., |it| it.0 == old.path).map(|it| it.1).collect();
             for before in left {
                 if let Some(after) = scene.moved(&old.path, before) {
-                    let (file, edited) = (old.path.clone(), all);
+                    let (file, edited) = (old.path.clone(), loose.all);
                     reach.units.push(Unit { file, before: Some(before), after: Some(after), edited });
                 }
             }
@@ -166,7 +162,8 @@ impl<'db> Context<'db> {
             let bodies = self.bodies_at(&file.path, at).into_iter();
             (at, bodies.flat_map(|it| self.errors_in(it, true)).collect::<Vec<_>>())
         };
-        bodies.into_iter().map(errors).filter(|it| !it.1.is_empty()).collect()
+        let bodies = bodies.into_iter().map(errors).filter(|it| !it.1.is_empty()).collect();
+        FileErrors { bodies, imports: self.unused_imports(file) }
     }
 
     /// The body of what is named at an offset; where a macro is called among items, the bodies that it makes.

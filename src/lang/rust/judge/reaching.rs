@@ -7,8 +7,8 @@ use std::sync::Arc;
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 
-use super::Scene;
 use super::reach::{has_body, unit_around};
+use super::{Scene, Side};
 use crate::lang::files::File;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::index::Known;
@@ -161,14 +161,20 @@ impl<'db> Context<'db> {
     }
 
     /// As they stand after the change.
-    pub(super) fn told_tests(&self, tests: &Tests, scene: &Scene) -> Vec<Reaching> {
+    pub(super) fn told_tests(&self, tests: &Tests, scene: &Scene, now: Side) -> Vec<Reaching> {
         let told = tests.found.iter().filter_map(|it| {
             let start = scene.moved(&it.file.path, it.at.start)?;
-            let file = self.files.get(&it.file.path)?;
+            let edited = scene.news.iter().find(|new| new.path == it.file.path);
+            let file = edited.or_else(|| self.files.get(&it.file.path))?;
+            let (own, at) = match now {
+                Side::Before => (&it.file, it.at.start),
+                Side::After => (file, start),
+            };
             let place = file.lines().place(&file.path, Span::new(start, start + (it.at.end - it.at.start)));
+            let symbol = self.enclosing_path(own, it.id, at);
             let at = Affected {
                 text: self.line(file, &place),
-                symbol: self.enclosing_path(file, it.id, start),
+                symbol,
                 cause: Some(it.cause.to_string()),
                 test: true,
                 place,

@@ -20,7 +20,7 @@ use crate::lang::rust::names::{Reader, Verdict, Why};
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Severity, Span, SymbolKind};
-use crate::text::words::words;
+use crate::text::words::{words, words_at};
 
 /// Of a trait that is lost, the derived ones that need it.
 const BUILT_ON: [(&str, &[&str]); 3] =
@@ -295,15 +295,17 @@ impl<'db> Context<'db> {
         let old = &scene.olds[index];
         let Some(back) = scene.backs.get(&*file.path) else { return };
         let reader = Reader::new(&self.sema, id);
-        let all = scene.is_loose(index);
-        let importing = bodies_with_other_imports(old, file);
-        let places: Vec<(usize, &str)> = words(&file.text).collect();
+        let loose = &scene.loose[index];
+        let mut places: BTreeSet<(usize, &str)> = match loose.all {
+            true => words(&file.text).collect(),
+            false => loose.places(&file.text).collect(),
+        };
+        places.extend(bodies_with_other_imports(old, file).into_iter().flat_map(|it| words_at(&file.text, it)));
+        places.retain(|it| !lost_variants.contains(it.1));
+        let written = back.gaps().into_iter().flat_map(|it| words_at(&file.text, it));
+        places.extend(written.filter(|(at, word)| !back.is_untouched(Span::new(*at, at + word.len()))));
         for (at, word) in places {
             let before = back.offset(at).filter(|_| back.is_untouched(Span::new(at, at + word.len())));
-            let is_seen_anew = all || importing.iter().any(|it| it.contains(at));
-            if before.is_some() && (!is_seen_anew || lost_variants.contains(word)) {
-                continue;
-            }
             if before.is_some_and(|it| reach.unresolved.contains(&(file.path.clone(), it))) {
                 continue;
             }

@@ -127,6 +127,8 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("a field without its lifetime", "    pub by: u8,\n", "    pub by: u8,\n    pub name: &str,\n"),
     ("hidden within the crate", "pub(crate) fn within() -> u8 {", "fn within() -> u8 {"),
     ("hidden from the root", "pub fn sized(side: u32) -> usize {", "fn sized(side: u32) -> usize {"),
+    ("an import of another thing by the same name", "use std::fmt;\n", "use std::cmp as fmt;\n"),
+    ("a block of another type", "impl Steps {", "impl Side {"),
     ("a body without its value", "    drop(side);\n    1\n", "    drop(side);\n"),
 ];
 
@@ -151,6 +153,17 @@ const HARMLESS: &[(&str, &str, &str)] = &[
         "pub fn helper() -> u8 {",
         "pub fn one<'a>(it: &'a str, _: u8) -> Option<&str> {\n    Some(it)\n}\n\npub fn two(it: std::str::Chars, _: fn(&u8) -> &u8) -> &str {\n    it.as_str()\n}\n\npub fn three(_: impl Fn(&str) -> &str) -> &'static str {\n    \"\"\n}\n\npub fn helper() -> u8 {",
     ),
+    (
+        "a block added",
+        "pub enum Kind {",
+        "impl Side {\n    pub fn half(&self) -> u32 {\n        self.0 / 2\n    }\n}\n\npub enum Kind {",
+    ),
+    (
+        "a module of tests added",
+        "pub enum Kind {",
+        "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}\n\npub enum Kind {",
+    ),
+    ("a comment in a body", "pub fn helper() -> u8 {\n", "pub fn helper() -> u8 {\n    // One.\n"),
     ("white space", "pub fn helper() -> u8 {\n    1\n}", "pub fn helper()   -> u8 { 1 }"),
 ];
 

@@ -22,7 +22,7 @@ fn faults(context: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<String> {
     if let Some(known) = context.index.errors(id) {
         // rust-analyzer tells now and then that a type is not known, and not when it is asked again.
         let told = |errors: &FileErrors| {
-            let all = errors.values().flatten().filter(|it| it.code.as_deref() != Some("E0282"));
+            let all = errors.bodies.values().flatten().filter(|it| it.code.as_deref() != Some("E0282"));
             all.cloned().collect::<BTreeSet<_>>()
         };
         let (known, anew) = (told(&known), told(&context.errors_of_file(file)));

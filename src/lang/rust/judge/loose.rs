@@ -1,0 +1,107 @@
+//! What an edit changes between the items of a file, and whom that may concern: all bodies of the file, or those that
+//! write certain names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use ra_ap_hir::{ModuleDef, PathResolution};
+use ra_ap_syntax::{AstNode as _, Edition, SourceFile, ast};
+
+use super::Scene;
+use super::reach::{has_body, unit_around};
+use crate::lang::files::File;
+use crate::lang::rust::view::Context;
+use crate::model::{RestPart, Span};
+use crate::text::words::occurrences;
+
+/// Where more names change, all bodies are looked at.
+const MAX_NAMES: usize = 64;
+
+#[derive(Default)]
+pub(super) struct Loose {
+    /// Any name may mean something else.
+    pub(super) all: bool,
+    pub(super) names: BTreeSet<String>,
+    /// Blocks of the new text whose heads are not what they were.
+    blocks: Vec<Span>,
+    /// What imports that came or went import.
+    imports: BTreeSet<String>,
+}
+
+impl Loose {
+    pub(super) fn new(old: &File, new: &File) -> Loose {
+        let (before, after) = (&old.outline().rest, &new.outline().rest);
+        let mut loose = Loose { all: before.others != after.others, ..Loose::default() };
+        if loose.all || before == after {
+            return loose;
+        }
+        let (olds, news) = (counted(&before.parts), counted(&after.parts));
+        let of = |parts: &BTreeMap<u64, Vec<&RestPart>>, hash: u64| parts.get(&hash).map_or(0, Vec::len);
+        let differs = |it: &&RestPart| of(&olds, it.hash) != of(&news, it.hash);
+        for part in before.parts.iter().chain(&after.parts).filter(differs) {
+            loose.names.extend(part.names.iter().cloned());
+            loose.imports.extend(part.import.clone());
+        }
+        loose.blocks.extend(after.parts.iter().filter(differs).filter_map(|it| it.block));
+        loose.all = loose.names.len() > MAX_NAMES || old.text.is_empty() || new.text.is_empty();
+        loose
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        !self.all && self.names.is_empty() && self.blocks.is_empty()
+    }
+
+    pub(super) fn concerns(&self, text: &str) -> bool {
+        self.all || self.names.iter().any(|name| occurrences(text, name).next().is_some())
+    }
+
+    /// Where the names stand in a text, in order.
+    pub(super) fn places<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
+        self.names.iter().flat_map(move |name| occurrences(text, name).map(move |at| (at, name.as_str())))
+    }
+
+    /// The bodies of the new text that may mean something else now, by where their names stand.
+    pub(super) fn bodies(&self, new: &File) -> BTreeSet<usize> {
+        let mut bodies = BTreeSet::new();
+        if self.all || !self.blocks.is_empty() {
+            new.outline().walk(&mut |item| {
+                if has_body(item.kind) && (self.all || self.blocks.iter().any(|it| it.encloses(item.span))) {
+                    bodies.extend(unit_around(new, item.name_span.start).map(|it| it.name_span.start));
+                }
+            });
+        }
+        if !self.all {
+            bodies.extend(self.places(&new.text).filter_map(|it| Some(unit_around(new, it.0)?.name_span.start)));
+        }
+        bodies
+    }
+}
+
+fn counted(parts: &[RestPart]) -> BTreeMap<u64, Vec<&RestPart>> {
+    let mut counted: BTreeMap<u64, Vec<&RestPart>> = BTreeMap::new();
+    for part in parts {
+        counted.entry(part.hash).or_default().push(part);
+    }
+    counted
+}
+
+impl<'db> Context<'db> {
+    /// An import of a trait concerns who calls its methods, and they are not looked for by their names.
+    pub(super) fn weigh_imports(&self, scene: &mut Scene) {
+        let Scene { olds, loose, .. } = scene;
+        for (old, loose) in olds.iter().zip(loose).filter(|it| !it.1.all) {
+            loose.all = loose.imports.iter().any(|it| !self.brings_one_name(old, it));
+        }
+    }
+
+    fn brings_one_name(&self, file: &Arc<File>, import: &str) -> bool {
+        let text = format!("use {import};");
+        let path = SourceFile::parse(&text, Edition::CURRENT).tree().syntax().descendants().find_map(ast::Path::cast);
+        let scope = self.file_id(&file.path).and_then(|id| {
+            let tree = self.sema.parse_guess_edition(id);
+            self.sema.scope(tree.syntax())
+        });
+        let meant = scope.zip(path).and_then(|(scope, path)| scope.speculative_resolve(&path));
+        meant.is_some_and(|it| !matches!(it, PathResolution::Def(ModuleDef::Trait(_))))
+    }
+}
