@@ -245,11 +245,10 @@ mod tests {
     #[test]
     fn gaps_are_what_is_not_kept() {
         let text = |text: &'static str| move |it: Span| &text[it.start..it.end];
-        let (old, new) = ("one\ntwo\nthree\n", "one\nthree\nfour\n");
+        let (old, new) = ("a\nbbb\nc\n", "a\nc\nddd\n");
         let map = OffsetMap::new(old, new);
-        assert_eq!(map.gaps().into_iter().map(text(old)).collect::<Vec<_>>(), ["two\n", ""]);
-        assert_eq!(map.inverse().gaps().into_iter().map(text(new)).collect::<Vec<_>>(), ["", "four\n"]);
-        assert_eq!(map.inverse(), OffsetMap::new(new, old));
+        assert_eq!(map.gaps().into_iter().map(text(old)).collect::<Vec<_>>(), ["bbb\n", ""]);
+        assert_eq!(map.inverse().gaps().into_iter().map(text(new)).collect::<Vec<_>>(), ["", "ddd\n"]);
         assert_eq!(OffsetMap::new(old, old).gaps(), []);
     }
 

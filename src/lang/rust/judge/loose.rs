@@ -12,7 +12,7 @@ use super::reach::{has_body, unit_around};
 use crate::lang::files::File;
 use crate::lang::rust::view::Context;
 use crate::model::{RestPart, Span};
-use crate::text::words::occurrences;
+use crate::text::words::{occurrences, words, words_at};
 
 /// Where more names change, all bodies are looked at.
 const MAX_NAMES: usize = 64;
@@ -60,6 +60,14 @@ impl Loose {
         self.names.iter().flat_map(move |name| occurrences(text, name).map(move |at| (at, name.as_str())))
     }
 
+    /// The same, with what paths name behind them.
+    pub(super) fn paths<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
+        self.places(text).flat_map(move |(at, name)| {
+            let behind = Span::new(at, end_of_path(text, at + name.len()));
+            words_at(text, behind)
+        })
+    }
+
     /// The bodies of the new text that may mean something else now, by where their names stand.
     pub(super) fn bodies(&self, new: &File) -> BTreeSet<usize> {
         let mut bodies = BTreeSet::new();
@@ -75,6 +83,22 @@ impl Loose {
         }
         bodies
     }
+}
+
+/// Where a path ends of which a segment ends at an offset; a list of imports belongs to it.
+fn end_of_path(text: &str, segment_end: usize) -> usize {
+    let mut end = segment_end;
+    while let Some(behind) = text[end..].strip_prefix("::") {
+        let length = match behind.strip_prefix('{') {
+            Some(_) => behind.find(';').unwrap_or(behind.len()),
+            None => words(behind).next().filter(|it| it.0 == 0).map_or(0, |it| it.1.len()),
+        };
+        if length == 0 {
+            break;
+        }
+        end += 2 + length;
+    }
+    end
 }
 
 fn counted(parts: &[RestPart]) -> BTreeMap<u64, Vec<&RestPart>> {

@@ -298,7 +298,7 @@ impl<'db> Context<'db> {
         let loose = &scene.loose[index];
         let mut places: BTreeSet<(usize, &str)> = match loose.all {
             true => words(&file.text).collect(),
-            false => loose.places(&file.text).collect(),
+            false => loose.paths(&file.text).collect(),
         };
         places.extend(bodies_with_other_imports(old, file).into_iter().flat_map(|it| words_at(&file.text, it)));
         places.retain(|it| !lost_variants.contains(it.1));
