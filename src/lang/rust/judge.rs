@@ -6,6 +6,8 @@
 
 mod constants;
 mod derives;
+mod entry;
+mod expanded;
 mod impls;
 mod lifetimes;
 mod lost;
@@ -19,6 +21,7 @@ mod patterns;
 mod reach;
 mod reaching;
 mod rules;
+mod tainted;
 mod unused;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -216,7 +219,8 @@ impl Rust {
                     let Some(at) = unit.at(side) else { continue };
                     let with_operators = unit.edited || reach.retyped;
                     // What was not changed yet may be known already.
-                    let known = it.file_id(&unit.file).filter(|_| side == Side::Before);
+                    let is_known = side == Side::Before && !it.is_of_made(&unit.file, at);
+                    let known = it.file_id(&unit.file).filter(|_| is_known);
                     match known.and_then(|id| it.index.errors(id)) {
                         Some(known) => {
                             let errors = known.get(&at).into_iter().flatten();

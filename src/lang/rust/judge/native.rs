@@ -50,6 +50,7 @@ impl<'db> Context<'db> {
                 self.operators(&source, &mut told);
             }
             self.missed_variants(&source, &mut told);
+            self.without_tainted(&source, &mut told);
         }
         let inner = || self.body_syntax(body).into_iter().flat_map(|it| it.descendants()).filter_map(ast::Const::cast);
         let constants: Vec<Const> = match body {
@@ -365,7 +366,7 @@ impl<'db> Context<'db> {
     }
 
     /// Of what a macro of the workspace makes out of its own definition, the place there: so tells it the compiler.
-    fn where_written(&self, at: InFile<TextRange>) -> Option<FileRange> {
+    pub(super) fn where_written(&self, at: InFile<TextRange>) -> Option<FileRange> {
         at.file_id.macro_file()?;
         let (range, context) = at.original_node_file_range_opt(self.db)?;
         let file = range.file_id.file_id(self.db);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Visibility};
+use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Module, Visibility};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
@@ -90,10 +90,11 @@ impl<'db> Context<'db> {
             self.twice(file, &of_file, &mut told);
             self.untold_lifetimes(file, &of_file).into_iter().for_each(|it| told.add(it));
             self.without_files(file, &of_file, &mut told);
+            self.without_main(file, &of_file).into_iter().for_each(|it| told.add(it));
         }
         let new = told.new;
         new.retain(|it| !self.follows_from(&lost_imports, it));
-        let is_gone = |it: &Diagnostic| matches!(it.code.as_deref(), Some("E0432" | "E0433" | "E0412"));
+        let is_gone = |it: &Diagnostic| matches!(it.code.as_deref(), Some("E0432" | "E0433" | "E0412" | "E0603"));
         if new.iter().any(is_gone) {
             new.retain(|it| !self.follows_from_unknown(&types, &lost_imports, it));
         }
@@ -116,19 +117,33 @@ impl<'db> Context<'db> {
             };
             let around =
                 gone.iter().filter(|it| it.0 == index && it.1.span.encloses(item.span) && it.1.span != item.span);
-            around.into_iter().any(|it| is_type(it.1.kind) || it.1.kind == SymbolKind::Trait)
+            let has_members =
+                |kind: SymbolKind| is_type(kind) || matches!(kind, SymbolKind::Trait | SymbolKind::Variant);
+            around.into_iter().any(|it| has_members(it.1.kind))
         };
         let causes: Vec<&Cause<'_>> = reach.causes.iter().filter(|it| !is_member(it)).collect();
         let mut lost = LostImports::default();
-        for imports in [true, false] {
-            let places = causes.iter().flat_map(|cause| cause.occurrences.iter().map(move |it| (*cause, it)));
-            for (cause, it) in places.filter(|it| (it.1.role == Role::Import) == imports) {
-                let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
-                if !imports && self.is_bare(&error) && is_lost(&lost, &error, &cause.name) {
-                    continue;
+        for cause in &causes {
+            let imports = cause.occurrences.iter().filter(|it| it.role == Role::Import);
+            let broken: Vec<Diagnostic> = imports.filter_map(|it| self.judge_occurrence(cause, it, scene)).collect();
+            // What is only hidden is told once more.
+            let is_missed = |it: &&Diagnostic| it.code.as_deref() == Some("E0432");
+            let importing: Vec<Module> =
+                broken.iter().filter(is_missed).filter_map(|it| self.module_around(it)).collect();
+            for error in broken {
+                let members = gone.iter().filter(|it| it.1.name == cause.name).flat_map(|it| &it.1.children);
+                self.note_lost(&error, &cause.name, members.map(|it| it.name.as_str()), &mut lost);
+                // What a broken import would have handed on is missed there.
+                if !self.leads_through(&error, &importing) {
+                    told.add(error);
                 }
-                if imports && let Some(within) = self.brought_in(&error) {
-                    lost.entry(it.file.path.clone()).or_default().push((cause.name.clone(), within));
+            }
+            self.gone_in_definitions(cause, scene).into_iter().for_each(|it| told.add(it));
+            for it in cause.occurrences.iter().filter(|it| it.role != Role::Import) {
+                let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
+                if self.is_bare(&error) && is_lost(&lost, &error, &cause.name) || self.leads_through(&error, &importing)
+                {
+                    continue;
                 }
                 told.add(error);
             }
@@ -171,7 +186,10 @@ impl<'db> Context<'db> {
                 let code = self.hidden(&token, definition)?;
                 Some(self.error(place, code, format!("`{}` is not visible here any more", cause.path)))
             }
-            Some(definition) => Some(self.error(place, "E0308", self.length(&token, definition)?)),
+            Some(definition) => match self.function_as_pattern(&token, definition) {
+                Some((code, message)) => Some(self.error(place, code, message)),
+                None => Some(self.error(place, "E0308", self.length(&token, definition)?)),
+            },
         }
     }
 
@@ -309,8 +327,20 @@ impl<'db> Context<'db> {
             }
             // The links of a comment are no names to the compiler, and all of a file's would be read.
             let Some(token) = self.token(id, at).filter(|it| it.kind() != SyntaxKind::COMMENT) else { continue };
-            if let Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) = reader.read(at, word) {
+            let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
+            let is_no_trait = match reader.read(at, word) {
+                Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) => false,
+                // A derive macro goes by the name of its trait.
+                Some(Verdict::Names(it)) if before.is_none() && !it.is_empty() && it.iter().all(is_macro) => true,
+                _ => continue,
+            };
+            {
                 let Some((code, what)) = unresolved_kind(&token) else { continue };
+                let code = match (code, is_no_trait) {
+                    ("E0405", true) => "E0404",
+                    (_, true) => continue,
+                    (code, false) => code,
+                };
                 if self.is_switched_off(own, id, at) || is_conditional(&token) {
                     continue;
                 }
@@ -408,12 +438,12 @@ fn namespace(kind: SymbolKind) -> Option<u8> {
     }
 }
 
-fn is_type(kind: SymbolKind) -> bool {
+pub(super) fn is_type(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union)
 }
 
 /// Where a type derives a trait.
-fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Span> {
+pub(super) fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Span> {
     let head = file.text.get(item.span.start..item.name_span.start)?;
     let list = head.find("derive(")?;
     let (at, word) = words(&head[list..]).find(|(_, word)| *word == name)?;
@@ -434,7 +464,7 @@ fn gone(token: &SyntaxToken, role: Role, name: &str, hidden: bool, path: &str) -
 }
 
 /// The code and the kind of thing that is looked for where a path stands; `None` for members.
-fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'static str)> {
+pub(super) fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'static str)> {
     if token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())) {
         return unresolved_in_macro(token);
     }

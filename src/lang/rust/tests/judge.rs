@@ -128,6 +128,23 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("hidden within the crate", "pub(crate) fn within() -> u8 {", "fn within() -> u8 {"),
     ("hidden from the root", "pub fn sized(side: u32) -> usize {", "fn sized(side: u32) -> usize {"),
     ("a body without its value", "    drop(side);\n    1\n", "    drop(side);\n"),
+    ("no default any more", "    #[default]\n    Plain,\n", ""),
+    ("a part of a length of another type", "pub const WIDTH: usize", "pub const WIDTH: u8"),
+    ("a shift of all bits", "pub const SHIFTED: u32 =", "pub const SHIFTED: u16 ="),
+    ("an enum renamed that is handed on", "pub enum Kind {", "pub enum Sort {"),
+    ("a method of a macro's implementations", "    fn size(&self) -> u8;", "    fn size(&self) -> u16;"),
+    (
+        "one more that a macro does not implement",
+        "    fn size(&self) -> u8;",
+        "    fn size(&self) -> u8;\n    fn more(&self);",
+    ),
+    ("no receiver any more", "pub fn pair(&self) -> (String, u8) {", "pub fn pair() -> (String, u8) {"),
+    (
+        "an operand that is none any more",
+        "pub fn hidden(&self) -> u8 {\n        self.hidden",
+        "pub fn hidden(&self) -> Option<u8> {\n        Some(self.hidden)",
+    ),
+    ("a hidden enum", "pub enum Kind {", "enum Kind {"),
 ];
 
 const HARMLESS: &[(&str, &str, &str)] = &[
