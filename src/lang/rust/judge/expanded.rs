@@ -1,6 +1,8 @@
 //! Names in the definitions of macros. They are no more than tokens there, and mean something in what calls make: the
 //! compiler tells them where they are written.
 
+use std::collections::BTreeSet;
+
 use ra_ap_hir::InFile;
 use ra_ap_ide::FileRange;
 use ra_ap_ide_db::defs::{Definition, NameRefClass};
@@ -9,8 +11,9 @@ use ra_ap_syntax::{AstNode as _, ast};
 use super::Scene;
 use super::reach::Cause;
 use super::rules::unresolved_kind;
-use crate::lang::rust::view::{Context, span};
-use crate::model::{ChangeKind, Diagnostic, Span};
+use crate::lang::rust::view::Context;
+use crate::model::{ChangeKind, Diagnostic};
+use crate::text::words::words;
 
 impl<'db> Context<'db> {
     /// Where the definition of a macro names what is gone.
@@ -41,25 +44,37 @@ impl<'db> Context<'db> {
                 });
             }
         }
+        let mut holders = BTreeSet::new();
+        self.told_in_attributes(&cause.name, &mut holders);
+        for (id, at) in holders {
+            let adt = self.token(id, at).and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast));
+            let made = adt.iter().flat_map(|it| self.made_by_derives(it));
+            let names = made.flat_map(|it| it.descendants().filter_map(ast::NameRef::cast).collect::<Vec<_>>());
+            let names = names.filter(|it| it.text() == cause.name);
+            found.extend(names.filter_map(|it| self.gone_at(&it, self.told_range(it.syntax()), cause)));
+        }
         found.sort();
         found.dedup();
         found
     }
 
     fn gone_as_written(&self, name: &ast::NameRef, cause: &Cause<'_>) -> Option<Diagnostic> {
+        let syntax = name.syntax();
+        let at = self.where_written(InFile::new(self.sema.hir_file_for(syntax), syntax.text_range()))?;
+        self.gone_at(name, at, cause)
+    }
+
+    fn gone_at(&self, name: &ast::NameRef, at: FileRange, cause: &Cause<'_>) -> Option<Diagnostic> {
         if NameRefClass::classify(&self.sema, name).is_some() {
             return None;
         }
         let (code, what) = unresolved_kind(&name.ident_token()?)?;
-        let syntax = name.syntax();
-        let FileRange { file_id, range } =
-            self.where_written(InFile::new(self.sema.hir_file_for(syntax), syntax.text_range()))?;
-        let name = self.name_of(file_id)?;
-        let file = self.files.get(&name)?;
-        let at: Span = span(range);
-        (file.text.get(at.start..at.end) == Some(cause.name.as_str())).then(|| {
+        let place = self.place(at)?;
+        // Whether it is written there, as code or in a text.
+        let text = self.files.get(&place.file)?.text.get(place.start..place.end)?;
+        words(text).last().is_some_and(|it| it.1 == cause.name).then(|| {
             let message = format!("cannot find {what} `{}`: there is no `{}` any more", cause.name, cause.path);
-            self.error(file.lines().place(&name, at), code, message)
+            self.error(place, code, message)
         })
     }
 }

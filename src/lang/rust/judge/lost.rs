@@ -21,6 +21,10 @@ pub(super) fn is_lost(lost: &LostImports, error: &Diagnostic, name: &str) -> boo
     names.into_iter().flatten().any(|(lost, within)| lost == name && within.contains(error.place.start))
 }
 
+pub(super) fn is_of_a_body(error: &Diagnostic) -> bool {
+    matches!(error.code.as_deref(), Some("E0277" | "E0282" | "E0308" | "E0369" | "E0599"))
+}
+
 impl<'db> Context<'db> {
     /// What a broken import would have brought in: the name itself, or members of what it names.
     pub(super) fn note_lost<'a>(
@@ -44,6 +48,14 @@ impl<'db> Context<'db> {
         Some(self.sema.scope(&token.parent()?)?.module())
     }
 
+    /// The implementation of a trait that means nothing: of its bodies the compiler says nothing more.
+    pub(super) fn block_headed_by(&self, error: &Diagnostic) -> Option<(String, Span)> {
+        let file =
+            matches!(error.code.as_deref(), Some("E0404" | "E0405")).then(|| self.files.get(&error.place.file))??;
+        let block = file.outline().enclosing(error.place.start).pop().filter(|it| it.kind == SymbolKind::Impl)?;
+        Some((error.place.file.clone(), block.span))
+    }
+
     /// Whether the path to what is missed leads through another of these modules, whose own imports are broken.
     pub(super) fn leads_through(&self, error: &Diagnostic, importing: &[Module]) -> bool {
         let by_way_of = || {
@@ -57,8 +69,11 @@ impl<'db> Context<'db> {
                 _ => None,
             }
         };
+        // The root's own come last.
         !importing.is_empty()
-            && by_way_of().is_some_and(|it| importing.contains(&it) && Some(it) != self.module_around(error))
+            && by_way_of()
+                .filter(|it| !it.is_crate_root(self.db))
+                .is_some_and(|it| importing.contains(&it) && Some(it) != self.module_around(error))
     }
 
     /// Whether an error is that of an import, told once more where the name is used.

@@ -12,6 +12,7 @@ use ra_ap_syntax::{AstNode, SyntaxNode};
 
 use super::Scene;
 use super::derives::type_of;
+use super::native::Told;
 use super::reach::Cause;
 use super::rules::is_type;
 use crate::lang::rust::delta::Delta;
@@ -124,7 +125,7 @@ impl<'db> Context<'db> {
     }
 
     /// The types in whose attributes a text ends with this name: `default = "path::name"`.
-    fn told_in_attributes(&self, name: &str, places: &mut BTreeSet<(FileId, usize)>) {
+    pub(super) fn told_in_attributes(&self, name: &str, places: &mut BTreeSet<(FileId, usize)>) {
         let files = self.index.postings().files(word_hash(name)).to_vec();
         for (id, file) in files.into_iter().filter_map(|id| Some((id, self.file(id)?))) {
             let ends = |at: &usize| file.text.get(at + name.len()..).is_some_and(|it| it.starts_with('"'));
@@ -133,6 +134,13 @@ impl<'db> Context<'db> {
                 places.extend(adt.map(|it| (id, it.syntax().text_range().start().into())));
             }
         }
+    }
+
+    /// Whether all that is known of a place is which derive macro made it.
+    pub(super) fn is_at_derive(&self, told: &Told) -> bool {
+        let attribute = self.token(told.file, told.range.start().into());
+        let attribute = attribute.and_then(|it| it.parent_ancestors().find_map(ast::Attr::cast));
+        attribute.is_some_and(|it| it.simple_name().is_some_and(|it| it == "derive"))
     }
 
     /// The bodies that derive macros make of a type.

@@ -190,9 +190,7 @@ impl<'db> Context<'db> {
         let call = self.macro_call_at(id, offset).filter(|it| usize::from(it.syntax().text_range().start()) == offset);
         let Some(expansion) = call.and_then(|it| self.sema.expand_macro_call(&it)) else { return Vec::new() };
         let functions = expansion.value.descendants().filter_map(ast::Fn::cast);
-        let functions = functions.filter_map(|it| self.sema.to_def(&it)).map(DefWithBody::from);
-        let types = expansion.value.descendants().filter_map(ast::Adt::cast);
-        functions.chain(types.flat_map(|it| self.derived_bodies(&it))).collect()
+        functions.filter_map(|it| self.sema.to_def(&it)).map(DefWithBody::from).collect()
     }
 
     /// What holds the bodies around an offset: the outermost item with one, an attribute of a type, or a call of a

@@ -1,7 +1,7 @@
 //! What the compiler refuses and rust-analyzer does not report: names that mean nothing any more outside of
 //! expressions, names that may not be seen, traits that are implemented no more, things declared twice.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Module, Visibility};
@@ -12,7 +12,7 @@ use ra_ap_syntax::ast::HasGenericArgs as _;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::Scene;
-use super::lost::{LostImports, is_lost};
+use super::lost::{LostImports, is_lost, is_of_a_body};
 use super::reach::{Cause, Reach};
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
@@ -27,13 +27,13 @@ const BUILT_ON: [(&str, &[&str]); 3] =
     [("Clone", &["Copy"]), ("PartialEq", &["Eq", "PartialOrd", "Ord"]), ("PartialOrd", &["Ord"])];
 
 /// The errors found so far, by line.
-struct Told<'a> {
+pub(super) struct Told<'a> {
     lines: HashSet<(String, usize)>,
     new: &'a mut Vec<Diagnostic>,
 }
 
 impl Told<'_> {
-    fn add(&mut self, diagnostic: Diagnostic) {
+    pub(super) fn add(&mut self, diagnostic: Diagnostic) {
         if self.lines.insert((diagnostic.place.file.clone(), diagnostic.place.line)) {
             self.new.push(diagnostic);
         }
@@ -98,6 +98,10 @@ impl<'db> Context<'db> {
         if new.iter().any(is_gone) {
             new.retain(|it| !self.follows_from_unknown(&types, &lost_imports, it));
         }
+        let headers: Vec<(String, Span)> = new.iter().filter_map(|it| self.block_headed_by(it)).collect();
+        new.retain(|it| {
+            !is_of_a_body(it) || !headers.iter().any(|of| *of.0 == it.place.file && of.1.contains(it.place.start))
+        });
         new.sort();
     }
 
@@ -331,7 +335,7 @@ impl<'db> Context<'db> {
             let is_no_trait = match reader.read(at, word) {
                 Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) => false,
                 // A derive macro goes by the name of its trait.
-                Some(Verdict::Names(it)) if before.is_none() && !it.is_empty() && it.iter().all(is_macro) => true,
+                Some(Verdict::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
                 _ => continue,
             };
             {
@@ -347,50 +351,6 @@ impl<'db> Context<'db> {
                 let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
                 told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")));
             }
-        }
-    }
-
-    /// `mod` lines of the edit that no file answers.
-    fn without_files(&self, file: &Arc<File>, deltas: &[&Delta<'_>], told: &mut Told<'_>) {
-        let Some(id) = self.file_id(&file.path) else { return };
-        for item in deltas.iter().filter_map(|it| it.after).filter(|it| it.kind == SymbolKind::Module) {
-            let Some(Definition::Module(module)) = self.definition_at(id, item.name_span.start) else { continue };
-            // For want of a file rust-analyzer takes it for a module without items.
-            if item.body.is_none() && module.as_source_file_id(self.db).is_none() {
-                let place = file.lines().place(&file.path, item.name_span);
-                told.add(self.error(place, "E0583", format!("file not found for module `{}`", item.name)));
-            }
-        }
-    }
-
-    /// What the edit declares a second time.
-    fn twice(&self, file: &Arc<File>, deltas: &[&Delta<'_>], told: &mut Told<'_>) {
-        let is_new = |kind: ChangeKind| matches!(kind, ChangeKind::Added | ChangeKind::Renamed);
-        let added: BTreeSet<usize> =
-            deltas.iter().filter(|it| is_new(it.kind)).filter_map(|it| it.after).map(|it| it.name_span.start).collect();
-        let Some(id) = self.file_id(&file.path).filter(|_| !added.is_empty()) else { return };
-        let mut known: HashMap<(&[String], &str, u8), &OutlineItem> = HashMap::new();
-        let mut found = Vec::new();
-        file.outline().walk(&mut |item| {
-            let Some(space) = namespace(item.kind) else { return };
-            let Some(first) = known.insert((&item.container, &item.name, space), item) else { return };
-            if added.contains(&item.name_span.start) || added.contains(&first.name_span.start) {
-                found.push((item, first));
-            }
-        });
-        for (item, first) in found {
-            let compiled = |it: &OutlineItem| self.definition_at(id, it.name_span.start).is_some();
-            if !compiled(item) || !compiled(first) {
-                continue;
-            }
-            let code = match item.kind {
-                SymbolKind::Field => "E0124",
-                SymbolKind::Method | SymbolKind::Function if !item.container.is_empty() => "E0592",
-                _ => "E0428",
-            };
-            let line = file.lines().line(first.name_span.start);
-            let message = format!("`{}` is declared twice, first at line {line}", item.name);
-            told.add(self.error(file.lines().place(&file.path, item.name_span), code, message));
         }
     }
 }
@@ -420,22 +380,6 @@ pub(super) fn bodies_with_other_imports(old: &File, new: &File) -> Vec<Span> {
     let olds = bodies(old);
     let is_same = |name: &str, imports: &[String]| olds.iter().any(|it| it.0 == name && it.2 == imports);
     bodies(new).into_iter().filter(|it| !is_same(&it.0, &it.2)).map(|it| it.1).collect()
-}
-
-/// Types and values are named apart.
-fn namespace(kind: SymbolKind) -> Option<u8> {
-    match kind {
-        SymbolKind::Struct
-        | SymbolKind::Enum
-        | SymbolKind::Union
-        | SymbolKind::Trait
-        | SymbolKind::Type
-        | SymbolKind::Module => Some(0),
-        SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static => Some(1),
-        SymbolKind::Field => Some(2),
-        SymbolKind::Variant => Some(3),
-        _ => None,
-    }
 }
 
 pub(super) fn is_type(kind: SymbolKind) -> bool {

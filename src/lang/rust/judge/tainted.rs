@@ -3,8 +3,9 @@
 
 use std::collections::HashSet;
 
+use ra_ap_hir::Type;
 use ra_ap_ide::{FileId, TextRange};
-use ra_ap_syntax::ast::HasArgList as _;
+use ra_ap_syntax::ast::{HasArgList as _, RangeItem as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::native::Told;
@@ -49,20 +50,21 @@ impl<'db> Context<'db> {
         }
         let element = body.covering_element(told.range);
         let node = element.as_node().cloned().or_else(|| element.parent());
-        let names = |it: &SyntaxNode| {
-            it.descendants()
-                .filter_map(ast::PathExpr::cast)
-                .any(|it| local(&it).is_some_and(|it| tainted.contains(&it)))
-        };
+        let is = |it: Option<ast::Expr>| it.is_some_and(|it| has_none(&it, &[], tainted));
         // The token of a method or a field stands for what it is asked of, and arguments depend on that too.
-        let expressions =
-            node.into_iter().flat_map(|it| it.ancestors()).take_while(|it| !ast::Stmt::can_cast(it.kind()));
-        expressions.filter_map(ast::Expr::cast).enumerate().any(|(depth, it)| match it {
-            it if depth == 0 => names(it.syntax()),
-            ast::Expr::MethodCallExpr(it) => it.receiver().is_some_and(|it| names(it.syntax())),
-            ast::Expr::BinExpr(it) => [it.lhs(), it.rhs()].into_iter().flatten().any(|it| names(it.syntax())),
-            _ => false,
+        let around = node.into_iter().flat_map(|it| it.ancestors()).take_while(|it| !ast::Stmt::can_cast(it.kind()));
+        around.filter_map(ast::Expr::cast).enumerate().any(|(depth, it)| match it {
+            ast::Expr::MethodCallExpr(it) => is(it.receiver()),
+            ast::Expr::BinExpr(it) if !is_logic(&it) => is(it.lhs()) || is(it.rhs()),
+            it => depth == 0 && is(Some(it)),
         })
+    }
+
+    /// Whether a type is, holds or leads to one that is not known.
+    pub(super) fn leads_to_unknown(&self, ty: &Type<'db>) -> bool {
+        let inner = ty.strip_references();
+        ty.autoderef(self.db).any(|it| it.contains_unknown())
+            || inner.fields(self.db).iter().any(|it| it.1.contains_unknown())
     }
 }
 
@@ -83,7 +85,9 @@ fn has_none(of: &ast::Expr, ends: &[TextRange], tainted: &HashSet<String>) -> bo
         ast::Expr::TryExpr(it) => is(it.expr()),
         ast::Expr::AwaitExpr(it) => is(it.expr()),
         ast::Expr::PrefixExpr(it) => is(it.expr()),
-        ast::Expr::BinExpr(it) => is(it.lhs()) || is(it.rhs()),
+        ast::Expr::BinExpr(it) => !is_logic(it) && !is_comparison(it) && (is(it.lhs()) || is(it.rhs())),
+        ast::Expr::RangeExpr(it) => is(it.start()) || is(it.end()),
+        ast::Expr::IndexExpr(it) => is(it.base()) || is(it.index()),
         ast::Expr::FieldExpr(it) => it.name_ref().is_some_and(|it| is_at(it.syntax().text_range())) || is(it.expr()),
         ast::Expr::MethodCallExpr(it) => {
             it.name_ref().is_some_and(|it| is_at(it.syntax().text_range())) || is(it.receiver())
@@ -106,6 +110,14 @@ fn has_none(of: &ast::Expr, ends: &[TextRange], tainted: &HashSet<String>) -> bo
         ast::Expr::PathExpr(it) => local(it).is_some_and(|it| tainted.contains(&it)),
         _ => false,
     }
+}
+
+fn is_logic(of: &ast::BinExpr) -> bool {
+    matches!(of.op_kind(), Some(ast::BinaryOp::LogicOp(_)))
+}
+
+fn is_comparison(of: &ast::BinExpr) -> bool {
+    matches!(of.op_kind(), Some(ast::BinaryOp::CmpOp(_)))
 }
 
 fn is_named_as_type(path: &ast::PathExpr) -> bool {

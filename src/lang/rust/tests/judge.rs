@@ -239,8 +239,9 @@ const MAKER: &[(&str, &str)] = &[
     ("maker/src/lib.rs", include_str!("judged/maker.rs")),
     (
         "src/lib.rs",
-        "#[derive(maker::Tags)]\n#[check(helper(1))]\npub enum Shape {\n    Round,\n    Flat,\n}\n\npub fn helper(it: u8) -> u8 {\n    it\n}\n\npub fn flat() -> ShapeTag {\n    ShapeTag::Flat\n}\n\npub fn is_round(it: &ShapeTag) -> bool {\n    matches!(it, ShapeTag::Round)\n}\n",
+        "#[derive(maker::Tags)]\n#[check(helper(1))]\n#[call(\"deep::other\")]\npub enum Shape {\n    Round,\n    Flat,\n}\n\npub fn helper(it: u8) -> u8 {\n    it\n}\n\npub fn flat() -> ShapeTag {\n    ShapeTag::Flat\n}\n\npub fn is_round(it: &ShapeTag) -> bool {\n    matches!(it, ShapeTag::Round)\n}\n\npub mod deep {\n    pub fn other() -> u8 {\n        1\n    }\n}\n",
     ),
+    ("src/main.rs", "fn main() {\n    made::helper(1);\n}\n"),
 ];
 
 #[test]
@@ -249,17 +250,30 @@ fn what_macros_make_goes_with_its_type() {
     it.fill();
     let root = directory.path().canonicalize().unwrap();
     assert_eq!(compiled(&root), BTreeSet::new(), "the fixture compiles");
-    let lib = it.files.get("src/lib.rs").unwrap().text.clone();
-    for (from, to) in [("    Flat,", "    Even,"), ("helper(it: u8)", "helper(it: u8, _: u8)"), ("    Round,\n", "")] {
-        let (after, edits) = it.change("src/lib.rs", from, to);
+    for (file, from, to) in [
+        ("src/lib.rs", "    Flat,", "    Even,"),
+        ("src/lib.rs", "helper(it: u8)", "helper(it: u8, _: u8)"),
+        ("src/lib.rs", "    Round,\n", ""),
+        ("src/lib.rs", "fn other()", "fn another()"),
+        ("src/lib.rs", "fn other()", "fn other(_: u8)"),
+        ("src/main.rs", "fn main()", "fn mean()"),
+    ] {
+        let old = it.files.get(file).unwrap().text.clone();
+        let (after, edits) = it.change(file, from, to);
         let before = it.files.clone();
         let judgement = it.rust.judge(&before, &after, &edits, &mut |_| false);
-        let broken = judgement.impact.broken.iter().map(|it| format!("{}:{}", it.at.place.file, it.at.place.line));
-        std::fs::write(root.join("src/lib.rs"), lib.replacen(from, to, 1)).unwrap();
+        let reached = |it: &&crate::model::Broken| it.at.place.file == file || file != "src/lib.rs";
+        let broken = judgement
+            .impact
+            .broken
+            .iter()
+            .filter(reached)
+            .map(|it| format!("{}:{}", it.at.place.file, it.at.place.line));
+        std::fs::write(root.join(file), old.replacen(from, to, 1)).unwrap();
         let truth = compiled(&root);
         assert!(!truth.is_empty(), "{from}");
         assert_eq!(broken.collect::<BTreeSet<String>>(), truth, "{from}: {:?}", judgement.impact.broken);
-        std::fs::write(root.join("src/lib.rs"), &*lib).unwrap();
+        std::fs::write(root.join(file), &*old).unwrap();
     }
 }
 
