@@ -5,7 +5,10 @@
 //! errors (`native`), and what the compiler checks and rust-analyzer does not (`rules`, `impls`).
 
 mod constants;
+mod declared;
 mod derives;
+mod entry;
+mod expanded;
 mod impls;
 mod layout;
 mod lifetimes;
@@ -21,6 +24,7 @@ mod patterns;
 mod reach;
 mod reaching;
 mod rules;
+mod tainted;
 mod unused;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -220,7 +224,8 @@ impl Rust {
                     let Some(at) = unit.at(side) else { continue };
                     let with_operators = unit.edited || reach.retyped;
                     // What was not changed yet may be known already.
-                    let known = it.file_id(&unit.file).filter(|_| side == Side::Before);
+                    let is_known = side == Side::Before && !it.is_of_made(&unit.file, at);
+                    let known = it.file_id(&unit.file).filter(|_| is_known);
                     match known.and_then(|id| it.index.errors(id)) {
                         Some(known) => {
                             let errors = known.bodies.get(&at).into_iter().flatten();

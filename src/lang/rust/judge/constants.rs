@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use ra_ap_hir::{Const, HirDisplay as _, ModuleDef, PathResolution};
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
 
 use super::native::Told;
 use crate::lang::rust::view::Context;
@@ -64,7 +64,9 @@ impl<'db> Context<'db> {
                     BitOr => (Some(left | right), ""),
                     BitXor => (Some(left ^ right), ""),
                     ast::ArithOp::Shl | ast::ArithOp::Shr => {
-                        let by = u32::try_from(right).ok().filter(|it| *it < 64).ok_or(None)?;
+                        // By as many bits as there are, or more.
+                        let bits = (range.end() - range.start() + 1).ilog2();
+                        let by = u32::try_from(right).ok().filter(|it| *it < bits).ok_or(Some("shift"))?;
                         (Some(if operator == ast::ArithOp::Shl { left << by } else { left >> by }), "shift")
                     }
                 };
@@ -87,10 +89,14 @@ impl<'db> Context<'db> {
     /// What is wrong with a name that stands for the length of an array.
     pub(super) fn length(&self, token: &SyntaxToken, meant: Definition<'db>) -> Option<String> {
         let path = token.parent_ancestors().find_map(ast::PathExpr::cast)?;
-        let parent = path.syntax().parent()?;
+        // Or for a part of it: `N + 1`.
+        let is_part = |it: &SyntaxNode| ast::BinExpr::can_cast(it.kind()) || ast::ParenExpr::can_cast(it.kind());
+        let around = path.syntax().ancestors().skip(1).take_while(is_part).last();
+        let whole = around.unwrap_or_else(|| path.syntax().clone());
+        let parent = whole.parent()?;
         let is_length = match ast::ArrayExpr::cast(parent.clone()) {
             Some(array) => {
-                let last = array.exprs().last().is_some_and(|it| it.syntax() == path.syntax());
+                let last = array.exprs().last().is_some_and(|it| *it.syntax() == whole);
                 array.semicolon_token().is_some() && last
             }
             None => {

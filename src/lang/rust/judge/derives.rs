@@ -1,9 +1,10 @@
 //! What derive macros themselves refuse: they say so by a `compile_error!` in what they make.
 
 use ra_ap_ide::FileRange;
-use ra_ap_syntax::ast;
+use ra_ap_syntax::ast::{self, HasAttrs as _};
 use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode};
 
+use super::rules::derived;
 use super::{Scene, Side};
 use crate::lang::files::File;
 use crate::lang::rust::delta::Delta;
@@ -36,6 +37,12 @@ impl<'db> Context<'db> {
         let token = self.token(id, item.name_span.start);
         let Some(adt) = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)) else { return Vec::new() };
         let mut found = Vec::new();
+        if let ast::Adt::Enum(it) = &adt
+            && let Some(at) = derived(item, file, "Default").filter(|_| has_no_default(it))
+        {
+            let message = "`#[derive(Default)]` on an enum with no `#[default]`".to_owned();
+            found.push(self.error(file.lines().place(&file.path, at), "E0665", message));
+        }
         for expansion in self.made_by_derives(&adt) {
             found.extend(expansion.descendants().filter_map(ast::MacroCall::cast).filter_map(|it| {
                 let message = refusal(&it)?;
@@ -47,6 +54,11 @@ impl<'db> Context<'db> {
         }
         found
     }
+}
+
+fn has_no_default(of: &ast::Enum) -> bool {
+    let variants = of.variant_list().into_iter().flat_map(|it| it.variants());
+    !variants.into_iter().any(|it| it.attrs().any(|it| it.simple_name().is_some_and(|it| it == "default")))
 }
 
 /// The type that an item is, or is a part of.

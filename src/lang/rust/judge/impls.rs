@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ra_ap_hir::{AssocItem, Function, HasSource as _, Impl, Semantics, Trait};
-use ra_ap_ide::{FileRange, RootDatabase, TryToNav as _};
+use ra_ap_ide::{FileId, FileRange, RootDatabase, TryToNav as _};
 use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode};
 
@@ -73,8 +73,32 @@ impl<'db> Context<'db> {
         offset: usize,
         shapes: &BTreeMap<(Arc<str>, usize), Shape>,
     ) -> Vec<Diagnostic> {
-        let block = self.file_id(&file.path).and_then(|id| self.impl_at(id, offset));
-        let Some(block) = block else { return Vec::new() };
+        let Some(id) = self.file_id(&file.path) else { return Vec::new() };
+        match self.impl_at(id, offset) {
+            Some(block) => self.misfits_in(file, block, shapes),
+            None => {
+                let mut found: Vec<Diagnostic> =
+                    self.made_blocks(id, offset).into_iter().flat_map(|it| self.misfits_in(file, it, shapes)).collect();
+                // The calls of a macro are alike.
+                found.dedup_by(|a, b| a.place == b.place);
+                found
+            }
+        }
+    }
+
+    /// The implementations that a call of a macro makes.
+    fn made_blocks(&self, file: FileId, offset: usize) -> Vec<Impl> {
+        let call = self.macro_call_at(file, offset).and_then(|it| self.sema.expand_macro_call(&it));
+        let blocks = call.into_iter().flat_map(|it| it.value.descendants()).filter_map(ast::Impl::cast);
+        blocks.filter_map(|it| self.sema.to_def(&it)).collect()
+    }
+
+    fn misfits_in(
+        &self,
+        file: &Arc<File>,
+        block: Impl,
+        shapes: &BTreeMap<(Arc<str>, usize), Shape>,
+    ) -> Vec<Diagnostic> {
         let Some(of) = block.trait_(self.db) else { return Vec::new() };
         if block.is_negative(self.db) {
             return Vec::new();
@@ -118,8 +142,11 @@ impl<'db> Context<'db> {
 
     fn header(&self, file: &Arc<File>, block: Impl) -> Option<Place> {
         let source = self.sema.source(block)?;
-        let range = source.value.trait_().map(|it| it.syntax().text_range())?;
-        Some(file.lines().place(&file.path, span(range)))
+        let header = source.value.trait_()?;
+        if source.file_id.macro_file().is_some() {
+            return self.place(self.told_range(header.syntax()));
+        }
+        Some(file.lines().place(&file.path, span(header.syntax().text_range())))
     }
 
     fn redundant(&self, own: AssocItem, of: Trait) -> Option<Diagnostic> {
@@ -153,11 +180,9 @@ impl<'db> Context<'db> {
         let (here, there) = (shape(&source.value), shape_at(&self.sema, declared)?);
         let (own_before, declared_before) =
             (own_before.unwrap_or_else(|| here.clone()), declared_before.unwrap_or_else(|| there.clone()));
-        let file = source.file_id.file_id()?.file_id(self.db);
         let at = |node: Option<&SyntaxNode>| {
             let name = source.value.name()?;
-            let range = node.unwrap_or_else(|| name.syntax()).text_range();
-            self.place(FileRange { file_id: file, range })
+            self.place(self.told_range(node.unwrap_or_else(|| name.syntax())))
         };
         let name = own.name(self.db);
         let name = name.as_str();

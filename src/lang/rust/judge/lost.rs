@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use ra_ap_hir::{Module, ModuleDef, PathResolution};
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::{AstNode as _, Direction, ast};
 
@@ -20,16 +21,59 @@ pub(super) fn is_lost(lost: &LostImports, error: &Diagnostic, name: &str) -> boo
     names.into_iter().flatten().any(|(lost, within)| lost == name && within.contains(error.place.start))
 }
 
+pub(super) fn is_of_a_body(error: &Diagnostic) -> bool {
+    matches!(error.code.as_deref(), Some("E0277" | "E0282" | "E0308" | "E0369" | "E0599"))
+}
+
 impl<'db> Context<'db> {
-    /// Where the name of a broken import would have been seen; `None` for what only leads to something else.
-    pub(super) fn brought_in(&self, import: &Diagnostic) -> Option<Span> {
-        let file = self.files.get(&import.place.file)?;
-        if file.text.get(import.place.end..)?.trim_start().starts_with("::") {
-            return None;
-        }
+    /// What a broken import would have brought in: the name itself, or members of what it names.
+    pub(super) fn note_lost<'a>(
+        &self,
+        import: &Diagnostic,
+        name: &str,
+        members: impl Iterator<Item = &'a str>,
+        lost: &mut LostImports,
+    ) {
+        let Some(file) = self.files.get(&import.place.file) else { return };
         let around = file.outline().enclosing(import.place.start);
         let scope = around.iter().rfind(|it| it.kind == SymbolKind::Module || has_body(it.kind));
-        Some(scope.map_or(Span::new(0, file.text.len()), |it| it.span))
+        let within = scope.map_or(Span::new(0, file.text.len()), |it| it.span);
+        let leads_on = file.text.get(import.place.end..).is_some_and(|it| it.trim_start().starts_with("::"));
+        let names: Vec<&str> = if leads_on { members.collect() } else { vec![name] };
+        lost.entry(file.path.clone()).or_default().extend(names.into_iter().map(|it| (it.to_owned(), within)));
+    }
+
+    pub(super) fn module_around(&self, error: &Diagnostic) -> Option<Module> {
+        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
+        Some(self.sema.scope(&token.parent()?)?.module())
+    }
+
+    /// The implementation of a trait that means nothing: of its bodies the compiler says nothing more.
+    pub(super) fn block_headed_by(&self, error: &Diagnostic) -> Option<(String, Span)> {
+        let file =
+            matches!(error.code.as_deref(), Some("E0404" | "E0405")).then(|| self.files.get(&error.place.file))??;
+        let block = file.outline().enclosing(error.place.start).pop().filter(|it| it.kind == SymbolKind::Impl)?;
+        Some((error.place.file.clone(), block.span))
+    }
+
+    /// Whether the path to what is missed leads through another of these modules, whose own imports are broken.
+    pub(super) fn leads_through(&self, error: &Diagnostic, importing: &[Module]) -> bool {
+        let by_way_of = || {
+            let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
+            let path = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?.parent_path();
+            let tree = || {
+                path.syntax().parent().and_then(ast::UseTree::cast)?.parent_use_tree_list()?.parent_use_tree().path()
+            };
+            match self.sema.resolve_path(&path.qualifier().or_else(tree)?)? {
+                PathResolution::Def(ModuleDef::Module(it)) => Some(it),
+                _ => None,
+            }
+        };
+        // The root's own come last.
+        !importing.is_empty()
+            && by_way_of()
+                .filter(|it| !it.is_crate_root(self.db))
+                .is_some_and(|it| importing.contains(&it) && Some(it) != self.module_around(error))
     }
 
     /// Whether an error is that of an import, told once more where the name is used.

@@ -1,14 +1,27 @@
 //! What derive and attribute macros make of a type: it goes where what it was made of goes. And what stands in the
 //! attributes that such macros read: it is code, in the functions that they make.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use ra_ap_hir::{DefWithBody, Function};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::ast::{self, HasAttrs as _};
+use ra_ap_syntax::ast::{self, HasAttrs as _, HasName as _};
 use ra_ap_syntax::{AstNode, SyntaxNode};
 
+use super::Scene;
+use super::derives::type_of;
+use super::native::Told;
+use super::reach::Cause;
+use super::rules::is_type;
+use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::Context;
-use crate::model::OutlineItem;
+use crate::model::{ChangeKind, OutlineItem, Role};
+use crate::text::words::{occurrences, word_hash};
+
+const OF_THE_COMPILER: [&str; 9] =
+    ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
 
 /// What is made of one type that is more than this is not followed.
 const MAX_MADE: usize = 300;
@@ -62,7 +75,72 @@ impl<'db> Context<'db> {
         let token = self.token(file, offset)?;
         let attribute = token.parent_ancestors().find_map(ast::Attr::cast)?;
         let adt = attribute.syntax().ancestors().find_map(ast::Adt::cast)?;
-        Some((attribute, adt))
+        // The first one stands for all.
+        Some((adt.attrs().next().unwrap_or(attribute), adt))
+    }
+
+    /// Whether what is anchored there is what derive macros make.
+    pub(super) fn is_of_made(&self, file: &str, offset: usize) -> bool {
+        self.files.get(file).is_some_and(|it| it.text.as_bytes().get(offset) == Some(&b'#'))
+    }
+
+    /// The anchors of what derive macros make of types that change, that hold what changes, or whose attributes name it.
+    pub(super) fn made_anew(
+        &self,
+        scene: &Scene,
+        deltas: &[(usize, Delta<'_>)],
+        causes: &[Cause<'_>],
+    ) -> BTreeSet<(Arc<str>, usize)> {
+        let mut places: BTreeSet<(FileId, usize)> = BTreeSet::new();
+        for (index, delta) in deltas.iter().filter(|it| it.1.kind != ChangeKind::Body) {
+            let file = &scene.olds[*index];
+            let of = delta.before.or(delta.after).and_then(|it| type_of(file.outline(), it));
+            places.extend(self.file_id(&file.path).zip(of.map(|it| it.name_span.start)));
+        }
+        for cause in causes {
+            for it in cause.occurrences.iter().filter(|it| it.role == Role::Type) {
+                let around = it.file.outline().enclosing(it.at.start);
+                let own = around.into_iter().find(|it| is_type(it.kind));
+                places.extend(own.map(|own| (it.id, own.name_span.start)));
+            }
+            if cause.is_itself {
+                let module = cause.path.rsplit("::").nth(1);
+                for name in [Some(cause.name.as_str()), module].into_iter().flatten() {
+                    self.told_in_attributes(name, &mut places);
+                }
+            }
+        }
+        let mut found = BTreeSet::new();
+        for (id, at) in places {
+            let token = self.token(id, at);
+            let adt = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)).filter(derives_more);
+            let Some(first) = adt.as_ref().and_then(|it| it.attrs().next()) else { continue };
+            // Of what was not understood before nothing can be said.
+            let bodies = || adt.iter().flat_map(|it| self.derived_bodies(it));
+            if let Some(name) = self.name_of(id).filter(|_| bodies().all(|it| self.errors_in(it, true).is_empty())) {
+                found.insert((Arc::from(name), first.syntax().text_range().start().into()));
+            }
+        }
+        found
+    }
+
+    /// The types in whose attributes a text ends with this name: `default = "path::name"`.
+    pub(super) fn told_in_attributes(&self, name: &str, places: &mut BTreeSet<(FileId, usize)>) {
+        let files = self.index.postings().files(word_hash(name)).to_vec();
+        for (id, file) in files.into_iter().filter_map(|id| Some((id, self.file(id)?))) {
+            let ends = |at: &usize| file.text.get(at + name.len()..).is_some_and(|it| it.starts_with('"'));
+            for at in occurrences(&file.text, name).filter(ends) {
+                let adt = self.attribute_at(id, at).and_then(|it| it.1.name());
+                places.extend(adt.map(|it| (id, it.syntax().text_range().start().into())));
+            }
+        }
+    }
+
+    /// Whether all that is known of a place is which derive macro made it.
+    pub(super) fn is_at_derive(&self, told: &Told) -> bool {
+        let attribute = self.token(told.file, told.range.start().into());
+        let attribute = attribute.and_then(|it| it.parent_ancestors().find_map(ast::Attr::cast));
+        attribute.is_some_and(|it| it.simple_name().is_some_and(|it| it == "derive"))
     }
 
     /// The bodies that derive macros make of a type.
@@ -72,4 +150,14 @@ impl<'db> Context<'db> {
         let functions: Vec<Function> = functions.filter_map(|it| self.sema.to_def(&it)).collect();
         functions.into_iter().map(DefWithBody::from).collect()
     }
+}
+
+/// Whether others make something of a type than the compiler.
+fn derives_more(adt: &ast::Adt) -> bool {
+    let derives = adt.attrs().filter(|it| it.simple_name().is_some_and(|it| it == "derive"));
+    derives.into_iter().any(|it| {
+        let text = it.syntax().text().to_string();
+        let list = text.split_once('(').map_or("", |it| it.1).trim_end_matches([')', ']']);
+        list.split(',').any(|it| !it.trim().is_empty() && !OF_THE_COMPILER.contains(&it.trim()))
+    })
 }

@@ -50,6 +50,8 @@ impl<'db> Context<'db> {
                 self.operators(&source, &mut told);
             }
             self.missed_variants(&source, &mut told);
+            self.without_tainted(&source, &mut told);
+            told.retain(|it| it.code != "E0599" || !self.is_at_derive(it));
         }
         let inner = || self.body_syntax(body).into_iter().flat_map(|it| it.descendants()).filter_map(ast::Const::cast);
         let constants: Vec<Const> = match body {
@@ -135,6 +137,7 @@ impl<'db> Context<'db> {
             // A type that is gone is not missed in what its values would have done.
             AnyDiagnostic::UnresolvedMethodCall(it) if it.receiver.strip_references().is_never() => return None,
             AnyDiagnostic::UnresolvedField(it) if it.receiver.strip_references().is_never() => return None,
+            AnyDiagnostic::UnresolvedMethodCall(it) if self.leads_to_unknown(&it.receiver) => return None,
             AnyDiagnostic::UnresolvedMethodCall(it) if self.has_method(&it) => return None,
             AnyDiagnostic::UnresolvedMethodCall(it) => {
                 let name = it.name.display(self.db, edition);
@@ -365,7 +368,7 @@ impl<'db> Context<'db> {
     }
 
     /// Of what a macro of the workspace makes out of its own definition, the place there: so tells it the compiler.
-    fn where_written(&self, at: InFile<TextRange>) -> Option<FileRange> {
+    pub(super) fn where_written(&self, at: InFile<TextRange>) -> Option<FileRange> {
         at.file_id.macro_file()?;
         let (range, context) = at.original_node_file_range_opt(self.db)?;
         let file = range.file_id.file_id(self.db);

@@ -1,6 +1,7 @@
 //! Operators of types that do not have them: rust-analyzer says nothing of these.
 
-use ra_ap_hir::{AsAssocItem as _, AssocItemContainer, Function, HirDisplay as _, Trait, Type};
+use ra_ap_hir::{AsAssocItem as _, AssocItemContainer, Function, HirDisplay as _, InFile, Trait, Type};
+use ra_ap_ide::FileRange;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::native::Told;
@@ -79,8 +80,17 @@ impl<'db> Context<'db> {
     }
 
     pub(super) fn told_of(&self, node: &SyntaxNode, code: &'static str, message: String) -> Told {
-        let range = self.sema.original_range(node);
-        Told { file: range.file_id.file_id(self.db), range: range.range, code, message }
+        let FileRange { file_id, range } = self.told_range(node);
+        Told { file: file_id, range, code, message }
+    }
+
+    /// Where the compiler tells of a node, that a macro may have made.
+    pub(super) fn told_range(&self, node: &SyntaxNode) -> FileRange {
+        let at = InFile::new(self.sema.hir_file_for(node), node.text_range());
+        self.where_written(at).unwrap_or_else(|| {
+            let range = self.sema.original_range(node);
+            FileRange { file_id: range.file_id.file_id(self.db), range: range.range }
+        })
     }
 }
 

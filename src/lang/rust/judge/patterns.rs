@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use ra_ap_hir::{Adt, EnumVariant, HasAttrs as _, HasCrate as _, ModuleDef, PathResolution};
-use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+use ra_ap_hir::{Adt, AsAssocItem as _, EnumVariant, HasAttrs as _, HasCrate as _, ModuleDef, PathResolution};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
 
 use super::native::Told;
 use crate::lang::rust::view::Context;
@@ -44,6 +45,20 @@ impl<'db> Context<'db> {
         }
         let message = format!("non-exhaustive patterns: {} not covered", missed.join(", "));
         Some(self.told_of(scrutinee.syntax(), "E0004", message))
+    }
+
+    /// A path that stands for a constant in a pattern, and names a function now.
+    pub(super) fn function_as_pattern(
+        &self,
+        token: &SyntaxToken,
+        meant: Definition<'db>,
+    ) -> Option<(&'static str, String)> {
+        let Definition::Function(function) = meant else { return None };
+        let path = token.parent_ancestors().find_map(ast::Path::cast)?;
+        path.syntax().parent().filter(|it| ast::PathPat::can_cast(it.kind()))?;
+        let code = if function.as_assoc_item(self.db).is_some() { "E0533" } else { "E0532" };
+        let name = function.name(self.db);
+        Some((code, format!("expected unit struct, unit variant or constant, found function `{}`", name.as_str())))
     }
 
     fn is_catch_all(&self, pattern: &ast::Pat) -> bool {

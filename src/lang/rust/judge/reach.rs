@@ -35,7 +35,7 @@ pub(super) struct Cause<'a> {
     pub(super) name: String,
     pub(super) occurrences: Vec<Occurrence>,
     /// Places in macros that may name it: what these make is looked at too.
-    in_macros: Vec<Occurrence>,
+    pub(super) in_macros: Vec<Occurrence>,
     /// Whether it is named by its own name, not by that of what it belongs to.
     pub(super) is_itself: bool,
     /// The traits that it has no more.
@@ -104,6 +104,7 @@ impl<'db> Context<'db> {
         for cause in reach.causes.iter().filter(|it| it.is_itself) {
             self.follow_macros(cause, &cause.in_macros, MAX_MACROS, &mut units);
         }
+        units.extend(self.made_anew(scene, deltas, &reach.causes));
         for (index, delta) in deltas {
             self.follow_traits(&scene.olds[*index], delta, &mut reach, &mut units);
         }
@@ -203,7 +204,7 @@ impl<'db> Context<'db> {
         Some((place.file.path.clone(), self.anchor(&place.file, place.id, place.at.start)?))
     }
 
-    fn macro_call_at(&self, file: FileId, offset: usize) -> Option<ast::MacroCall> {
+    pub(super) fn macro_call_at(&self, file: FileId, offset: usize) -> Option<ast::MacroCall> {
         let token = self.token(file, offset)?;
         token.parent_ancestors().filter_map(ast::MacroCall::cast).find(is_among_items)
     }

@@ -1,10 +1,10 @@
 //! What the compiler refuses and rust-analyzer does not report: names that mean nothing any more outside of
 //! expressions, names that may not be seen, traits that are implemented no more, things declared twice.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Visibility};
+use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Module, Visibility};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
@@ -12,7 +12,7 @@ use ra_ap_syntax::ast::HasGenericArgs as _;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::Scene;
-use super::lost::{LostImports, is_lost};
+use super::lost::{LostImports, is_lost, is_of_a_body};
 use super::reach::{Cause, Reach};
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
@@ -27,13 +27,13 @@ const BUILT_ON: [(&str, &[&str]); 3] =
     [("Clone", &["Copy"]), ("PartialEq", &["Eq", "PartialOrd", "Ord"]), ("PartialOrd", &["Ord"])];
 
 /// The errors found so far, by line.
-struct Told<'a> {
+pub(super) struct Told<'a> {
     lines: HashSet<(String, usize)>,
     new: &'a mut Vec<Diagnostic>,
 }
 
 impl Told<'_> {
-    fn add(&mut self, diagnostic: Diagnostic) {
+    pub(super) fn add(&mut self, diagnostic: Diagnostic) {
         if self.lines.insert((diagnostic.place.file.clone(), diagnostic.place.line)) {
             self.new.push(diagnostic);
         }
@@ -90,13 +90,18 @@ impl<'db> Context<'db> {
             self.twice(file, &of_file, &mut told);
             self.untold_lifetimes(file, &of_file).into_iter().for_each(|it| told.add(it));
             self.without_files(file, &of_file, &mut told);
+            self.without_main(file, &of_file).into_iter().for_each(|it| told.add(it));
         }
         let new = told.new;
         new.retain(|it| !self.follows_from(&lost_imports, it));
-        let is_gone = |it: &Diagnostic| matches!(it.code.as_deref(), Some("E0432" | "E0433" | "E0412"));
+        let is_gone = |it: &Diagnostic| matches!(it.code.as_deref(), Some("E0432" | "E0433" | "E0412" | "E0603"));
         if new.iter().any(is_gone) {
             new.retain(|it| !self.follows_from_unknown(&types, &lost_imports, it));
         }
+        let headers: Vec<(String, Span)> = new.iter().filter_map(|it| self.block_headed_by(it)).collect();
+        new.retain(|it| {
+            !is_of_a_body(it) || !headers.iter().any(|of| *of.0 == it.place.file && of.1.contains(it.place.start))
+        });
         new.sort();
     }
 
@@ -116,19 +121,33 @@ impl<'db> Context<'db> {
             };
             let around =
                 gone.iter().filter(|it| it.0 == index && it.1.span.encloses(item.span) && it.1.span != item.span);
-            around.into_iter().any(|it| is_type(it.1.kind) || it.1.kind == SymbolKind::Trait)
+            let has_members =
+                |kind: SymbolKind| is_type(kind) || matches!(kind, SymbolKind::Trait | SymbolKind::Variant);
+            around.into_iter().any(|it| has_members(it.1.kind))
         };
         let causes: Vec<&Cause<'_>> = reach.causes.iter().filter(|it| !is_member(it)).collect();
         let mut lost = LostImports::default();
-        for imports in [true, false] {
-            let places = causes.iter().flat_map(|cause| cause.occurrences.iter().map(move |it| (*cause, it)));
-            for (cause, it) in places.filter(|it| (it.1.role == Role::Import) == imports) {
-                let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
-                if !imports && self.is_bare(&error) && is_lost(&lost, &error, &cause.name) {
-                    continue;
+        for cause in &causes {
+            let imports = cause.occurrences.iter().filter(|it| it.role == Role::Import);
+            let broken: Vec<Diagnostic> = imports.filter_map(|it| self.judge_occurrence(cause, it, scene)).collect();
+            // What is only hidden is told once more.
+            let is_missed = |it: &&Diagnostic| it.code.as_deref() == Some("E0432");
+            let importing: Vec<Module> =
+                broken.iter().filter(is_missed).filter_map(|it| self.module_around(it)).collect();
+            for error in broken {
+                let members = gone.iter().filter(|it| it.1.name == cause.name).flat_map(|it| &it.1.children);
+                self.note_lost(&error, &cause.name, members.map(|it| it.name.as_str()), &mut lost);
+                // What a broken import would have handed on is missed there.
+                if !self.leads_through(&error, &importing) {
+                    told.add(error);
                 }
-                if imports && let Some(within) = self.brought_in(&error) {
-                    lost.entry(it.file.path.clone()).or_default().push((cause.name.clone(), within));
+            }
+            self.gone_in_definitions(cause, scene).into_iter().for_each(|it| told.add(it));
+            for it in cause.occurrences.iter().filter(|it| it.role != Role::Import) {
+                let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
+                if self.is_bare(&error) && is_lost(&lost, &error, &cause.name) || self.leads_through(&error, &importing)
+                {
+                    continue;
                 }
                 told.add(error);
             }
@@ -171,7 +190,10 @@ impl<'db> Context<'db> {
                 let code = self.hidden(&token, definition)?;
                 Some(self.error(place, code, format!("`{}` is not visible here any more", cause.path)))
             }
-            Some(definition) => Some(self.error(place, "E0308", self.length(&token, definition)?)),
+            Some(definition) => match self.function_as_pattern(&token, definition) {
+                Some((code, message)) => Some(self.error(place, code, message)),
+                None => Some(self.error(place, "E0308", self.length(&token, definition)?)),
+            },
         }
     }
 
@@ -311,58 +333,26 @@ impl<'db> Context<'db> {
             }
             // The links of a comment are no names to the compiler, and all of a file's would be read.
             let Some(token) = self.token(id, at).filter(|it| it.kind() != SyntaxKind::COMMENT) else { continue };
-            if let Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) = reader.read(at, word) {
+            let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
+            let is_no_trait = match reader.read(at, word) {
+                Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) => false,
+                // A derive macro goes by the name of its trait.
+                Some(Verdict::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
+                _ => continue,
+            };
+            {
                 let Some((code, what)) = unresolved_kind(&token) else { continue };
+                let code = match (code, is_no_trait) {
+                    ("E0405", true) => "E0404",
+                    (_, true) => continue,
+                    (code, false) => code,
+                };
                 if self.is_switched_off(own, id, at) || is_conditional(&token) {
                     continue;
                 }
                 let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
                 told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")));
             }
-        }
-    }
-
-    /// `mod` lines of the edit that no file answers.
-    fn without_files(&self, file: &Arc<File>, deltas: &[&Delta<'_>], told: &mut Told<'_>) {
-        let Some(id) = self.file_id(&file.path) else { return };
-        for item in deltas.iter().filter_map(|it| it.after).filter(|it| it.kind == SymbolKind::Module) {
-            let Some(Definition::Module(module)) = self.definition_at(id, item.name_span.start) else { continue };
-            // For want of a file rust-analyzer takes it for a module without items.
-            if item.body.is_none() && module.as_source_file_id(self.db).is_none() {
-                let place = file.lines().place(&file.path, item.name_span);
-                told.add(self.error(place, "E0583", format!("file not found for module `{}`", item.name)));
-            }
-        }
-    }
-
-    /// What the edit declares a second time.
-    fn twice(&self, file: &Arc<File>, deltas: &[&Delta<'_>], told: &mut Told<'_>) {
-        let is_new = |kind: ChangeKind| matches!(kind, ChangeKind::Added | ChangeKind::Renamed);
-        let added: BTreeSet<usize> =
-            deltas.iter().filter(|it| is_new(it.kind)).filter_map(|it| it.after).map(|it| it.name_span.start).collect();
-        let Some(id) = self.file_id(&file.path).filter(|_| !added.is_empty()) else { return };
-        let mut known: HashMap<(&[String], &str, u8), &OutlineItem> = HashMap::new();
-        let mut found = Vec::new();
-        file.outline().walk(&mut |item| {
-            let Some(space) = namespace(item.kind) else { return };
-            let Some(first) = known.insert((&item.container, &item.name, space), item) else { return };
-            if added.contains(&item.name_span.start) || added.contains(&first.name_span.start) {
-                found.push((item, first));
-            }
-        });
-        for (item, first) in found {
-            let compiled = |it: &OutlineItem| self.definition_at(id, it.name_span.start).is_some();
-            if !compiled(item) || !compiled(first) {
-                continue;
-            }
-            let code = match item.kind {
-                SymbolKind::Field => "E0124",
-                SymbolKind::Method | SymbolKind::Function if !item.container.is_empty() => "E0592",
-                _ => "E0428",
-            };
-            let line = file.lines().line(first.name_span.start);
-            let message = format!("`{}` is declared twice, first at line {line}", item.name);
-            told.add(self.error(file.lines().place(&file.path, item.name_span), code, message));
         }
     }
 }
@@ -394,28 +384,12 @@ pub(super) fn bodies_with_other_imports(old: &File, new: &File) -> Vec<Span> {
     bodies(new).into_iter().filter(|it| !is_same(&it.0, &it.2)).map(|it| it.1).collect()
 }
 
-/// Types and values are named apart.
-fn namespace(kind: SymbolKind) -> Option<u8> {
-    match kind {
-        SymbolKind::Struct
-        | SymbolKind::Enum
-        | SymbolKind::Union
-        | SymbolKind::Trait
-        | SymbolKind::Type
-        | SymbolKind::Module => Some(0),
-        SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static => Some(1),
-        SymbolKind::Field => Some(2),
-        SymbolKind::Variant => Some(3),
-        _ => None,
-    }
-}
-
-fn is_type(kind: SymbolKind) -> bool {
+pub(super) fn is_type(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union)
 }
 
 /// Where a type derives a trait.
-fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Span> {
+pub(super) fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Span> {
     let head = file.text.get(item.span.start..item.name_span.start)?;
     let list = head.find("derive(")?;
     let (at, word) = words(&head[list..]).find(|(_, word)| *word == name)?;
@@ -436,7 +410,7 @@ fn gone(token: &SyntaxToken, role: Role, name: &str, hidden: bool, path: &str) -
 }
 
 /// The code and the kind of thing that is looked for where a path stands; `None` for members.
-fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'static str)> {
+pub(super) fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'static str)> {
     if token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())) {
         return unresolved_in_macro(token);
     }

@@ -130,6 +130,23 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("an import of another thing by the same name", "use std::fmt;\n", "use std::cmp as fmt;\n"),
     ("a block of another type", "impl Steps {", "impl Side {"),
     ("a body without its value", "    drop(side);\n    1\n", "    drop(side);\n"),
+    ("no default any more", "    #[default]\n    Plain,\n", ""),
+    ("a part of a length of another type", "pub const WIDTH: usize", "pub const WIDTH: u8"),
+    ("a shift of all bits", "pub const SHIFTED: u32 =", "pub const SHIFTED: u16 ="),
+    ("an enum renamed that is handed on", "pub enum Kind {", "pub enum Sort {"),
+    ("a method of a macro's implementations", "    fn size(&self) -> u8;", "    fn size(&self) -> u16;"),
+    (
+        "one more that a macro does not implement",
+        "    fn size(&self) -> u8;",
+        "    fn size(&self) -> u8;\n    fn more(&self);",
+    ),
+    ("no receiver any more", "pub fn pair(&self) -> (String, u8) {", "pub fn pair() -> (String, u8) {"),
+    (
+        "an operand that is none any more",
+        "pub fn hidden(&self) -> u8 {\n        self.hidden",
+        "pub fn hidden(&self) -> Option<u8> {\n        Some(self.hidden)",
+    ),
+    ("a hidden enum", "pub enum Kind {", "enum Kind {"),
 ];
 
 const HARMLESS: &[(&str, &str, &str)] = &[
@@ -235,8 +252,9 @@ const MAKER: &[(&str, &str)] = &[
     ("maker/src/lib.rs", include_str!("judged/maker.rs")),
     (
         "src/lib.rs",
-        "#[derive(maker::Tags)]\n#[check(helper(1))]\npub enum Shape {\n    Round,\n    Flat,\n}\n\npub fn helper(it: u8) -> u8 {\n    it\n}\n\npub fn flat() -> ShapeTag {\n    ShapeTag::Flat\n}\n\npub fn is_round(it: &ShapeTag) -> bool {\n    matches!(it, ShapeTag::Round)\n}\n",
+        "#[derive(maker::Tags)]\n#[check(helper(1))]\n#[call(\"deep::other\")]\npub enum Shape {\n    Round,\n    Flat,\n}\n\npub fn helper(it: u8) -> u8 {\n    it\n}\n\npub fn flat() -> ShapeTag {\n    ShapeTag::Flat\n}\n\npub fn is_round(it: &ShapeTag) -> bool {\n    matches!(it, ShapeTag::Round)\n}\n\npub mod deep {\n    pub fn other() -> u8 {\n        1\n    }\n}\n",
     ),
+    ("src/main.rs", "fn main() {\n    made::helper(1);\n}\n"),
 ];
 
 #[test]
@@ -245,17 +263,30 @@ fn what_macros_make_goes_with_its_type() {
     it.fill();
     let root = directory.path().canonicalize().unwrap();
     assert_eq!(compiled(&root), BTreeSet::new(), "the fixture compiles");
-    let lib = it.files.get("src/lib.rs").unwrap().text.clone();
-    for (from, to) in [("    Flat,", "    Even,"), ("helper(it: u8)", "helper(it: u8, _: u8)"), ("    Round,\n", "")] {
-        let (after, edits) = it.change("src/lib.rs", from, to);
+    for (file, from, to) in [
+        ("src/lib.rs", "    Flat,", "    Even,"),
+        ("src/lib.rs", "helper(it: u8)", "helper(it: u8, _: u8)"),
+        ("src/lib.rs", "    Round,\n", ""),
+        ("src/lib.rs", "fn other()", "fn another()"),
+        ("src/lib.rs", "fn other()", "fn other(_: u8)"),
+        ("src/main.rs", "fn main()", "fn mean()"),
+    ] {
+        let old = it.files.get(file).unwrap().text.clone();
+        let (after, edits) = it.change(file, from, to);
         let before = it.files.clone();
         let judgement = it.rust.judge(&before, &after, &edits, &mut |_| false);
-        let broken = judgement.impact.broken.iter().map(|it| format!("{}:{}", it.at.place.file, it.at.place.line));
-        std::fs::write(root.join("src/lib.rs"), lib.replacen(from, to, 1)).unwrap();
+        let reached = |it: &&crate::model::Broken| it.at.place.file == file || file != "src/lib.rs";
+        let broken = judgement
+            .impact
+            .broken
+            .iter()
+            .filter(reached)
+            .map(|it| format!("{}:{}", it.at.place.file, it.at.place.line));
+        std::fs::write(root.join(file), old.replacen(from, to, 1)).unwrap();
         let truth = compiled(&root);
         assert!(!truth.is_empty(), "{from}");
         assert_eq!(broken.collect::<BTreeSet<String>>(), truth, "{from}: {:?}", judgement.impact.broken);
-        std::fs::write(root.join("src/lib.rs"), &*lib).unwrap();
+        std::fs::write(root.join(file), &*old).unwrap();
     }
 }
 

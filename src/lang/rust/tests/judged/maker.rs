@@ -1,10 +1,10 @@
-//! A derive macro that makes an enum of an enum, and a function of what stands in an attribute.
+//! A derive macro that makes an enum of an enum, and functions of what stands in attributes, as code and as text.
 
 extern crate proc_macro;
 
 use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
-#[proc_macro_derive(Tags, attributes(check))]
+#[proc_macro_derive(Tags, attributes(check, call))]
 pub fn tags(input: TokenStream) -> TokenStream {
     let all: Vec<TokenTree> = input.into_iter().collect();
     let at = all.iter().position(|it| it.to_string() == "enum").unwrap();
@@ -14,15 +14,28 @@ pub fn tags(input: TokenStream) -> TokenStream {
     for it in &all[..at] {
         let TokenTree::Group(attribute) = it else { continue };
         let mut inside = attribute.stream().into_iter();
-        if let (Some(word), Some(TokenTree::Group(code))) = (inside.next(), inside.next())
-            && word.to_string() == "check"
-        {
-            let mut body: TokenStream = "let _ =".parse().unwrap();
-            body.extend([TokenTree::Group(Group::new(Delimiter::Parenthesis, code.stream()))]);
-            body.extend(";".parse::<TokenStream>().unwrap());
-            made.extend("fn check()".parse::<TokenStream>().unwrap());
-            made.extend([TokenTree::Group(Group::new(Delimiter::Brace, body))]);
-        }
+        let (Some(word), Some(TokenTree::Group(code))) = (inside.next(), inside.next()) else { continue };
+        let word = word.to_string();
+        let value: TokenStream = match word.as_str() {
+            "check" => code.stream(),
+            "call" => {
+                let text = code.stream().into_iter().next().unwrap();
+                let path: TokenStream = text.to_string().trim_matches('"').parse().unwrap();
+                let told = path.into_iter().map(|mut it| {
+                    it.set_span(text.span());
+                    it
+                });
+                let mut call: TokenStream = told.collect();
+                call.extend([TokenTree::Group(Group::new(Delimiter::Parenthesis, TokenStream::new()))]);
+                call
+            }
+            _ => continue,
+        };
+        let mut body: TokenStream = "let _: u8 =".parse().unwrap();
+        body.extend([TokenTree::Group(Group::new(Delimiter::Parenthesis, value))]);
+        body.extend(";".parse::<TokenStream>().unwrap());
+        made.extend(format!("fn {word}()").parse::<TokenStream>().unwrap());
+        made.extend([TokenTree::Group(Group::new(Delimiter::Brace, body))]);
     }
     made
 }

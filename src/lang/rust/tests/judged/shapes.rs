@@ -166,3 +166,67 @@ pub enum Choice<'a, B: Bound> {
     Borrowed(&'a str),
     None,
 }
+
+#[derive(Default)]
+pub enum Mode {
+    #[default]
+    Plain,
+    Fancy,
+}
+
+pub const SHIFTED: u32 = 1 << 20;
+
+pub const WIDTH: usize = 2;
+
+pub static ROW: [u8; WIDTH + 1] = [0; WIDTH + 1];
+
+pub mod shop {
+    pub use super::{Kind, Side};
+}
+
+pub trait Size {
+    fn size(&self) -> u8;
+}
+
+macro_rules! sizes {
+    ($($it:ty),*) => {
+        $(
+            impl Size for $it {
+                fn size(&self) -> u8 {
+                    1
+                }
+            }
+        )*
+    };
+}
+
+sizes!(u8, u16);
+
+macro_rules! holds {
+    ($name:ident) => {
+        pub struct $name(pub self::Side);
+    };
+}
+
+holds!(Held);
+holds!(Kept2);
+
+impl Square {
+    pub fn pair(&self) -> (String, u8) {
+        (String::new(), 1)
+    }
+}
+
+macro_rules! matched {
+    ($it:expr) => {
+        match $it {
+            Kind::Small => 1,
+            Kind::Large(_) => 2,
+            Kind::Odd { .. } => 3,
+        }
+    };
+}
+
+pub fn matched(it: &Kind) -> u8 {
+    matched!(it)
+}

@@ -186,3 +186,26 @@ pub fn around<B: shapes::Bound>(it: &Around<B>, other: &B) -> u8 {
 pub fn more<B: shapes::Bound>(it: &mut Around<B>) -> u8 {
     it.kept.more()
 }
+
+pub fn shown(it: &crate::shapes::shop::Side) -> u32 {
+    it.0
+}
+
+pub fn is_unit(it: u32) -> bool {
+    match it {
+        Square::UNIT => true,
+        _ => false,
+    }
+}
+
+pub fn paired(it: &Square) -> usize {
+    let (name, by) = Square::pair(it);
+    let (other, _) = it.pair();
+    let long = other.len() + usize::from(by);
+    name.len() + other.trim().len() + long
+}
+
+pub fn sum_of(it: &Square) -> bool {
+    let sum = it.hidden() + 1 - it.side.0 as u8;
+    (sum..=it.hidden()).contains(&3) && sum == 1
+}

@@ -1,0 +1,74 @@
+//! What an edit declares and may not: modules without a file, and things that are declared already.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use ra_ap_ide_db::defs::Definition;
+
+use super::rules::Told;
+use crate::lang::files::File;
+use crate::lang::rust::delta::Delta;
+use crate::lang::rust::view::Context;
+use crate::model::{ChangeKind, OutlineItem, SymbolKind};
+
+impl<'db> Context<'db> {
+    /// `mod` lines of the edit that no file answers.
+    pub(super) fn without_files(&self, file: &Arc<File>, deltas: &[&Delta<'_>], told: &mut Told<'_>) {
+        let Some(id) = self.file_id(&file.path) else { return };
+        for item in deltas.iter().filter_map(|it| it.after).filter(|it| it.kind == SymbolKind::Module) {
+            let Some(Definition::Module(module)) = self.definition_at(id, item.name_span.start) else { continue };
+            // For want of a file rust-analyzer takes it for a module without items.
+            if item.body.is_none() && module.as_source_file_id(self.db).is_none() {
+                let place = file.lines().place(&file.path, item.name_span);
+                told.add(self.error(place, "E0583", format!("file not found for module `{}`", item.name)));
+            }
+        }
+    }
+
+    /// What the edit declares a second time.
+    pub(super) fn twice(&self, file: &Arc<File>, deltas: &[&Delta<'_>], told: &mut Told<'_>) {
+        let is_new = |kind: ChangeKind| matches!(kind, ChangeKind::Added | ChangeKind::Renamed);
+        let added: BTreeSet<usize> =
+            deltas.iter().filter(|it| is_new(it.kind)).filter_map(|it| it.after).map(|it| it.name_span.start).collect();
+        let Some(id) = self.file_id(&file.path).filter(|_| !added.is_empty()) else { return };
+        let mut known: HashMap<(&[String], &str, u8), &OutlineItem> = HashMap::new();
+        let mut found = Vec::new();
+        file.outline().walk(&mut |item| {
+            let Some(space) = namespace(item.kind) else { return };
+            let Some(first) = known.insert((&item.container, &item.name, space), item) else { return };
+            if added.contains(&item.name_span.start) || added.contains(&first.name_span.start) {
+                found.push((item, first));
+            }
+        });
+        for (item, first) in found {
+            let compiled = |it: &OutlineItem| self.definition_at(id, it.name_span.start).is_some();
+            if !compiled(item) || !compiled(first) {
+                continue;
+            }
+            let code = match item.kind {
+                SymbolKind::Field => "E0124",
+                SymbolKind::Method | SymbolKind::Function if !item.container.is_empty() => "E0592",
+                _ => "E0428",
+            };
+            let line = file.lines().line(first.name_span.start);
+            let message = format!("`{}` is declared twice, first at line {line}", item.name);
+            told.add(self.error(file.lines().place(&file.path, item.name_span), code, message));
+        }
+    }
+}
+
+/// Types and values are named apart.
+fn namespace(kind: SymbolKind) -> Option<u8> {
+    match kind {
+        SymbolKind::Struct
+        | SymbolKind::Enum
+        | SymbolKind::Union
+        | SymbolKind::Trait
+        | SymbolKind::Type
+        | SymbolKind::Module => Some(0),
+        SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static => Some(1),
+        SymbolKind::Field => Some(2),
+        SymbolKind::Variant => Some(3),
+        _ => None,
+    }
+}

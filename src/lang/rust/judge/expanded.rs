@@ -1,0 +1,80 @@
+//! Names in the definitions of macros. They are no more than tokens there, and mean something in what calls make: the
+//! compiler tells them where they are written.
+
+use std::collections::BTreeSet;
+
+use ra_ap_hir::InFile;
+use ra_ap_ide::FileRange;
+use ra_ap_ide_db::defs::{Definition, NameRefClass};
+use ra_ap_syntax::{AstNode as _, ast};
+
+use super::Scene;
+use super::reach::Cause;
+use super::rules::unresolved_kind;
+use crate::lang::rust::view::Context;
+use crate::model::{ChangeKind, Diagnostic};
+use crate::text::words::words;
+
+impl<'db> Context<'db> {
+    /// Where the definition of a macro names what is gone.
+    pub(super) fn gone_in_definitions(&self, cause: &Cause<'_>, scene: &Scene) -> Vec<Diagnostic> {
+        let kind = cause.delta.as_ref().map(|it| it.1.kind);
+        let is_gone = matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
+        if !cause.is_itself || !is_gone {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        let mut macros: Vec<Definition<'db>> = Vec::new();
+        for it in &cause.in_macros {
+            let start = scene.moved(&it.file.path, it.at.start);
+            let token = start.and_then(|start| self.token(it.id, start));
+            let definition = token.and_then(|it| it.parent_ancestors().find_map(ast::Macro::cast));
+            let definition = definition.and_then(|it| self.sema.to_def(&it)).map(Definition::Macro);
+            macros.extend(definition.filter(|it| !macros.contains(it)));
+        }
+        for calls in self.find(&macros) {
+            // The calls of one file are alike.
+            for calls in calls.items.chunk_by(|a, b| a.id == b.id) {
+                let token = self.token(calls[0].id, calls[0].at.start);
+                let call = token.and_then(|it| it.parent_ancestors().find_map(ast::MacroCall::cast));
+                let Some(expansion) = call.and_then(|it| self.sema.expand_macro_call(&it)) else { continue };
+                self.in_expansions(&expansion.value, &mut |node| {
+                    let name = ast::NameRef::cast(node.clone()).filter(|it| it.text() == cause.name);
+                    found.extend(name.and_then(|it| self.gone_as_written(&it, cause)));
+                });
+            }
+        }
+        let mut holders = BTreeSet::new();
+        self.told_in_attributes(&cause.name, &mut holders);
+        for (id, at) in holders {
+            let adt = self.token(id, at).and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast));
+            let made = adt.iter().flat_map(|it| self.made_by_derives(it));
+            let names = made.flat_map(|it| it.descendants().filter_map(ast::NameRef::cast).collect::<Vec<_>>());
+            let names = names.filter(|it| it.text() == cause.name);
+            found.extend(names.filter_map(|it| self.gone_at(&it, self.told_range(it.syntax()), cause)));
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    fn gone_as_written(&self, name: &ast::NameRef, cause: &Cause<'_>) -> Option<Diagnostic> {
+        let syntax = name.syntax();
+        let at = self.where_written(InFile::new(self.sema.hir_file_for(syntax), syntax.text_range()))?;
+        self.gone_at(name, at, cause)
+    }
+
+    fn gone_at(&self, name: &ast::NameRef, at: FileRange, cause: &Cause<'_>) -> Option<Diagnostic> {
+        if NameRefClass::classify(&self.sema, name).is_some() {
+            return None;
+        }
+        let (code, what) = unresolved_kind(&name.ident_token()?)?;
+        let place = self.place(at)?;
+        // Whether it is written there, as code or in a text.
+        let text = self.files.get(&place.file)?.text.get(place.start..place.end)?;
+        words(text).last().is_some_and(|it| it.1 == cause.name).then(|| {
+            let message = format!("cannot find {what} `{}`: there is no `{}` any more", cause.name, cause.path);
+            self.error(place, code, message)
+        })
+    }
+}
