@@ -1,10 +1,10 @@
 //! What has no type because of an error. The compiler is silent about whatever is done with it; rust-analyzer goes on
 //! with a guess.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use ra_ap_hir::Type;
-use ra_ap_ide::{FileId, TextRange};
+use ra_ap_ide::{FileId, TextRange, TextSize};
 use ra_ap_syntax::ast::{HasArgList as _, RangeItem as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
@@ -16,6 +16,9 @@ const ENDING: [&str; 8] = ["E0369", "E0425", "E0433", "E0599", "E0600", "E0609",
 /// These are not told of an expression that has none.
 const FOLLOWING: [&str; 8] = ["E0277", "E0282", "E0308", "E0368", "E0369", "E0599", "E0600", "E0609"];
 
+/// Locals that have no type, and from where on.
+type Tainted = HashMap<String, TextSize>;
+
 impl<'db> Context<'db> {
     /// Takes away what is told of locals that have no type.
     pub(super) fn without_tainted(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
@@ -25,13 +28,13 @@ impl<'db> Context<'db> {
         if ends.is_empty() {
             return;
         }
-        let mut tainted: HashSet<String> = HashSet::new();
+        let mut tainted = Tainted::new();
         for binding in body.descendants().filter_map(ast::LetStmt::cast) {
             let names =
                 || binding.pat().into_iter().flat_map(|it| it.syntax().descendants()).filter_map(ast::Name::cast);
             let has_type = binding.ty().is_some();
             if !has_type && binding.initializer().is_some_and(|it| has_none(&it, &ends, &tainted)) {
-                tainted.extend(names().map(|it| it.text().to_string()));
+                tainted.extend(names().map(|it| (it.text().to_string(), binding.syntax().text_range().end())));
             } else {
                 // Another one of the name.
                 names().for_each(|it| {
@@ -44,7 +47,7 @@ impl<'db> Context<'db> {
         }
     }
 
-    fn speaks_of(&self, body: &SyntaxNode, file: FileId, told: &Told, tainted: &HashSet<String>) -> bool {
+    fn speaks_of(&self, body: &SyntaxNode, file: FileId, told: &Told, tainted: &Tainted) -> bool {
         if told.file != file || !body.text_range().contains_range(told.range) {
             return false;
         }
@@ -73,7 +76,7 @@ fn local(path: &ast::PathExpr) -> Option<String> {
 }
 
 /// Whether the value of an expression comes from one of those that end so.
-fn has_none(of: &ast::Expr, ends: &[TextRange], tainted: &HashSet<String>) -> bool {
+fn has_none(of: &ast::Expr, ends: &[TextRange], tainted: &Tainted) -> bool {
     let is = |it: Option<ast::Expr>| it.is_some_and(|it| has_none(&it, ends, tainted));
     let is_at = |range: TextRange| ends.contains(&range);
     if is_at(of.syntax().text_range()) {
@@ -107,7 +110,10 @@ fn has_none(of: &ast::Expr, ends: &[TextRange], tainted: &HashSet<String>) -> bo
         ast::Expr::MatchExpr(it) => {
             it.match_arm_list().is_some_and(|it| it.arms().any(|it| is(it.expr()))) || is(it.expr())
         }
-        ast::Expr::PathExpr(it) => local(it).is_some_and(|it| tainted.contains(&it)),
+        ast::Expr::PathExpr(it) => {
+            let since = local(it).and_then(|it| tainted.get(&it).copied());
+            since.is_some_and(|since| it.syntax().text_range().start() >= since)
+        }
         _ => false,
     }
 }

@@ -230,3 +230,16 @@ macro_rules! matched {
 pub fn matched(it: &Kind) -> u8 {
     matched!(it)
 }
+
+pub fn lengths<I>(all: I) -> usize
+where
+    I: IntoIterator,
+    I::Item: AsRef<str>,
+{
+    let mut sum = 0;
+    for it in all {
+        let it = it.as_ref();
+        sum += it.len();
+    }
+    sum
+}
