@@ -1,7 +1,7 @@
 //! What the compiler refuses and rust-analyzer does not report: names that mean nothing any more outside of
 //! expressions, names that may not be seen, traits that are implemented no more, things declared twice.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Module, Visibility};
