@@ -210,10 +210,6 @@ def wait_indexed(client, workspace, root, language):
         time.sleep(3)
 
 
-def part(a, b):
-    return f"{a / b:.4f}" if b else "-"
-
-
 def report(rows, name, options):
     breaking = [it for it in rows if it["places"]]
     quiet = [it for it in rows if not it["places"]]

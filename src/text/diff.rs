@@ -175,7 +175,7 @@ fn anchors(old: &str, new: &str) -> Vec<Kept> {
         often: bool,
     }
     let prefix = line_prefix(old, new);
-    let suffix = common_suffix(&old[prefix..], &new[prefix..]);
+    let suffix = line_suffix(&old[prefix..], &new[prefix..]);
     let (old_middle, new_middle) = (&old[prefix..old.len() - suffix], &new[prefix..new.len() - suffix]);
     let mut lines: FxHashMap<&str, Seen> = FxHashMap::default();
     let mut at = prefix;
@@ -229,6 +229,12 @@ fn common_suffix(a: &str, b: &str) -> usize {
     let equal = a.bytes().rev().zip(b.bytes().rev()).take_while(|(x, y)| x == y).count();
     let fits = |len: usize| a.is_char_boundary(a.len() - len) && b.is_char_boundary(b.len() - len);
     (0..=equal).rev().find(|&len| fits(len)).unwrap_or(0)
+}
+
+/// The common end in whole lines.
+fn line_suffix(a: &str, b: &str) -> usize {
+    let equal = &a[a.len() - common_suffix(a, b)..];
+    equal.find('\n').map_or(0, |newline| equal.len() - newline - 1)
 }
 
 /// The common beginning in whole lines.
