@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import threading
+import time
 import urllib.parse
 
 import semdex_client as semdex
@@ -116,6 +117,20 @@ class LanguageServer:
                     raise semdex.Failed(f"{self.name}: {method} {json.dumps(params)[:300]}: {message['error']}")
                 return message.get("result")
 
+    def seconds_on_the_wire(self, method, params):
+        """How long a reply takes from the first byte that is sent to the last that comes; what is in it is not read."""
+        self.number += 1
+        started = time.perf_counter()
+        self._send({"id": self.number, "method": method, "params": params})
+        while True:
+            message = self._bytes()
+            seconds = time.perf_counter() - started
+            message = json.loads(message)
+            if "method" in message:
+                self._hear(message)
+            elif message.get("id") == self.number:
+                return seconds
+
     def _hear(self, message):
         if "id" in message:
             # A request of the server: it gives up where nobody answers.
@@ -159,10 +174,13 @@ class LanguageServer:
         self.process.stdin.flush()
 
     def _receive(self):
+        return json.loads(self._bytes())
+
+    def _bytes(self):
         length = None
         while (line := self.process.stdout.readline()) != b"\r\n":
             if not line:
                 raise semdex.Failed(f"{self.name} ended, or did not answer within 15 minutes")
             if match := re.match(rb"Content-Length: (\d+)", line):
                 length = int(match.group(1))
-        return json.loads(self.process.stdout.read(length))
+        return self.process.stdout.read(length)

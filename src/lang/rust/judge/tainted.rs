@@ -38,7 +38,7 @@ impl<'db> Context<'db> {
             } else {
                 // Another one of the name.
                 names().for_each(|it| {
-                    tainted.remove(&*it.text());
+                    tainted.remove(it.text());
                 });
             }
         }
