@@ -51,8 +51,6 @@ use reaching::Tests;
 
 /// More bodies than this are not checked again for one edit; the answer says so.
 const MAX_UNITS: usize = 4000;
-/// Fewer bodies than this are not worth another thread: both would wait for the same modules.
-const UNITS_OF_A_THREAD: usize = 8;
 
 /// What is edited, in both states.
 struct Scene {
@@ -217,7 +215,7 @@ impl Rust {
     fn errors_of(&self, files: &Arc<Files>, reach: &Reach<'_>, side: Side) -> Result<Vec<Diagnostic>> {
         let units = &reach.units;
         let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
-        let threads = cores.min(units.len() / UNITS_OF_A_THREAD).max(1);
+        let threads = cores.min(units.len()).max(1);
         let next = AtomicUsize::new(0);
         let work = |view: View| {
             view.ask(|it| {
