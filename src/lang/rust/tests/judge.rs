@@ -235,6 +235,7 @@ fn what_breaks_is_what_the_compiler_reports() {
             wrong.push(format!("{name}: told {told:?}, the compiler {truth:?}\n    {}", reasons.join("\n    ")));
         }
         assert!(judgement.coverage.missing.iter().all(|it| it.code != MissingCode::Timeout), "{name}: judged at all");
+        wrong.extend(touch::all_faults(&it).into_iter().map(|it| format!("left behind by {name}: {it}")));
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
     drop::<Arc<Files>>(it.files);
@@ -305,4 +306,5 @@ fn what_is_known_outlives_a_dry_run_that_takes_modules_away() {
     }
     let told = judged(&mut it, "pub fn deep()", "pub fn deeper()");
     assert_eq!(told.impact.broken.len(), known.len());
+    assert!(it.path("judged::shapes::inner::deeper").starts_with("unknown_symbol"));
 }

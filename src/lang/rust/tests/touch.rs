@@ -22,7 +22,12 @@ fn faults(context: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<String> {
     if let Some(known) = context.index.errors(id) {
         // rust-analyzer tells now and then that a type is not known, and not when it is asked again.
         let told = |errors: &FileErrors| {
-            let all = errors.bodies.values().flatten().filter(|it| it.code.as_deref() != Some("E0282"));
+            let all = errors
+                .bodies
+                .values()
+                .flatten()
+                .chain(&errors.imports.found)
+                .filter(|it| it.code.as_deref() != Some("E0282"));
             all.cloned().collect::<BTreeSet<_>>()
         };
         let (known, anew) = (told(&known), told(&context.errors_of_file(file)));
@@ -41,7 +46,7 @@ fn faults(context: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<String> {
 }
 
 /// What the index knows and is not so.
-fn all_faults(it: &Loaded) -> Vec<String> {
+pub(super) fn all_faults(it: &Loaded) -> Vec<String> {
     let view = it.rust.view(it.files.clone());
     let found = view.ask(|context| {
         let files = context.files.of(Language::Rust);
