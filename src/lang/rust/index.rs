@@ -209,6 +209,8 @@ impl Memory {
 pub(super) struct FileErrors {
     /// Of each body, by where the name of what it belongs to stands: those that have any.
     pub(super) bodies: FxHashMap<usize, Vec<Diagnostic>>,
+    /// Where among these stands what derive macros make.
+    pub(super) made: HashSet<usize>,
     pub(super) imports: UnusedImports,
 }
 

@@ -224,9 +224,9 @@ impl Rust {
                     let Some(at) = unit.at(side) else { continue };
                     let with_operators = unit.edited || reach.retyped;
                     // What was not changed yet may be known already.
-                    let is_known = side == Side::Before && !it.is_of_made(&unit.file, at);
-                    let known = it.file_id(&unit.file).filter(|_| is_known);
-                    match known.and_then(|id| it.index.errors(id)) {
+                    let known = it.file_id(&unit.file).filter(|_| side == Side::Before);
+                    let known = known.and_then(|id| it.index.errors(id));
+                    match known.filter(|known| !it.is_of_made(&unit.file, at) || known.made.contains(&at)) {
                         Some(known) => {
                             let errors = known.bodies.get(&at).into_iter().flatten();
                             found.extend(errors.filter(|it| with_operators || !operators::is_of_operator(it)).cloned());

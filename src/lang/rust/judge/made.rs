@@ -113,13 +113,14 @@ impl<'db> Context<'db> {
         let mut found = BTreeSet::new();
         for (id, at) in places {
             let token = self.token(id, at);
-            let adt = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)).filter(derives_more);
-            let Some(first) = adt.as_ref().and_then(|it| it.attrs().next()) else { continue };
+            let Some(adt) = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)) else { continue };
+            let Some(anchor) = made_anchor(&adt) else { continue };
             // Of what was not understood before nothing can be said.
-            let bodies = || adt.iter().flat_map(|it| self.derived_bodies(it));
-            if let Some(name) = self.name_of(id).filter(|_| bodies().all(|it| self.errors_in(it, true).is_empty())) {
-                found.insert((Arc::from(name), first.syntax().text_range().start().into()));
-            }
+            let is_understood = match self.index.errors(id).filter(|it| it.made.contains(&anchor)) {
+                Some(known) => !known.bodies.contains_key(&anchor),
+                None => self.derived_bodies(&adt).into_iter().all(|it| self.errors_in(it, true).is_empty()),
+            };
+            found.extend(self.name_of(id).filter(|_| is_understood).map(|it| (Arc::from(it), anchor)));
         }
         found
     }
@@ -152,7 +153,12 @@ impl<'db> Context<'db> {
     }
 }
 
-/// Whether others make something of a type than the compiler.
+/// What stands for what derive macros make of a type, if others than the compiler's do.
+pub(super) fn made_anchor(adt: &ast::Adt) -> Option<usize> {
+    let first = adt.attrs().next().filter(|_| derives_more(adt))?;
+    Some(first.syntax().text_range().start().into())
+}
+
 fn derives_more(adt: &ast::Adt) -> bool {
     let derives = adt.attrs().filter(|it| it.simple_name().is_some_and(|it| it == "derive"));
     derives.into_iter().any(|it| {

@@ -1,6 +1,6 @@
 //! What a change may reach: the places that name what it changes, in the state before, and the bodies around them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use ra_ap_hir::{Adt, DefWithBody, Impl, Trait};
@@ -13,6 +13,7 @@ use super::Scene;
 use super::derives::type_of;
 use super::impls::{Shape, shape_at};
 use super::macros::MAX_MACROS;
+use super::made::made_anchor;
 use super::objects::Objects;
 use super::rules::bodies_with_other_imports;
 use super::unused::Shaken;
@@ -149,7 +150,7 @@ impl<'db> Context<'db> {
 
     /// The errors of all bodies of a file, of those that have any.
     pub(in crate::lang::rust) fn errors_of_file(&self, file: &File) -> FileErrors {
-        let mut bodies = BTreeSet::new();
+        let (mut bodies, mut made) = (BTreeSet::new(), HashSet::new());
         file.outline().walk(&mut |item| {
             bodies.extend(unit_around(file, item.name_span.start).map(|it| it.name_span.start));
         });
@@ -157,6 +158,8 @@ impl<'db> Context<'db> {
             let tree = self.sema.parse_guess_edition(id);
             let calls = tree.syntax().descendants().filter_map(ast::MacroCall::cast).filter(is_among_items);
             bodies.extend(calls.map(|it| usize::from(it.syntax().text_range().start())));
+            made.extend(tree.syntax().descendants().filter_map(ast::Adt::cast).filter_map(|it| made_anchor(&it)));
+            bodies.extend(made.iter().copied());
         }
         let errors = |at: usize| {
             self.db.unwind_if_revision_cancelled();
@@ -164,7 +167,7 @@ impl<'db> Context<'db> {
             (at, bodies.flat_map(|it| self.errors_in(it, true)).collect::<Vec<_>>())
         };
         let bodies = bodies.into_iter().map(errors).filter(|it| !it.1.is_empty()).collect();
-        FileErrors { bodies, imports: self.unused_imports(file) }
+        FileErrors { bodies, made, imports: self.unused_imports(file) }
     }
 
     /// The body of what is named at an offset; where a macro is called among items, the bodies that it makes.
