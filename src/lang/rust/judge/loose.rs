@@ -36,8 +36,7 @@ impl Loose {
             return loose;
         }
         let (olds, news) = (counted(&before.parts), counted(&after.parts));
-        let of = |parts: &BTreeMap<u64, Vec<&RestPart>>, hash: u64| parts.get(&hash).map_or(0, Vec::len);
-        let differs = |it: &&RestPart| of(&olds, it.hash) != of(&news, it.hash);
+        let differs = |it: &&RestPart| olds.get(&it.hash) != news.get(&it.hash);
         for part in before.parts.iter().chain(&after.parts).filter(differs) {
             loose.names.extend(part.names.iter().cloned());
             loose.imports.extend(part.import.clone());
@@ -101,10 +100,11 @@ fn end_of_path(text: &str, segment_end: usize) -> usize {
     end
 }
 
-fn counted(parts: &[RestPart]) -> BTreeMap<u64, Vec<&RestPart>> {
-    let mut counted: BTreeMap<u64, Vec<&RestPart>> = BTreeMap::new();
+/// How many say the same.
+fn counted(parts: &[RestPart]) -> BTreeMap<u64, usize> {
+    let mut counted = BTreeMap::new();
     for part in parts {
-        counted.entry(part.hash).or_default().push(part);
+        *counted.entry(part.hash).or_default() += 1;
     }
     counted
 }
