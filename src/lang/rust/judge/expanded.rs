@@ -27,17 +27,15 @@ impl<'db> Context<'db> {
         let mut macros: Vec<Definition<'db>> = Vec::new();
         for it in &cause.in_macros {
             let start = scene.moved(&it.file.path, it.at.start);
-            let token = start.and_then(|start| self.token(it.id, start));
-            let definition = token.and_then(|it| it.parent_ancestors().find_map(ast::Macro::cast));
-            let definition = definition.and_then(|it| self.sema.to_def(&it)).map(Definition::Macro);
+            let definition = start.and_then(|start| self.macro_around(it.id, start));
             macros.extend(definition.filter(|it| !macros.contains(it)));
         }
         for calls in self.find(&macros) {
             // The calls of one file are alike.
             for calls in calls.items.chunk_by(|a, b| a.id == b.id) {
-                let token = self.token(calls[0].id, calls[0].at.start);
-                let call = token.and_then(|it| it.parent_ancestors().find_map(ast::MacroCall::cast));
-                let Some(expansion) = call.and_then(|it| self.sema.expand_macro_call(&it)) else { continue };
+                let Some(expansion) = self.call_at(&calls[0]).and_then(|it| self.sema.expand_macro_call(&it)) else {
+                    continue;
+                };
                 self.in_expansions(&expansion.value, &mut |node| {
                     let name = ast::NameRef::cast(node.clone()).filter(|it| it.text() == cause.name);
                     found.extend(name.and_then(|it| self.gone_as_written(&it, cause)));

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::{Definition, NameRefClass};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
@@ -50,10 +51,7 @@ impl<'db> Context<'db> {
                 units.insert(anchor);
                 continue;
             }
-            let definition =
-                self.token(it.id, it.at.start).and_then(|it| it.parent_ancestors().find_map(ast::Macro::cast));
-            let definition = definition.and_then(|it| self.sema.to_def(&it)).map(Definition::Macro);
-            macros.extend(definition.filter(|it| !macros.contains(it)));
+            macros.extend(self.macro_around(it.id, it.at.start).filter(|it| !macros.contains(it)));
         }
         if macros.is_empty() || depth == 0 {
             return;
@@ -70,10 +68,20 @@ impl<'db> Context<'db> {
         }
     }
 
+    /// The macro in whose definition an offset stands.
+    pub(super) fn macro_around(&self, file: FileId, offset: usize) -> Option<Definition<'db>> {
+        let definition = self.token(file, offset)?.parent_ancestors().find_map(ast::Macro::cast)?;
+        self.sema.to_def(&definition).map(Definition::Macro)
+    }
+
+    /// The call that names a macro.
+    pub(super) fn call_at(&self, place: &Occurrence) -> Option<ast::MacroCall> {
+        self.token(place.id, place.at.start)?.parent_ancestors().find_map(ast::MacroCall::cast)
+    }
+
     /// Whether a call of a macro makes something that names what changes, or may.
     fn makes(&self, call: &Occurrence, cause: &Cause<'_>) -> bool {
-        let token = self.token(call.id, call.at.start);
-        match token.and_then(|it| it.parent_ancestors().find_map(ast::MacroCall::cast)) {
+        match self.call_at(call) {
             Some(call) => self.expansion_names(&call, cause, MAX_MACROS),
             None => true,
         }

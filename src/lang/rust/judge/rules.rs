@@ -340,19 +340,17 @@ impl<'db> Context<'db> {
                 Some(Verdict::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
                 _ => continue,
             };
-            {
-                let Some((code, what)) = unresolved_kind(&token) else { continue };
-                let code = match (code, is_no_trait) {
-                    ("E0405", true) => "E0404",
-                    (_, true) => continue,
-                    (code, false) => code,
-                };
-                if self.is_switched_off(own, id, at) || is_conditional(&token) {
-                    continue;
-                }
-                let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
-                told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")));
+            let Some((code, what)) = unresolved_kind(&token) else { continue };
+            let code = match (code, is_no_trait) {
+                ("E0405", true) => "E0404",
+                (_, true) => continue,
+                (code, false) => code,
+            };
+            if self.is_switched_off(own, id, at) || is_conditional(&token) {
+                continue;
             }
+            let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
+            told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")));
         }
     }
 }

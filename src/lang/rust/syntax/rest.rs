@@ -133,7 +133,7 @@ fn imports(import: &ast::Use) -> Option<Vec<RestPart>> {
             hash: FxBuildHasher.hash_one((head, &path, &name)),
             names: name.into_iter().collect(),
             // From another module the path would lead elsewhere.
-            import: Some(path).filter(|_| of_module).or(Some(String::new())),
+            import: Some(if of_module { path } else { String::new() }),
             block: None,
         });
     }
