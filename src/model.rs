@@ -55,6 +55,10 @@ impl Span {
     pub fn overlaps(self, other: Span) -> bool {
         self.start < other.end && other.start < self.end
     }
+
+    pub fn moved(self, offset: impl Fn(usize) -> usize) -> Span {
+        Span::new(offset(self.start), offset(self.end))
+    }
 }
 
 /// A stretch of a file. `file` is relative to the workspace root with `/`, or absolute for a file outside it
@@ -440,16 +444,22 @@ pub struct Outline {
     /// For each line of `skeleton`, the line of the file that it came from (from 1).
     pub skeleton_lines: Vec<usize>,
     pub errors: Vec<SyntaxError>,
-    /// What stands between the items; only of Rust.
-    pub rest: Rest,
+    /// For each of the nodes that the file is made of what it says besides its items; only of Rust.
+    pub rest: Vec<RestOf>,
+    /// Whether the latest edition of its language reads it so.
+    pub is_current: bool,
 }
 
-/// What stands between the items of a file, without white space and comments.
+/// What one of the outermost nodes of a file says besides its items, without white space and comments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Rest {
+pub struct RestOf {
+    /// Where the node ends.
+    pub end: usize,
+    /// The same in the skeleton.
+    pub skeleton_end: usize,
     /// What concerns certain names only: imports, inline modules, inherent blocks.
     pub parts: Vec<RestPart>,
-    /// A hash of all else.
+    /// A hash of all else; 0 where there is nothing else.
     pub others: u64,
 }
 
@@ -517,6 +527,16 @@ impl Outline {
         for item in &self.items {
             item.walk(visit);
         }
+    }
+
+    /// What concerns certain names only, of all that is no item.
+    pub fn parts(&self) -> impl Iterator<Item = &RestPart> {
+        self.rest.iter().flat_map(|it| &it.parts)
+    }
+
+    /// What may concern anybody, of all that is no item.
+    pub fn others(&self) -> impl Iterator<Item = u64> {
+        self.rest.iter().map(|it| it.others).filter(|it| *it != 0)
     }
 
     /// The innermost items around an offset, outermost first.

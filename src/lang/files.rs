@@ -57,21 +57,30 @@ impl File {
 
     /// What the parser of its language says; empty for a file of no known language.
     pub fn outline(&self) -> &Arc<Outline> {
+        self.outline_by(|language| super::outline(language, &self.text))
+    }
+
+    /// The same, where an earlier state of the file is known.
+    pub fn outline_after(&self, before: &File) -> &Arc<Outline> {
+        self.outline_by(|language| super::outline_after(language, before.outline(), &before.text, &self.text))
+    }
+
+    fn outline_by(&self, parse: impl FnOnce(Language) -> Outline) -> &Arc<Outline> {
         self.outline.get_or_init(|| match Language::of(&self.path) {
-            Some(language) => recent_outline(language, self.hash, &self.text),
+            Some(language) => recent_outline(language, self.hash, || parse(language)),
             None => Arc::default(),
         })
     }
 }
 
 /// A text that is planned, judged and told of is parsed once, though each makes a file of it.
-fn recent_outline(language: Language, hash: blake3::Hash, text: &str) -> Arc<Outline> {
+fn recent_outline(language: Language, hash: blake3::Hash, parse: impl FnOnce() -> Outline) -> Arc<Outline> {
     static RECENT: Mutex<VecDeque<(Language, blake3::Hash, Arc<Outline>)>> = Mutex::new(VecDeque::new());
     let recent = || RECENT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((.., outline)) = recent().iter().find(|it| (it.0, it.1) == (language, hash)) {
         return outline.clone();
     }
-    let outline = Arc::new(super::outline(language, text));
+    let outline = Arc::new(parse());
     let mut recent = recent();
     recent.truncate(MOST_RECENT - 1);
     recent.push_front((language, hash, outline.clone()));

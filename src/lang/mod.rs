@@ -78,3 +78,11 @@ pub fn outline(language: Language, text: &str) -> Outline {
         Language::Go => go::syntax::outline(text),
     }
 }
+
+/// The same, where the outline of an earlier state of the text is known.
+pub fn outline_after(language: Language, old: &Outline, old_text: &str, text: &str) -> Outline {
+    match language {
+        Language::Rust => rust::syntax::outline_after(old, old_text, text),
+        Language::Go => go::syntax::outline(text),
+    }
+}

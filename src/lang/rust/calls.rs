@@ -6,6 +6,8 @@ use std::sync::Arc;
 use ra_ap_hir::{Adt, StructKind, Variant};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::ast::{self, HasArgList as _};
+use ra_ap_syntax::{AstNode as _, SyntaxNode};
 
 use super::index::names_now;
 use super::named::Sense;
@@ -96,4 +98,18 @@ fn caller_at(file: &File, offset: usize) -> Option<&OutlineItem> {
         matches!(it.kind, SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static)
     };
     file.outline().enclosing(offset).into_iter().rev().find(is_code)
+}
+
+/// The call of what a name means: what is called, which is a method's name or a path, and what with.
+pub(super) fn call_by(name: &ast::NameRef) -> Option<(SyntaxNode, ast::ArgList)> {
+    let around = name.syntax().parent()?;
+    if let Some(call) = ast::MethodCallExpr::cast(around.clone()) {
+        return Some((name.syntax().clone(), call.arg_list()?));
+    }
+    let path = ast::PathSegment::cast(around)?.parent_path();
+    let callee = ast::PathExpr::cast(path.syntax().parent()?)?;
+    let call = ast::CallExpr::cast(callee.syntax().parent()?)?;
+    // It may as well be an argument.
+    call.expr().filter(|it| it.syntax() == callee.syntax())?;
+    Some((callee.syntax().clone(), call.arg_list()?))
 }

@@ -18,11 +18,10 @@ use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
-use super::index::{Index, Memory};
+use super::index::Index;
 use super::load::{self, LoadRequest, Loaded, crate_graph};
-use super::outside::{Outside, outside, reached_from};
+use super::outside::Outside;
 use super::source::{as_analysed, without_returns};
-use super::touch::{Edited, touched};
 use super::view::View;
 use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress};
@@ -66,19 +65,21 @@ pub struct Rust {
     config: RustConfig,
     root: AbsPathBuf,
     target_dir: AbsPathBuf,
-    host: AnalysisHost,
+    pub(super) host: AnalysisHost,
     vfs: Vfs,
     source_roots: SourceRootConfig,
     /// As they are in the database, so that only what differs is set.
     roots: Vec<SourceRoot>,
-    ids: Arc<FileIds>,
+    pub(super) ids: Arc<FileIds>,
     workspaces: Arc<Vec<ProjectWorkspace>>,
     known: Arc<HashSet<AbsPathBuf>>,
     environment: Arc<Environment>,
-    index: Arc<Index>,
+    pub(super) index: Arc<Index>,
+    /// What others see of the files that were edited last.
+    pub(super) seen: HashMap<FileId, Arc<Outside>>,
     ticket: u64,
     superseded: Arc<AtomicBool>,
-    primed: bool,
+    pub(super) primed: bool,
     is_indexed: bool,
     started: Instant,
     status: watch::Sender<EngineStatus>,
@@ -116,6 +117,7 @@ impl Rust {
             known: Arc::default(),
             environment: Arc::default(),
             index: Arc::default(),
+            seen: HashMap::new(),
             ticket: 0,
             superseded: Arc::default(),
             primed: false,
@@ -149,29 +151,7 @@ impl Rust {
         )
     }
 
-    /// Brings new contents in.
-    pub fn apply(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
-        drop(self.apply_and_forget(changes));
-    }
-
-    /// Brings new contents in; `None` is a file that is gone. Names are relative to the root, or absolute for the
-    /// sources of path dependencies. Answers with what the index knew and does not any more.
-    pub(super) fn apply_and_forget(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Memory {
-        let is_seen =
-            |it: &&(Arc<str>, Option<Arc<str>>)| Language::of(&it.0) == Some(Language::Rust) || self.is_included(&it.0);
-        let seen: Vec<_> = changes.iter().filter(is_seen).collect();
-        let seen_before = self.seen_outside(&seen);
-        self.put(changes);
-        match seen_before.zip(self.seen_outside(&seen)) {
-            Some((before, after)) => {
-                let pair = |(before, after): ((FileId, _), (FileId, _))| (before.0, before.1, after.1);
-                self.forget(&before.into_iter().zip(after).map(pair).collect::<Vec<_>>())
-            }
-            None => self.index.forget_all(),
-        }
-    }
-
-    fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
+    pub(super) fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
         for (name, text) in changes {
             let is_rust = Language::of(name) == Some(Language::Rust);
             if !is_rust && text.as_ref().is_some_and(|it| it.len() > MAX_INCLUDED_BYTES) {
@@ -188,60 +168,6 @@ impl Rust {
         }
         self.flush(None);
         self.is_indexed = false;
-    }
-
-    /// As `apply_and_forget`, until `keep` or `take_back` says which it is.
-    pub(super) fn try_out(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Memory {
-        let memory = self.apply_and_forget(changes);
-        self.index.try_out();
-        memory
-    }
-
-    pub(super) fn keep(&mut self) {
-        self.index.keep();
-    }
-
-    /// Brings the contents back that were there before a change that was only tried, and what was known of them.
-    pub(super) fn take_back(&mut self, before: &[(Arc<str>, Option<Arc<str>>)], memory: Memory) {
-        self.put(before);
-        self.index.restore(memory);
-    }
-
-    /// Forgets what these changes make uncertain, as narrowly as can be told.
-    fn forget(&self, edited: &[Edited]) -> Memory {
-        if edited.iter().all(|(_, before, after)| before.is_same(after)) {
-            return self.index.forget(edited);
-        }
-        let db = self.host.raw_database();
-        let Some(reached) = reached_from(db, &self.ids, edited.iter().map(|it| it.0)) else {
-            return self.index.forget_all();
-        };
-        match touched(db, &self.index, edited, &reached) {
-            Some(touched) => self.index.touch(edited, &touched),
-            None => self.index.forget_files(&reached),
-        }
-    }
-
-    /// What other files can see of these; `None` where that cannot be told, or nobody has looked yet.
-    fn seen_outside(&self, changes: &[&(Arc<str>, Option<Arc<str>>)]) -> Option<Vec<(FileId, Arc<Outside>)>> {
-        if !self.primed {
-            return None;
-        }
-        let seen = |(name, text): &&(Arc<str>, Option<Arc<str>>)| {
-            let is_rust = Language::of(name) == Some(Language::Rust) && text.is_some();
-            let file = *self.ids.get(name).filter(|_| is_rust)?;
-            Some((file, outside(self.host.raw_database(), file)))
-        };
-        changes.iter().map(seen).collect()
-    }
-
-    /// Whether some Rust file may take the text of this one in, by `include!` say: it has its name.
-    fn is_included(&self, name: &str) -> bool {
-        let db = self.host.raw_database();
-        let name = name.rsplit('/').next().unwrap_or(name);
-        let rust = self.ids.iter().filter(|(other, _)| Language::of(other) == Some(Language::Rust));
-        let texts = rust.map(|(_, id)| db.file_text(*id).text(db));
-        texts.into_iter().any(|text| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some())
     }
 
     /// Starts reading manifests anew, in a thread of its own. Old answers go on, marked as incomplete, until the

@@ -49,10 +49,10 @@ impl Rust {
         let _shared = share_types();
         let old: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.old.clone())).collect();
         let new: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect();
-        let memory = self.try_out(&new);
+        let tried = self.try_out(&new, None);
         // A fault of the analysis must not end the one thread that owns the workspace.
         let fixed = catch_unwind(AssertUnwindSafe(|| self.with_imports(after.clone(), &edits)));
-        self.take_back(&old, memory);
+        self.take_back(&old, tried);
         match fixed {
             Ok(Ok(fixed)) => fixed,
             Ok(Err(_)) | Err(_) => {
@@ -86,7 +86,7 @@ impl Rust {
     }
 
     fn replaced(&mut self, files: &Files, name: &str, text: Arc<str>) -> Arc<Files> {
-        drop(self.apply_and_forget(&[(Arc::from(name), Some(text.clone()))]));
+        self.apply(&[(Arc::from(name), Some(text.clone()))]);
         let mut files = files.clone();
         files.insert(Arc::new(File::new(name, text)));
         Arc::new(files)

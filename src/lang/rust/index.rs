@@ -7,7 +7,7 @@
 //! of that file's bodies. A question reads what is right, resolves for itself the few words that it needs in the other
 //! files, and a thread in the background brings these up to date.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Instant;
 
@@ -196,6 +196,12 @@ impl Memory {
         }
     }
 
+    /// Takes out what is told by one of these names.
+    fn take_told(&mut self, taken: &mut Memory, names: &BTreeSet<&str>) {
+        self.take_paths(taken, |_, path| names.iter().any(|it| leads_through(path, it)));
+        taken.symbols.extend(self.symbols.extract_if(|_, it| names.iter().any(|name| it.says(name))));
+    }
+
     fn take_paths(&mut self, taken: &mut Memory, is_meant: impl Fn(FileId, &str) -> bool) {
         for (key, (file, path)) in self.paths.extract_if(|_, it| is_meant(it.0, &it.1)) {
             taken.keys.extend(self.keys.remove_entry(&path));
@@ -291,13 +297,9 @@ impl Index {
         all.paths.insert(key, (file, path));
     }
 
-    /// Forgets of these files what is not in the stretches that their texts before and after have in common.
-    pub(super) fn forget(&self, changed: &[Edited]) -> Memory {
-        self.touch(changed, &Touched::default())
-    }
-
-    /// Forgets what a change of declarations touches: of the edited files as `forget`, of all files these stretches.
-    pub(super) fn touch(&self, edited: &[Edited], touched: &Touched) -> Memory {
+    /// Forgets of the edited files what is not in the stretches that their texts before and after have in common, and of
+    /// all files what a change of declarations touches.
+    pub(super) fn touch(&self, edited: &[Edited], touched: &Touched) {
         let mut all = self.write();
         let mut forgotten = all.take(&edited.iter().map(|it| it.0).collect());
         for (file, before, after) in edited {
@@ -309,23 +311,35 @@ impl Index {
             let kept = declared.map(|known| same.filter_map(|id| Some((id, *known.get(&id)?))).collect());
             all.declared.extend(kept.map(|it| (*file, it)));
         }
-        let says = |path: &str| touched.names.iter().any(|it| leads_through(path, it));
-        all.take_paths(&mut forgotten, |_, path| says(path));
-        let told = all.symbols.extract_if(|_, it| touched.names.iter().any(|name| it.says(name)));
-        forgotten.symbols.extend(told);
+        all.take_told(&mut forgotten, &touched.names.iter().map(String::as_str).collect());
         for (file, stretches) in touched.stretches.iter().filter(|it| !edited.iter().any(|edited| edited.0 == *it.0)) {
             if let Some(names) = all.names.get_mut(file) {
-                let left = Arc::new(names.without(stretches));
-                forgotten.names.insert(*file, std::mem::replace(names, left));
+                *names = Arc::new(names.without(stretches));
             }
             if let Some(known) = all.symbols.get_mut(file) {
-                let left = Arc::new(known.with_other_names());
-                let before = std::mem::replace(known, left);
-                forgotten.symbols.insert(*file, before);
+                *known = Arc::new(known.with_other_names());
             }
-            forgotten.errors.extend(all.errors.remove_entry(file));
+            all.errors.remove(file);
         }
-        forgotten
+        for file in &touched.judged {
+            all.errors.remove(file);
+        }
+    }
+
+    /// Takes out what may be wrong after a change of declarations: all of these files, who names what and what is wrong
+    /// in all files that it reaches, and what is told by these names.
+    pub(super) fn set_aside(
+        &self,
+        files: &HashSet<FileId>,
+        reached: &HashSet<FileId>,
+        names: &BTreeSet<&str>,
+    ) -> Memory {
+        let mut all = self.write();
+        let mut taken = all.take(files);
+        taken.names.extend(all.names.extract_if(|file, _| reached.contains(file)));
+        taken.errors.extend(all.errors.extract_if(|file, _| reached.contains(file)));
+        all.take_told(&mut taken, names);
+        taken
     }
 
     /// Forgets all of these files.

@@ -4,11 +4,13 @@
 //! Only what the change may reach is looked at (`reach`): the bodies that name what it changes, each asked for its own
 //! errors (`native`), and what the compiler checks and rust-analyzer does not (`rules`, `impls`).
 
+mod arity;
 mod constants;
 mod declared;
 mod derives;
 mod entry;
 mod expanded;
+mod helpers;
 mod impls;
 mod layout;
 mod lifetimes;
@@ -33,16 +35,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use super::changes::Tried;
 use super::delta::{Delta, deltas};
 use super::engine::Rust;
-use super::index::Memory;
 use super::symbols::is_test_at;
 use super::view::{Context, View};
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
     Affected, Broken, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, Impact, Judgement, Language, Missing,
-    MissingCode, Outline, OutlineItem, Severity, Span, SymbolKind, Unchecked,
+    MissingCode, OutlineItem, Severity, Span, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
 use loose::Loose;
@@ -67,6 +69,9 @@ impl Scene {
         let rust: Vec<&FileEdit> = edits.iter().filter(|it| Language::of(&it.file) == Some(Language::Rust)).collect();
         let olds: Vec<Arc<File>> = rust.iter().map(|it| file_of(before, it)).collect();
         let news: Vec<Arc<File>> = rust.iter().map(|it| file_of(after, it)).collect();
+        for (old, new) in olds.iter().zip(&news) {
+            new.outline_after(old);
+        }
         let (old, new) =
             (|it: &FileEdit| it.old.clone().unwrap_or_default(), |it: &FileEdit| it.new.clone().unwrap_or_default());
         let map = |it: &&FileEdit| (it.file.clone(), OffsetMap::new(&old(it), &new(it)));
@@ -120,13 +125,14 @@ impl Rust {
         keep: &mut dyn FnMut(&Judgement) -> bool,
     ) -> Judgement {
         let _shared = super::view::share_types();
-        let mut memory = None;
+        let mut tried = None;
         // A fault of the analysis must not end the one thread that owns the workspace.
-        let judged = catch_unwind(AssertUnwindSafe(|| self.try_judge(before, after, edits, &mut memory)));
+        let judged = catch_unwind(AssertUnwindSafe(|| self.try_judge(before, after, edits, &mut tried)));
         let judged = judged.unwrap_or_else(|_| {
             tracing::error!("judging a change panicked");
             Err(Stop::Stale)
         });
+        let failed = judged.is_err();
         // On this thread nothing can come between; a question that stops all the same was not answered.
         let judgement = judged.unwrap_or_else(|_| Judgement {
             coverage: {
@@ -140,14 +146,13 @@ impl Rust {
             },
             ..Judgement::default()
         });
-        if !keep(&judgement) {
-            if let Some(memory) = memory {
-                self.take_back(&texts(edits, |it| it.old.clone()), memory);
-            }
-        } else if memory.is_none() {
-            self.apply(&texts(edits, |it| it.new.clone()));
-        } else {
-            self.keep();
+        match (keep(&judgement), tried) {
+            (true, Some(tried)) => self.keep(tried),
+            (true, None) => self.apply(&texts(edits, |it| it.new.clone())),
+            (false, Some(tried)) => self.take_back(&texts(edits, |it| it.old.clone()), tried),
+            // What it came to is not known.
+            (false, None) if failed => self.apply(&texts(edits, |it| it.old.clone())),
+            (false, None) => {}
         }
         judgement
     }
@@ -157,7 +162,7 @@ impl Rust {
         before: &Arc<Files>,
         after: &Arc<Files>,
         edits: &[FileEdit],
-        memory: &mut Option<Memory>,
+        tried: &mut Option<Tried>,
     ) -> Result<Judgement> {
         let started = Instant::now();
         let mut scene = Scene::new(before, after, edits);
@@ -184,14 +189,15 @@ impl Rust {
         earlier.extend(earlier_blocks);
         earlier.extend(scene.olds.iter().flat_map(|it| syntax_errors(it)));
         let compared = started.elapsed();
-        *memory = Some(self.try_out(&texts(edits, |it| it.new.clone())));
+        *tried = Some(self.try_out(&texts(edits, |it| it.new.clone()), scene.found_elsewise(&deltas).as_ref()));
         let applied = started.elapsed();
         let mut later = self.errors_of(after, &reach, Side::After)?;
         let inferred = started.elapsed();
         let mut judgement = self.view(after.clone()).ask(|it| {
             if !it.are_there(&modules) {
-                *memory = Some(Memory::default());
+                tried.iter_mut().for_each(Tried::give_up_memory);
             }
+            later.extend(it.miscalled(&reach, &scene));
             later.extend(it.misfits_of(&reach, &scene, Side::After));
             later.extend(it.refused_derives(&deltas, &scene, Side::After));
             later.extend(scene.news.iter().flat_map(|it| syntax_errors(it)));
@@ -281,8 +287,8 @@ impl<'db> Context<'db> {
             let gaps = |of: &BTreeMap<String, OffsetMap>| of.get(&*old.path).map(OffsetMap::gaps).unwrap_or_default();
             let gone = gaps(&scene.maps).into_iter().map(|it| (&*old.text, it));
             let came = gaps(&scene.backs).into_iter().map(|it| (&*new.text, it));
-            let same = |a: &Outline, b: &Outline| a.rest == b.rest && a.errors.is_empty() && b.errors.is_empty();
-            if scene.olds.len() > 1 || !same(old.outline(), new.outline()) || unused.rest_on(gone.chain(came)) {
+            let is_whole = old.outline().errors.is_empty() && new.outline().errors.is_empty();
+            if scene.olds.len() > 1 || !is_whole || !scene.loose[index].is_empty() || unused.rest_on(gone.chain(came)) {
                 at_stake.insert(index, unused.found.clone());
             }
         }
@@ -326,9 +332,9 @@ impl<'db> Context<'db> {
         found
     }
 
-    /// Where only white space and comments change nothing is asked of the state after.
+    /// Where the code is the same nothing is asked of the state after.
     fn of_layout(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene) -> Option<Judgement> {
-        if !scene.is_layout(self) {
+        if !scene.is_layout() {
             return None;
         }
         let changed = self.changed(deltas, scene, Side::Before);

@@ -1,6 +1,7 @@
 //! Rust, analysed in the process: the only place that names rust-analyzer's crates.
 
 mod calls;
+mod changes;
 mod delta;
 pub mod describe;
 pub mod diagnostics;

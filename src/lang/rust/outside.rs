@@ -9,7 +9,7 @@ use ra_ap_hir::HirFileId;
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::{EditionedFileId, FileText, SourceDatabase as _, relevant_crates};
 use ra_ap_syntax::ast::{HasAttrs as _, HasGenericParams as _, HasName as _};
-use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SyntaxElement, SyntaxNode, WalkEvent, ast};
+use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxElement, SyntaxNode, WalkEvent, ast};
 use rustc_hash::FxHasher;
 
 use super::engine::FileIds;
@@ -18,7 +18,7 @@ use super::view::span;
 use crate::model::{Language, Span};
 
 /// Attributes that leave an item what it is, and reachable by its name alone.
-const PLAIN_ATTRIBUTES: &[&str] = &[
+pub(super) const PLAIN_ATTRIBUTES: &[&str] = &[
     "allow",
     "cold",
     "deny",
@@ -68,6 +68,8 @@ pub(super) struct Plain {
     behind: u64,
     /// What decides whether a name means it.
     access: u64,
+    /// What decides the type of a call of it, where its arguments do not.
+    call: Option<u64>,
     /// All of it that can be seen.
     hash: u64,
 }
@@ -87,6 +89,8 @@ pub(super) struct Altered<'a> {
     pub(super) is_found_elsewise: bool,
     /// What its name means elsewhere it goes on to mean there.
     pub(super) others_stay: bool,
+    /// A call of it is of the type that it was of.
+    pub(super) calls_stay: bool,
 }
 
 impl Outside {
@@ -119,8 +123,9 @@ impl Outside {
             let is_found_elsewise = new.is_none_or(|it| it.access != item.access);
             // Where something is gone, what another was found by is still there.
             let others_stay = new.is_none() || !is_found_elsewise;
+            let calls_stay = !is_found_elsewise && item.call.is_some() && new.is_some_and(|it| it.call == item.call);
             if new.is_none_or(|it| it.hash != item.hash) {
-                altered.push(Altered { item, was_there: true, is_found_elsewise, others_stay });
+                altered.push(Altered { item, was_there: true, is_found_elsewise, others_stay, calls_stay });
             }
         }
         let added = after.plain.iter().filter(|it| self.plain_of(it).is_none());
@@ -129,6 +134,7 @@ impl Outside {
             was_there: false,
             is_found_elsewise: true,
             others_stay: false,
+            calls_stay: false,
         }));
         Some(altered)
     }
@@ -235,6 +241,7 @@ impl Walk<'_> {
                 Some((node, name)) => {
                     let hash = self.visible(&node);
                     let access = self.access(&node);
+                    let call = ast::Fn::cast(node.clone()).and_then(|it| self.call(&it));
                     hash.hash(&mut self.whole);
                     self.plain.push(Plain {
                         name: name.text().trim_start_matches("r#").to_owned(),
@@ -243,6 +250,7 @@ impl Walk<'_> {
                         id: (self.id_of)(&node).unwrap_or_default(),
                         behind: self.rest.finish(),
                         access,
+                        call,
                         hash,
                     });
                     walk.skip_subtree();
@@ -306,11 +314,40 @@ impl Walk<'_> {
             parts.push(function.where_clause().map(|it| it.syntax().clone()));
             parts.push(function.param_list().and_then(|it| it.self_param()).map(|it| it.syntax().clone()));
         }
+        self.hash_of(parts)
+    }
+
+    fn hash_of(&mut self, parts: Vec<Option<SyntaxNode>>) -> u64 {
         let mut hasher = FxHasher::default();
         let hidden = self.hidden.len();
         parts.into_iter().for_each(|it| it.map(|it| self.visible(&it)).hash(&mut hasher));
         self.hidden.truncate(hidden);
         hasher.finish()
+    }
+
+    /// What decides the type of a call of a function: all of its head but the parameters after the receiver. `None` where
+    /// arguments may tell it too, or where it is evaluated.
+    fn call(&mut self, function: &ast::Fn) -> Option<u64> {
+        let around = function.syntax().ancestors().find_map(ast::Impl::cast);
+        let lists = [function.generic_param_list(), around.and_then(|it| it.generic_param_list())];
+        let mut generic = lists.iter().flatten().flat_map(|it| it.type_or_const_params());
+        let below = |it: Option<SyntaxNode>| it.into_iter().flat_map(|it| it.descendants());
+        let parameters = below(function.param_list().map(|it| it.syntax().clone()));
+        let result = function.ret_type().map(|it| it.syntax().clone());
+        let mut types = parameters.chain(below(result.clone()));
+        if generic.next().is_some()
+            || function.const_token().is_some()
+            || types.any(|it| ast::ImplTraitType::can_cast(it.kind()))
+        {
+            return None;
+        }
+        let receiver = function.param_list().and_then(|it| it.self_param()).map(|it| it.syntax().clone());
+        let abi = function.abi().map(|it| it.syntax().clone());
+        let head = self.hash_of(vec![receiver, result, abi]);
+        let keywords = [function.async_token(), function.gen_token(), function.unsafe_token()];
+        let mut hasher = FxHasher::default();
+        (head, keywords.map(|it| it.is_some())).hash(&mut hasher);
+        Some(hasher.finish())
     }
 }
 
@@ -328,17 +365,21 @@ pub(super) fn plain_item(node: &SyntaxNode) -> Option<ast::Name> {
     let stands_alone = ast::SourceFile::can_cast(around.kind())
         || ast::ItemList::can_cast(around.kind())
         || ast::AssocItemList::can_cast(around.kind()) && is_in_block();
-    let is_plain = |it: &ast::Attr, more: &[&str]| {
-        let name = it.path().and_then(|it| it.as_single_name_ref());
-        name.is_some_and(|it| PLAIN_ATTRIBUTES.contains(&it.text()) || more.contains(&it.text()))
-    };
-    let has_plain_attributes = |it: SyntaxNode| {
-        let mut attributes = it.children().filter_map(ast::Attr::cast);
-        attributes.all(|it| is_plain(&it, &["cfg", "macro_use", "path"]))
-    };
-    let is_known = || item.attrs().all(|it| is_plain(&it, &[])) && node.ancestors().skip(1).all(has_plain_attributes);
+    let is_known =
+        || item.attrs().all(|it| is_plain(&it, &[])) && node.ancestors().skip(1).all(|it| has_plain_attributes(&it));
     let holds_more = || node.descendants().any(|it| ast::Macro::can_cast(it.kind()) || ast::Impl::can_cast(it.kind()));
     (stands_alone && is_known() && !holds_more()).then_some(name)
+}
+
+fn is_plain(attribute: &ast::Attr, more: &[&str]) -> bool {
+    let name = attribute.path().and_then(|it| it.as_single_name_ref());
+    name.is_some_and(|it| PLAIN_ATTRIBUTES.contains(&it.text()) || more.contains(&it.text()))
+}
+
+/// Whether no attribute may make something else of what stands in this.
+pub(super) fn has_plain_attributes(node: &SyntaxNode) -> bool {
+    let mut attributes = node.children().filter_map(ast::Attr::cast);
+    attributes.all(|it| is_plain(&it, &["cfg", "macro_use", "path"]))
 }
 
 /// Whether an item of a block is reached by its name alone. Who works with a trait goes by what the trait says of its
@@ -372,20 +413,13 @@ fn is_hidden_body(node: &SyntaxNode) -> bool {
 }
 
 /// The files of all crates that a change of these may reach: of those that they are in, and of those that depend on
-/// these. `None` where files may be in crates whose directories they do not lie in, and where no crate is known.
+/// these. Whatever a module or a macro says of where its file is, rust-analyzer looks for it in the source root that it
+/// stands in itself, and so a crate's files are all in the root of its first one. `None` where no crate is known.
 pub(super) fn reached_from(
     db: &RootDatabase,
     ids: &FileIds,
     changed: impl Iterator<Item = FileId>,
 ) -> Option<HashSet<FileId>> {
-    let rust = || ids.iter().filter(|(name, _)| Language::of(name) == Some(Language::Rust)).map(|it| *it.1);
-    let is_far = |text: &str| {
-        let has = |word: &str| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
-        has("../") && (has("#[path") || has("include!(")) && leads_out(text)
-    };
-    if rust().any(|it| is_far(db.file_text(it).text(db))) {
-        return None;
-    }
     let root_of = |file: FileId| db.file_source_root(file).source_root_id(db);
     let mut roots = HashSet::new();
     for file in changed {
@@ -397,18 +431,6 @@ pub(super) fn reached_from(
             roots.extend(krate.transitive_rev_deps(db).iter().map(|it| root_of(it.data(db).root_file_id)));
         }
     }
-    Some(rust().filter(|it| roots.contains(&root_of(*it))).collect())
-}
-
-/// Whether an attribute or a macro takes in what lies in another directory.
-fn leads_out(text: &str) -> bool {
-    let tree = ast::SourceFile::parse(text, Edition::CURRENT).tree();
-    tree.syntax().descendants().any(|it| {
-        let name = match ast::Attr::cast(it.clone()) {
-            Some(attribute) => attribute.path(),
-            None => ast::MacroCall::cast(it.clone()).and_then(|it| it.path()),
-        };
-        let name = name.and_then(|it| it.segment()?.name_ref());
-        name.is_some_and(|it| matches!(it.text(), "path" | "include")) && it.text().to_string().contains("..")
-    })
+    let rust = ids.iter().filter(|(name, _)| Language::of(name) == Some(Language::Rust)).map(|it| *it.1);
+    Some(rust.filter(|it| roots.contains(&root_of(*it))).collect())
 }

@@ -16,13 +16,14 @@ mod skeleton;
 mod source;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use std::hash::BuildHasher as _;
 
 use ra_ap_syntax::AstNode as _;
 use ra_ap_syntax::ast;
 
-use crate::model::{Outline, Rest, SyntaxError};
+use crate::model::{Outline, RestOf, SyntaxError};
 use crate::text::lines::LineIndex;
 
 use source::Source;
@@ -37,21 +38,28 @@ pub fn outline(text: &str) -> Outline {
             skeleton: text.to_owned(),
             skeleton_lines: (1..=LineIndex::new(text).line_count()).collect(),
             errors: vec![SyntaxError { message, span }],
-            rest: Rest { others: rustc_hash::FxBuildHasher.hash_one(text), ..Rest::default() },
+            rest: vec![RestOf { others: rustc_hash::FxBuildHasher.hash_one(text), ..RestOf::default() }],
             ..Outline::default()
         };
     }
     let source = Source::parse(text);
-    let (skeleton, skeleton_lines) = skeleton::skeleton(&source);
+    let mut rest = rest::rest(&source);
+    let (skeleton, skeleton_lines) = skeleton::skeleton(&source, &mut rest);
     Outline {
         docs: attributes::Attributes::of(&source.tree).docs,
         imports: imports::imports(&source),
         items: items::items(&source),
         skeleton,
         skeleton_lines,
-        rest: rest::rest(&source),
+        rest,
+        is_current: source.is_current,
         errors: source.errors,
     }
+}
+
+/// The same, where the outline of an earlier state of the text is known.
+pub fn outline_after(old: &Outline, old_text: &str, text: &str) -> Outline {
+    window::outline_after(old, old_text, text).unwrap_or_else(|| outline(text))
 }
 
 /// What an `impl` block is called among the items of its file.

@@ -16,19 +16,25 @@
 //! - In an implementation of a trait, types are those that the trait tells, save where the function itself is named. No
 //!   bound and no choice of an implementation looks at its functions.
 //! - Paths of other things may be told in another way where a name comes or goes: these are forgotten by the name.
+//! - Where only the parameters of a function without type parameters differ, a call of it is of the type that it was of,
+//!   whatever its arguments are. What the parameters tell is told to the arguments, and from there to the variables that
+//!   these name; but not to one whose type is written in full, and so nothing outside of such arguments is touched. This
+//!   holds for calls alone: who hands the function on, hands on its parameters.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::HasName as _;
-use ra_ap_syntax::{AstNode as _, Edition, SyntaxKind, SyntaxNode, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, SyntaxNode, SyntaxToken, ast};
 
+use super::calls::call_by;
 use super::index::Index;
 use super::named::{Names, Sense};
 use super::names::Key;
-use super::outside::{Altered, Outside, outside, plain_item};
+use super::outside::{Altered, Outside, has_plain_attributes, outside, plain_item};
 use super::view::{span, text_size};
 use crate::model::{Role, Span};
 use crate::text::words::occurrences;
@@ -42,6 +48,8 @@ pub(super) struct Touched {
     pub(super) stretches: BTreeMap<FileId, Vec<Span>>,
     /// Names in paths that may be written in another way now.
     pub(super) names: BTreeSet<String>,
+    /// Files that may have other errors, though they name what they did.
+    pub(super) judged: BTreeSet<FileId>,
 }
 
 /// A file before and after its change.
@@ -53,6 +61,17 @@ struct Word {
     text: String,
     /// Its declaration, if each place that means something else goes on to do so.
     only: Option<(FileId, u32)>,
+    change: Change,
+}
+
+/// What is another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    Any,
+    /// Of a function the parameters.
+    Parameters,
+    /// Of a macro how it calls such a function.
+    Inside,
 }
 
 /// What is touched of `reached`, which is all that may be. `None` where that is everything.
@@ -64,7 +83,7 @@ pub(super) fn touched(
 ) -> Option<Touched> {
     let mut pass = Pass { db, index, edited, touched: Touched::default(), waiting: Vec::new(), seen: BTreeSet::new() };
     for (file, before, after) in edited {
-        for Altered { item, was_there, is_found_elsewise, others_stay } in before.altered(after)? {
+        for Altered { item, was_there, is_found_elsewise, others_stay, calls_stay } in before.altered(after)? {
             if was_there {
                 // Its body names its parameters.
                 pass.touch(*file, item.at);
@@ -72,7 +91,8 @@ pub(super) fn touched(
             if is_found_elsewise {
                 pass.touched.names.insert(item.name.clone());
             }
-            pass.await_word(&item.name, others_stay.then_some((*file, item.id)));
+            let change = if calls_stay { Change::Parameters } else { Change::Any };
+            pass.await_word(&item.name, others_stay.then_some((*file, item.id)), change);
         }
     }
     while let Some(word) = pass.waiting.pop() {
@@ -81,7 +101,7 @@ pub(super) fn touched(
         }
         let only = word.only.and_then(|(file, id)| index.declared(file, id));
         for file in reached {
-            pass.look(*file, &word.text, only)?;
+            pass.look(*file, &word, only)?;
         }
     }
     for stretches in pass.touched.stretches.values_mut() {
@@ -101,8 +121,8 @@ struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    fn await_word(&mut self, text: &str, only: Option<(FileId, u32)>) {
-        let word = Word { text: text.to_owned(), only };
+    fn await_word(&mut self, text: &str, only: Option<(FileId, u32)>, change: Change) {
+        let word = Word { text: text.to_owned(), only, change };
         if self.seen.insert(word.clone()) {
             self.waiting.push(word);
         }
@@ -122,30 +142,64 @@ impl Pass<'_> {
     }
 
     /// Notes what a word touches in a file, as its text was before.
-    fn look(&mut self, file: FileId, word: &str, only: Option<Key>) -> Option<()> {
+    fn look(&mut self, file: FileId, word: &Word, only: Option<Key>) -> Option<()> {
         let before = self.before(file);
         let text = before.whole().clone();
         let known = self.index.names(file);
         let mut tree: Option<SyntaxNode> = None;
-        for at in occurrences(&text, word) {
+        for at in occurrences(&text, &word.text) {
             if let Some((names, key)) = known.as_deref().zip(only)
                 && names.is_known_at(at)
-                && means_others(names, at, key)
+                && (means_others(names, at, key) || word.change != Change::Any && names.at(at).next().is_none())
             {
                 continue;
             }
-            if let Some(body) = before.body_around(at) {
+            let body = before.body_around(at);
+            if let Some(body) = body.filter(|_| word.change == Change::Any) {
                 self.touch(file, body);
                 continue;
             }
             let tree = tree.get_or_insert_with(|| self.tree(file, &text));
-            self.look_at(file, &before, &tree.token_at_offset(text_size(at)).right_biased()?)?;
+            let token = tree.token_at_offset(text_size(at)).right_biased()?;
+            match (self.look_at_call(file, word, &token), body) {
+                (Some(()), _) => {}
+                (None, Some(body)) => self.touch(file, body),
+                (None, None) => self.look_at(file, &before, &token, word.change)?,
+            }
         }
         Some(())
     }
 
+    /// A place where only the parameters of what is meant differ. `None` where more may differ for it.
+    fn look_at_call(&mut self, file: FileId, word: &Word, token: &SyntaxToken) -> Option<()> {
+        let is_within = |can_cast: fn(SyntaxKind) -> bool| token.parent_ancestors().any(|it| can_cast(it.kind()));
+        if word.change == Change::Any {
+            return None;
+        }
+        if matches!(token.kind(), SyntaxKind::COMMENT | SyntaxKind::STRING) {
+            self.touch(file, span(token.text_range()));
+        } else if word.change == Change::Inside {
+            if is_within(ast::Use::can_cast) || is_within(ast::MacroRules::can_cast) {
+                return None;
+            }
+        } else if let Some(list) = arguments(token) {
+            if !is_closed(&list) {
+                return None;
+            }
+            if list.args().next().is_some() {
+                self.touch(file, span(list.syntax().text_range()));
+            }
+        } else {
+            let around = token.parent_ancestors().find_map(ast::MacroRules::cast);
+            let name = around.filter(|_| is_plain_call(token))?.name()?;
+            self.await_word(name.text(), None, Change::Inside);
+        }
+        self.touched.judged.insert(file);
+        Some(())
+    }
+
     /// A place outside of all bodies.
-    fn look_at(&mut self, file: FileId, before: &Outside, token: &SyntaxToken) -> Option<()> {
+    fn look_at(&mut self, file: FileId, before: &Outside, token: &SyntaxToken, change: Change) -> Option<()> {
         if matches!(token.kind(), SyntaxKind::COMMENT | SyntaxKind::STRING) {
             self.touch(file, span(token.text_range()));
             return Some(());
@@ -160,18 +214,19 @@ impl Pass<'_> {
                 self.touch(file, span(node.text_range()));
                 let renamed = import.syntax().descendants().filter_map(ast::Rename::cast).filter_map(|it| it.name());
                 for name in renamed.collect::<Vec<_>>() {
-                    self.await_word(name.text(), None);
+                    self.await_word(name.text(), None, change);
                 }
                 return Some(());
             }
             if let Some(name) = ast::MacroRules::cast(node.clone()).map(|it| it.name()) {
-                self.await_word(name?.text(), None);
+                let change = if change == Change::Inside { change } else { Change::Any };
+                self.await_word(name?.text(), None, change);
                 return Some(());
             }
             if let Some(name) = plain_item(&node) {
                 self.touch(file, span(node.text_range()));
                 let item = before.plain_at(span(name.syntax().text_range()).start)?;
-                self.await_word(&item.name, Some((file, item.id)));
+                self.await_word(&item.name, Some((file, item.id)), Change::Any);
                 return Some(());
             }
             if ast::MacroCall::can_cast(node.kind()) {
@@ -191,6 +246,95 @@ impl Pass<'_> {
     fn touch(&mut self, file: FileId, stretch: Span) {
         self.touched.stretches.entry(file).or_default().push(stretch);
     }
+}
+
+/// With what a name is called, if it is.
+fn arguments(token: &SyntaxToken) -> Option<ast::ArgList> {
+    Some(call_by(&ast::NameRef::cast(token.parent()?)?)?.1)
+}
+
+/// Whether the type of no variable that these arguments name, and that lives outside of them, is found out by looking at
+/// how it is used.
+fn is_closed(arguments: &ast::ArgList) -> bool {
+    let mut named = arguments.syntax().descendants_with_tokens().filter_map(|it| it.into_token()).filter(may_be_local);
+    let Some(item) =
+        arguments.syntax().ancestors().find(|it| ast::Item::can_cast(it.kind()) || ast::Variant::can_cast(it.kind()))
+    else {
+        return false;
+    };
+    item.ancestors().all(|it| has_plain_attributes(&it))
+        && named.all(|token| {
+            let text = token.text().trim_start_matches("r#");
+            token.kind() == SyntaxKind::IDENT && is_typed(text, &item)
+        })
+}
+
+/// Whether a token may name a local variable, or hold names that do.
+fn may_be_local(token: &SyntaxToken) -> bool {
+    let is_in_macro = || token.parent_ancestors().any(|it| ast::TokenTree::can_cast(it.kind()));
+    match token.kind() {
+        SyntaxKind::IDENT => {}
+        SyntaxKind::STRING => return token.text().contains('{') && is_in_macro(),
+        _ => return false,
+    }
+    if is_in_macro() {
+        return true;
+    }
+    let Some(name) = token.parent().filter(|it| ast::NameRef::can_cast(it.kind())) else { return false };
+    let Some(around) = name.parent() else { return true };
+    match ast::PathSegment::cast(around.clone()).map(|it| it.parent_path()) {
+        Some(path) => {
+            path.as_single_name_ref().is_some()
+                && path.syntax().parent().is_some_and(|it| !ast::Type::can_cast(it.kind()))
+        }
+        None => ast::RecordExprField::cast(around).is_some_and(|it| it.expr().is_none()),
+    }
+}
+
+/// Whether a name means variables in an item, each of which has a type that is written in full, or a constant.
+fn is_typed(name: &str, item: &SyntaxNode) -> bool {
+    let is_it = |it: &SyntaxToken| it.kind() == SyntaxKind::IDENT && it.text().trim_start_matches("r#") == name;
+    let is_full = |ty: Option<ast::Type>| {
+        let is_open = |it: &SyntaxNode| ast::InferType::can_cast(it.kind()) || ast::MacroType::can_cast(it.kind());
+        ty.is_some_and(|ty| !ty.syntax().descendants().any(|it| is_open(&it)))
+    };
+    let mut is_known = name.starts_with(char::is_uppercase);
+    for token in item.descendants_with_tokens().filter_map(|it| it.into_token()).filter(is_it) {
+        // A macro may declare it.
+        if token.parent_ancestors().any(|it| ast::TokenTree::can_cast(it.kind())) {
+            return false;
+        }
+        let pattern = token.parent().and_then(|it| it.parent()).filter(|it| ast::IdentPat::can_cast(it.kind()));
+        let Some(pattern) = pattern else { continue };
+        let around = pattern.ancestors().find(|it| !ast::Pat::can_cast(it.kind()) && !is_in_pattern(it));
+        let is_declared_in_full = around.is_some_and(|it| match ast::Param::cast(it.clone()) {
+            Some(parameter) => is_full(parameter.ty()),
+            None => ast::LetStmt::cast(it).is_some_and(|it| is_full(it.ty())),
+        });
+        if !is_declared_in_full {
+            return false;
+        }
+        is_known = true;
+    }
+    is_known
+}
+
+fn is_in_pattern(node: &SyntaxNode) -> bool {
+    use SyntaxKind::{RECORD_PAT_FIELD, RECORD_PAT_FIELD_LIST};
+    matches!(node.kind(), RECORD_PAT_FIELD | RECORD_PAT_FIELD_LIST)
+}
+
+/// Whether what a macro makes calls this without arguments, and it is not handed to another macro before.
+fn is_plain_call(token: &SyntaxToken) -> bool {
+    let after = |it: &SyntaxToken| skip_trivia_token(it.next_token()?, Direction::Next);
+    let before = |it: &SyntaxToken| skip_trivia_token(it.prev_token()?, Direction::Prev);
+    let opens = after(token).filter(|it| it.kind() == SyntaxKind::L_PAREN);
+    let is_called = opens.and_then(|it| after(&it)).is_some_and(|it| it.kind() == SyntaxKind::R_PAREN);
+    let is_declared = before(token).is_some_and(|it| it.kind() == SyntaxKind::FN_KW);
+    let mut trees =
+        token.parent_ancestors().filter_map(ast::TokenTree::cast).filter_map(|it| it.left_delimiter_token());
+    let is_handed_on = trees.any(|it| before(&it).is_some_and(|it| it.kind() == SyntaxKind::BANG));
+    is_called && !is_declared && !is_handed_on
 }
 
 /// Whether all that is meant at a place is known, and none of it is this. An import may stand for more than is said of

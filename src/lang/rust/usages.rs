@@ -5,17 +5,18 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use ra_ap_ide::{FileId, TryToNav as _};
-use ra_ap_ide_db::base_db::salsa::Database as _;
+use ra_ap_hir::Semantics;
+use ra_ap_ide::{FileId, RootDatabase, TryToNav as _};
 use ra_ap_ide_db::defs::Definition;
 use rustc_hash::FxHashMap;
 
 use super::named::{Collector, Names, Sense};
 use super::names::{Key, Meaning, Reader, Target, Why};
+use super::outside::outside;
 use super::paths::plain_name;
 use super::postings::Postings;
 use super::symbols::is_test_at;
-use super::view::Context;
+use super::view::{Context, on_all_cores};
 use crate::lang::files::File;
 use crate::lang::rank::{UsageRank, rest, usage_order};
 use crate::model::{
@@ -152,67 +153,94 @@ impl<'db> Context<'db> {
         let postings = self.index.postings();
         let holders = search.holders(&postings);
         let all: Vec<usize> = (0..search.words.len()).collect();
-        let mut wanted: Vec<(&Arc<File>, FileId, &[usize])> = Vec::new();
+        let mut held: Vec<Held<'_>> = Vec::new();
         for file in self.files.of(Language::Rust) {
             let Some(id) = self.file_id(&file.path) else { continue };
-            match holders.get(&id) {
-                _ if !postings.knows(id, file) => wanted.push((file, id, &all)),
-                Some(words) => wanted.push((file, id, words)),
-                None => {}
+            let words = match holders.get(&id) {
+                _ if !postings.knows(id, file) => &all,
+                Some(words) => words,
+                None => continue,
+            };
+            let places = search.places(file, words);
+            if !places.is_empty() {
+                held.push(Held { file, id, places, known: self.index.names(id) });
             }
         }
         drop(postings);
-        for (file, id, words) in wanted {
-            self.db.unwind_if_revision_cancelled();
-            if until.is_some_and(|until| Instant::now() > until) {
-                return None;
-            }
-            self.find_in(file, id, search, words, &mut found);
+        let asked = self.ask_now(&held, until)?;
+        for it in &held {
+            search.add(it, asked.get(&it.id).map_or(&[][..], Vec::as_slice), &mut found);
         }
         Some(found)
     }
 
-    fn find_in(&self, file: &Arc<File>, id: FileId, search: &Search, words: &[usize], found: &mut [Found]) {
-        let places = search.places(file, words);
-        if places.is_empty() {
-            return;
+    /// What the names mean of which it is not known. `None` if it is not done by then.
+    fn ask_now(&self, held: &[Held<'_>], until: Option<Instant>) -> Option<FxHashMap<FileId, Vec<Names>>> {
+        let mut unread: Vec<Unread<'_>> = held.iter().flat_map(|it| it.unread(self.db)).collect();
+        // The longest first, so that all threads end together.
+        unread.sort_by_key(|it| std::cmp::Reverse(it.length));
+        let is_late = || until.is_some_and(|until| Instant::now() > until);
+        let read = on_all_cores(self.db, &unread, |sema, unread, read: &mut Vec<(FileId, Names)>| {
+            if !is_late() {
+                read.push((unread.id, unread.read(sema)));
+            }
+        });
+        let mut asked: FxHashMap<FileId, Vec<Names>> = FxHashMap::default();
+        if read.len() < unread.len() {
+            return None;
         }
-        let known = self.index.names(id);
-        let is_known = |at: usize| known.as_ref().is_some_and(|it| it.is_known_at(at));
-        let unknown: Vec<(usize, &Word)> = places.iter().copied().filter(|it| !is_known(it.0)).collect();
-        let asked = if unknown.is_empty() { Names::default() } else { self.read_words(id, &unknown) };
-        for &(at, word) in &places {
-            let names = known.as_deref().filter(|it| it.is_known_at(at)).unwrap_or(&asked);
-            let occurrence =
-                |role| Occurrence { file: file.clone(), id, at: Span::new(at, at + word.text.len()), role };
-            let mut named: Vec<usize> = Vec::new();
-            for (sense, role) in names.at(at) {
-                match sense {
-                    Sense::Means(meaning) => {
-                        for target in search.meant_by(&meaning) {
-                            if !named.contains(&target) {
-                                named.push(target);
-                                found[search.targets[target].0].items.push(occurrence(role));
-                            }
-                        }
-                    }
-                    // A keyword in code that cannot be resolved says nothing of this symbol.
-                    Sense::Unresolved(_) if word.is_keyword() => {}
-                    Sense::Unresolved(why) => {
-                        for &target in &word.targets {
-                            found[search.targets[target].0].possible.push((occurrence(role), why));
-                        }
-                    }
+        for (id, names) in read {
+            asked.entry(id).or_default().push(names);
+        }
+        Some(asked)
+    }
+}
+
+/// A file with the places where it holds the words of a search.
+struct Held<'a> {
+    file: &'a Arc<File>,
+    id: FileId,
+    places: Vec<(usize, &'a Word)>,
+    known: Option<Arc<Names>>,
+}
+
+/// Places of which it must be asked what they mean: those in one body, or outside of all.
+struct Unread<'a> {
+    id: FileId,
+    places: Vec<(usize, &'a Word)>,
+    length: usize,
+}
+
+impl<'a> Held<'a> {
+    fn known_at(&self, at: usize) -> Option<&Names> {
+        self.known.as_deref().filter(|it| it.is_known_at(at))
+    }
+
+    fn unread(&self, db: &RootDatabase) -> Vec<Unread<'a>> {
+        if self.places.iter().all(|it| self.known_at(it.0).is_some()) {
+            return Vec::new();
+        }
+        let outside = outside(db, self.id);
+        let mut parts: Vec<(Option<Span>, Unread<'a>)> = Vec::new();
+        for place in self.places.iter().filter(|it| self.known_at(it.0).is_none()) {
+            let body = outside.body_around(place.0);
+            match parts.iter_mut().rev().find(|it| it.0 == body) {
+                Some((_, part)) => part.places.push(*place),
+                None => {
+                    let length = body.map_or(0, |it| it.end - it.start);
+                    parts.push((body, Unread { id: self.id, places: vec![*place], length }));
                 }
             }
         }
+        parts.into_iter().map(|it| it.1).collect()
     }
+}
 
-    /// What these words of a file mean, asked now.
-    fn read_words(&self, id: FileId, places: &[(usize, &Word)]) -> Names {
-        let reader = Reader::new(&self.sema, id);
-        let mut collector = Collector::new(self.db);
-        for &(at, word) in places {
+impl Unread<'_> {
+    fn read(&self, sema: &Semantics<'_, RootDatabase>) -> Names {
+        let reader = Reader::new(sema, self.id);
+        let mut collector = Collector::new(sema.db);
+        for &(at, word) in &self.places {
             if let Some(verdict) = reader.read(at, &word.text) {
                 collector.add(at, verdict);
             }
@@ -280,6 +308,38 @@ impl Search {
         let keys = std::iter::once(meaning.definition).chain(original);
         let near = keys.filter_map(|it| self.by_key.get(&it)).flatten();
         near.copied().filter(|it| self.targets[*it].1.as_ref().is_some_and(|it| it.is_meant_by(meaning)))
+    }
+
+    /// Adds what is meant in a file, as it is known or was asked.
+    fn add(&self, held: &Held<'_>, asked: &[Names], found: &mut [Found]) {
+        for &(at, word) in &held.places {
+            let occurrence = |role| {
+                let at = Span::new(at, at + word.text.len());
+                Occurrence { file: held.file.clone(), id: held.id, at, role }
+            };
+            let known = held.known_at(at);
+            let asked = asked.iter().filter(|_| known.is_none());
+            let mut named: Vec<usize> = Vec::new();
+            for (sense, role) in known.into_iter().chain(asked).flat_map(|it| it.at(at)) {
+                match sense {
+                    Sense::Means(meaning) => {
+                        for target in self.meant_by(&meaning) {
+                            if !named.contains(&target) {
+                                named.push(target);
+                                found[self.targets[target].0].items.push(occurrence(role));
+                            }
+                        }
+                    }
+                    // A keyword in code that cannot be resolved says nothing of this symbol.
+                    Sense::Unresolved(_) if word.is_keyword() => {}
+                    Sense::Unresolved(why) => {
+                        for &target in &word.targets {
+                            found[self.targets[target].0].possible.push((occurrence(role), why));
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// For each file that was seen to hold some of the words, which.

@@ -2,12 +2,13 @@
 //! change can be made.
 
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use ra_ap_hir::{Semantics, attach_db};
 use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase, TextRange, TextSize};
 use ra_ap_ide_db::base_db::SourceDatabase;
-use ra_ap_ide_db::base_db::salsa::Cancelled;
+use ra_ap_ide_db::base_db::salsa::{Cancelled, Database as _};
 use ra_ap_paths::AbsPathBuf;
 use ra_ap_syntax::{AstNode as _, SyntaxToken};
 
@@ -47,6 +48,41 @@ pub(super) fn collect_garbage(host: &mut AnalysisHost) -> bool {
     let Ok(_alone) = TYPES.try_write() else { return false };
     host.trigger_garbage_collection();
     true
+}
+
+/// Asks the same of each of these, in any order, on as many threads as there are cores. Whoever calls shares the types.
+pub(super) fn on_all_cores<I: Sync, A: Send>(
+    db: &RootDatabase,
+    items: &[I],
+    ask: impl Fn(&Semantics<'_, RootDatabase>, &I, &mut Vec<A>) + Sync,
+) -> Vec<A> {
+    let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
+    let next = AtomicUsize::new(0);
+    let work = |db: &RootDatabase| {
+        let mut answers = Vec::new();
+        let sema = Semantics::new(db);
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            db.unwind_if_revision_cancelled();
+            ask(&sema, item, &mut answers);
+        }
+        answers
+    };
+    let helper = || std::thread::Builder::new().name("rust-helper".to_owned()).stack_size(super::STACK_BYTES);
+    std::thread::scope(|scope| {
+        let copies = (1..cores.min(items.len())).map(|_| db.clone());
+        let work = &work;
+        let help = |db: RootDatabase| move || attach_db(&db, || work(&db));
+        let helpers: Vec<_> = copies.map(|db| helper().spawn_scoped(scope, help(db))).collect();
+        let mut answers = work(db);
+        for helper in helpers.into_iter().flatten() {
+            match helper.join() {
+                Ok(more) => answers.extend(more),
+                // A change that stopped it stops the question too.
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        answers
+    })
 }
 
 #[derive(Clone)]

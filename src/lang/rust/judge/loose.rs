@@ -10,8 +10,9 @@ use ra_ap_syntax::{AstNode as _, Edition, SourceFile, ast};
 use super::Scene;
 use super::reach::{has_body, unit_around};
 use crate::lang::files::File;
+use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::Context;
-use crate::model::{RestPart, Span};
+use crate::model::{ChangeKind, RestPart, Span, SymbolKind};
 use crate::text::words::{occurrences, words, words_at};
 
 /// Where more names change, all bodies are looked at.
@@ -30,18 +31,18 @@ pub(super) struct Loose {
 
 impl Loose {
     pub(super) fn new(old: &File, new: &File) -> Loose {
-        let (before, after) = (&old.outline().rest, &new.outline().rest);
-        let mut loose = Loose { all: before.others != after.others, ..Loose::default() };
-        if loose.all || before == after {
+        let (before, after) = (old.outline(), new.outline());
+        let mut loose = Loose { all: !before.others().eq(after.others()), ..Loose::default() };
+        if loose.all {
             return loose;
         }
-        let (olds, news) = (counted(&before.parts), counted(&after.parts));
+        let (olds, news) = (counted(before.parts()), counted(after.parts()));
         let differs = |it: &&RestPart| olds.get(&it.hash) != news.get(&it.hash);
-        for part in before.parts.iter().chain(&after.parts).filter(differs) {
+        for part in before.parts().chain(after.parts()).filter(differs) {
             loose.names.extend(part.names.iter().cloned());
             loose.imports.extend(part.import.clone());
         }
-        loose.blocks.extend(after.parts.iter().filter(differs).filter_map(|it| it.block));
+        loose.blocks.extend(after.parts().filter(differs).filter_map(|it| it.block));
         loose.all = loose.names.len() > MAX_NAMES || old.text.is_empty() || new.text.is_empty();
         loose
     }
@@ -84,6 +85,22 @@ impl Loose {
     }
 }
 
+impl Scene {
+    /// The names that come, go or are reached in another way, if nothing else is to be seen outside of the files.
+    pub(super) fn found_elsewise<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
+        let is_whole = |it: &Arc<File>| it.outline().errors.is_empty();
+        let is_plain = |kind: SymbolKind| {
+            matches!(kind, SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static)
+        };
+        let items = |it: &Delta<'a>| [it.before, it.after].into_iter().flatten();
+        let is_narrow = self.olds.iter().chain(&self.news).all(is_whole)
+            && self.loose.iter().all(Loose::is_empty)
+            && deltas.iter().flat_map(|it| items(&it.1)).all(|it| is_plain(it.kind));
+        let changed = deltas.iter().filter(|it| it.1.kind != ChangeKind::Body);
+        is_narrow.then(|| changed.flat_map(|it| items(&it.1)).map(|it| it.name.as_str()).collect())
+    }
+}
+
 /// Where a path ends of which a segment ends at an offset; a list of imports belongs to it.
 fn end_of_path(text: &str, segment_end: usize) -> usize {
     let mut end = segment_end;
@@ -101,7 +118,7 @@ fn end_of_path(text: &str, segment_end: usize) -> usize {
 }
 
 /// How many say the same.
-fn counted(parts: &[RestPart]) -> BTreeMap<u64, usize> {
+fn counted<'a>(parts: impl Iterator<Item = &'a RestPart>) -> BTreeMap<u64, usize> {
     let mut counted = BTreeMap::new();
     for part in parts {
         *counted.entry(part.hash).or_default() += 1;

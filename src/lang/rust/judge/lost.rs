@@ -94,6 +94,8 @@ impl<'db> Context<'db> {
             Some("E0282") => true,
             Some("E0599") if message.ends_with("for type `()`") => true,
             Some("E0277") if message.starts_with("the trait bound `(): ") => true,
+            // Where an import is lost, the name does not mean another one from a prelude.
+            Some("E0107") => self.names_lost(&HashSet::new(), lost, error),
             Some("E0277" | "E0308" | "E0369") => self.names_lost(gone, lost, error),
             Some("E0599") => message.starts_with("no ") && self.names_lost(gone, lost, error),
             _ => false,

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ra_ap_hir::{DefWithBody, Function};
+use ra_ap_hir::{Adt, DefWithBody, Function};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasAttrs as _, HasName as _};
@@ -20,7 +20,7 @@ use crate::lang::rust::view::Context;
 use crate::model::{ChangeKind, OutlineItem, Role};
 use crate::text::words::{occurrences, word_hash};
 
-const OF_THE_COMPILER: [&str; 9] =
+pub(super) const OF_THE_COMPILER: [&str; 9] =
     ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
 
 /// What is made of one type that is more than this is not followed.
@@ -142,6 +142,10 @@ impl<'db> Context<'db> {
         let attribute = self.token(told.file, told.range.start().into());
         let attribute = attribute.and_then(|it| it.parent_ancestors().find_map(ast::Attr::cast));
         attribute.is_some_and(|it| it.simple_name().is_some_and(|it| it == "derive"))
+    }
+
+    pub(super) fn derives_more(&self, adt: Adt) -> bool {
+        self.sema.source(adt).is_some_and(|it| derives_more(&it.value))
     }
 
     /// The bodies that derive macros make of a type.

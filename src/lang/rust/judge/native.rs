@@ -122,12 +122,7 @@ impl<'db> Context<'db> {
             }
             AnyDiagnostic::MismatchedArgCount(it) => {
                 let code = if it.is_fn_trait_call { "E0057" } else { "E0061" };
-                let message = format!(
-                    "this takes {}, but {} given",
-                    counted(it.expected, "argument"),
-                    if it.found == 1 { "1 was".to_owned() } else { format!("{} were", it.found) }
-                );
-                self.at_salient(it.call_expr.map(AstPtr::into), code, message)
+                self.at_salient(it.call_expr.map(AstPtr::into), code, takes(it.expected, it.found))
             }
             AnyDiagnostic::MismatchedTupleStructPatArgCount(it) => {
                 let expected = counted(it.expected, "field");
@@ -329,7 +324,8 @@ impl<'db> Context<'db> {
         let node = call.expr.value.to_node(&self.sema.parse_or_expand(call.expr.file_id));
         let Some(scope) = self.sema.scope(node.syntax()) else { return false };
         let object = call.receiver.strip_references().as_dyn_trait();
-        let is_inherent = |it: Function| match it.as_assoc_item(self.db)?.container(self.db) {
+        let is_inherent = |it: Function| match it.self_param(self.db).and(it.as_assoc_item(self.db))?.container(self.db)
+        {
             AssocItemContainer::Impl(of) if of.trait_(self.db).is_none() => Some(()),
             AssocItemContainer::Trait(of) if Some(of) == object => Some(()),
             _ => None,
@@ -400,6 +396,12 @@ fn salient(expression: &ast::Expr) -> Option<TextRange> {
         }
         _ => return None,
     })
+}
+
+/// Of a call with the wrong number of arguments.
+pub(super) fn takes(expected: usize, found: usize) -> String {
+    let given = if found == 1 { "1 was".to_owned() } else { format!("{found} were") };
+    format!("this takes {}, but {given} given", counted(expected, "argument"))
 }
 
 fn counted(count: usize, what: &str) -> String {

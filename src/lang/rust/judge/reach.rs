@@ -10,7 +10,9 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 
 use super::Scene;
+use super::arity::Miscalls;
 use super::derives::type_of;
+use super::helpers::Helpers;
 use super::impls::{Shape, shape_at};
 use super::macros::MAX_MACROS;
 use super::made::made_anchor;
@@ -67,6 +69,9 @@ pub(super) struct Reach<'a> {
     /// Traits that can be objects, by where their names stand.
     pub(super) objects: BTreeMap<(Arc<str>, usize), Objects>,
     pub(super) shaken: Shaken,
+    pub(super) helpers: Helpers<'a>,
+    /// Of bodies that are not asked for their errors.
+    pub(super) miscalls: Miscalls,
     /// Whether an expression may have another type than before, or its type other traits.
     pub(super) retyped: bool,
 }
@@ -97,11 +102,7 @@ impl<'db> Context<'db> {
     pub(super) fn reach<'a>(&self, scene: &Scene, deltas: &[(usize, Delta<'a>)]) -> Reach<'a> {
         let mut reach = Reach { causes: self.causes(scene, deltas), ..Reach::default() };
         let mut units: BTreeSet<(Arc<str>, usize)> = BTreeSet::new();
-        for cause in &reach.causes {
-            for it in &cause.occurrences {
-                units.extend(self.anchor_of(it));
-            }
-        }
+        let mut miscalls = self.bodies_around(&reach.causes, scene, &mut units);
         for cause in reach.causes.iter().filter(|it| it.is_itself) {
             self.follow_macros(cause, &cause.in_macros, MAX_MACROS, &mut units);
         }
@@ -110,6 +111,8 @@ impl<'db> Context<'db> {
             self.follow_traits(&scene.olds[*index], delta, &mut reach, &mut units);
         }
         self.note_shaken(scene, deltas, &mut reach);
+        reach.helpers = self.helpers_at_stake(scene, deltas);
+        miscalls.retain(|body, _| !units.contains(body));
         for (index, (old, new)) in scene.olds.iter().zip(&scene.news).enumerate() {
             let of_file: Vec<Delta<'a>> = deltas.iter().filter(|it| it.0 == index).map(|it| it.1.clone()).collect();
             let changed: BTreeSet<usize> =
@@ -124,6 +127,9 @@ impl<'db> Context<'db> {
                 }
                 let asked = before.is_some_and(|it| units.remove(&(old.path.clone(), it)));
                 let edited = bodies.contains(&after);
+                if edited && let Some(before) = before {
+                    miscalls.remove(&(old.path.clone(), before));
+                }
                 if asked || edited {
                     reach.units.push(Unit { file: old.path.clone(), before, after: Some(after), edited });
                 }
@@ -143,6 +149,7 @@ impl<'db> Context<'db> {
         }
         let unit = |(file, at)| Unit { file, before: Some(at), after: Some(at), edited: false };
         reach.units.extend(units.into_iter().map(unit));
+        reach.miscalls = miscalls;
         reach.retyped =
             reach.causes.iter().any(|it| !it.lost.is_empty() || it.delta.as_ref().is_none_or(|it| retypes(&it.1)));
         reach
@@ -189,8 +196,9 @@ impl<'db> Context<'db> {
         }
         let call = self.macro_call_at(id, offset).filter(|it| usize::from(it.syntax().text_range().start()) == offset);
         let Some(expansion) = call.and_then(|it| self.sema.expand_macro_call(&it)) else { return Vec::new() };
-        let functions = expansion.value.descendants().filter_map(ast::Fn::cast);
-        functions.filter_map(|it| self.sema.to_def(&it)).map(DefWithBody::from).collect()
+        let mut functions = Vec::new();
+        self.in_expansions(&expansion.value, &mut |node| functions.extend(ast::Fn::cast(node.clone())));
+        functions.into_iter().filter_map(|it| self.sema.to_def(&it)).map(DefWithBody::from).collect()
     }
 
     /// What holds the bodies around an offset: the outermost item with one, an attribute of a type, or a call of a
@@ -301,6 +309,13 @@ impl<'db> Context<'db> {
                 }
             }
             let Definition::Adt(adt) = definition else { continue };
+            // What others derive for it may go with a part of it.
+            let may_lose = !cause.lost.is_empty() || self.derives_more(*adt);
+            for it in cause.occurrences.iter().filter(|it| may_lose && it.role == Role::Type) {
+                let chain = it.file.outline().enclosing(it.at.start);
+                let alias = chain.last().filter(|it| it.kind == SymbolKind::Type);
+                holders.extend(alias.map(|own| (it.id, own.name_span.start)));
+            }
             if cause.lost.is_empty() {
                 continue;
             }

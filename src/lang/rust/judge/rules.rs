@@ -84,6 +84,7 @@ impl<'db> Context<'db> {
         for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
             self.lost_traits(cause, scene, &mut told);
         }
+        self.unread_helpers(&reach.helpers, scene).into_iter().for_each(|it| told.add(it));
         for (index, file) in scene.news.iter().enumerate() {
             let of_file: Vec<&Delta<'_>> = deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
             self.unresolved_names(index, scene, reach, &lost_variants, &mut told);

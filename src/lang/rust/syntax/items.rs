@@ -355,7 +355,7 @@ fn start_of(node: &SyntaxNode) -> TextSize {
 
 /// An `impl` has no visibility of its own: it is seen where its type and its trait are. The text can tell so of those
 /// that are declared beside it.
-fn hide_impls_of_private_types(siblings: &mut [OutlineItem]) {
+pub(super) fn hide_impls_of_private_types(siblings: &mut [OutlineItem]) {
     let private: HashSet<String> =
         siblings.iter().filter(|item| is_private_type(item)).map(|item| item.name.clone()).collect();
     if private.is_empty() {
@@ -376,7 +376,7 @@ fn hide_impls_of_private_types(siblings: &mut [OutlineItem]) {
 }
 
 /// A type or a trait that is not public.
-fn is_private_type(item: &OutlineItem) -> bool {
+pub(super) fn is_private_type(item: &OutlineItem) -> bool {
     let type_or_trait = matches!(
         item.kind,
         SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union | SymbolKind::Trait | SymbolKind::Type

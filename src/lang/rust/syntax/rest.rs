@@ -8,12 +8,16 @@ use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxKind, SyntaxNode, WalkEvent}
 use rustc_hash::{FxBuildHasher, FxHasher};
 
 use super::source::Source;
-use crate::model::{Rest, RestPart};
+use crate::model::{RestOf, RestPart};
 
-pub(super) fn rest(source: &Source<'_>) -> Rest {
-    let mut rest = Rest::default();
+pub(super) fn rest(source: &Source<'_>) -> Vec<RestOf> {
+    source.tree.syntax().children().map(|it| rest_of(source, &it)).collect()
+}
+
+fn rest_of(source: &Source<'_>, node: &SyntaxNode) -> RestOf {
+    let mut rest = RestOf { end: source.offset(node.text_range().end()), ..RestOf::default() };
     let mut others = FxHasher::default();
-    let mut walk = source.tree.syntax().preorder_with_tokens();
+    let mut walk = node.preorder_with_tokens();
     while let Some(event) = walk.next() {
         match event {
             WalkEvent::Enter(NodeOrToken::Node(node)) => {

@@ -4,7 +4,7 @@
 use ra_ap_syntax::ast::{self, HasArgList, HasAttrs};
 use ra_ap_syntax::{AstNode, SyntaxKind, SyntaxNode, TextRange};
 
-use crate::model::Span;
+use crate::model::{RestOf, Span};
 
 use super::attributes::Attributes;
 use super::broken::{children, end_before, strays_of_function};
@@ -16,11 +16,12 @@ const MOST_VALUE_LINES: usize = 5;
 /// So does the invocation of a macro among the items.
 const MOST_MACRO_LINES: usize = 3;
 
-/// The skeleton, and for each of its lines the line of the file that it came from.
-pub(super) fn skeleton(source: &Source) -> (String, Vec<usize>) {
+/// The skeleton, and for each of its lines the line of the file that it came from. The nodes of the file learn where
+/// they end in it.
+pub(super) fn skeleton(source: &Source, nodes: &mut [RestOf]) -> (String, Vec<usize>) {
     let mut cutter = Cutter { source, cuts: Vec::new() };
     cutter.items(source.tree.syntax());
-    assemble(source, cutter.cuts)
+    assemble(source, cutter.cuts, nodes)
 }
 
 struct Cut {
@@ -232,7 +233,8 @@ fn tests_in(list: &SyntaxNode) -> usize {
         .sum()
 }
 
-fn assemble(source: &Source, cuts: Vec<Cut>) -> (String, Vec<usize>) {
+fn assemble(source: &Source, cuts: Vec<Cut>, nodes: &mut [RestOf]) -> (String, Vec<usize>) {
+    let mut nodes = nodes.iter_mut().peekable();
     let mut skeleton = Skeleton { text: String::with_capacity(source.text.len() / 2), lines: Vec::new(), line: 1 };
     let mut at = source.start();
     for cut in cuts {
@@ -240,9 +242,15 @@ fn assemble(source: &Source, cuts: Vec<Cut>) -> (String, Vec<usize>) {
         if cut.span.start < at {
             continue;
         }
+        while let Some(node) = nodes.next_if(|it| it.end <= cut.span.start) {
+            node.skeleton_end = skeleton.text.len() + node.end - at;
+        }
         skeleton.keep(source.slice(Span::new(at, cut.span.start)));
         skeleton.replace(source.slice(cut.span), &cut.replacement);
         at = cut.span.end;
+    }
+    for node in nodes {
+        node.skeleton_end = skeleton.text.len() + node.end.saturating_sub(at);
     }
     skeleton.keep(source.slice(Span::new(at, source.text.len())));
     (skeleton.text, skeleton.lines)

@@ -17,6 +17,8 @@ pub(super) struct Source<'a> {
     pub(super) text: &'a str,
     pub(super) tree: SourceFile,
     pub(super) errors: Vec<SyntaxError>,
+    /// Whether the latest edition accepts it.
+    pub(super) is_current: bool,
     offsets: Offsets,
 }
 
@@ -24,6 +26,7 @@ impl<'a> Source<'a> {
     pub(super) fn parse(text: &'a str) -> Source<'a> {
         let (parsed, offsets) = normalize(text);
         let mut best: Option<(Parse<SourceFile>, Vec<_>)> = None;
+        let mut is_current = false;
         for edition in EDITIONS {
             let parse = SourceFile::parse(&parsed, edition);
             let errors = parse.errors();
@@ -33,6 +36,7 @@ impl<'a> Source<'a> {
                 best = Some((parse, errors));
             }
             if accepted {
+                is_current = edition == Edition::CURRENT;
                 break;
             }
         }
@@ -45,7 +49,7 @@ impl<'a> Source<'a> {
             .map(|error| SyntaxError { message: error.to_string(), span: offsets.span(error.range()) })
             .collect();
         errors.sort_by_key(|error| (error.span.start, error.span.end));
-        Source { text, tree, errors, offsets }
+        Source { text, tree, errors, is_current, offsets }
     }
 
     pub(super) fn span(&self, range: TextRange) -> Span {

@@ -1,6 +1,7 @@
 //! What holds for every text, tried on this project's own sources; then the tree, docs and imports.
 
 mod skeleton;
+mod window;
 
 use std::path::{Path, PathBuf};
 
@@ -57,6 +58,16 @@ fn disagreement(text: &str, outline: &Outline) -> Option<String> {
     (was.len() != is.len()).then(|| format!("{} items became {}", was.len(), is.len()))
 }
 
+/// Numbers below a limit.
+fn chance(mut seed: u64) -> impl FnMut(usize) -> usize {
+    move |limit: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        usize::try_from(seed).unwrap() % limit.max(1)
+    }
+}
+
 fn own_sources() -> Vec<(PathBuf, String)> {
     fn add(directory: &Path, out: &mut Vec<(PathBuf, String)>) {
         for entry in std::fs::read_dir(directory).unwrap() {
@@ -89,13 +100,7 @@ fn skeletons_of_real_code_parse_and_hold_every_signature() {
 #[test]
 fn broken_code_is_never_a_panic() {
     // Reproducible, and different for each file.
-    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut below = |limit: usize| {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        usize::try_from(seed).unwrap() % limit.max(1)
-    };
+    let mut below = chance(0x9e37_79b9_7f4a_7c15);
     for (_, text) in own_sources() {
         let mut cut = text.clone().into_bytes();
         cut.truncate(below(text.len()));

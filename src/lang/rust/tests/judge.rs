@@ -29,6 +29,13 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("a function removed", "pub fn helper() -> u8 {\n    1\n}\n", ""),
     ("a parameter added", "by: u32, times: usize", "by: u32, times: usize, more: u8"),
     ("a parameter dropped", "by: u32, times: usize) -> usize {\n", "by: u32) -> usize {\n        let times = 1;\n"),
+    ("a parameter added in front", "(&mut self, by: u32", "(&mut self, more: &str, by: u32"),
+    (
+        "a generic function with one more",
+        "pub fn total<T: Area>(items: &[T])",
+        "pub fn total<T: Area>(items: &[T], _: T::Unit)",
+    ),
+    ("a trait's method with a body and one more", "fn label(&self) -> String {", "fn label(&self, _: u8) -> String {"),
     ("parameters swapped", "by: u32, times: usize", "times: usize, by: u32"),
     ("a parameter of another type", "pub fn kind_of(square: &Square)", "pub fn kind_of(square: Option<&Square>)"),
     ("another result", "pub fn hidden(&self) -> u8 {\n        self.hidden", "pub fn hidden(&self) -> u16 {\n        7"),
@@ -147,6 +154,14 @@ const BREAKING: &[(&str, &str, &str)] = &[
         "pub fn hidden(&self) -> Option<u8> {\n        Some(self.hidden)",
     ),
     ("a hidden enum", "pub enum Kind {", "enum Kind {"),
+    ("an alias renamed that has the name of another", "pub type Result<T, E = Side>", "pub type Outcome<T, E = Side>"),
+    (
+        "a conversion removed that an alias needs",
+        "impl From<u8> for Side {\n    fn from(it: u8) -> Side {\n        Side(it.into())\n    }\n}\n",
+        "",
+    ),
+    ("a derive dropped that reads attributes", "#[derive(Default)]\npub enum Mode", "pub enum Mode"),
+    ("a field renamed by whose name there is a method", "    pub items: Vec<String>,", "    pub things: Vec<String>,"),
 ];
 
 const HARMLESS: &[(&str, &str, &str)] = &[
@@ -181,6 +196,7 @@ const HARMLESS: &[(&str, &str, &str)] = &[
         "#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {}\n}\n\npub enum Kind {",
     ),
     ("a comment in a body", "pub fn helper() -> u8 {\n", "pub fn helper() -> u8 {\n    // One.\n"),
+    ("attributes", "pub fn helper() -> u8 {", "/// Helps.\n#[inline]\n#[must_use]\npub fn helper() -> u8 {"),
     ("white space", "pub fn helper() -> u8 {\n    1\n}", "pub fn helper()   -> u8 { 1 }"),
 ];
 

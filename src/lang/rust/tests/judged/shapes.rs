@@ -243,3 +243,21 @@ where
     }
     sum
 }
+
+pub type Result<T, E = Side> = std::result::Result<T, E>;
+
+impl From<u8> for Side {
+    fn from(it: u8) -> Side {
+        Side(it.into())
+    }
+}
+
+pub struct Stock {
+    pub items: Vec<String>,
+}
+
+impl Stock {
+    pub fn items(self) -> Option<Option<u8>> {
+        None
+    }
+}

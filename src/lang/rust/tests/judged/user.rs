@@ -1,6 +1,6 @@
 //! What names the things of `shapes`.
 
-use crate::shapes::{self, Area, Kind, LIMIT, Side, Square, helper, kind_of, total};
+use crate::shapes::{self, Area, Kind, LIMIT, Result, Side, Square, helper, kind_of, total};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Holder {
@@ -39,6 +39,14 @@ pub fn say(kind: Kind) -> u32 {
 
 pub fn sum(squares: &[Square]) -> u32 {
     total(squares) + total(&[Line]) + Square::UNIT
+}
+
+pub fn each(squares: &mut [Square]) -> Vec<usize> {
+    let by_path = squares.first_mut().map(|it| Square::grow(it, 1, Square::grow(&mut Square::new(1), 2, 3)));
+    let grow: fn(&mut Square, u32, usize) -> usize = Square::grow;
+    let mut sizes: Vec<usize> = squares.iter_mut().map(|it| it.grow(1, 2).pow(2)).collect();
+    sizes.extend(by_path.into_iter().chain(squares.iter_mut().map(|it| grow(it, 1, 1))));
+    sizes
 }
 
 pub fn hidden(square: &Square) -> u8 {
@@ -208,4 +216,54 @@ pub fn paired(it: &Square) -> usize {
 pub fn sum_of(it: &Square) -> bool {
     let sum = it.hidden() + 1 - it.side.0 as u8;
     (sum..=it.hidden()).contains(&3) && sum == 1
+}
+
+pub fn halved(it: u8) -> Result<u8> {
+    it.checked_div(2).ok_or(it)?;
+    Ok(it)
+}
+
+pub fn pairs(it: &Square) -> Vec<String> {
+    let (name, _) = it.pair();
+    vec![name.as_str().into()]
+}
+
+macro_rules! group {
+    ($name:ident, $($of:expr),*) => {
+        group!(@ $name; $($of),*);
+    };
+    (@ $name:ident; $($of:expr),*) => {
+        pub fn $name() -> u8 {
+            let mut sum = 0;
+            $(sum += $of();)*
+            sum
+        }
+    };
+}
+
+group!(grouped, helper);
+
+pub fn counted(it: &shapes::Stock) -> (usize, String) {
+    let mut all = (0, String::new());
+    if let Some(head) = it.items.first() {
+        let mut copy = head.clone();
+        let taken = std::mem::take(&mut copy);
+        all = (1, taken);
+    }
+    for one in it.items.iter() {
+        all = (one.len(), one.clone());
+    }
+    let size = if all.0 > 0 {
+        it.items.len()
+    } else {
+        all.0
+    };
+    match it.items.last() {
+        Some(last) if last.is_empty() => all.1 = last.trim().into(),
+        _ => all.0 += size,
+    }
+    for (at, _) in it.items.iter().enumerate() {
+        all.1 = it.items[at].clone();
+    }
+    all
 }
