@@ -25,6 +25,7 @@ pub(super) const PLAIN_ATTRIBUTES: &[&str] = &[
     "deprecated",
     "doc",
     "expect",
+    "forbid",
     "ignore",
     "inline",
     "must_use",
@@ -32,6 +33,20 @@ pub(super) const PLAIN_ATTRIBUTES: &[&str] = &[
     "test",
     "track_caller",
     "warn",
+];
+
+/// Attributes of modules, blocks and crates that leave what stands in them what it is.
+const AROUND_PLAIN: &[&str] = &[
+    "cfg",
+    "crate_name",
+    "crate_type",
+    "feature",
+    "macro_use",
+    "no_main",
+    "no_std",
+    "path",
+    "recursion_limit",
+    "type_length_limit",
 ];
 
 /// What other files can see of a file.
@@ -72,6 +87,8 @@ pub(super) struct Plain {
     call: Option<u64>,
     /// All of it that can be seen.
     hash: u64,
+    /// It is a trait's own, and so may be meant without being named as soon as more of it differs than its parameters.
+    is_of_trait: bool,
 }
 
 impl Plain {
@@ -125,10 +142,16 @@ impl Outside {
             let others_stay = new.is_none() || !is_found_elsewise;
             let calls_stay = !is_found_elsewise && item.call.is_some() && new.is_some_and(|it| it.call == item.call);
             if new.is_none_or(|it| it.hash != item.hash) {
+                if item.is_of_trait && !calls_stay {
+                    return None;
+                }
                 altered.push(Altered { item, was_there: true, is_found_elsewise, others_stay, calls_stay });
             }
         }
         let added = after.plain.iter().filter(|it| self.plain_of(it).is_none());
+        if added.clone().any(|it| it.is_of_trait) {
+            return None;
+        }
         altered.extend(added.map(|item| Altered {
             item,
             was_there: false,
@@ -252,6 +275,7 @@ impl Walk<'_> {
                         access,
                         call,
                         hash,
+                        is_of_trait: node.ancestors().nth(2).is_some_and(|it| ast::Trait::can_cast(it.kind())),
                     });
                     walk.skip_subtree();
                     // That it is left counts no more than that it was entered.
@@ -328,17 +352,23 @@ impl Walk<'_> {
     /// What decides the type of a call of a function: all of its head but the parameters after the receiver. `None` where
     /// arguments may tell it too, or where it is evaluated.
     fn call(&mut self, function: &ast::Fn) -> Option<u64> {
-        let around = function.syntax().ancestors().find_map(ast::Impl::cast);
-        let lists = [function.generic_param_list(), around.and_then(|it| it.generic_param_list())];
+        let mut around = function.syntax().ancestors().skip(1);
+        let lists = [
+            function.generic_param_list(),
+            around.find_map(ast::AnyHasGenericParams::cast).and_then(|it| it.generic_param_list()),
+        ];
         let mut generic = lists.iter().flatten().flat_map(|it| it.type_or_const_params());
         let below = |it: Option<SyntaxNode>| it.into_iter().flat_map(|it| it.descendants());
         let parameters = below(function.param_list().map(|it| it.syntax().clone()));
         let result = function.ret_type().map(|it| it.syntax().clone());
         let mut types = parameters.chain(below(result.clone()));
-        if generic.next().is_some()
-            || function.const_token().is_some()
-            || types.any(|it| ast::ImplTraitType::can_cast(it.kind()))
-        {
+        let is_of_trait = function.syntax().ancestors().nth(2).is_some_and(|it| ast::Trait::can_cast(it.kind()));
+        // Of a trait an argument may tell who implements it.
+        let is_open = |it: SyntaxNode| {
+            let names_self = || ast::NameRef::cast(it.clone()).is_some_and(|it| it.Self_token().is_some());
+            ast::ImplTraitType::can_cast(it.kind()) || is_of_trait && names_self()
+        };
+        if generic.next().is_some() || function.const_token().is_some() || types.any(is_open) {
             return None;
         }
         let receiver = function.param_list().and_then(|it| it.self_param()).map(|it| it.syntax().clone());
@@ -346,7 +376,7 @@ impl Walk<'_> {
         let head = self.hash_of(vec![receiver, result, abi]);
         let keywords = [function.async_token(), function.gen_token(), function.unsafe_token()];
         let mut hasher = FxHasher::default();
-        (head, keywords.map(|it| it.is_some())).hash(&mut hasher);
+        (head, keywords.map(|it| it.is_some()), function.body().is_some()).hash(&mut hasher);
         Some(hasher.finish())
     }
 }
@@ -361,7 +391,10 @@ pub(super) fn plain_item(node: &SyntaxNode) -> Option<ast::Name> {
         _ => None,
     }?;
     let around = node.parent()?;
-    let is_in_block = || around.parent().and_then(ast::Impl::cast).is_some_and(|it| is_named_there(&it, &item));
+    let is_in_block = || match around.parent() {
+        Some(it) if ast::Trait::can_cast(it.kind()) => ast::Fn::can_cast(item.syntax().kind()),
+        it => it.and_then(ast::Impl::cast).is_some_and(|it| is_named_there(&it, &item)),
+    };
     let stands_alone = ast::SourceFile::can_cast(around.kind())
         || ast::ItemList::can_cast(around.kind())
         || ast::AssocItemList::can_cast(around.kind()) && is_in_block();
@@ -372,14 +405,18 @@ pub(super) fn plain_item(node: &SyntaxNode) -> Option<ast::Name> {
 }
 
 fn is_plain(attribute: &ast::Attr, more: &[&str]) -> bool {
-    let name = attribute.path().and_then(|it| it.as_single_name_ref());
-    name.is_some_and(|it| PLAIN_ATTRIBUTES.contains(&it.text()) || more.contains(&it.text()))
+    let is_known = |name: &str| PLAIN_ATTRIBUTES.contains(&name) || more.contains(&name);
+    let is_plain = |meta: &ast::Meta| match meta {
+        ast::Meta::CfgMeta(_) => is_known("cfg"),
+        meta => meta.path().and_then(|it| it.as_single_name_ref()).is_some_and(|it| is_known(&it.text())),
+    };
+    attribute.meta().is_some() && attribute.skip_cfg_attrs().iter().all(is_plain)
 }
 
 /// Whether no attribute may make something else of what stands in this.
 pub(super) fn has_plain_attributes(node: &SyntaxNode) -> bool {
     let mut attributes = node.children().filter_map(ast::Attr::cast);
-    attributes.all(|it| is_plain(&it, &["cfg", "macro_use", "path"]))
+    attributes.all(|it| is_plain(&it, AROUND_PLAIN))
 }
 
 /// Whether an item of a block is reached by its name alone. Who works with a trait goes by what the trait says of its

@@ -18,23 +18,29 @@
 //! - Paths of other things may be told in another way where a name comes or goes: these are forgotten by the name.
 //! - Where only the parameters of a function without type parameters differ, a call of it is of the type that it was of,
 //!   whatever its arguments are. What the parameters tell is told to the arguments, and from there to the variables that
-//!   these name; but not to one whose type is written in full, and so nothing outside of such arguments is touched. This
-//!   holds for calls alone: who hands the function on, hands on its parameters.
+//!   these name; but not to one whose type is written in full, and so nothing outside of such arguments is touched. Nor is
+//!   what they name, as long as they declare nothing: no receiver and no path goes by what is expected of it, but which
+//!   implementation of a trait is meant may. This holds for calls alone: who hands the function on, hands on its parameters.
+//!   Its own body sees of the parameters that differ their names, and no macro can come upon these by itself.
+
+mod told;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use ra_ap_hir::Semantics;
+use ra_ap_hir::AssocItemContainer;
 use ra_ap_ide::{FileId, RootDatabase};
+use ra_ap_ide_db::base_db::EditionedFileId;
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::HasName as _;
-use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, SyntaxNode, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
 
-use super::calls::call_by;
+use self::told::{arguments, is_body_told_apart, is_closed, is_plain, is_plain_call};
 use super::index::Index;
 use super::named::{Names, Sense};
 use super::names::Key;
-use super::outside::{Altered, Outside, has_plain_attributes, outside, plain_item};
+use super::outside::{Altered, Outside, outside, plain_item};
+use super::paths::as_assoc_item;
 use super::view::{span, text_size};
 use crate::model::{Role, Span};
 use crate::text::words::occurrences;
@@ -72,6 +78,8 @@ enum Change {
     Parameters,
     /// Of a macro how it calls such a function.
     Inside,
+    /// Of a macro what it makes.
+    Output,
 }
 
 /// What is touched of `reached`, which is all that may be. `None` where that is everything.
@@ -84,8 +92,7 @@ pub(super) fn touched(
     let mut pass = Pass { db, index, edited, touched: Touched::default(), waiting: Vec::new(), seen: BTreeSet::new() };
     for (file, before, after) in edited {
         for Altered { item, was_there, is_found_elsewise, others_stay, calls_stay } in before.altered(after)? {
-            if was_there {
-                // Its body names its parameters.
+            if was_there && !(calls_stay && is_body_told_apart(before, after, item)) {
                 pass.touch(*file, item.at);
             }
             if is_found_elsewise {
@@ -138,7 +145,8 @@ impl Pass<'_> {
         if self.edited.iter().any(|it| it.0 == file) {
             return ast::SourceFile::parse(text, Edition::CURRENT).tree().syntax().clone();
         }
-        Semantics::new(self.db).parse_guess_edition(file).syntax().clone()
+        // Whatever edition its crate has: to ask would be to work out the modules of the crate.
+        EditionedFileId::current_edition(self.db, file).parse(self.db).tree().syntax().clone()
     }
 
     /// Notes what a word touches in a file, as its text was before.
@@ -161,6 +169,9 @@ impl Pass<'_> {
             }
             let tree = tree.get_or_insert_with(|| self.tree(file, &text));
             let token = tree.token_at_offset(text_size(at)).right_biased()?;
+            if matches!(word.change, Change::Inside | Change::Output) && !may_name_macro(&token) {
+                continue;
+            }
             match (self.look_at_call(file, word, &token), body) {
                 (Some(()), _) => {}
                 (None, Some(body)) => self.touch(file, body),
@@ -173,7 +184,7 @@ impl Pass<'_> {
     /// A place where only the parameters of what is meant differ. `None` where more may differ for it.
     fn look_at_call(&mut self, file: FileId, word: &Word, token: &SyntaxToken) -> Option<()> {
         let is_within = |can_cast: fn(SyntaxKind) -> bool| token.parent_ancestors().any(|it| can_cast(it.kind()));
-        if word.change == Change::Any {
+        if matches!(word.change, Change::Any | Change::Output) {
             return None;
         }
         if matches!(token.kind(), SyntaxKind::COMMENT | SyntaxKind::STRING) {
@@ -186,9 +197,10 @@ impl Pass<'_> {
             if !is_closed(&list) {
                 return None;
             }
-            if list.args().next().is_some() {
-                self.touch(file, span(list.syntax().text_range()));
-            }
+            let names = self.index.names(file);
+            let told = names.filter(|_| is_plain(&list)).map(|it| self.told_by_types(&list, &it));
+            let told = told.unwrap_or_else(|| vec![span(list.syntax().text_range())]);
+            told.into_iter().for_each(|it| self.touch(file, it));
         } else {
             let around = token.parent_ancestors().find_map(ast::MacroRules::cast);
             let name = around.filter(|_| is_plain_call(token))?.name()?;
@@ -205,8 +217,9 @@ impl Pass<'_> {
             return Some(());
         }
         let parent = token.parent()?;
-        // What declares this name is another thing, and a pattern may be a constant.
+        // What declares this name is another thing, though it may be one that has to fit, and a pattern may be a constant.
         if ast::Name::can_cast(parent.kind()) && parent.parent().is_some_and(|it| !ast::IdentPat::can_cast(it.kind())) {
+            self.touched.judged.insert(file);
             return Some(());
         }
         for node in token.parent_ancestors() {
@@ -219,7 +232,7 @@ impl Pass<'_> {
                 return Some(());
             }
             if let Some(name) = ast::MacroRules::cast(node.clone()).map(|it| it.name()) {
-                let change = if change == Change::Inside { change } else { Change::Any };
+                let change = if change == Change::Inside { change } else { Change::Output };
                 self.await_word(name?.text(), None, change);
                 return Some(());
             }
@@ -243,98 +256,36 @@ impl Pass<'_> {
         None
     }
 
+    /// The names in plain arguments that mean what they do because of what is expected of their types.
+    fn told_by_types(&self, list: &ast::ArgList, names: &Names) -> Vec<Span> {
+        let at = span(list.syntax().text_range());
+        let of_a_trait = |key: Key| match as_assoc_item(key.definition(), self.db)?.container(self.db) {
+            AssocItemContainer::Trait(_) => Some(()),
+            AssocItemContainer::Impl(it) => it.trait_(self.db).map(drop),
+        };
+        let is_told = |sense: Sense| match sense {
+            Sense::Means(meaning) => meaning.definition != meaning.original || of_a_trait(meaning.definition).is_some(),
+            Sense::Unresolved(_) => true,
+        };
+        let told = names.within(at.start, at.end).filter(|it| is_told(it.1));
+        let word = |at: usize| {
+            let token = list.syntax().covering_element(TextRange::at(text_size(at), text_size(1)));
+            span(token.text_range())
+        };
+        told.map(|it| word(it.0)).collect()
+    }
+
     fn touch(&mut self, file: FileId, stretch: Span) {
         self.touched.stretches.entry(file).or_default().push(stretch);
     }
 }
 
-/// With what a name is called, if it is.
-fn arguments(token: &SyntaxToken) -> Option<ast::ArgList> {
-    Some(call_by(&ast::NameRef::cast(token.parent()?)?)?.1)
-}
-
-/// Whether the type of no variable that these arguments name, and that lives outside of them, is found out by looking at
-/// how it is used.
-fn is_closed(arguments: &ast::ArgList) -> bool {
-    let mut named = arguments.syntax().descendants_with_tokens().filter_map(|it| it.into_token()).filter(may_be_local);
-    let Some(item) =
-        arguments.syntax().ancestors().find(|it| ast::Item::can_cast(it.kind()) || ast::Variant::can_cast(it.kind()))
-    else {
-        return false;
-    };
-    item.ancestors().all(|it| has_plain_attributes(&it))
-        && named.all(|token| {
-            let text = token.text().trim_start_matches("r#");
-            token.kind() == SyntaxKind::IDENT && is_typed(text, &item)
-        })
-}
-
-/// Whether a token may name a local variable, or hold names that do.
-fn may_be_local(token: &SyntaxToken) -> bool {
-    let is_in_macro = || token.parent_ancestors().any(|it| ast::TokenTree::can_cast(it.kind()));
-    match token.kind() {
-        SyntaxKind::IDENT => {}
-        SyntaxKind::STRING => return token.text().contains('{') && is_in_macro(),
-        _ => return false,
-    }
-    if is_in_macro() {
-        return true;
-    }
-    let Some(name) = token.parent().filter(|it| ast::NameRef::can_cast(it.kind())) else { return false };
-    let Some(around) = name.parent() else { return true };
-    match ast::PathSegment::cast(around.clone()).map(|it| it.parent_path()) {
-        Some(path) => {
-            path.as_single_name_ref().is_some()
-                && path.syntax().parent().is_some_and(|it| !ast::Type::can_cast(it.kind()))
-        }
-        None => ast::RecordExprField::cast(around).is_some_and(|it| it.expr().is_none()),
-    }
-}
-
-/// Whether a name means variables in an item, each of which has a type that is written in full, or a constant.
-fn is_typed(name: &str, item: &SyntaxNode) -> bool {
-    let is_it = |it: &SyntaxToken| it.kind() == SyntaxKind::IDENT && it.text().trim_start_matches("r#") == name;
-    let is_full = |ty: Option<ast::Type>| {
-        let is_open = |it: &SyntaxNode| ast::InferType::can_cast(it.kind()) || ast::MacroType::can_cast(it.kind());
-        ty.is_some_and(|ty| !ty.syntax().descendants().any(|it| is_open(&it)))
-    };
-    let mut is_known = name.starts_with(char::is_uppercase);
-    for token in item.descendants_with_tokens().filter_map(|it| it.into_token()).filter(is_it) {
-        // A macro may declare it.
-        if token.parent_ancestors().any(|it| ast::TokenTree::can_cast(it.kind())) {
-            return false;
-        }
-        let pattern = token.parent().and_then(|it| it.parent()).filter(|it| ast::IdentPat::can_cast(it.kind()));
-        let Some(pattern) = pattern else { continue };
-        let around = pattern.ancestors().find(|it| !ast::Pat::can_cast(it.kind()) && !is_in_pattern(it));
-        let is_declared_in_full = around.is_some_and(|it| match ast::Param::cast(it.clone()) {
-            Some(parameter) => is_full(parameter.ty()),
-            None => ast::LetStmt::cast(it).is_some_and(|it| is_full(it.ty())),
-        });
-        if !is_declared_in_full {
-            return false;
-        }
-        is_known = true;
-    }
-    is_known
-}
-
-fn is_in_pattern(node: &SyntaxNode) -> bool {
-    use SyntaxKind::{RECORD_PAT_FIELD, RECORD_PAT_FIELD_LIST};
-    matches!(node.kind(), RECORD_PAT_FIELD | RECORD_PAT_FIELD_LIST)
-}
-
-/// Whether what a macro makes calls this without arguments, and it is not handed to another macro before.
-fn is_plain_call(token: &SyntaxToken) -> bool {
-    let after = |it: &SyntaxToken| skip_trivia_token(it.next_token()?, Direction::Next);
-    let before = |it: &SyntaxToken| skip_trivia_token(it.prev_token()?, Direction::Prev);
-    let opens = after(token).filter(|it| it.kind() == SyntaxKind::L_PAREN);
-    let is_called = opens.and_then(|it| after(&it)).is_some_and(|it| it.kind() == SyntaxKind::R_PAREN);
-    let is_declared = before(token).is_some_and(|it| it.kind() == SyntaxKind::FN_KW);
-    let mut trees =
-        token.parent_ancestors().filter_map(ast::TokenTree::cast).filter_map(|it| it.left_delimiter_token());
-    let is_handed_on = trees.any(|it| before(&it).is_some_and(|it| it.kind() == SyntaxKind::BANG));
-    is_called && !is_declared && !is_handed_on
+/// Whether a word may be a macro's name: where one is called, or imported, or handed to another.
+fn may_name_macro(token: &SyntaxToken) -> bool {
+    let after = token.next_token().and_then(|it| skip_trivia_token(it, Direction::Next));
+    token.kind() == SyntaxKind::IDENT
+        && (after.is_some_and(|it| it.kind() == SyntaxKind::BANG)
+            || token.parent_ancestors().any(|it| ast::Use::can_cast(it.kind()) || ast::TokenTree::can_cast(it.kind())))
 }
 
 /// Whether all that is meant at a place is known, and none of it is this. An import may stand for more than is said of

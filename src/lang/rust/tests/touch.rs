@@ -181,6 +181,105 @@ fn parameters_touch_arguments_and_what_these_may_tell() {
 }
 
 #[test]
+fn parameters_touch_what_their_names_and_types_tell() {
+    let base = "pub struct A;\nimpl A { pub fn plain(&self) -> u8 { 1 } }\npub trait Makes<T> { fn make(&self) -> T; }\n\
+                impl Makes<u8> for A { fn make(&self) -> u8 { 1 } }\nimpl Makes<u16> for A { fn make(&self) -> u16 { 1 } }\n\
+                pub fn takes(a: u8, b: u8) -> u8 { a.count_ones(); A.plain() }\n";
+    let user = "use crate::base::*;\n\
+                pub fn plain(it: A) { takes(it.plain(), [A.plain(); 2][0]); }\n\
+                pub fn made(it: A) { takes(A::make(&it), it.make()); it.plain(); }\n\
+                pub fn closed(it: A) { takes((|| it.plain())(), it.plain()); A.plain(); }\n\
+                pub fn block(it: A) { takes({ it.plain() }, 0); }\n\
+                pub fn macros(it: A) { takes(vec![it.plain()][0], 0); }\n\
+                pub fn cast(it: A) { takes(it.plain() as _, it.plain() as u8); }\n";
+    let (_directory, mut it) = fixture(&[
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "pub mod base;\npub mod user;\n"),
+        ("src/base.rs", base),
+        ("src/user.rs", user),
+    ]);
+    it.fill();
+    for (from, to, own_touched) in [
+        // What comes is not named in the body.
+        ("takes(a: u8, b: u8)", "takes(a: u8, extra: u8, b: u8)", false),
+        // Nor is what is of another type, or goes.
+        ("extra: u8, b: u8", "extra: u8, b: u16", false),
+        ("a: u8, extra: u8, b: u16", "b: u16, a: u8", false),
+        ("b: u16, a: u8", "b: u16, a: u16", true),
+        ("b: u16, a: u16", "A: u16, a: u16", true),
+    ] {
+        apply(&mut it, "src/base.rs", from, to);
+        let known = it.rust.view(it.files.clone()).ask(|it| {
+            let of = |file| it.index.names(it.file_id(file).unwrap()).unwrap();
+            Ok((of("src/base.rs"), of("src/user.rs")))
+        });
+        let (own, known) = known.unwrap();
+        let text = &it.files.get("src/base.rs").unwrap().text;
+        assert_eq!(!own.is_known_at(text.rfind("plain()").unwrap()), own_touched, "{to}");
+        let unknown = ["plain()", "make("].map(|word| {
+            let all = user.match_indices(word).filter(|it| !user[..it.0].ends_with("fn "));
+            all.filter(|it| !known.is_known_at(it.0)).count()
+        });
+        assert_eq!(unknown, [6, 2], "{to}");
+        assert_eq!(all_faults(&it), [] as [String; 0], "{to}");
+        it.fill();
+        assert_eq!(all_faults(&it), [] as [String; 0], "all known after {to}");
+    }
+}
+
+#[test]
+fn what_stands_in_a_trait_or_a_module_and_what_a_macro_names_is_told_apart() {
+    let lib = "#![cfg_attr(docsrs, feature(doc_cfg))]\n#![recursion_limit = \"256\"]\npub mod base;\npub mod implementor;\n\
+               pub mod caller;\n#[macro_use]\npub mod makers;\npub mod made;\npub mod other;\npub fn root(a: u8) -> u8 { a }\n";
+    let base = "pub trait Size {\n    fn size(&self, by: u8) -> u8;\n    fn twice(&self, by: u8) -> u8 { by }\n    \
+                fn sum(of: u8) -> u8 where Self: Sized;\n}\npub fn free(a: u8) -> u8 { a }\n\
+                #[cfg(test)]\nmod tests {\n    fn helps(a: u8) -> u8 { a }\n    fn f() { helps(1); }\n}\n";
+    let implementor = "impl crate::base::Size for u8 {\n    fn size(&self, by: u8) -> u8 { self.count_ones() as u8 }\n    \
+                       fn sum(of: u8) -> u8 { of }\n}\n";
+    let (_directory, mut it) = fixture(&[
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", lib),
+        ("src/base.rs", base),
+        ("src/implementor.rs", implementor),
+        ("src/caller.rs", "use crate::base::Size;\npub fn f() -> u8 { 1u8.size(u8::MAX.twice(2)) }\n"),
+        ("src/makers.rs", "macro_rules! made { ($it:expr) => { $crate::base::free($it) } }\n"),
+        ("src/made.rs", "pub fn f() { let it = made!(3); it.count_ones(); }\n"),
+        ("src/other.rs", "pub struct Other { made: u8 }\nimpl Other { fn made(&self) -> u8 { self.made } }\n"),
+    ]);
+    it.fill();
+    let files = ["base", "caller", "implementor", "lib", "made", "makers", "other"];
+    let files: Vec<String> = files.iter().map(|it| format!("src/{it}.rs")).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    for (file, from, to, left) in [
+        (
+            "src/base.rs",
+            "fn size(&self, by: u8)",
+            "fn size(&self, by: u8, extra: u8)",
+            "implementor lib made makers other",
+        ),
+        (
+            "src/implementor.rs",
+            "fn size(&self, by: u8)",
+            "fn size(&self, by: u8, extra: u8)",
+            "base lib made makers other",
+        ),
+        ("src/base.rs", "fn twice(&self, by: u8)", "fn twice(&self)", "caller implementor lib made makers other"),
+        // Who implements it has to have it, and its arguments may tell who does.
+        ("src/base.rs", "fn twice(&self) -> u8 { by }", "fn twice(&self) -> u8;", ""),
+        ("src/base.rs", "fn sum(of: u8)", "fn sum(of: Self)", ""),
+        ("src/base.rs", "fn helps(a: u8)", "fn helps(extra: u8, a: u8)", "caller implementor lib made makers other"),
+        ("src/base.rs", "fn free(a: u8)", "fn free(a: u16)", "caller implementor lib makers other"),
+        ("src/lib.rs", "fn root(a: u8)", "fn root(extra: u8, a: u8)", "base caller implementor made makers other"),
+    ] {
+        apply(&mut it, file, from, to);
+        assert_eq!(known(&it, &files), left, "{to}");
+        assert_eq!(all_faults(&it), [] as [String; 0], "{to}");
+        it.fill();
+        assert_eq!(all_faults(&it), [] as [String; 0], "all known after {to}");
+    }
+}
+
+#[test]
 fn nothing_known_is_wrong_after_signatures_by_chance() {
     let mut it = REAL.lock().unwrap_or_else(PoisonError::into_inner);
     it.fill();
@@ -206,15 +305,16 @@ fn nothing_known_is_wrong_after_signatures_by_chance() {
         let whole = text[span.start..span.end].to_owned();
         let head = format!("fn {name}(");
         let other = &names[number * 31 % names.len()];
-        // A parameter more, another visibility or result, another name, none of it any more, or something before it
-        // that has the name of another thing.
-        let (from, to) = match number % 7 {
+        // A parameter more, another visibility or result, another name, none of it any more, other parameters, or
+        // something before it that has the name of another thing.
+        let (from, to) = match number % 8 {
             0 => (head, format!("fn {name}(extra: u8, ")),
             1 => (head, format!("pub(crate) fn {name}(")),
             2 => (text[at..].split_inclusive('{').next().unwrap().to_owned(), "() -> Vec<u8> {".to_owned()),
             3 => (head, format!("fn {name}_more(")),
             4 => (whole, String::new()),
             5 => (head, format!("fn {other}(")),
+            6 => (text[at..].split_inclusive(')').next().unwrap().to_owned(), "(&self, extra: Vec<u8>)".to_owned()),
             _ => (whole.clone(), format!("fn {other}(a: u8) -> u8 {{ a }}\n{whole}")),
         };
         apply(&mut it, &file, &from, &to);
@@ -222,7 +322,7 @@ fn nothing_known_is_wrong_after_signatures_by_chance() {
         left += after;
         let to = format!(
             "{} {name} to {}",
-            ["a parameter", "visibility", "a result", "a name", "none", "another", "more"][number % 7],
+            ["a parameter", "visibility", "a result", "a name", "none", "another", "parameters", "more"][number % 8],
             to.lines().next().unwrap_or_default()
         );
         println!("{to} in {file}: {after} of {files} files are known");

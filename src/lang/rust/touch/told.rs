@@ -1,0 +1,150 @@
+//! What the parameters of a function tell: names of its body, and of the arguments of its calls.
+
+use ra_ap_syntax::algo::skip_trivia_token;
+use ra_ap_syntax::ast::HasName as _;
+use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, SyntaxNode, SyntaxToken, ast};
+
+use crate::lang::rust::calls::call_by;
+use crate::lang::rust::outside::{Outside, Plain, has_plain_attributes};
+use crate::text::words::occurrences;
+
+/// Whether the body of a function names none of the parameters that came, went or are of another type.
+pub(super) fn is_body_told_apart(before: &Outside, after: &Outside, item: &Plain) -> bool {
+    let read = |of: &Outside, item: &Plain| {
+        let file = ast::SourceFile::parse(of.text(item.at), Edition::CURRENT).tree();
+        let function = file.syntax().descendants().find_map(ast::Fn::cast)?;
+        let parameters: Vec<ast::Param> = function.param_list()?.params().collect();
+        Some((parameters, function.body()?.to_string()))
+    };
+    let both = read(before, item).zip(after.plain_of(item).and_then(|it| read(after, it)));
+    let Some(((mut old, body), (mut new, _))) = both else { return false };
+    let is_same = |a: &ast::Param, b: &ast::Param| a.syntax().text() == b.syntax().text();
+    let kept = old.clone();
+    old.retain(|it| !new.iter().any(|other| is_same(it, other)));
+    new.retain(|it| !kept.iter().any(|other| is_same(it, other)));
+    let patterns = old.iter().chain(&new).flat_map(|it| it.syntax().descendants()).filter_map(ast::IdentPat::cast);
+    let mut names = patterns.filter_map(|it| it.name());
+    names.all(|it| occurrences(&body, it.text().trim_start_matches("r#")).next().is_none())
+}
+
+/// Whether nothing is declared in arguments and no macro is at work, so that what is expected of their types tells no
+/// other name within than those of the functions of traits.
+pub(super) fn is_plain(arguments: &ast::ArgList) -> bool {
+    use ast::Expr::{
+        ArrayExpr, AwaitExpr, BinExpr, CallExpr, CastExpr, FieldExpr, IndexExpr, Literal, MethodCallExpr, ParenExpr,
+        PathExpr, PrefixExpr, RangeExpr, RecordExpr, RefExpr, TryExpr, TupleExpr,
+    };
+    let is_known = |it: ast::Expr| {
+        matches!(
+            it,
+            ArrayExpr(_)
+                | AwaitExpr(_)
+                | BinExpr(_)
+                | CallExpr(_)
+                | CastExpr(_)
+                | FieldExpr(_)
+                | IndexExpr(_)
+                | Literal(_)
+                | MethodCallExpr(_)
+                | ParenExpr(_)
+                | PathExpr(_)
+                | PrefixExpr(_)
+                | RangeExpr(_)
+                | RecordExpr(_)
+                | RefExpr(_)
+                | TryExpr(_)
+                | TupleExpr(_)
+        )
+    };
+    let mut below = arguments.syntax().descendants();
+    below.all(|it| !ast::InferType::can_cast(it.kind()) && ast::Expr::cast(it).is_none_or(is_known))
+}
+
+/// With what a name is called, if it is.
+pub(super) fn arguments(token: &SyntaxToken) -> Option<ast::ArgList> {
+    Some(call_by(&ast::NameRef::cast(token.parent()?)?)?.1)
+}
+
+/// Whether the type of no variable that these arguments name, and that lives outside of them, is found out by looking at
+/// how it is used.
+pub(super) fn is_closed(arguments: &ast::ArgList) -> bool {
+    let mut named = arguments.syntax().descendants_with_tokens().filter_map(|it| it.into_token()).filter(may_be_local);
+    let Some(item) =
+        arguments.syntax().ancestors().find(|it| ast::Item::can_cast(it.kind()) || ast::Variant::can_cast(it.kind()))
+    else {
+        return false;
+    };
+    item.ancestors().all(|it| has_plain_attributes(&it))
+        && named.all(|token| {
+            let text = token.text().trim_start_matches("r#");
+            token.kind() == SyntaxKind::IDENT && is_typed(text, &item)
+        })
+}
+
+/// Whether a token may name a local variable, or hold names that do.
+fn may_be_local(token: &SyntaxToken) -> bool {
+    let is_in_macro = || token.parent_ancestors().any(|it| ast::TokenTree::can_cast(it.kind()));
+    match token.kind() {
+        SyntaxKind::IDENT => {}
+        SyntaxKind::STRING => return token.text().contains('{') && is_in_macro(),
+        _ => return false,
+    }
+    if is_in_macro() {
+        return true;
+    }
+    let Some(name) = token.parent().filter(|it| ast::NameRef::can_cast(it.kind())) else { return false };
+    let Some(around) = name.parent() else { return true };
+    match ast::PathSegment::cast(around.clone()).map(|it| it.parent_path()) {
+        Some(path) => {
+            path.as_single_name_ref().is_some()
+                && path.syntax().parent().is_some_and(|it| !ast::Type::can_cast(it.kind()))
+        }
+        None => ast::RecordExprField::cast(around).is_some_and(|it| it.expr().is_none()),
+    }
+}
+
+/// Whether a name means variables in an item, each of which has a type that is written in full, or a constant.
+fn is_typed(name: &str, item: &SyntaxNode) -> bool {
+    let is_it = |it: &SyntaxToken| it.kind() == SyntaxKind::IDENT && it.text().trim_start_matches("r#") == name;
+    let is_full = |ty: Option<ast::Type>| {
+        let is_open = |it: &SyntaxNode| ast::InferType::can_cast(it.kind()) || ast::MacroType::can_cast(it.kind());
+        ty.is_some_and(|ty| !ty.syntax().descendants().any(|it| is_open(&it)))
+    };
+    let mut is_known = name.starts_with(char::is_uppercase);
+    for token in item.descendants_with_tokens().filter_map(|it| it.into_token()).filter(is_it) {
+        // A macro may declare it.
+        if token.parent_ancestors().any(|it| ast::TokenTree::can_cast(it.kind())) {
+            return false;
+        }
+        let pattern = token.parent().and_then(|it| it.parent()).filter(|it| ast::IdentPat::can_cast(it.kind()));
+        let Some(pattern) = pattern else { continue };
+        let around = pattern.ancestors().find(|it| !ast::Pat::can_cast(it.kind()) && !is_in_pattern(it));
+        let is_declared_in_full = around.is_some_and(|it| match ast::Param::cast(it.clone()) {
+            Some(parameter) => is_full(parameter.ty()),
+            None => ast::LetStmt::cast(it).is_some_and(|it| is_full(it.ty())),
+        });
+        if !is_declared_in_full {
+            return false;
+        }
+        is_known = true;
+    }
+    is_known
+}
+
+fn is_in_pattern(node: &SyntaxNode) -> bool {
+    use SyntaxKind::{RECORD_PAT_FIELD, RECORD_PAT_FIELD_LIST};
+    matches!(node.kind(), RECORD_PAT_FIELD | RECORD_PAT_FIELD_LIST)
+}
+
+/// Whether what a macro makes calls this without arguments, and it is not handed to another macro before.
+pub(super) fn is_plain_call(token: &SyntaxToken) -> bool {
+    let after = |it: &SyntaxToken| skip_trivia_token(it.next_token()?, Direction::Next);
+    let before = |it: &SyntaxToken| skip_trivia_token(it.prev_token()?, Direction::Prev);
+    let opens = after(token).filter(|it| it.kind() == SyntaxKind::L_PAREN);
+    let is_called = opens.and_then(|it| after(&it)).is_some_and(|it| it.kind() == SyntaxKind::R_PAREN);
+    let is_declared = before(token).is_some_and(|it| it.kind() == SyntaxKind::FN_KW);
+    let mut trees =
+        token.parent_ancestors().filter_map(ast::TokenTree::cast).filter_map(|it| it.left_delimiter_token());
+    let is_handed_on = trees.any(|it| before(&it).is_some_and(|it| it.kind() == SyntaxKind::BANG));
+    is_called && !is_declared && !is_handed_on
+}
