@@ -122,6 +122,8 @@ pub(super) struct Writer {
     pub(super) news_since: Option<Instant>,
     changed: Instant,
     has_garbage: bool,
+    /// More is kept than the next change will leave.
+    is_full: bool,
     pub(super) missing: Vec<Missing>,
 }
 
@@ -178,6 +180,7 @@ pub(super) fn start(
         news_since: None,
         changed: Instant::now(),
         has_garbage: false,
+        is_full: false,
         missing: Vec::new(),
     };
     std::thread::Builder::new()
@@ -386,8 +389,10 @@ impl Writer {
             }
             Event::RustIndexed(finished) => {
                 self.is_indexing = false;
-                if let Some(rust) = self.rust.as_mut().filter(|_| !finished) {
-                    rust.set_unindexed();
+                match &mut self.rust {
+                    Some(rust) if finished => self.is_full = !rust.evict(),
+                    Some(rust) => rust.set_unindexed(),
+                    None => {}
                 }
             }
             Event::Close { reply } => {
@@ -406,6 +411,8 @@ impl Writer {
             rust.prime(move |finished| drop(inbox.send(Event::RustPrimed(finished))));
         } else if self.has_garbage && quiet > GARBAGE_AFTER {
             self.has_garbage = !rust.collect_garbage();
+        } else if self.is_full {
+            self.is_full = !rust.evict();
         }
     }
 

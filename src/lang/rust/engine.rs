@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use ra_ap_hir::ChangeWithProcMacros;
+use ra_ap_hir::{ChangeWithProcMacros, attach_db};
 use ra_ap_ide::AnalysisHost;
 use ra_ap_ide_db::base_db::salsa::Durability;
 use ra_ap_ide_db::base_db::{SourceDatabase, SourceRoot, SourceRootId, all_crates};
@@ -18,11 +18,11 @@ use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
-use super::index::Index;
+use super::index::{Index, verify};
 use super::load::{self, LoadRequest, Loaded, crate_graph};
 use super::outside::Outside;
 use super::source::{as_analysed, without_returns};
-use super::view::View;
+use super::view::{View, catch, try_share_types};
 use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress};
 use crate::model::{Language, Missing, State};
@@ -168,6 +168,24 @@ impl Rust {
         }
         self.flush(None);
         self.is_indexed = false;
+        self.verify_beside();
+    }
+
+    /// What any question needs after a change is verified in a thread of its own, beside whoever asks first.
+    fn verify_beside(&self) {
+        if !self.primed {
+            return;
+        }
+        let db = self.host.raw_database().clone();
+        let run = move || {
+            let Some(_shared) = try_share_types() else { return };
+            // The next change ends it.
+            let _ = catch(|| attach_db(&db, || verify(&db)));
+        };
+        let thread = std::thread::Builder::new().name("rust-verify".to_owned()).stack_size(super::STACK_BYTES);
+        if let Err(error) = thread.spawn(run) {
+            tracing::error!(%error, "no thread to verify beside the first question");
+        }
     }
 
     /// Starts reading manifests anew, in a thread of its own. Old answers go on, marked as incomplete, until the
@@ -264,11 +282,11 @@ impl Rust {
         let db = self.host.raw_database().clone();
         let status = self.status.clone();
         let run = move || {
-            let Some(_shared) = super::view::try_share_types() else {
+            let Some(_shared) = try_share_types() else {
                 drop(db);
                 return done(false);
             };
-            let finished = super::view::catch(|| {
+            let finished = catch(|| {
                 let crates = all_crates(&db);
                 parallel_prime_caches(&db, &crates, 2, &|progress| {
                     let progress = Progress {
@@ -340,6 +358,11 @@ impl Rust {
     /// Frees what no answer needs any more, if nobody in the process is being answered. Answers whether it did.
     pub fn collect_garbage(&mut self) -> bool {
         super::view::collect_garbage(&mut self.host)
+    }
+
+    /// Drops what the next change would drop while somebody waits for it. Answers whether it did.
+    pub fn evict(&mut self) -> bool {
+        super::view::evict(&mut self.host)
     }
 
     pub fn host(&self) -> &AnalysisHost {

@@ -391,6 +391,23 @@ impl Index {
     }
 }
 
+/// After any change rust-analyzer verifies the modules and the implementations of all crates before it says anything,
+/// also where nothing came of the change. The first to ask would wait.
+pub(super) fn verify(db: &RootDatabase) {
+    let mut traits: HashSet<Trait> = HashSet::new();
+    for krate in Crate::all(db).into_iter().filter(|it| it.origin(db).is_local()) {
+        for block in Impl::all_in_crate(db, krate) {
+            db.unwind_if_revision_cancelled();
+            block.self_ty(db);
+            traits.extend(block.trait_(db));
+        }
+    }
+    for it in traits {
+        db.unwind_if_revision_cancelled();
+        Impl::all_for_trait(db, it);
+    }
+}
+
 /// All names of a file, brought up to date if need be.
 pub(super) fn names_now(context: &Context<'_>, file: FileId) -> Arc<Names> {
     let known = context.index.names(file).filter(|it| it.is_complete());
@@ -403,7 +420,7 @@ impl View {
     pub(super) fn fill(self, progress: &dyn Fn(usize, usize)) -> Result<()> {
         self.ask(|it| {
             let started = Instant::now();
-            it.verify();
+            verify(it.db);
             let mut read = 0;
             let files: Vec<&Arc<File>> = it.files.of(Language::Rust).collect();
             for (done, file) in files.iter().enumerate() {
@@ -432,25 +449,6 @@ impl View {
 }
 
 impl<'db> Context<'db> {
-    /// After any change rust-analyzer verifies the modules and the implementations of all crates before it says
-    /// anything, also where nothing came of the change. The first to ask would wait.
-    fn verify(&self) {
-        let crates = self.files.of(Language::Rust).filter_map(|it| self.sema.first_crate(self.file_id(&it.path)?));
-        let crates: HashSet<Crate> = crates.collect();
-        let mut traits: HashSet<Trait> = HashSet::new();
-        for krate in crates {
-            for block in Impl::all_in_crate(self.db, krate) {
-                self.db.unwind_if_revision_cancelled();
-                block.self_ty(self.db);
-                traits.extend(block.trait_(self.db));
-            }
-        }
-        for it in traits {
-            self.db.unwind_if_revision_cancelled();
-            Impl::all_for_trait(self.db, it);
-        }
-    }
-
     /// The path of a definition: known, or worked out now.
     pub(super) fn known_path(&self, key: Key, work_out: impl FnOnce() -> Option<String>) -> Option<Arc<str>> {
         if let Some(path) = self.index.path(key) {

@@ -275,7 +275,7 @@ impl Walk<'_> {
                         access,
                         call,
                         hash,
-                        is_of_trait: node.ancestors().nth(2).is_some_and(|it| ast::Trait::can_cast(it.kind())),
+                        is_of_trait: is_of_trait(&node),
                     });
                     walk.skip_subtree();
                     // That it is left counts no more than that it was entered.
@@ -362,7 +362,7 @@ impl Walk<'_> {
         let parameters = below(function.param_list().map(|it| it.syntax().clone()));
         let result = function.ret_type().map(|it| it.syntax().clone());
         let mut types = parameters.chain(below(result.clone()));
-        let is_of_trait = function.syntax().ancestors().nth(2).is_some_and(|it| ast::Trait::can_cast(it.kind()));
+        let is_of_trait = is_of_trait(function.syntax());
         // Of a trait an argument may tell who implements it.
         let is_open = |it: SyntaxNode| {
             let names_self = || ast::NameRef::cast(it.clone()).is_some_and(|it| it.Self_token().is_some());
@@ -402,6 +402,10 @@ pub(super) fn plain_item(node: &SyntaxNode) -> Option<ast::Name> {
         || item.attrs().all(|it| is_plain(&it, &[])) && node.ancestors().skip(1).all(|it| has_plain_attributes(&it));
     let holds_more = || node.descendants().any(|it| ast::Macro::can_cast(it.kind()) || ast::Impl::can_cast(it.kind()));
     (stands_alone && is_known() && !holds_more()).then_some(name)
+}
+
+fn is_of_trait(item: &SyntaxNode) -> bool {
+    item.ancestors().nth(2).is_some_and(|it| ast::Trait::can_cast(it.kind()))
 }
 
 fn is_plain(attribute: &ast::Attr, more: &[&str]) -> bool {

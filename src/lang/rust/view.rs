@@ -50,6 +50,14 @@ pub(super) fn collect_garbage(host: &mut AnalysisHost) -> bool {
     true
 }
 
+/// Drops what is kept of texts and bodies beyond the bounds of each kind, as the next change would while somebody waits
+/// for it; unless a question is being answered anywhere in the process, for that would be stopped. Answers whether it did.
+pub(super) fn evict(host: &mut AnalysisHost) -> bool {
+    let Ok(_alone) = TYPES.try_write() else { return false };
+    host.raw_database_mut().trigger_lru_eviction();
+    true
+}
+
 /// Asks the same of each of these, in any order, on as many threads as there are cores. Whoever calls shares the types.
 pub(super) fn on_all_cores<I: Sync, A: Send>(
     db: &RootDatabase,
