@@ -101,8 +101,12 @@ class Truth:
             return json.loads(kept.read_text())
         if self.only_kept:
             return None
-        first, later, unreached = self.compiler.broken(mutation["file"], mutation["text"])
-        answer = {"first": first, "later": later, "unreached": unreached}
+        try:
+            first, later, unreached = self.compiler.broken(mutation["file"], mutation["text"])
+            answer = {"first": first, "later": later, "unreached": unreached}
+        except TimeoutError as endless:
+            print(f"{mutation['operator']} of {mutation['symbol']} is left out: {endless}", file=sys.stderr)
+            answer = None
         if kept:
             kept.parent.mkdir(parents=True, exist_ok=True)
             kept.write_text(json.dumps(answer))

@@ -5,12 +5,14 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import time
 
 import lexing
 
 ROUNDS = 8
+PATIENCE = 300.0
 
 
 class Compiler:
@@ -29,16 +31,17 @@ class Compiler:
             for package in json.loads(metadata.stdout)["packages"]
             for target in package["targets"]
         ]
-        _, self.warm_errors, _ = self.check()
+        # Dependencies are built too.
+        _, self.warm_errors, _ = self.check(patience=None)
 
-    def check(self):
+    def check(self, patience=PATIENCE):
         """(seconds, errors as (file, line, end, code, message), the targets that were reached)."""
         command = ["cargo", "check", "--workspace", "--all-targets", "--keep-going", "--message-format=json", "--offline", "--quiet"]
         begin = time.monotonic()
-        done = subprocess.run(command, cwd=self.root, env=self.environment, capture_output=True)
+        stdout = self._run(command, patience)
         took = time.monotonic() - begin
         errors, reached = set(), set()
-        for line in done.stdout.splitlines():
+        for line in stdout.splitlines():
             message = json.loads(line)
             if "target" in message:
                 target = message["target"]
@@ -52,6 +55,17 @@ class Compiler:
                     if span:
                         errors.add((span["file_name"], span["line_start"], span["line_end"], (inner["code"] or {}).get("code", ""), inner["message"]))
         return took, errors, reached
+
+    def _run(self, command, patience):
+        """What it says; a constant may be one that the compiler evaluates without end."""
+        with subprocess.Popen(
+            command, cwd=self.root, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        ) as process:
+            try:
+                return process.communicate(timeout=patience)[0]
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                raise TimeoutError(f"`{' '.join(command)}` did not come to its end in {patience:.0f} s") from None
 
     def _outermost(self, span):
         """Where the workspace's own text has it: what a macro of elsewhere makes stands at its call."""
