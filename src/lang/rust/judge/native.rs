@@ -8,7 +8,7 @@ use ra_ap_hir::{
 use ra_ap_ide::{FileId, FileRange, TextRange};
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
 
-use crate::lang::rust::view::{Context, span};
+use crate::lang::rust::view::{Context, span, unless_at_fault};
 use crate::model::{Diagnostic, Place, Severity};
 
 /// Before it has a place in words.
@@ -20,8 +20,13 @@ pub(super) struct Told {
 }
 
 impl<'db> Context<'db> {
-    /// The errors in a body and in the generics of what it belongs to.
+    /// The errors in a body and in the generics of what it belongs to. A body that rust-analyzer stumbles over tells
+    /// none, and the others still do.
     pub(super) fn errors_in(&self, body: DefWithBody, with_operators: bool) -> Vec<Diagnostic> {
+        unless_at_fault(|| self.errors_of_body(body, with_operators)).unwrap_or_default()
+    }
+
+    fn errors_of_body(&self, body: DefWithBody, with_operators: bool) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         if let DefWithBody::Function(function) = body {
             GenericDef::Function(function).diagnostics(self.db, &mut found);

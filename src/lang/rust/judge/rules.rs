@@ -18,7 +18,7 @@ use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
 use crate::lang::rust::names::{Reader, Verdict, Why};
 use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, span};
+use crate::lang::rust::view::{Context, span, unless_at_fault};
 use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Severity, Span, SymbolKind};
 use crate::text::words::{words, words_at};
 
@@ -156,8 +156,12 @@ impl<'db> Context<'db> {
         lost
     }
 
-    /// A place that named what changed: broken where it names nothing now, or may not name it any more.
     fn judge_occurrence(&self, cause: &Cause<'_>, occurrence: &Occurrence, scene: &Scene) -> Option<Diagnostic> {
+        unless_at_fault(|| self.fault_of(cause, occurrence, scene)).flatten()
+    }
+
+    /// A place that named what changed: broken where it names nothing now, or may not name it any more.
+    fn fault_of(&self, cause: &Cause<'_>, occurrence: &Occurrence, scene: &Scene) -> Option<Diagnostic> {
         // The compiler reads no links.
         if occurrence.role == Role::Doc || !cause.is_itself {
             return None;

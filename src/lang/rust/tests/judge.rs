@@ -139,6 +139,7 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("a body without its value", "    drop(side);\n    1\n", "    drop(side);\n"),
     ("no default any more", "    #[default]\n    Plain,\n", ""),
     ("a part of a length of another type", "pub const WIDTH: usize", "pub const WIDTH: u8"),
+    ("a part of a length that is a function", "pub const WIDTH: usize = 2;", "pub fn WIDTH() -> usize { 2 }"),
     ("a shift of all bits", "pub const SHIFTED: u32 =", "pub const SHIFTED: u16 ="),
     ("an enum renamed that is handed on", "pub enum Kind {", "pub enum Sort {"),
     ("a method of a macro's implementations", "    fn size(&self) -> u8;", "    fn size(&self) -> u16;"),
