@@ -11,6 +11,7 @@ mod derives;
 mod entry;
 mod expanded;
 mod helpers;
+mod holders;
 mod impls;
 mod layout;
 mod lifetimes;

@@ -3,10 +3,10 @@
 
 use ra_ap_hir::{
     AnyDiagnostic, AsAssocItem as _, AssocItemContainer, Const, DefWithBody, Function, GenericDef, HirDisplay as _,
-    InFile, Type, UnresolvedMethodCall, VariantId,
+    InFile, MacroKind, Type, UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, TextRange};
-use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
+use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, SyntaxToken, ast};
 
 use crate::lang::rust::view::{Context, span, unless_at_fault};
 use crate::model::{Diagnostic, Place, Severity};
@@ -348,33 +348,61 @@ impl<'db> Context<'db> {
     }
 
     fn at(&self, node: InFile<SyntaxNodePtr>, code: &'static str, message: String) -> Told {
-        let written = self.where_written(node.map(|it| it.text_range()));
-        let range = written.unwrap_or_else(|| self.sema.diagnostics_display_range(node));
+        let range = self.told_at(node.map(|it| it.text_range()));
         Told { file: range.file_id, range: range.range, code, message }
     }
 
     /// Where an expression is long, at the token that matters.
     fn at_salient(&self, node: InFile<SyntaxNodePtr>, code: &'static str, message: String) -> Told {
         let root = self.sema.parse_or_expand(node.file_id);
-        let salient = ast::Expr::cast(node.value.to_node(&root)).and_then(|it| salient(&it));
-        match salient {
-            Some(range) => {
-                let at = InFile::new(node.file_id, range);
-                let written = self.where_written(at);
-                let range = written.unwrap_or_else(|| self.sema.diagnostics_display_range_for_range(at));
-                Told { file: range.file_id, range: range.range, code, message }
-            }
-            None => self.at(node, code, message),
-        }
+        let Some(salient) = ast::Expr::cast(node.value.to_node(&root)).and_then(|it| salient(&it)) else {
+            return self.at(node, code, message);
+        };
+        let at = InFile::new(node.file_id, salient);
+        // What a macro is given may be the token alone.
+        let written = self.where_written(at).or_else(|| self.where_written(node.map(|it| it.text_range())));
+        let range = written.unwrap_or_else(|| self.told_at(at));
+        Told { file: range.file_id, range: range.range, code, message }
     }
 
-    /// Of what a macro of the workspace makes out of its own definition, the place there: so tells it the compiler.
+    /// Where the compiler tells of something, that a macro may have made: where that is written, or at the innermost
+    /// call that is.
+    pub(super) fn told_at(&self, at: InFile<TextRange>) -> FileRange {
+        let mut inner = at;
+        loop {
+            if let Some(written) = self.where_written(inner) {
+                return written;
+            }
+            let Some(made) = inner.file_id.macro_file() else { break };
+            let call =
+                Some(made.call_node(self.db)).filter(|_| inner.original_node_file_range_rooted_opt(self.db).is_none());
+            let Some(call) = call.filter(|it| ast::MacroCall::can_cast(it.value.kind())) else { break };
+            inner = call.map(|it| it.text_range());
+        }
+        let in_calls = inner.file_id.macro_file().is_some();
+        self.sema.diagnostics_display_range_for_range(if in_calls { inner } else { at })
+    }
+
+    /// Of what a macro of the workspace makes out of its own definition, the place there: so tells it the compiler. It
+    /// is enough for one end to stand there, if the other is what the macro was given, and at first hand.
     pub(super) fn where_written(&self, at: InFile<TextRange>) -> Option<FileRange> {
-        at.file_id.macro_file()?;
-        let (range, context) = at.original_node_file_range_opt(self.db)?;
-        let file = range.file_id.file_id(self.db);
+        let made_by = at.file_id.macro_file()?;
+        let made = self.sema.parse_or_expand(at.file_id);
+        let from = made.token_at_offset(at.value.start()).right_biased()?;
+        let to = made.token_at_offset(at.value.end()).left_biased()?;
+        let written = |it: SyntaxToken| at.with_value(it.text_range()).original_node_file_range_opt(self.db);
+        let ((first, context), (last, last_context)) = (written(from)?, written(to)?);
+        let is_by_example = matches!(made_by.kind(self.db), MacroKind::Declarative);
+        let is_first_hand = || is_by_example && made_by.call_node(self.db).file_id.macro_file().is_none();
+        let range = match (context.is_root(), last_context.is_root()) {
+            (false, false) if context == last_context && first.file_id == last.file_id => first.range.cover(last.range),
+            (false, true) if is_first_hand() => first.range,
+            (true, false) if is_first_hand() => last.range,
+            _ => return None,
+        };
+        let file = if context.is_root() { last.file_id } else { first.file_id }.file_id(self.db);
         let is_own = self.name_of(file).is_some_and(|name| self.files.get(&name).is_some());
-        (!context.is_root() && is_own).then_some(FileRange { file_id: file, range: range.range })
+        is_own.then_some(FileRange { file_id: file, range })
     }
 
     fn text_at(&self, file: FileId, range: TextRange) -> String {

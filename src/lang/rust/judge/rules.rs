@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Module, Visibility};
+use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Visibility};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
@@ -12,7 +12,7 @@ use ra_ap_syntax::ast::HasGenericArgs as _;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::Scene;
-use super::lost::{LostImports, is_lost, is_of_a_body};
+use super::lost::{LostImports, Refused, is_lost, is_of_a_body};
 use super::reach::{Cause, Reach};
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
@@ -133,24 +133,23 @@ impl<'db> Context<'db> {
             let broken: Vec<Diagnostic> = imports.filter_map(|it| self.judge_occurrence(cause, it, scene)).collect();
             // What is only hidden is told once more.
             let is_missed = |it: &&Diagnostic| it.code.as_deref() == Some("E0432");
-            let importing: Vec<Module> =
-                broken.iter().filter(is_missed).filter_map(|it| self.module_around(it)).collect();
+            let refused: Vec<Refused> =
+                broken.iter().filter(is_missed).filter_map(|it| self.refused_import(it)).collect();
             for error in broken {
                 let members = gone.iter().filter(|it| it.1.name == cause.name).flat_map(|it| &it.1.children);
                 self.note_lost(&error, &cause.name, members.map(|it| it.name.as_str()), &mut lost);
                 // What a broken import would have handed on is missed there.
-                if !self.leads_through(&error, &importing) {
+                if !self.leads_through(&error, &refused, true) {
                     told.add(error);
                 }
             }
             self.gone_in_definitions(cause, scene).into_iter().for_each(|it| told.add(it));
             for it in cause.occurrences.iter().filter(|it| it.role != Role::Import) {
                 let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
-                if self.is_bare(&error) && is_lost(&lost, &error, &cause.name) || self.leads_through(&error, &importing)
-                {
-                    continue;
+                let is_lost_here = self.is_bare(&error) && is_lost(&lost, &error, &cause.name);
+                if !is_lost_here && !self.leads_through(&error, &refused, false) {
+                    told.add(error);
                 }
-                told.add(error);
             }
         }
         lost
@@ -472,6 +471,7 @@ fn unresolved_in_macro(token: &SyntaxToken) -> Option<(&'static str, &'static st
 fn needs_no(lost: &str, ty: &SyntaxToken) -> bool {
     let around = ty.parent_ancestors().take_while(|it| !ast::Item::can_cast(it.kind()));
     around.into_iter().any(|it| match (lost, ast::PathSegment::cast(it.clone())) {
+        _ if ast::GenericParamList::can_cast(it.kind()) => true,
         ("Clone" | "Copy", None) => ast::RefType::can_cast(it.kind()) || ast::PtrType::can_cast(it.kind()),
         (_, Some(segment)) if segment.generic_arg_list().is_some() => {
             let name = segment.name_ref().map(|it| it.text().to_string()).unwrap_or_default();

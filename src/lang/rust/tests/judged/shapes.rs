@@ -261,3 +261,47 @@ impl Stock {
         None
     }
 }
+
+macro_rules! copies {
+    ($($field:ident),*) => {
+        pub fn copy_of(&self) -> Self {
+            Self {
+                $($field: self.$field.clone(),)*
+            }
+        }
+    };
+}
+
+pub struct Parts {
+    pub left: String,
+    pub right: String,
+}
+
+impl Parts {
+    copies!(left, right);
+}
+
+pub enum Loose<T = Box<u8>> {
+    None,
+    Plain(u8),
+    Other(T),
+}
+
+pub struct Bound2 {
+    pub it: Loose,
+}
+
+impl Bound2 {
+    pub const ONE: Bound2 = Bound2 { it: Loose::Plain(1) };
+
+    pub fn none() -> Bound2 {
+        Bound2 { it: Loose::None }
+    }
+
+    pub fn is_none(&self) -> bool {
+        match self.it {
+            Loose::None => true,
+            _ => false,
+        }
+    }
+}
