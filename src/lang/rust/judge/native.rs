@@ -354,13 +354,18 @@ impl<'db> Context<'db> {
 
     /// Where an expression is long, at the token that matters.
     fn at_salient(&self, node: InFile<SyntaxNodePtr>, code: &'static str, message: String) -> Told {
-        let root = self.sema.parse_or_expand(node.file_id);
-        let Some(salient) = ast::Expr::cast(node.value.to_node(&root)).and_then(|it| salient(&it)) else {
+        let expression = ast::Expr::cast(node.value.to_node(&self.sema.parse_or_expand(node.file_id)));
+        let Some((expression, salient)) = expression.and_then(|it| Some((it.clone(), salient(&it)?))) else {
             return self.at(node, code, message);
         };
         let at = InFile::new(node.file_id, salient);
-        // What a macro is given may be the token alone.
-        let written = self.where_written(at).or_else(|| self.where_written(node.map(|it| it.text_range())));
+        // Of a member that is missed its name is told, else the whole, of which a macro may be given that token alone.
+        let is_member = matches!(expression, ast::Expr::MethodCallExpr(_) | ast::Expr::FieldExpr(_));
+        let whole = node.map(|it| it.text_range());
+        let written = self.where_written(at).or_else(|| match is_member && code != "E0308" {
+            true => None,
+            false => self.where_written(whole),
+        });
         let range = written.unwrap_or_else(|| self.told_at(at));
         Told { file: range.file_id, range: range.range, code, message }
     }

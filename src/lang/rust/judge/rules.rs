@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Visibility};
+use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, InFile, Visibility};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
@@ -184,7 +184,8 @@ impl<'db> Context<'db> {
             return None;
         }
         let place = file.lines().place(name, at);
-        match self.meant_by(&token) {
+        let meaning = self.meant_by(&token).filter(|it| !is_gone || !is_needed_as_type(&token, *it));
+        match meaning {
             None if !is_gone && !is_hiding => None,
             None => {
                 let (code, message) = gone(&token, occurrence.role, &cause.name, is_hiding, &cause.path);
@@ -199,6 +200,16 @@ impl<'db> Context<'db> {
                 None => Some(self.error(place, "E0308", self.length(&token, definition)?)),
             },
         }
+    }
+
+    /// Whether no macro puts something else in the place of what stands there.
+    fn is_as_written(&self, id: FileId, token: &SyntaxToken) -> bool {
+        let root = self.sema.hir_file_for(self.sema.parse_guess_edition(id).syntax());
+        token.parent_ancestors().all(|it| {
+            let is_input = ast::TokenTree::can_cast(it.kind()) || ast::MacroCall::can_cast(it.kind());
+            let item = ast::Item::cast(it);
+            !is_input && item.is_none_or(|it| !self.sema.is_attr_macro_call(InFile::new(root, &it)))
+        })
     }
 
     /// Whether the compiler does not read what stands there, for a `cfg`.
@@ -340,6 +351,8 @@ impl<'db> Context<'db> {
             let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
             let is_no_trait = match reader.read(at, word) {
                 Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) => false,
+                // Derives read a type, that is one all the same.
+                Some(Verdict::Unresolved(Why::MacroInput)) if self.is_as_written(id, &token) => false,
                 // A derive macro goes by the name of its trait.
                 Some(Verdict::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
                 _ => continue,
@@ -357,6 +370,15 @@ impl<'db> Context<'db> {
             told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")));
         }
     }
+}
+
+/// Whether a type or a module is looked for where there is something else by that name.
+fn is_needed_as_type(token: &SyntaxToken, meaning: Definition<'_>) -> bool {
+    let is_value = matches!(
+        meaning,
+        Definition::EnumVariant(_) | Definition::Function(_) | Definition::Const(_) | Definition::Static(_)
+    );
+    is_value && matches!(unresolved_kind(token), Some(("E0412" | "E0433", _)))
 }
 
 /// Whether a part of a body, a field or the like around a place has a `cfg` of its own.

@@ -112,6 +112,7 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("a function gone that the root knew before macros", "pub fn deep()", "pub fn deeper()"),
     ("a field added to what a macro makes", "    pub right: String,\n", "    pub right: String,\n    pub more: u8,\n"),
     ("a variant that alone used a parameter", "    Other(T),\n", ""),
+    ("a type gone that has the name of a variant", "pub enum Err {", "pub enum Failed {"),
     ("an import of a body removed", "    use std::path;\n", "\n"),
     ("the twin that is compiled removed", "#[cfg(unix)]\npub fn twin() -> u8 {\n    2\n}\n", ""),
     ("a function that macros call", "pub fn helper() -> u8 {", "pub fn helper(_: u8) -> u8 {"),
@@ -235,7 +236,9 @@ fn what_breaks_is_what_the_compiler_reports() {
     let root = directory.path().canonicalize().unwrap();
     assert_eq!(compiled(&root), BTreeSet::new(), "the fixture compiles");
     let mut wrong = Vec::new();
-    for (name, from, to) in BREAKING.iter().chain(HARMLESS) {
+    for (name, from, to) in
+        BREAKING.iter().chain(HARMLESS)
+    {
         let judgement = judged(&mut it, from, to);
         let place = |it: &crate::model::Broken| format!("{}:{}", it.at.place.file, it.at.place.line);
         let told: BTreeSet<String> = judgement.impact.broken.iter().map(place).collect();

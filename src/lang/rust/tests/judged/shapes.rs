@@ -305,3 +305,47 @@ impl Bound2 {
         }
     }
 }
+
+pub struct Shown<'a> {
+    pub with: Option<fmt::Arguments<'a>>,
+}
+
+pub enum Unshown {
+    Failed(fmt::Error),
+}
+
+pub mod failing {
+    pub enum Err {
+        One,
+    }
+
+    pub fn fail() -> Err {
+        Err::One
+    }
+
+    pub fn is_one(it: &Err) -> bool {
+        matches!(it, Err::One)
+    }
+}
+
+pub fn names_of<I>(name: &Name, other: I) -> String
+where
+    I: Iterator<Item = u8>,
+{
+    match *name {
+        Name::Plain(ref plain) => {
+            let first = plain.trim();
+            if is_short(plain) && first.is_empty() { format!("{plain}") } else { format!("{}", other.count()) }
+        }
+        Name::None => String::new(),
+    }
+}
+
+pub fn is_short(it: &str) -> bool {
+    it.len() < 3
+}
+
+pub enum Name {
+    Plain(String),
+    None,
+}

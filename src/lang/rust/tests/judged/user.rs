@@ -333,3 +333,13 @@ items! {
         assert_eq!(a.hidden() + 1, 2);
     }
 }
+
+macro_rules! asks {
+    ($name:ident, $of:ident) => {
+        pub fn $name(it: &Square) -> bool {
+            it.$of() == it.$of()
+        }
+    };
+}
+
+asks!(asked_hidden, hidden);
