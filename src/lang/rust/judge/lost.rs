@@ -115,6 +115,38 @@ impl<'db> Context<'db> {
         refused.iter().any(|it| it.within == way && is_told_first(it))
     }
 
+    /// Whether a module brings in by a glob, or by one behind that, what another is to import and does not.
+    pub(super) fn is_brought_by_glob(&self, error: &Diagnostic, refused: &[Refused]) -> bool {
+        let Some(own) = self.module_around(error).filter(|_| !refused.is_empty() && self.is_bare(error)) else {
+            return false;
+        };
+        let (mut seen, mut next) = (Vec::new(), vec![own]);
+        while let Some(module) = next.pop() {
+            if module != own && refused.iter().any(|it| it.within == module) {
+                return true;
+            }
+            if !seen.contains(&module) {
+                seen.push(module);
+                next.extend(self.globbed(module));
+            }
+        }
+        false
+    }
+
+    /// The modules of which a module imports all.
+    fn globbed(&self, module: Module) -> Vec<Module> {
+        let source = module.definition_source(self.db);
+        let Some(items) = source.file_id.file_id().map(|_| source.value.node()) else { return Vec::new() };
+        let items = items.children().find(|it| ast::ItemList::can_cast(it.kind())).unwrap_or(items);
+        let imports = items.children().filter_map(ast::Use::cast).filter_map(|it| it.use_tree());
+        let globs = imports.filter(|it| it.star_token().is_some()).filter_map(|it| it.path());
+        let modules = globs.filter_map(|it| match self.sema.resolve_path(&it)? {
+            PathResolution::Def(ModuleDef::Module(it)) => Some(it),
+            _ => None,
+        });
+        modules.collect()
+    }
+
     /// Where something stands in the whole crate, each module being where it is declared.
     fn order_of(&self, error: &Diagnostic, within: Module) -> Vec<usize> {
         let declared = |it: Module| Some(span(it.declaration_source(self.db)?.value.syntax().text_range()).start);

@@ -328,11 +328,14 @@ impl<'db> Context<'db> {
     fn has_method(&self, call: &UnresolvedMethodCall<'db>) -> bool {
         let node = call.expr.value.to_node(&self.sema.parse_or_expand(call.expr.file_id));
         let Some(scope) = self.sema.scope(node.syntax()) else { return false };
-        let object = call.receiver.strip_references().as_dyn_trait();
+        let receiver = call.receiver.strip_references();
+        let object = receiver.as_dyn_trait();
+        // All that such a type has is what its bounds say.
+        let is_parameter = receiver.as_type_param(self.db).is_some() || receiver.as_impl_traits(self.db).is_some();
         let is_inherent = |it: Function| match it.self_param(self.db).and(it.as_assoc_item(self.db))?.container(self.db)
         {
             AssocItemContainer::Impl(of) if of.trait_(self.db).is_none() => Some(()),
-            AssocItemContainer::Trait(of) if Some(of) == object => Some(()),
+            AssocItemContainer::Trait(of) if Some(of) == object || is_parameter => Some(()),
             _ => None,
         };
         call.receiver.iterate_method_candidates(self.db, &scope, Some(&call.name), is_inherent).is_some()

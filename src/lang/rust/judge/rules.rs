@@ -147,7 +147,10 @@ impl<'db> Context<'db> {
             for it in cause.occurrences.iter().filter(|it| it.role != Role::Import) {
                 let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
                 let is_lost_here = self.is_bare(&error) && is_lost(&lost, &error, &cause.name);
-                if !is_lost_here && !self.leads_through(&error, &refused, false) {
+                let is_told = is_lost_here
+                    || self.leads_through(&error, &refused, false)
+                    || self.is_brought_by_glob(&error, &refused);
+                if !is_told {
                     told.add(error);
                 }
             }

@@ -16,7 +16,7 @@ const FILES: [(&str, &str); 5] = [
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"),
     (
         "src/lib.rs",
-        "pub mod shapes;\npub mod user;\n\npub use shapes::inner::deep;\nuse crate::{\n    shapes::{flagged, sized, within},\n};\n\npub mod last {\n    use crate::flagged;\n    pub mod told {\n        use super::*;\n        pub fn is_flagged() -> bool {\n            flagged()\n        }\n    }\n}\n\npub fn both() -> usize {\n    if flagged() { sized(1) } else { within().into() }\n}\n",
+        "pub mod shapes;\npub mod user;\n\npub use shapes::inner::deep;\nuse crate::{\n    shapes::{flagged, sized, within},\n};\n\npub mod handed {\n    pub use crate::shapes::Wrapped;\n}\n\npub use handed::*;\n\npub fn wrapped() -> Option<Wrapped> {\n    None\n}\n\npub mod last {\n    use crate::flagged;\n    pub mod told {\n        use super::*;\n        pub fn is_flagged() -> bool {\n            flagged()\n        }\n    }\n}\n\npub fn both() -> usize {\n    if flagged() { sized(1) } else { within().into() }\n}\n",
     ),
     ("src/shapes.rs", SHAPES),
     ("src/user.rs", USER),
@@ -113,6 +113,13 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("a field added to what a macro makes", "    pub right: String,\n", "    pub right: String,\n    pub more: u8,\n"),
     ("a variant that alone used a parameter", "    Other(T),\n", ""),
     ("a type gone that has the name of a variant", "pub enum Err {", "pub enum Failed {"),
+    ("a type gone that a glob brings", "pub struct Wrapped(pub u8);", "pub struct Unwrapped(pub u8);"),
+    ("a method of a trait that macros call", "    fn weigh(&self) -> u8;", "    fn weigh(&self, by: u8) -> u8;"),
+    (
+        "a result that patterns read",
+        "fn parse(&self, it: I) -> Option<(I, u8)>;",
+        "fn parse(&self, it: I) -> Result<(I, u8), u8>;",
+    ),
     ("an import of a body removed", "    use std::path;\n", "\n"),
     ("the twin that is compiled removed", "#[cfg(unix)]\npub fn twin() -> u8 {\n    2\n}\n", ""),
     ("a function that macros call", "pub fn helper() -> u8 {", "pub fn helper(_: u8) -> u8 {"),
@@ -236,9 +243,7 @@ fn what_breaks_is_what_the_compiler_reports() {
     let root = directory.path().canonicalize().unwrap();
     assert_eq!(compiled(&root), BTreeSet::new(), "the fixture compiles");
     let mut wrong = Vec::new();
-    for (name, from, to) in
-        BREAKING.iter().chain(HARMLESS)
-    {
+    for (name, from, to) in BREAKING.iter().chain(HARMLESS) {
         let judgement = judged(&mut it, from, to);
         let place = |it: &crate::model::Broken| format!("{}:{}", it.at.place.file, it.at.place.line);
         let told: BTreeSet<String> = judgement.impact.broken.iter().map(place).collect();

@@ -349,3 +349,61 @@ pub enum Name {
     Plain(String),
     None,
 }
+
+pub struct Wrapped(pub u8);
+
+pub trait Weigh {
+    fn weigh(&self) -> u8;
+}
+
+pub struct Load<T>(pub T);
+
+impl<T: Area> Weigh for Load<T> {
+    fn weigh(&self) -> u8 {
+        self.0.label().len() as u8
+    }
+}
+
+pub trait Weighed {
+    fn light(&self) -> bool;
+    fn heavy(&self) -> bool;
+}
+
+macro_rules! weighed {
+    ($name:ident, $least:expr) => {
+        fn $name(&self) -> bool {
+            let weight = self.weigh();
+            weight > $least
+        }
+    };
+}
+
+impl<T: Area> Weighed for Load<T> {
+    weighed!(light, 1);
+    weighed!(heavy, 100);
+}
+
+pub trait Input: Clone {
+    fn input_len(&self) -> usize;
+}
+
+pub trait Parse<I> {
+    fn parse(&self, it: I) -> Option<(I, u8)>;
+}
+
+pub fn parse_all<I: Input, P: Parse<I>>(parser: &P, mut it: I) -> usize {
+    let mut all = 0;
+    loop {
+        let len = it.input_len();
+        match parser.parse(it.clone()) {
+            Some((rest, found)) => {
+                if rest.input_len() == len {
+                    return all;
+                }
+                all += usize::from(found);
+                it = rest;
+            }
+            None => return all + it.input_len(),
+        }
+    }
+}
