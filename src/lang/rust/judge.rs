@@ -29,6 +29,7 @@ mod reaching;
 mod rules;
 mod tainted;
 mod unused;
+mod updates;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -55,6 +55,7 @@ impl<'db> Context<'db> {
                 self.operators(&source, &mut told);
             }
             self.missed_variants(&source, &mut told);
+            self.unseen_in_updates(&source, &mut told);
             self.without_tainted(&source, &mut told);
             told.retain(|it| it.code != "E0599" || !self.is_at_derive(it));
         }

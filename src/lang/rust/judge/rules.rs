@@ -189,6 +189,10 @@ impl<'db> Context<'db> {
         let place = file.lines().place(name, at);
         let meaning = self.meant_by(&token).filter(|it| !is_gone || !is_needed_as_type(&token, *it));
         match meaning {
+            Some(Definition::Local(_)) if is_gone && is_alternative(&token) => {
+                let message = format!("variable `{}` is not bound in all patterns", cause.name);
+                Some(self.error(place, "E0408", message))
+            }
             None if !is_gone && !is_hiding => None,
             None => {
                 let (code, message) = gone(&token, occurrence.role, &cause.name, is_hiding, &cause.path);
@@ -373,6 +377,12 @@ impl<'db> Context<'db> {
             told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")));
         }
     }
+}
+
+/// Whether what stands there is one of several patterns.
+fn is_alternative(token: &SyntaxToken) -> bool {
+    let pattern = token.parent().and_then(|it| it.parent()).and_then(ast::IdentPat::cast);
+    pattern.and_then(|it| it.syntax().parent()).is_some_and(|it| ast::OrPat::can_cast(it.kind()))
 }
 
 /// Whether a type or a module is looked for where there is something else by that name.

@@ -120,6 +120,8 @@ const BREAKING: &[(&str, &str, &str)] = &[
         "fn parse(&self, it: I) -> Option<(I, u8)>;",
         "fn parse(&self, it: I) -> Result<(I, u8), u8>;",
     ),
+    ("a private field that a literal takes over", "    pub within: u8,\n", "    pub within: u8,\n    extra: u8,\n"),
+    ("a variant gone that is one of several patterns", "    North,\n", ""),
     ("an import of a body removed", "    use std::path;\n", "\n"),
     ("the twin that is compiled removed", "#[cfg(unix)]\npub fn twin() -> u8 {\n    2\n}\n", ""),
     ("a function that macros call", "pub fn helper() -> u8 {", "pub fn helper(_: u8) -> u8 {"),

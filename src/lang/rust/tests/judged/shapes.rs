@@ -407,3 +407,15 @@ pub fn parse_all<I: Input, P: Parse<I>>(parser: &P, mut it: I) -> usize {
         }
     }
 }
+
+#[derive(Default)]
+pub struct Options {
+    pub by: u8,
+    pub within: u8,
+}
+
+pub enum Way {
+    North,
+    East,
+    South,
+}

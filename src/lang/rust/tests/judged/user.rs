@@ -343,3 +343,15 @@ macro_rules! asks {
 }
 
 asks!(asked_hidden, hidden);
+
+pub fn options() -> shapes::Options {
+    shapes::Options { by: 1, ..shapes::Options::default() }
+}
+
+pub fn is_east(it: &shapes::Way) -> bool {
+    use shapes::Way::*;
+    match it {
+        East => true,
+        North | South => false,
+    }
+}
