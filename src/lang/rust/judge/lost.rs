@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ra_ap_hir::{Module, ModuleDef, PathResolution};
 use ra_ap_syntax::algo::skip_trivia_token;
-use ra_ap_syntax::{AstNode as _, Direction, ast};
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxNode, ast};
 
 use super::reach::has_body;
 use crate::lang::rust::view::{Context, span};
@@ -135,10 +135,7 @@ impl<'db> Context<'db> {
 
     /// The modules of which a module imports all.
     fn globbed(&self, module: Module) -> Vec<Module> {
-        let source = module.definition_source(self.db);
-        let Some(items) = source.file_id.file_id().map(|_| source.value.node()) else { return Vec::new() };
-        let items = items.children().find(|it| ast::ItemList::can_cast(it.kind())).unwrap_or(items);
-        let imports = items.children().filter_map(ast::Use::cast).filter_map(|it| it.use_tree());
+        let imports = self.nodes_in(module).filter_map(ast::Use::cast).filter_map(|it| it.use_tree());
         let globs = imports.filter(|it| it.star_token().is_some()).filter_map(|it| it.path());
         let modules = globs.filter_map(|it| match self.sema.resolve_path(&it)? {
             PathResolution::Def(ModuleDef::Module(it)) => Some(it),
@@ -159,13 +156,16 @@ impl<'db> Context<'db> {
 
     /// Whether the compiler knows what there is in a module before it expands macros.
     fn is_known_early(&self, module: Module) -> bool {
-        let source = module.definition_source(self.db);
-        let Some(items) = source.file_id.file_id().map(|_| source.value.node()) else { return false };
-        let items = items.children().find(|it| ast::ItemList::can_cast(it.kind())).unwrap_or(items);
-        items.children().all(|item| {
+        self.nodes_in(module).all(|item| {
             let mut attributes = item.children().filter_map(ast::Attr::cast).filter_map(|it| it.simple_name());
             !ast::MacroCall::can_cast(item.kind()) && attributes.all(|it| INERT.contains(&it.as_str()))
         })
+    }
+
+    fn nodes_in(&self, module: Module) -> impl Iterator<Item = SyntaxNode> + use<> {
+        let source = self.sema.module_definition_node(module).value;
+        let list = source.children().find(|it| ast::ItemList::can_cast(it.kind()));
+        list.unwrap_or(source).children()
     }
 
     /// Whether an error is that of an import, told once more where the name is used.

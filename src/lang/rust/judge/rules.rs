@@ -391,7 +391,7 @@ fn is_needed_as_type(token: &SyntaxToken, meaning: Definition<'_>) -> bool {
         meaning,
         Definition::EnumVariant(_) | Definition::Function(_) | Definition::Const(_) | Definition::Static(_)
     );
-    is_value && matches!(unresolved_kind(token), Some(("E0412" | "E0433", _)))
+    is_value && matches!(unresolved_kind(token), Some(("E0405" | "E0412" | "E0433", _)))
 }
 
 /// Whether a part of a body, a field or the like around a place has a `cfg` of its own.

@@ -355,3 +355,11 @@ pub fn is_east(it: &shapes::Way) -> bool {
         North | South => false,
     }
 }
+
+pub mod all {
+    use crate::shapes::*;
+
+    pub fn unwrapped() -> Option<Wrapped> {
+        None
+    }
+}
