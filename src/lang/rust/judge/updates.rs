@@ -18,8 +18,8 @@ impl<'db> Context<'db> {
         let from = self.sema.scope(literal.syntax())?.module();
         let given: Vec<String> = list.fields().filter_map(|it| Some(it.field_name()?.text().to_string())).collect();
         let fields = self.sema.resolve_variant(literal.clone())?.fields(self.db).into_iter();
-        let names = fields.filter(|it| !it.is_visible_from(self.db, from)).map(|it| it.name(self.db));
-        let unseen = names.filter(|it| given.iter().all(|given| given != it.as_str())).next()?;
+        let mut names = fields.filter(|it| !it.is_visible_from(self.db, from)).map(|it| it.name(self.db));
+        let unseen = names.find(|it| given.iter().all(|given| given != it.as_str()))?;
         let message = format!("field `{}` is private", unseen.as_str());
         Some(self.told_of(rest.syntax(), "E0451", message))
     }
