@@ -32,6 +32,7 @@ import semdex_client as semdex
 SHOWN = 60
 PAUSE = 0.2
 LINT = re.compile(r"[a-z][a-z_:]+")
+HOLLOW = re.compile(r"`\(\)(: |`)")
 
 
 class Language:
@@ -153,6 +154,7 @@ def judge(mutation, truth, reply, root, lies_in, strata_of):
     spans = [(file, *extent(file, first, last)) for file, first, last, *_ in alarms]
     # What a workspace denies as a lint is its own policy, and bodies that are taken away leave parameters unused.
     told = [it for it in truth["first"] + truth["later"] if not LINT.fullmatch(it[3] or "")]
+    told = [it for it in told if not is_hollow(it, "\n".join(lines(it[0])[it[1] - 1 : it[2]]))]
     places = {(it[0], *extent(*it[:3])): tuple(it) for it in told}
     row = {"places": [], "alarms": []}
     for place, it in places.items():
@@ -164,6 +166,11 @@ def judge(mutation, truth, reply, root, lies_in, strata_of):
             row["alarms"].append({"told": alarm, "good": true, "strata": strata_at(alarm, *span[1:])})
     row["unverifiable"] = len(alarms) - len(row["alarms"])
     return row
+
+
+def is_hollow(place, text):
+    """Of a function that promises `impl Trait` and whose body was taken away, the result is `()`: that is our own doing."""
+    return place[3] == "E0277" and HOLLOW.search(place[4]) is not None and re.search(r"\bimpl\b", text) is not None
 
 
 def measure(options, language, source, directory):

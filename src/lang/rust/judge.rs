@@ -11,6 +11,7 @@ mod derives;
 mod entry;
 mod expanded;
 mod helpers;
+mod holders;
 mod impls;
 mod layout;
 mod lifetimes;
@@ -28,6 +29,7 @@ mod reaching;
 mod rules;
 mod tainted;
 mod unused;
+mod updates;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};

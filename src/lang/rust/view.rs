@@ -1,7 +1,7 @@
 //! An immutable view of one revision. It is moved into one blocking closure and dropped there: while it lives, no
 //! change can be made.
 
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
@@ -41,6 +41,17 @@ pub(super) fn try_share_types() -> Option<RwLockReadGuard<'static, ()>> {
 /// Runs a question; a change that comes between stops it. Whoever calls shares the types.
 pub fn catch<T>(question: impl FnOnce() -> T) -> Result<T> {
     Cancelled::catch(AssertUnwindSafe(question)).map_err(|_| Stop::Stale)
+}
+
+/// Runs a part of a question. `None` where the analysis is at fault; a change that comes between stops the whole.
+pub(super) fn unless_at_fault<T>(part: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(part)).map_or_else(
+        |panic| match panic.downcast_ref() {
+            None | Some(Cancelled::PropagatedPanic) => None,
+            Some(_) => resume_unwind(panic),
+        },
+        Some,
+    )
 }
 
 /// Collects garbage unless a question is being answered anywhere in the process. Answers whether it did.
@@ -86,7 +97,7 @@ pub(super) fn on_all_cores<I: Sync, A: Send>(
             match helper.join() {
                 Ok(more) => answers.extend(more),
                 // A change that stopped it stops the question too.
-                Err(panic) => std::panic::resume_unwind(panic),
+                Err(panic) => resume_unwind(panic),
             }
         }
         answers

@@ -6,12 +6,42 @@ use std::sync::Arc;
 
 use ra_ap_hir::{Module, ModuleDef, PathResolution};
 use ra_ap_syntax::algo::skip_trivia_token;
-use ra_ap_syntax::{AstNode as _, Direction, ast};
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxNode, ast};
 
 use super::reach::has_body;
-use crate::lang::rust::view::Context;
+use crate::lang::rust::view::{Context, span};
 use crate::model::{Diagnostic, Span, SymbolKind};
 use crate::text::words::words;
+
+/// Attributes that stay what they are.
+const INERT: &[&str] = &[
+    "allow",
+    "cfg",
+    "cfg_attr",
+    "cold",
+    "deny",
+    "deprecated",
+    "doc",
+    "expect",
+    "inline",
+    "macro_use",
+    "must_use",
+    "no_mangle",
+    "non_exhaustive",
+    "path",
+    "repr",
+    "target_feature",
+    "track_caller",
+    "warn",
+];
+
+/// An import that is an error.
+pub(super) struct Refused {
+    within: Module,
+    /// Compared with that of others: which comes first.
+    order: Vec<usize>,
+    is_early: bool,
+}
 
 /// The names that broken imports would have brought in, and where.
 pub(super) type LostImports = HashMap<Arc<str>, Vec<(String, Span)>>;
@@ -56,24 +86,86 @@ impl<'db> Context<'db> {
         Some((error.place.file.clone(), block.span))
     }
 
-    /// Whether the path to what is missed leads through another of these modules, whose own imports are broken.
-    pub(super) fn leads_through(&self, error: &Diagnostic, importing: &[Module]) -> bool {
-        let by_way_of = || {
-            let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
-            let path = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?.parent_path();
-            let tree = || {
-                path.syntax().parent().and_then(ast::UseTree::cast)?.parent_use_tree_list()?.parent_use_tree().path()
-            };
-            match self.sema.resolve_path(&path.qualifier().or_else(tree)?)? {
-                PathResolution::Def(ModuleDef::Module(it)) => Some(it),
-                _ => None,
-            }
+    /// An import that means nothing any more.
+    pub(super) fn refused_import(&self, error: &Diagnostic) -> Option<Refused> {
+        let within = self.module_around(error)?;
+        let is_early = self.way_to(error).is_none_or(|it| self.is_known_early(it));
+        Some(Refused { within, order: self.order_of(error, within), is_early })
+    }
+
+    /// The module that the path to what is missed leads through.
+    fn way_to(&self, error: &Diagnostic) -> Option<Module> {
+        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
+        let path = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?.parent_path();
+        let tree =
+            || path.syntax().parent().and_then(ast::UseTree::cast)?.parent_use_tree_list()?.parent_use_tree().path();
+        match self.sema.resolve_path(&path.qualifier().or_else(tree)?)? {
+            PathResolution::Def(ModuleDef::Module(it)) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// Whether the path to what is missed leads through another module, that is to import it and does not. The
+    /// compiler goes on as if it had, as soon as it has told of that import.
+    pub(super) fn leads_through(&self, error: &Diagnostic, refused: &[Refused], is_import: bool) -> bool {
+        let Some(own) = self.module_around(error).filter(|_| !refused.is_empty()) else { return false };
+        let is_other = |it: &Module| *it != own && it.krate(self.db) == own.krate(self.db);
+        let Some(way) = self.way_to(error).filter(is_other) else { return false };
+        let is_told_first = |it: &Refused| !is_import || it.is_early || it.order < self.order_of(error, own);
+        refused.iter().any(|it| it.within == way && is_told_first(it))
+    }
+
+    /// Whether a module brings in by a glob, or by one behind that, what another is to import and does not.
+    pub(super) fn is_brought_by_glob(&self, error: &Diagnostic, refused: &[Refused]) -> bool {
+        let Some(own) = self.module_around(error).filter(|_| !refused.is_empty() && self.is_bare(error)) else {
+            return false;
         };
-        // The root's own come last.
-        !importing.is_empty()
-            && by_way_of()
-                .filter(|it| !it.is_crate_root(self.db))
-                .is_some_and(|it| importing.contains(&it) && Some(it) != self.module_around(error))
+        let (mut seen, mut next) = (Vec::new(), vec![own]);
+        while let Some(module) = next.pop() {
+            if module != own && refused.iter().any(|it| it.within == module) {
+                return true;
+            }
+            if !seen.contains(&module) {
+                seen.push(module);
+                next.extend(self.globbed(module));
+            }
+        }
+        false
+    }
+
+    /// The modules of which a module imports all.
+    fn globbed(&self, module: Module) -> Vec<Module> {
+        let imports = self.nodes_in(module).filter_map(ast::Use::cast).filter_map(|it| it.use_tree());
+        let globs = imports.filter(|it| it.star_token().is_some()).filter_map(|it| it.path());
+        let modules = globs.filter_map(|it| match self.sema.resolve_path(&it)? {
+            PathResolution::Def(ModuleDef::Module(it)) => Some(it),
+            _ => None,
+        });
+        modules.collect()
+    }
+
+    /// Where something stands in the whole crate, each module being where it is declared.
+    fn order_of(&self, error: &Diagnostic, within: Module) -> Vec<usize> {
+        let declared = |it: Module| Some(span(it.declaration_source(self.db)?.value.syntax().text_range()).start);
+        let around = std::iter::successors(Some(within), |it| it.parent(self.db)).filter_map(declared);
+        let mut order: Vec<usize> = around.collect();
+        order.reverse();
+        order.push(error.place.start);
+        order
+    }
+
+    /// Whether the compiler knows what there is in a module before it expands macros.
+    fn is_known_early(&self, module: Module) -> bool {
+        self.nodes_in(module).all(|item| {
+            let mut attributes = item.children().filter_map(ast::Attr::cast).filter_map(|it| it.simple_name());
+            !ast::MacroCall::can_cast(item.kind()) && attributes.all(|it| INERT.contains(&it.as_str()))
+        })
+    }
+
+    fn nodes_in(&self, module: Module) -> impl Iterator<Item = SyntaxNode> + use<> {
+        let source = self.sema.module_definition_node(module).value;
+        let list = source.children().find(|it| ast::ItemList::can_cast(it.kind()));
+        list.unwrap_or(source).children()
     }
 
     /// Whether an error is that of an import, told once more where the name is used.
@@ -83,7 +175,7 @@ impl<'db> Context<'db> {
         }
         let text = self.text_of(error).unwrap_or_default();
         let first = text.split(|it: char| !it.is_alphanumeric() && it != '_').next().unwrap_or_default();
-        is_lost(lost, error, first)
+        is_lost(lost, error, first) && self.is_bare(error)
     }
 
     /// Whether an error is there because a type is not known any more: that is told where the type is named, or was

@@ -9,6 +9,7 @@ use ra_ap_ide_db::defs::{Definition, NameRefClass};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::reach::Cause;
+use crate::lang::rust::paths::as_assoc_item;
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::Context;
 use crate::text::words::words;
@@ -97,9 +98,15 @@ impl<'db> Context<'db> {
             }
             let Some(name) = ast::NameRef::cast(node).filter(|it| it.text() == cause.name) else { return false };
             match NameRefClass::classify(&self.sema, &name) {
+                // What implements a trait's member is meant where that is.
+                Some(NameRefClass::Definition(it, _)) if self.implements(it) => true,
                 Some(NameRefClass::Definition(it, _)) => self.path_of(it).is_none_or(|it| it == cause.path),
                 _ => true,
             }
         })
+    }
+
+    fn implements(&self, definition: Definition<'db>) -> bool {
+        as_assoc_item(definition, self.db).is_some_and(|it| it.implemented_trait(self.db).is_some())
     }
 }

@@ -3,12 +3,12 @@
 
 use ra_ap_hir::{
     AnyDiagnostic, AsAssocItem as _, AssocItemContainer, Const, DefWithBody, Function, GenericDef, HirDisplay as _,
-    InFile, Type, UnresolvedMethodCall, VariantId,
+    InFile, MacroKind, Type, UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, TextRange};
-use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
+use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, SyntaxToken, ast};
 
-use crate::lang::rust::view::{Context, span};
+use crate::lang::rust::view::{Context, span, unless_at_fault};
 use crate::model::{Diagnostic, Place, Severity};
 
 /// Before it has a place in words.
@@ -20,8 +20,13 @@ pub(super) struct Told {
 }
 
 impl<'db> Context<'db> {
-    /// The errors in a body and in the generics of what it belongs to.
+    /// The errors in a body and in the generics of what it belongs to. A body that rust-analyzer stumbles over tells
+    /// none, and the others still do.
     pub(super) fn errors_in(&self, body: DefWithBody, with_operators: bool) -> Vec<Diagnostic> {
+        unless_at_fault(|| self.errors_of_body(body, with_operators)).unwrap_or_default()
+    }
+
+    fn errors_of_body(&self, body: DefWithBody, with_operators: bool) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         if let DefWithBody::Function(function) = body {
             GenericDef::Function(function).diagnostics(self.db, &mut found);
@@ -50,6 +55,7 @@ impl<'db> Context<'db> {
                 self.operators(&source, &mut told);
             }
             self.missed_variants(&source, &mut told);
+            self.unseen_in_updates(&source, &mut told);
             self.without_tainted(&source, &mut told);
             told.retain(|it| it.code != "E0599" || !self.is_at_derive(it));
         }
@@ -323,11 +329,14 @@ impl<'db> Context<'db> {
     fn has_method(&self, call: &UnresolvedMethodCall<'db>) -> bool {
         let node = call.expr.value.to_node(&self.sema.parse_or_expand(call.expr.file_id));
         let Some(scope) = self.sema.scope(node.syntax()) else { return false };
-        let object = call.receiver.strip_references().as_dyn_trait();
+        let receiver = call.receiver.strip_references();
+        let object = receiver.as_dyn_trait();
+        // All that such a type has is what its bounds say.
+        let is_parameter = receiver.as_type_param(self.db).is_some() || receiver.as_impl_traits(self.db).is_some();
         let is_inherent = |it: Function| match it.self_param(self.db).and(it.as_assoc_item(self.db))?.container(self.db)
         {
             AssocItemContainer::Impl(of) if of.trait_(self.db).is_none() => Some(()),
-            AssocItemContainer::Trait(of) if Some(of) == object => Some(()),
+            AssocItemContainer::Trait(of) if Some(of) == object || is_parameter => Some(()),
             _ => None,
         };
         call.receiver.iterate_method_candidates(self.db, &scope, Some(&call.name), is_inherent).is_some()
@@ -343,33 +352,66 @@ impl<'db> Context<'db> {
     }
 
     fn at(&self, node: InFile<SyntaxNodePtr>, code: &'static str, message: String) -> Told {
-        let written = self.where_written(node.map(|it| it.text_range()));
-        let range = written.unwrap_or_else(|| self.sema.diagnostics_display_range(node));
+        let range = self.told_at(node.map(|it| it.text_range()));
         Told { file: range.file_id, range: range.range, code, message }
     }
 
     /// Where an expression is long, at the token that matters.
     fn at_salient(&self, node: InFile<SyntaxNodePtr>, code: &'static str, message: String) -> Told {
-        let root = self.sema.parse_or_expand(node.file_id);
-        let salient = ast::Expr::cast(node.value.to_node(&root)).and_then(|it| salient(&it));
-        match salient {
-            Some(range) => {
-                let at = InFile::new(node.file_id, range);
-                let written = self.where_written(at);
-                let range = written.unwrap_or_else(|| self.sema.diagnostics_display_range_for_range(at));
-                Told { file: range.file_id, range: range.range, code, message }
-            }
-            None => self.at(node, code, message),
-        }
+        let expression = ast::Expr::cast(node.value.to_node(&self.sema.parse_or_expand(node.file_id)));
+        let Some((expression, salient)) = expression.and_then(|it| Some((it.clone(), salient(&it)?))) else {
+            return self.at(node, code, message);
+        };
+        let at = InFile::new(node.file_id, salient);
+        // Of a member that is missed its name is told, else the whole, of which a macro may be given that token alone.
+        let is_member = matches!(expression, ast::Expr::MethodCallExpr(_) | ast::Expr::FieldExpr(_));
+        let whole = node.map(|it| it.text_range());
+        let written = self.where_written(at).or_else(|| match is_member && code != "E0308" {
+            true => None,
+            false => self.where_written(whole),
+        });
+        let range = written.unwrap_or_else(|| self.told_at(at));
+        Told { file: range.file_id, range: range.range, code, message }
     }
 
-    /// Of what a macro of the workspace makes out of its own definition, the place there: so tells it the compiler.
+    /// Where the compiler tells of something, that a macro may have made: where that is written, or at the innermost
+    /// call that is.
+    pub(super) fn told_at(&self, at: InFile<TextRange>) -> FileRange {
+        let mut inner = at;
+        loop {
+            if let Some(written) = self.where_written(inner) {
+                return written;
+            }
+            let Some(made) = inner.file_id.macro_file() else { break };
+            let call =
+                Some(made.call_node(self.db)).filter(|_| inner.original_node_file_range_rooted_opt(self.db).is_none());
+            let Some(call) = call.filter(|it| ast::MacroCall::can_cast(it.value.kind())) else { break };
+            inner = call.map(|it| it.text_range());
+        }
+        let in_calls = inner.file_id.macro_file().is_some();
+        self.sema.diagnostics_display_range_for_range(if in_calls { inner } else { at })
+    }
+
+    /// Of what a macro of the workspace makes out of its own definition, the place there: so tells it the compiler. It
+    /// is enough for one end to stand there, if the other is what the macro was given, and at first hand.
     pub(super) fn where_written(&self, at: InFile<TextRange>) -> Option<FileRange> {
-        at.file_id.macro_file()?;
-        let (range, context) = at.original_node_file_range_opt(self.db)?;
-        let file = range.file_id.file_id(self.db);
+        let made_by = at.file_id.macro_file()?;
+        let made = self.sema.parse_or_expand(at.file_id);
+        let from = made.token_at_offset(at.value.start()).right_biased()?;
+        let to = made.token_at_offset(at.value.end()).left_biased()?;
+        let written = |it: SyntaxToken| at.with_value(it.text_range()).original_node_file_range_opt(self.db);
+        let ((first, context), (last, last_context)) = (written(from)?, written(to)?);
+        let is_by_example = matches!(made_by.kind(self.db), MacroKind::Declarative);
+        let is_first_hand = || is_by_example && made_by.call_node(self.db).file_id.macro_file().is_none();
+        let range = match (context.is_root(), last_context.is_root()) {
+            (false, false) if context == last_context && first.file_id == last.file_id => first.range.cover(last.range),
+            (false, true) if is_first_hand() => first.range,
+            (true, false) if is_first_hand() => last.range,
+            _ => return None,
+        };
+        let file = if context.is_root() { last.file_id } else { first.file_id }.file_id(self.db);
         let is_own = self.name_of(file).is_some_and(|name| self.files.get(&name).is_some());
-        (!context.is_root() && is_own).then_some(FileRange { file_id: file, range: range.range })
+        is_own.then_some(FileRange { file_id: file, range })
     }
 
     fn text_at(&self, file: FileId, range: TextRange) -> String {

@@ -86,11 +86,7 @@ impl<'db> Context<'db> {
 
     /// Where the compiler tells of a node, that a macro may have made.
     pub(super) fn told_range(&self, node: &SyntaxNode) -> FileRange {
-        let at = InFile::new(self.sema.hir_file_for(node), node.text_range());
-        self.where_written(at).unwrap_or_else(|| {
-            let range = self.sema.original_range(node);
-            FileRange { file_id: range.file_id.file_id(self.db), range: range.range }
-        })
+        self.told_at(InFile::new(self.sema.hir_file_for(node), node.text_range()))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use ra_ap_hir::{Adt, DefWithBody, Impl, Trait};
+use ra_ap_hir::{DefWithBody, Impl, Trait};
 use ra_ap_ide::{FileId, TryToNav as _};
 use ra_ap_ide_db::base_db::salsa::Database as _;
 use ra_ap_ide_db::defs::Definition;
@@ -288,58 +288,6 @@ impl<'db> Context<'db> {
         }
         self.follow_types(&definitions, &mut causes);
         causes
-    }
-
-    /// What is concerned without naming what changed: a type in which a changed constant or alias stands is another
-    /// one, and who calls what makes a type uses its traits.
-    fn follow_types(&self, definitions: &[Definition<'db>], causes: &mut Vec<Cause<'_>>) {
-        let mut holders: BTreeSet<(FileId, usize)> = BTreeSet::new();
-        let mut makers: BTreeSet<(FileId, usize)> = BTreeSet::new();
-        let mut lost: Vec<Adt> = Vec::new();
-        for (cause, definition) in causes.iter().zip(definitions) {
-            let kind = cause.delta.as_ref().and_then(|it| it.1.before).map(|it| it.kind);
-            let is_in_types = matches!(kind, Some(SymbolKind::Const | SymbolKind::Static | SymbolKind::Type));
-            for it in cause.occurrences.iter().filter(|_| cause.is_itself && is_in_types) {
-                let chain = it.file.outline().enclosing(it.at.start);
-                let Some(holder) = chain.last().filter(|holder| is_outside_body(holder, it)) else { continue };
-                holders.insert((it.id, holder.name_span.start));
-                // A literal names the type, not always the field.
-                if holder.kind == SymbolKind::Field {
-                    holders.extend(chain.iter().rev().nth(1).map(|around| (it.id, around.name_span.start)));
-                }
-            }
-            let Definition::Adt(adt) = definition else { continue };
-            // What others derive for it may go with a part of it.
-            let may_lose = !cause.lost.is_empty() || self.derives_more(*adt);
-            for it in cause.occurrences.iter().filter(|it| may_lose && it.role == Role::Type) {
-                let chain = it.file.outline().enclosing(it.at.start);
-                let alias = chain.last().filter(|it| it.kind == SymbolKind::Type);
-                holders.extend(alias.map(|own| (it.id, own.name_span.start)));
-            }
-            if cause.lost.is_empty() {
-                continue;
-            }
-            lost.push(*adt);
-            for it in cause.occurrences.iter().filter(|it| matches!(it.role, Role::Type | Role::SelfType)) {
-                let chain = it.file.outline().enclosing(it.at.start);
-                let function = chain.into_iter().rfind(|it| has_body(it.kind)).filter(|own| is_outside_body(own, it));
-                makers.extend(function.map(|own| (it.id, own.name_span.start)));
-            }
-        }
-        let makes = |definition: &Definition<'db>| {
-            let Definition::Function(function) = definition else { return false };
-            let mut makes = false;
-            function.ret_type(self.db).walk(self.db, |it| makes |= it.as_adt().is_some_and(|it| lost.contains(&it)));
-            makes
-        };
-        let holders = holders.into_iter().filter_map(|(file, at)| self.definition_at(file, at));
-        let makers = makers.into_iter().filter_map(|(file, at)| self.definition_at(file, at)).filter(makes);
-        let definitions: Vec<Definition<'db>> = holders.chain(makers).collect();
-        for (definition, found) in definitions.iter().zip(self.find(&definitions)) {
-            let Some(path) = self.path_of(*definition) else { continue };
-            let (name, occurrences, in_macros, lost) = (String::new(), found.items, Vec::new(), Vec::new());
-            causes.push(Cause { delta: None, path, name, occurrences, in_macros, is_itself: false, lost });
-        }
     }
 
     /// The type that an item is a member of, as it is in the old text; of a variant its siblings too, since a pattern

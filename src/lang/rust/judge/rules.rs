@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, Module, Visibility};
+use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, InFile, Visibility};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
@@ -12,13 +12,13 @@ use ra_ap_syntax::ast::HasGenericArgs as _;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::Scene;
-use super::lost::{LostImports, is_lost, is_of_a_body};
+use super::lost::{LostImports, Refused, is_lost, is_of_a_body};
 use super::reach::{Cause, Reach};
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
 use crate::lang::rust::names::{Reader, Verdict, Why};
 use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, span};
+use crate::lang::rust::view::{Context, span, unless_at_fault};
 use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Severity, Span, SymbolKind};
 use crate::text::words::{words, words_at};
 
@@ -133,31 +133,37 @@ impl<'db> Context<'db> {
             let broken: Vec<Diagnostic> = imports.filter_map(|it| self.judge_occurrence(cause, it, scene)).collect();
             // What is only hidden is told once more.
             let is_missed = |it: &&Diagnostic| it.code.as_deref() == Some("E0432");
-            let importing: Vec<Module> =
-                broken.iter().filter(is_missed).filter_map(|it| self.module_around(it)).collect();
+            let refused: Vec<Refused> =
+                broken.iter().filter(is_missed).filter_map(|it| self.refused_import(it)).collect();
             for error in broken {
                 let members = gone.iter().filter(|it| it.1.name == cause.name).flat_map(|it| &it.1.children);
                 self.note_lost(&error, &cause.name, members.map(|it| it.name.as_str()), &mut lost);
                 // What a broken import would have handed on is missed there.
-                if !self.leads_through(&error, &importing) {
+                if !self.leads_through(&error, &refused, true) {
                     told.add(error);
                 }
             }
             self.gone_in_definitions(cause, scene).into_iter().for_each(|it| told.add(it));
             for it in cause.occurrences.iter().filter(|it| it.role != Role::Import) {
                 let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
-                if self.is_bare(&error) && is_lost(&lost, &error, &cause.name) || self.leads_through(&error, &importing)
-                {
-                    continue;
+                let is_lost_here = self.is_bare(&error) && is_lost(&lost, &error, &cause.name);
+                let is_told = is_lost_here
+                    || self.leads_through(&error, &refused, false)
+                    || self.is_brought_by_glob(&error, &refused);
+                if !is_told {
+                    told.add(error);
                 }
-                told.add(error);
             }
         }
         lost
     }
 
-    /// A place that named what changed: broken where it names nothing now, or may not name it any more.
     fn judge_occurrence(&self, cause: &Cause<'_>, occurrence: &Occurrence, scene: &Scene) -> Option<Diagnostic> {
+        unless_at_fault(|| self.fault_of(cause, occurrence, scene)).flatten()
+    }
+
+    /// A place that named what changed: broken where it names nothing now, or may not name it any more.
+    fn fault_of(&self, cause: &Cause<'_>, occurrence: &Occurrence, scene: &Scene) -> Option<Diagnostic> {
         // The compiler reads no links.
         if occurrence.role == Role::Doc || !cause.is_itself {
             return None;
@@ -181,7 +187,12 @@ impl<'db> Context<'db> {
             return None;
         }
         let place = file.lines().place(name, at);
-        match self.meant_by(&token) {
+        let meaning = self.meant_by(&token).filter(|it| !is_gone || !is_needed_as_type(&token, *it));
+        match meaning {
+            Some(Definition::Local(_)) if is_gone && is_alternative(&token) => {
+                let message = format!("variable `{}` is not bound in all patterns", cause.name);
+                Some(self.error(place, "E0408", message))
+            }
             None if !is_gone && !is_hiding => None,
             None => {
                 let (code, message) = gone(&token, occurrence.role, &cause.name, is_hiding, &cause.path);
@@ -196,6 +207,16 @@ impl<'db> Context<'db> {
                 None => Some(self.error(place, "E0308", self.length(&token, definition)?)),
             },
         }
+    }
+
+    /// Whether no macro puts something else in the place of what stands there.
+    fn is_as_written(&self, id: FileId, token: &SyntaxToken) -> bool {
+        let root = self.sema.hir_file_for(self.sema.parse_guess_edition(id).syntax());
+        token.parent_ancestors().all(|it| {
+            let is_input = ast::TokenTree::can_cast(it.kind()) || ast::MacroCall::can_cast(it.kind());
+            let item = ast::Item::cast(it);
+            !is_input && item.is_none_or(|it| !self.sema.is_attr_macro_call(InFile::new(root, &it)))
+        })
     }
 
     /// Whether the compiler does not read what stands there, for a `cfg`.
@@ -337,6 +358,8 @@ impl<'db> Context<'db> {
             let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
             let is_no_trait = match reader.read(at, word) {
                 Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) => false,
+                // Derives read a type, that is one all the same.
+                Some(Verdict::Unresolved(Why::MacroInput)) if self.is_as_written(id, &token) => false,
                 // A derive macro goes by the name of its trait.
                 Some(Verdict::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
                 _ => continue,
@@ -354,6 +377,21 @@ impl<'db> Context<'db> {
             told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")));
         }
     }
+}
+
+/// Whether what stands there is one of several patterns.
+fn is_alternative(token: &SyntaxToken) -> bool {
+    let pattern = token.parent().and_then(|it| it.parent()).and_then(ast::IdentPat::cast);
+    pattern.and_then(|it| it.syntax().parent()).is_some_and(|it| ast::OrPat::can_cast(it.kind()))
+}
+
+/// Whether a type or a module is looked for where there is something else by that name.
+fn is_needed_as_type(token: &SyntaxToken, meaning: Definition<'_>) -> bool {
+    let is_value = matches!(
+        meaning,
+        Definition::EnumVariant(_) | Definition::Function(_) | Definition::Const(_) | Definition::Static(_)
+    );
+    is_value && matches!(unresolved_kind(token), Some(("E0405" | "E0412" | "E0433", _)))
 }
 
 /// Whether a part of a body, a field or the like around a place has a `cfg` of its own.
@@ -468,6 +506,7 @@ fn unresolved_in_macro(token: &SyntaxToken) -> Option<(&'static str, &'static st
 fn needs_no(lost: &str, ty: &SyntaxToken) -> bool {
     let around = ty.parent_ancestors().take_while(|it| !ast::Item::can_cast(it.kind()));
     around.into_iter().any(|it| match (lost, ast::PathSegment::cast(it.clone())) {
+        _ if ast::GenericParamList::can_cast(it.kind()) => true,
         ("Clone" | "Copy", None) => ast::RefType::can_cast(it.kind()) || ast::PtrType::can_cast(it.kind()),
         (_, Some(segment)) if segment.generic_arg_list().is_some() => {
             let name = segment.name_ref().map(|it| it.text().to_string()).unwrap_or_default();

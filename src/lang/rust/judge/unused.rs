@@ -9,7 +9,7 @@ use ra_ap_hir::{Adt, Function, InFile, ModuleDef, PathResolution, Semantics};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _};
-use ra_ap_syntax::{AstNode, SyntaxNode};
+use ra_ap_syntax::{AstNode, SyntaxKind, SyntaxNode};
 
 use super::Scene;
 use super::reach::Reach;
@@ -310,12 +310,16 @@ impl Unused<'_, '_> {
             let function = self.sema.resolve_method_call(&call).filter(|_| call.generic_arg_list().is_none())?;
             return Some((call.name_ref()?.syntax().clone(), self.undetermined(function)?));
         }
-        let path = match ast::Expr::cast(node.clone())? {
-            ast::Expr::CallExpr(call) => match call.expr()? {
+        let path = match node.kind() {
+            SyntaxKind::CALL_EXPR => match ast::CallExpr::cast(node.clone())?.expr()? {
                 ast::Expr::PathExpr(it) => it.path()?,
                 _ => return None,
             },
-            ast::Expr::RecordExpr(it) => it.path()?,
+            SyntaxKind::RECORD_EXPR
+            | SyntaxKind::PATH_EXPR
+            | SyntaxKind::PATH_PAT
+            | SyntaxKind::TUPLE_STRUCT_PAT
+            | SyntaxKind::RECORD_PAT => node.children().find_map(ast::Path::cast)?,
             _ => return None,
         };
         let is_explicit = |it: SyntaxNode| ast::GenericArgList::can_cast(it.kind()) || it.text() == "Self";
@@ -323,7 +327,7 @@ impl Unused<'_, '_> {
             return None;
         }
         let adt = match self.sema.resolve_path(&path)? {
-            PathResolution::Def(ModuleDef::Function(it)) => {
+            PathResolution::Def(ModuleDef::Function(it)) if node.kind() == SyntaxKind::CALL_EXPR => {
                 return Some((path.syntax().clone(), self.undetermined(it)?));
             }
             PathResolution::Def(ModuleDef::Adt(it)) => it,

@@ -261,3 +261,161 @@ impl Stock {
         None
     }
 }
+
+macro_rules! copies {
+    ($($field:ident),*) => {
+        pub fn copy_of(&self) -> Self {
+            Self {
+                $($field: self.$field.clone(),)*
+            }
+        }
+    };
+}
+
+pub struct Parts {
+    pub left: String,
+    pub right: String,
+}
+
+impl Parts {
+    copies!(left, right);
+}
+
+pub enum Loose<T = Box<u8>> {
+    None,
+    Plain(u8),
+    Other(T),
+}
+
+pub struct Bound2 {
+    pub it: Loose,
+}
+
+impl Bound2 {
+    pub const ONE: Bound2 = Bound2 { it: Loose::Plain(1) };
+
+    pub fn none() -> Bound2 {
+        Bound2 { it: Loose::None }
+    }
+
+    pub fn is_none(&self) -> bool {
+        match self.it {
+            Loose::None => true,
+            _ => false,
+        }
+    }
+}
+
+pub struct Shown<'a> {
+    pub with: Option<fmt::Arguments<'a>>,
+}
+
+pub enum Unshown {
+    Failed(fmt::Error),
+}
+
+pub mod failing {
+    pub enum Err {
+        One,
+    }
+
+    pub fn fail() -> Err {
+        Err::One
+    }
+
+    pub fn is_one(it: &Err) -> bool {
+        matches!(it, Err::One)
+    }
+}
+
+pub fn names_of<I>(name: &Name, other: I) -> String
+where
+    I: Iterator<Item = u8>,
+{
+    match *name {
+        Name::Plain(ref plain) => {
+            let first = plain.trim();
+            if is_short(plain) && first.is_empty() { format!("{plain}") } else { format!("{}", other.count()) }
+        }
+        Name::None => String::new(),
+    }
+}
+
+pub fn is_short(it: &str) -> bool {
+    it.len() < 3
+}
+
+pub enum Name {
+    Plain(String),
+    None,
+}
+
+pub struct Wrapped(pub u8);
+
+pub trait Weigh {
+    fn weigh(&self) -> u8;
+}
+
+pub struct Load<T>(pub T);
+
+impl<T: Area> Weigh for Load<T> {
+    fn weigh(&self) -> u8 {
+        self.0.label().len() as u8
+    }
+}
+
+pub trait Weighed {
+    fn light(&self) -> bool;
+    fn heavy(&self) -> bool;
+}
+
+macro_rules! weighed {
+    ($name:ident, $least:expr) => {
+        fn $name(&self) -> bool {
+            let weight = self.weigh();
+            weight > $least
+        }
+    };
+}
+
+impl<T: Area> Weighed for Load<T> {
+    weighed!(light, 1);
+    weighed!(heavy, 100);
+}
+
+pub trait Input: Clone {
+    fn input_len(&self) -> usize;
+}
+
+pub trait Parse<I> {
+    fn parse(&self, it: I) -> Option<(I, u8)>;
+}
+
+pub fn parse_all<I: Input, P: Parse<I>>(parser: &P, mut it: I) -> usize {
+    let mut all = 0;
+    loop {
+        let len = it.input_len();
+        match parser.parse(it.clone()) {
+            Some((rest, found)) => {
+                if rest.input_len() == len {
+                    return all;
+                }
+                all += usize::from(found);
+                it = rest;
+            }
+            None => return all + it.input_len(),
+        }
+    }
+}
+
+#[derive(Default)]
+pub struct Options {
+    pub by: u8,
+    pub within: u8,
+}
+
+pub enum Way {
+    North,
+    East,
+    South,
+}

@@ -1,5 +1,7 @@
 //! What names the things of `shapes`.
 
+use crate::deep;
+use crate::flagged;
 use crate::shapes::{self, Area, Kind, LIMIT, Result, Side, Square, helper, kind_of, total};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -266,4 +268,98 @@ pub fn counted(it: &shapes::Stock) -> (usize, String) {
         all.1 = it.items[at].clone();
     }
     all
+}
+
+pub fn through_the_root() -> u8 {
+    if flagged() { deep() } else { 1 }
+}
+
+macro_rules! calls {
+    ($name:ident, $of:ident) => {
+        pub fn $name() -> u8 {
+            2 + $of()
+        }
+    };
+}
+
+calls!(called, helper);
+
+#[derive(Clone, Debug)]
+pub struct Fed<T, S = Side> {
+    pub it: T,
+    pub side: S,
+}
+
+pub fn fed(it: &Fed<u8>) -> String {
+    format!("{it:?}")
+}
+
+pub fn fed_again(it: &Fed<u8>) -> Fed<u8> {
+    it.clone()
+}
+
+pub struct Sides(Vec<Side>);
+
+impl std::fmt::Display for Sides {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for it in &self.0 {
+            write!(f, "{:?}", it)?;
+        }
+        Ok(())
+    }
+}
+
+pub type Sided<T> = (T, Side);
+
+pub fn sided() -> Option<Sided<u8>> {
+    None
+}
+
+pub fn tell_sided() -> String {
+    let told = sided();
+    format!("{told:?}")
+}
+
+macro_rules! items {
+    ($($it:item)*) => {
+        $($it)*
+    };
+}
+
+items! {
+    pub fn in_items(a: &Square, b: &Square) {
+        let _ = a;
+        assert_eq!(a, b);
+        assert_eq!(a.hidden() + 1, 2);
+    }
+}
+
+macro_rules! asks {
+    ($name:ident, $of:ident) => {
+        pub fn $name(it: &Square) -> bool {
+            it.$of() == it.$of()
+        }
+    };
+}
+
+asks!(asked_hidden, hidden);
+
+pub fn options() -> shapes::Options {
+    shapes::Options { by: 1, ..shapes::Options::default() }
+}
+
+pub fn is_east(it: &shapes::Way) -> bool {
+    use shapes::Way::*;
+    match it {
+        East => true,
+        North | South => false,
+    }
+}
+
+pub mod all {
+    use crate::shapes::*;
+
+    pub fn unwrapped() -> Option<Wrapped> {
+        None
+    }
 }
