@@ -153,8 +153,8 @@ def judge(mutation, truth, reply, root, lies_in, strata_of):
     alarms = [(it["file"], it["line"], it["end_line"], it.get("code"), it["reason"]) for it in reply["impact"]["broken"]]
     spans = [(file, *extent(file, first, last)) for file, first, last, *_ in alarms]
     # What a workspace denies as a lint is its own policy, and bodies that are taken away leave parameters unused.
-    told = [it for it in truth["first"] + truth["later"] if not LINT.fullmatch(it[3] or "")]
-    told = [it for it in told if not is_hollow(it, "\n".join(lines(it[0])[it[1] - 1 : it[2]]))]
+    later = [it for it in truth["later"] if not is_hollow(it, "\n".join(lines(it[0])[it[1] - 1 : it[2]]))]
+    told = [it for it in truth["first"] + later if not LINT.fullmatch(it[3] or "")]
     places = {(it[0], *extent(*it[:3])): tuple(it) for it in told}
     row = {"places": [], "alarms": []}
     for place, it in places.items():
