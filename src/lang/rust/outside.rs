@@ -412,7 +412,7 @@ fn is_plain(attribute: &ast::Attr, more: &[&str]) -> bool {
     let is_known = |name: &str| PLAIN_ATTRIBUTES.contains(&name) || more.contains(&name);
     let is_plain = |meta: &ast::Meta| match meta {
         ast::Meta::CfgMeta(_) => is_known("cfg"),
-        meta => meta.path().and_then(|it| it.as_single_name_ref()).is_some_and(|it| is_known(&it.text())),
+        meta => meta.path().and_then(|it| it.as_single_name_ref()).is_some_and(|it| is_known(it.text())),
     };
     attribute.meta().is_some() && attribute.skip_cfg_attrs().iter().all(is_plain)
 }
