@@ -196,14 +196,15 @@ def measure(options, language, source, directory):
         reads = Reads(client, workspace, symbols, random.Random(options.seed))
         strata_of = strata.Strata(root, language.name).of
         for nth, (breaks, mutation, told) in enumerate(known):
+            # Every second time as an agent would ask, that reads the answer first. Who has slept is slower by that alone.
+            pause = PAUSE if nth % 2 else 0
+            time.sleep(pause)
             before = reads.seconds()
             begin = time.monotonic()
             reply = client.post(
                 "/v1/write", workspace=workspace, name=mutation["file"], content=mutation["text"], mode="overwrite", dry_run=True, wait_ms=60000
             )
             took = time.monotonic() - begin
-            # Every second time as an agent would ask, that reads the answer first.
-            pause = PAUSE if nth % 2 else 0
             time.sleep(pause)
             after = reads.seconds()
             row = judge(mutation, told, reply, root, language.truth.lies_in, strata_of)
