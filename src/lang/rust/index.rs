@@ -416,17 +416,21 @@ pub(super) fn names_now(context: &Context<'_>, file: FileId) -> Arc<Names> {
 
 impl View {
     /// Brings the index up to date; a change stops it, and nothing is lost.
-    /// `progress` is told how many files are done, of how many.
+    /// `progress` is told how many files are done, of how many; each counts twice.
     pub(super) fn fill(self, progress: &dyn Fn(usize, usize)) -> Result<()> {
         self.ask(|it| {
             let started = Instant::now();
             verify(it.db);
             let mut read = 0;
-            let files: Vec<&Arc<File>> = it.files.of(Language::Rust).collect();
-            for (done, file) in files.iter().enumerate() {
+            let files = it.files.of(Language::Rust).filter_map(|file| Some((file, it.file_id(&file.path)?)));
+            let files: Vec<(&Arc<File>, FileId)> = files.collect();
+            let tell = |done| {
                 it.db.unwind_if_revision_cancelled();
-                progress(done, files.len());
-                let Some(id) = it.file_id(&file.path) else { continue };
+                progress(done, 2 * files.len());
+            };
+            // Who names what first: questions wait for that, and only changes for what is wrong.
+            for (done, &(file, id)) in files.iter().enumerate() {
+                tell(done);
                 if it.index.names(id).is_none_or(|it| !it.is_complete()) {
                     it.index.learn_names(id, names_of(it.db, it.db.file_text(id)));
                     read += 1;
@@ -438,6 +442,9 @@ impl View {
                 it.known_symbols(file, id).upstream.get_or_init(|| it.upstream(id));
                 // A change of another file's declarations asks what this one names outside of its bodies.
                 outside(it.db, id);
+            }
+            for (done, &(file, id)) in files.iter().enumerate() {
+                tell(files.len() + done);
                 if it.index.errors(id).is_none() {
                     it.index.learn_errors(id, Arc::new(it.errors_of_file(file)));
                 }
