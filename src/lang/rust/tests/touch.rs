@@ -55,9 +55,10 @@ pub(super) fn all_faults(it: &Loaded) -> Vec<String> {
     found.unwrap()
 }
 
-fn known(it: &Loaded, files: &[&str]) -> String {
-    let names = files.iter().filter(|file| it.rust.knows_names_of(file));
-    names.map(|it| it.rsplit('/').next().unwrap().trim_end_matches(".rs")).collect::<Vec<_>>().join(" ")
+/// Those of these modules of which all names are known.
+fn known(it: &Loaded, modules: &[&str]) -> String {
+    let is_known = |module: &&&str| it.rust.knows_names_of(&format!("src/{module}.rs"));
+    modules.iter().filter(is_known).copied().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -91,9 +92,7 @@ fn a_signature_touches_what_names_it() {
         ("src/linked.rs", "//! See [`free`](crate::base::free).\npub fn f() {}\n"),
     ]);
     it.fill();
-    let files = ["alias", "base", "caller", "constant", "linked", "made", "makers", "opaque", "other", "user"];
-    let files: Vec<String> = files.iter().map(|it| format!("src/{it}.rs")).collect();
-    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let modules = ["alias", "base", "caller", "constant", "linked", "made", "makers", "opaque", "other", "user"];
     for (from, to, left) in [
         // What means another thing stays known, though it has the same name.
         (
@@ -129,7 +128,7 @@ fn a_signature_touches_what_names_it() {
         ("pub struct Thing;", "pub struct Thing(u8);", ""),
     ] {
         apply(&mut it, "src/base.rs", from, to);
-        assert_eq!(known(&it, &files), left, "{to}");
+        assert_eq!(known(&it, &modules), left, "{to}");
         assert_eq!(all_faults(&it), [] as [String; 0], "{to}");
         it.fill();
         assert_eq!(all_faults(&it), [] as [String; 0], "all known after {to}");
@@ -247,9 +246,7 @@ fn what_stands_in_a_trait_or_a_module_and_what_a_macro_names_is_told_apart() {
         ("src/other.rs", "pub struct Other { made: u8 }\nimpl Other { fn made(&self) -> u8 { self.made } }\n"),
     ]);
     it.fill();
-    let files = ["base", "caller", "implementor", "lib", "made", "makers", "other"];
-    let files: Vec<String> = files.iter().map(|it| format!("src/{it}.rs")).collect();
-    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let modules = ["base", "caller", "implementor", "lib", "made", "makers", "other"];
     for (file, from, to, left) in [
         (
             "src/base.rs",
@@ -272,7 +269,7 @@ fn what_stands_in_a_trait_or_a_module_and_what_a_macro_names_is_told_apart() {
         ("src/lib.rs", "fn root(a: u8)", "fn root(extra: u8, a: u8)", "base caller implementor made makers other"),
     ] {
         apply(&mut it, file, from, to);
-        assert_eq!(known(&it, &files), left, "{to}");
+        assert_eq!(known(&it, &modules), left, "{to}");
         assert_eq!(all_faults(&it), [] as [String; 0], "{to}");
         it.fill();
         assert_eq!(all_faults(&it), [] as [String; 0], "all known after {to}");
@@ -364,9 +361,7 @@ fn what_comes_and_goes_touches_what_writes_its_name() {
         ("src/other.rs", "pub fn f() { crate::base::other(); }\n"),
     ]);
     it.fill();
-    let files = ["base", "chained", "glob", "local", "other", "shape", "user"];
-    let files: Vec<String> = files.iter().map(|it| format!("src/{it}.rs")).collect();
-    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let modules = ["base", "chained", "glob", "local", "other", "shape", "user"];
     for (from, to, left) in [
         // Of a trait's implementation: what works with the trait goes by the trait.
         ("    fn size(&self) -> u8 { 1 }", "    fn size(&self) -> u16 { 1 }", "chained glob local other shape"),
@@ -386,7 +381,7 @@ fn what_comes_and_goes_touches_what_writes_its_name() {
         ("fn twice(&self) -> u8 { 2 }", "", ""),
     ] {
         apply(&mut it, "src/base.rs", from, to);
-        assert_eq!(known(&it, &files), left, "{from} to {to}");
+        assert_eq!(known(&it, &modules), left, "{from} to {to}");
         assert_eq!(all_faults(&it), [] as [String; 0], "{from} to {to}");
         it.fill();
         assert_eq!(all_faults(&it), [] as [String; 0], "all known after {from} to {to}");
