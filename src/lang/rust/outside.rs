@@ -14,6 +14,7 @@ use rustc_hash::FxHasher;
 
 use super::engine::FileIds;
 use super::index::IndexDatabase;
+use super::touch::units;
 use super::view::span;
 use crate::model::{Language, Span};
 
@@ -177,19 +178,30 @@ impl Outside {
         &self.plain
     }
 
-    /// For each of the stretches after a change the one that it was before it, if nothing in it and around it differs.
+    /// For each of the stretches after a change the one that it was before it, if what is named in it means what it did.
+    /// What stands in no stretch names nothing.
     pub(super) fn unchanged(&self, after: &Outside) -> Vec<(Option<Span>, Span)> {
         let (old, new) = (self.stretches(), after.stretches());
-        let is_same = |(a, b): (usize, usize)| {
-            // Every second one is a body.
-            let within = |it: &Outside, at: usize| (at % 2 == 1).then(|| it.within[at / 2]);
-            self.text(old[a]) == after.text(new[b]) && within(self, a) == within(after, b)
-        };
+        // Every second one is a body.
+        let within = |it: &Outside, at: usize| (at % 2 == 1).then(|| it.within[at / 2]);
+        let is_same =
+            |(a, b): (usize, usize)| self.text(old[a]) == after.text(new[b]) && within(self, a) == within(after, b);
         let both = old.len().min(new.len());
         let is_same_row =
             self.plain.len() == after.plain.len() && self.plain.iter().zip(&after.plain).all(|(a, b)| a.is_same(b));
         if is_same_row && old.len() == new.len() {
-            return (0..both).map(|it| (is_same((it, it)).then_some(old[it]), new[it])).collect();
+            let parts = |at: usize| {
+                let is_body = within(self, at).is_some() && within(self, at) == within(after, at);
+                let parts = units::unchanged(is_body.then(|| self.text(old[at]))?, after.text(new[at]))?;
+                let moved = |it: Span, by: usize| it.moved(|at| at + by);
+                let both = parts.into_iter();
+                Some(both.map(|(a, b)| (a.map(|it| moved(it, old[at].start)), moved(b, new[at].start))).collect())
+            };
+            let stretch = |at: usize| match is_same((at, at)) {
+                true => vec![(Some(old[at]), new[at])],
+                false => parts(at).unwrap_or_else(|| vec![(None, new[at])]),
+            };
+            return (0..both).flat_map(stretch).collect();
         }
         // What surrounds one that is the same may be another, except where all up to an end of the text is the same.
         let first = (0..both).take_while(|it| is_same((*it, *it))).count();

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use ra_ap_ide::{FilePosition, FindAllRefsConfig, RaFixtureConfig};
 
+mod bodies;
 mod describe;
 mod judge;
 mod names;

@@ -24,6 +24,7 @@
 //!   Its own body sees of the parameters that differ their names, and no macro can come upon these by itself.
 
 mod told;
+pub(super) mod units;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -164,7 +165,7 @@ impl Pass<'_> {
             }
             let body = before.body_around(at);
             if let Some(body) = body.filter(|_| word.change == Change::Any) {
-                self.touch(file, body);
+                self.touch_body(file, &before, body, at);
                 continue;
             }
             let tree = tree.get_or_insert_with(|| self.tree(file, &text));
@@ -174,7 +175,7 @@ impl Pass<'_> {
             }
             match (self.look_at_call(file, word, &token), body) {
                 (Some(()), _) => {}
-                (None, Some(body)) => self.touch(file, body),
+                (None, Some(body)) => self.touch_body(file, &before, body, at),
                 (None, None) => self.look_at(file, &before, &token, word.change)?,
             }
         }
@@ -273,6 +274,14 @@ impl Pass<'_> {
             span(token.text_range())
         };
         told.map(|it| word(it.0)).collect()
+    }
+
+    /// A name in a body means something else, and so may what it tells the rest of it.
+    fn touch_body(&mut self, file: FileId, before: &Outside, body: Span, at: usize) {
+        match units::touched(before.text(body), at - body.start) {
+            Some(parts) => parts.into_iter().for_each(|it| self.touch(file, it.moved(|at| at + body.start))),
+            None => self.touch(file, body),
+        }
     }
 
     fn touch(&mut self, file: FileId, stretch: Span) {

@@ -55,6 +55,12 @@ pub(super) fn all_faults(it: &Loaded) -> Vec<String> {
     found.unwrap()
 }
 
+/// Those of one file.
+pub(super) fn faults_of(it: &Loaded, file: &str) -> Vec<String> {
+    let view = it.rust.view(it.files.clone());
+    view.ask(|it| Ok(faults(it, it.files.get(file).unwrap(), it.file_id(file).unwrap()))).unwrap()
+}
+
 /// Those of these modules of which all names are known.
 fn known(it: &Loaded, modules: &[&str]) -> String {
     let is_known = |module: &&&str| it.rust.knows_names_of(&format!("src/{module}.rs"));

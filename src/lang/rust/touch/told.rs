@@ -82,7 +82,7 @@ pub(super) fn is_closed(arguments: &ast::ArgList) -> bool {
 }
 
 /// Whether a token may name a local variable, or hold names that do.
-fn may_be_local(token: &SyntaxToken) -> bool {
+pub(super) fn may_be_local(token: &SyntaxToken) -> bool {
     let is_in_macro = || token.parent_ancestors().any(|it| ast::TokenTree::can_cast(it.kind()));
     match token.kind() {
         SyntaxKind::IDENT => {}
@@ -106,29 +106,33 @@ fn may_be_local(token: &SyntaxToken) -> bool {
 /// Whether a name means variables in an item, each of which has a type that is written in full, or a constant.
 fn is_typed(name: &str, item: &SyntaxNode) -> bool {
     let is_it = |it: &SyntaxToken| it.kind() == SyntaxKind::IDENT && it.text().trim_start_matches("r#") == name;
-    let is_full = |ty: Option<ast::Type>| {
-        let is_open = |it: &SyntaxNode| ast::InferType::can_cast(it.kind()) || ast::MacroType::can_cast(it.kind());
-        ty.is_some_and(|ty| !ty.syntax().descendants().any(|it| is_open(&it)))
-    };
     let mut is_known = name.starts_with(char::is_uppercase);
     for token in item.descendants_with_tokens().filter_map(|it| it.into_token()).filter(is_it) {
         // A macro may declare it.
         if token.parent_ancestors().any(|it| ast::TokenTree::can_cast(it.kind())) {
             return false;
         }
-        let pattern = token.parent().and_then(|it| it.parent()).filter(|it| ast::IdentPat::can_cast(it.kind()));
+        let pattern = token.parent().and_then(|it| it.parent()).and_then(ast::IdentPat::cast);
         let Some(pattern) = pattern else { continue };
-        let around = pattern.ancestors().find(|it| !ast::Pat::can_cast(it.kind()) && !is_in_pattern(it));
-        let is_declared_in_full = around.is_some_and(|it| match ast::Param::cast(it.clone()) {
-            Some(parameter) => is_full(parameter.ty()),
-            None => ast::LetStmt::cast(it).is_some_and(|it| is_full(it.ty())),
-        });
-        if !is_declared_in_full {
+        if !is_declared_in_full(&pattern) {
             return false;
         }
         is_known = true;
     }
     is_known
+}
+
+/// Whether the type of a variable is written in full where it is declared.
+pub(super) fn is_declared_in_full(pattern: &ast::IdentPat) -> bool {
+    let is_full = |ty: Option<ast::Type>| {
+        let is_open = |it: &SyntaxNode| ast::InferType::can_cast(it.kind()) || ast::MacroType::can_cast(it.kind());
+        ty.is_some_and(|ty| !ty.syntax().descendants().any(|it| is_open(&it)))
+    };
+    let around = pattern.syntax().ancestors().find(|it| !ast::Pat::can_cast(it.kind()) && !is_in_pattern(it));
+    around.is_some_and(|it| match ast::Param::cast(it.clone()) {
+        Some(parameter) => is_full(parameter.ty()),
+        None => ast::LetStmt::cast(it).is_some_and(|it| is_full(it.ty())),
+    })
 }
 
 fn is_in_pattern(node: &SyntaxNode) -> bool {
