@@ -36,7 +36,7 @@ use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
 
-use self::told::{arguments, is_body_told_apart, is_closed, is_plain, is_plain_call};
+use self::told::{arguments, is_body_told_apart, is_closed, is_declared_by_macro, is_plain, is_plain_call};
 use super::index::Index;
 use super::named::{Names, Sense};
 use super::names::Key;
@@ -105,11 +105,15 @@ pub(super) fn touched(
     }
     while let Some(word) = pass.waiting.pop() {
         if pass.seen.len() > MAX_WORDS {
+            tracing::debug!(word = word.text, change = ?word.change, "touches too much");
             return None;
         }
         let only = word.only.and_then(|(file, id)| index.declared(file, id));
         for file in reached {
-            pass.look(*file, &word, only)?;
+            if pass.look(*file, &word, only).is_none() {
+                tracing::debug!(word = word.text, change = ?word.change, ?file, "touches everything");
+                return None;
+            }
         }
     }
     for stretches in pass.touched.stretches.values_mut() {
@@ -170,6 +174,10 @@ impl Pass<'_> {
             }
             let tree = tree.get_or_insert_with(|| self.tree(file, &text));
             let token = tree.token_at_offset(text_size(at)).right_biased()?;
+            if is_declared_by_macro(&token) {
+                self.touched.judged.insert(file);
+                continue;
+            }
             if matches!(word.change, Change::Inside | Change::Output) && !may_name_macro(&token) {
                 continue;
             }

@@ -142,13 +142,32 @@ fn is_in_pattern(node: &SyntaxNode) -> bool {
 
 /// Whether what a macro makes calls this without arguments, and it is not handed to another macro before.
 pub(super) fn is_plain_call(token: &SyntaxToken) -> bool {
-    let after = |it: &SyntaxToken| skip_trivia_token(it.next_token()?, Direction::Next);
-    let before = |it: &SyntaxToken| skip_trivia_token(it.prev_token()?, Direction::Prev);
     let opens = after(token).filter(|it| it.kind() == SyntaxKind::L_PAREN);
     let is_called = opens.and_then(|it| after(&it)).is_some_and(|it| it.kind() == SyntaxKind::R_PAREN);
-    let is_declared = before(token).is_some_and(|it| it.kind() == SyntaxKind::FN_KW);
-    let mut trees =
-        token.parent_ancestors().filter_map(ast::TokenTree::cast).filter_map(|it| it.left_delimiter_token());
-    let is_handed_on = trees.any(|it| before(&it).is_some_and(|it| it.kind() == SyntaxKind::BANG));
-    is_called && !is_declared && !is_handed_on
+    is_called && !is_declared(token) && !is_handed_on(token)
+}
+
+/// Whether what a macro makes declares another function of this name.
+pub(super) fn is_declared_by_macro(token: &SyntaxToken) -> bool {
+    let is_in_macro = || token.parent_ancestors().any(|it| ast::MacroRules::can_cast(it.kind()));
+    is_declared(token) && is_in_macro() && !is_handed_on(token)
+}
+
+fn is_declared(token: &SyntaxToken) -> bool {
+    before(token).is_some_and(|it| it.kind() == SyntaxKind::FN_KW)
+}
+
+/// Whether a name in what a macro makes is given to another macro.
+fn is_handed_on(token: &SyntaxToken) -> bool {
+    let trees = token.parent_ancestors().filter_map(ast::TokenTree::cast);
+    let mut opening = trees.filter_map(|it| it.left_delimiter_token());
+    opening.any(|it| before(&it).is_some_and(|it| it.kind() == SyntaxKind::BANG))
+}
+
+fn before(token: &SyntaxToken) -> Option<SyntaxToken> {
+    skip_trivia_token(token.prev_token()?, Direction::Prev)
+}
+
+fn after(token: &SyntaxToken) -> Option<SyntaxToken> {
+    skip_trivia_token(token.next_token()?, Direction::Next)
 }
