@@ -1,6 +1,8 @@
 //! What other files can see of a file: what tells a change that only its own file must be read again for from one that
 //! may reach any.
 
+mod unchanged;
+
 use std::collections::HashSet;
 use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -14,7 +16,6 @@ use rustc_hash::FxHasher;
 
 use super::engine::FileIds;
 use super::index::IndexDatabase;
-use super::touch::units;
 use super::view::span;
 use crate::model::{Language, Span};
 
@@ -176,54 +177,6 @@ impl Outside {
 
     pub(super) fn plain(&self) -> &[Plain] {
         &self.plain
-    }
-
-    /// For each of the stretches after a change the one that it was before it, if what is named in it means what it did.
-    /// What stands in no stretch names nothing.
-    pub(super) fn unchanged(&self, after: &Outside) -> Vec<(Option<Span>, Span)> {
-        let (old, new) = (self.stretches(), after.stretches());
-        // Every second one is a body.
-        let within = |it: &Outside, at: usize| (at % 2 == 1).then(|| it.within[at / 2]);
-        let is_same =
-            |(a, b): (usize, usize)| self.text(old[a]) == after.text(new[b]) && within(self, a) == within(after, b);
-        let both = old.len().min(new.len());
-        let is_same_row =
-            self.plain.len() == after.plain.len() && self.plain.iter().zip(&after.plain).all(|(a, b)| a.is_same(b));
-        if is_same_row && old.len() == new.len() {
-            let parts = |at: usize| {
-                let is_body = within(self, at).is_some() && within(self, at) == within(after, at);
-                let parts = units::unchanged(is_body.then(|| self.text(old[at]))?, after.text(new[at]))?;
-                let moved = |it: Span, by: usize| it.moved(|at| at + by);
-                let both = parts.into_iter();
-                Some(both.map(|(a, b)| (a.map(|it| moved(it, old[at].start)), moved(b, new[at].start))).collect())
-            };
-            let stretch = |at: usize| match is_same((at, at)) {
-                true => vec![(Some(old[at]), new[at])],
-                false => parts(at).unwrap_or_else(|| vec![(None, new[at])]),
-            };
-            return (0..both).flat_map(stretch).collect();
-        }
-        // What surrounds one that is the same may be another, except where all up to an end of the text is the same.
-        let first = (0..both).take_while(|it| is_same((*it, *it))).count();
-        let last = (1..=both - first).take_while(|it| is_same((old.len() - it, new.len() - it))).count();
-        let partner = |at: usize| match at {
-            _ if at < first => Some(old[at]),
-            _ if at >= new.len() - last => Some(old[at + old.len() - new.len()]),
-            _ => None,
-        };
-        (0..new.len()).map(|it| (partner(it), new[it])).collect()
-    }
-
-    /// The text cut where bodies begin and end.
-    fn stretches(&self) -> Vec<Span> {
-        let mut from = 0;
-        let mut stretches = Vec::with_capacity(2 * self.bodies.len() + 1);
-        for body in &self.bodies {
-            stretches.extend([Span::new(from, body.start), *body]);
-            from = body.end;
-        }
-        stretches.push(Span::new(from, self.text.len()));
-        stretches
     }
 }
 

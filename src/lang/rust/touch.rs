@@ -23,7 +23,7 @@
 //!   implementation of a trait is meant may. This holds for calls alone: who hands the function on, hands on its parameters.
 //!   Its own body sees of the parameters that differ their names, and no macro can come upon these by itself.
 
-mod told;
+pub(super) mod told;
 pub(super) mod units;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};

@@ -4,6 +4,7 @@ use ra_ap_syntax::{AstNode as _, Edition, SyntaxNode, ast};
 
 use super::touch::faults_of;
 use super::*;
+use crate::lang::rust::named::Names;
 
 const BASE: &str = "#[derive(Default, Clone)]\npub struct A;\nimpl A { pub fn m(&self) {} pub fn yes(&self) -> bool { true } }\n\
                     #[derive(Default)]\npub struct B;\nimpl B { pub fn m(&self) {} }\n\
@@ -166,4 +167,34 @@ fn nothing_known_is_wrong_after_statements_by_chance() {
     }
     println!("{made} edits, something of the body stays known after {stays}");
     assert!(made * 10 >= count * 9 && stays > 0, "{made} edits, {stays}");
+}
+
+#[test]
+fn another_parameter_leaves_the_rest_of_a_head_known() {
+    let lib = "pub struct A;\npub struct B;\n/// Of [`A`].\npub fn free(a: A, b: B) -> A { a }\n\
+               impl A {\n    pub fn with(&self, b: B) -> A { A }\n}\npub trait Size {\n    fn size(&self, a: A) -> B;\n}\n";
+    let (_directory, mut it) = fixture(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib)]);
+    it.fill();
+    for (from, to, expected) in [
+        ("(a: A, b", "(a: A, extra: Vec<A>, b", "extra Vec A"),
+        ("extra: Vec<A>, ", "", ""),
+        ("(&self, b: B)", "(&self, a: A)", "self a A"),
+        ("size(&self, a: A)", "size(&self, a: A, b: B)", "b B"),
+        // Of what it returns more is told than to who calls it.
+        ("size(&self, a: A, b: B) -> B", "size(&self, a: A, b: B) -> A", "all"),
+    ] {
+        apply(&mut it, "src/lib.rs", from, to);
+        let text = it.files.get("src/lib.rs").unwrap().text.clone();
+        let names = it.rust.view(it.files.clone()).ask(|it| Ok(it.index.names(it.file_id("src/lib.rs").unwrap())));
+        let names = names.unwrap();
+        let unknown = |names: &Names| {
+            let mut words = text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+            let at = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+            let all: Vec<&str> = words.by_ref().filter(|it| !names.is_known_at(at(it))).collect();
+            all.join(" ")
+        };
+        assert_eq!(names.as_deref().map_or("all".to_owned(), unknown), expected, "{to}");
+        assert_eq!(faults_of(&it, "src/lib.rs"), [] as [String; 0], "{to}");
+        it.fill();
+    }
 }

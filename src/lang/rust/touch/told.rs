@@ -6,25 +6,52 @@ use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, SyntaxNode, Syn
 
 use crate::lang::rust::calls::call_by;
 use crate::lang::rust::outside::{Outside, Plain, has_plain_attributes};
+use crate::lang::rust::view::span;
+use crate::model::Span;
 use crate::text::words::occurrences;
 
 /// Whether the body of a function names none of the parameters that came, went or are of another type.
 pub(super) fn is_body_told_apart(before: &Outside, after: &Outside, item: &Plain) -> bool {
     let read = |of: &Outside, item: &Plain| {
-        let file = ast::SourceFile::parse(of.text(item.at), Edition::CURRENT).tree();
-        let function = file.syntax().descendants().find_map(ast::Fn::cast)?;
-        let parameters: Vec<ast::Param> = function.param_list()?.params().collect();
+        let (function, parameters) = parameters(of.text(item.at))?;
         Some((parameters, function.body()?.to_string()))
     };
     let both = read(before, item).zip(after.plain_of(item).and_then(|it| read(after, it)));
     let Some(((mut old, body), (mut new, _))) = both else { return false };
-    let is_same = |a: &ast::Param, b: &ast::Param| a.syntax().text() == b.syntax().text();
     let kept = old.clone();
     old.retain(|it| !new.iter().any(|other| is_same(it, other)));
     new.retain(|it| !kept.iter().any(|other| is_same(it, other)));
     let patterns = old.iter().chain(&new).flat_map(|it| it.syntax().descendants()).filter_map(ast::IdentPat::cast);
     let mut names = patterns.filter_map(|it| it.name());
     names.all(|it| occurrences(&body, it.text().trim_start_matches("r#")).next().is_none())
+}
+
+/// The stretches of a function's text before a change and after it in which its parameters differ.
+pub(in crate::lang::rust) fn parameters_apart(before: &str, after: &str) -> Option<(Span, Span)> {
+    let (old, new) = (parameters(before)?, parameters(after)?);
+    let first = old.1.iter().zip(&new.1).take_while(|(a, b)| is_same(a, b)).count();
+    let ends = old.1[first..].iter().rev().zip(new.1[first..].iter().rev());
+    let last = ends.take_while(|(a, b)| is_same(a, b)).count();
+    let apart = |(function, all): &(ast::Fn, Vec<ast::Param>)| {
+        let list = span(function.param_list()?.syntax().text_range());
+        let at = |it: &ast::Param| span(it.syntax().text_range());
+        let start = all[..first].last().map_or(list.start, |it| at(it).end);
+        let end = all[all.len() - last..].first().map_or(list.end, |it| at(it).start);
+        Some(Span::new(start, end))
+    };
+    Some((apart(&old)?, apart(&new)?))
+}
+
+fn is_same(a: &ast::Param, b: &ast::Param) -> bool {
+    a.syntax().text() == b.syntax().text()
+}
+
+/// A function alone in a text, with its parameters but the receiver.
+fn parameters(text: &str) -> Option<(ast::Fn, Vec<ast::Param>)> {
+    let file = ast::SourceFile::parse(text, Edition::CURRENT).tree();
+    let function = file.syntax().descendants().find_map(ast::Fn::cast)?;
+    let parameters = function.param_list()?.params().collect();
+    Some((function, parameters))
 }
 
 /// Whether nothing is declared in arguments and no macro is at work, so that what is expected of their types tells no
