@@ -10,11 +10,11 @@ use crate::lang::rust::view::span;
 use crate::model::Span;
 use crate::text::words::occurrences;
 
-/// Whether the body of a function names none of the parameters that came, went or are of another type.
+/// Whether the body of a function, if it has one, names none of the parameters that came, went or are of another type.
 pub(super) fn is_body_told_apart(before: &Outside, after: &Outside, item: &Plain) -> bool {
     let read = |of: &Outside, item: &Plain| {
         let (function, parameters) = parameters(of.text(item.at))?;
-        Some((parameters, function.body()?.to_string()))
+        Some((parameters, function.body().map(|it| it.to_string()).unwrap_or_default()))
     };
     let both = read(before, item).zip(after.plain_of(item).and_then(|it| read(after, it)));
     let Some(((mut old, body), (mut new, _))) = both else { return false };

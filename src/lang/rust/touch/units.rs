@@ -6,8 +6,8 @@
 //! what it did but for what names their variables, and so on. A statement within a block of another stands for itself, as
 //! long as it neither tells the block's type nor stands in a closure.
 //!
-//! A macro names what it is given, in texts as well, and declares nothing unless it stands as a statement; that is assumed
-//! of the standard library's alone, or what has their names. A body in which another stands where something differs is
+//! A macro names what it is given, in texts as well, and declares nothing; that is assumed of the standard library's alone,
+//! or what has their names. A body in which another stands where something differs is
 //! touched as a whole; and one where the items within it differ, or that cannot be read.
 
 use std::collections::BTreeSet;
@@ -261,7 +261,13 @@ impl Unit {
         self.tokens.push((Span::new(at.start - HEAD.len(), at.end - HEAD.len()), token.text().to_owned()));
         if may_be_local(token) {
             let words = token.text().split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty());
-            self.named.extend(words.map(str::to_owned));
+            let words: Vec<String> = words.map(str::to_owned).collect();
+            let mut calls = token.parent_ancestors().filter_map(ast::MacroCall::cast);
+            if calls.any(|it| !is_plain_macro(&it)) {
+                self.declared.extend(words.iter().cloned());
+                self.inferred.extend(words.iter().cloned());
+            }
+            self.named.extend(words);
         }
         let name = token.parent().filter(|it| ast::Name::can_cast(it.kind())).and_then(|it| it.parent());
         let Some(pattern) = name.and_then(ast::IdentPat::cast) else { return };
