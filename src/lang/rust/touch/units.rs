@@ -6,9 +6,9 @@
 //! what it did but for what names their variables, and so on. A statement within a block of another stands for itself, as
 //! long as it neither tells the block's type nor stands in a closure.
 //!
-//! A macro names what it is given, in texts as well, and declares nothing; that is assumed of the standard library's alone,
-//! or what has their names. A body in which another stands where something differs is
-//! touched as a whole; and one where the items within it differ, or that cannot be read.
+//! A macro names what it is given, in texts as well, and declares nothing; that is assumed of the standard library's
+//! alone, or what has their names. Where another stands in what differs or in what that tells something, all of the body
+//! is touched; and where items within it differ, or it cannot be read.
 
 use std::collections::BTreeSet;
 
