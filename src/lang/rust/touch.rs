@@ -2,8 +2,8 @@
 //!
 //! A name means what it does by where it stands and by the types around it, and each type begins at a name that is
 //! written. So where functions, constants and statics get another signature, come, go or get another name, only what
-//! names them is touched: the bodies that do, and what is declared by naming them, which touches in its turn who names
-//! that. All this is found by words. What cannot be told so touches everything.
+//! names them is touched: of bodies what does and what its variables tell (`units`), and what is declared by naming them,
+//! which touches in its turn who names that. All this is found by words. What cannot be told so touches everything.
 //!
 //! Why this is enough:
 //! - A scope, a block of methods and a chain of receivers are each asked for one name. What has another name than what
