@@ -103,7 +103,8 @@ impl<'db> Context<'db> {
         let mut reach = Reach { causes: self.causes(scene, deltas), ..Reach::default() };
         let mut units: BTreeSet<(Arc<str>, usize)> = BTreeSet::new();
         let mut miscalls = self.bodies_around(&reach.causes, scene, &mut units);
-        for cause in reach.causes.iter().filter(|it| it.is_itself) {
+        // What a literal or a pattern of a type lacks or has too much is wrong in macros too.
+        for cause in reach.causes.iter().filter(|it| it.is_itself || it.delta.is_some()) {
             self.follow_macros(cause, &cause.in_macros, MAX_MACROS, &mut units);
         }
         units.extend(self.made_anew(scene, deltas, &reach.causes));
