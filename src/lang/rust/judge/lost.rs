@@ -4,11 +4,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ra_ap_hir::{Module, ModuleDef, PathResolution};
+use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution};
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxNode, ast};
 
 use super::reach::has_body;
+use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{Diagnostic, Span, SymbolKind};
 use crate::text::words::words;
@@ -56,6 +57,12 @@ pub(super) fn is_of_a_body(error: &Diagnostic) -> bool {
 }
 
 impl<'db> Context<'db> {
+    /// Whether a member of `Self` is missed, that a trait would have.
+    pub(super) fn is_of_self(&self, error: &Diagnostic) -> bool {
+        let before = || self.files.get(&error.place.file)?.text.get(..error.place.start);
+        error.code.as_deref() == Some("E0412") && before().is_some_and(|it| it.ends_with("Self::"))
+    }
+
     /// What a broken import would have brought in: the name itself, or members of what it names.
     pub(super) fn note_lost<'a>(
         &self,
@@ -69,7 +76,8 @@ impl<'db> Context<'db> {
         let scope = around.iter().rfind(|it| it.kind == SymbolKind::Module || has_body(it.kind));
         let within = scope.map_or(Span::new(0, file.text.len()), |it| it.span);
         let leads_on = file.text.get(import.place.end..).is_some_and(|it| it.trim_start().starts_with("::"));
-        let names: Vec<&str> = if leads_on { members.collect() } else { vec![name] };
+        let mut names: Vec<&str> = if leads_on { members.collect() } else { vec![name] };
+        names.retain(|it| !self.is_globbed_variant(import, it));
         lost.entry(file.path.clone()).or_default().extend(names.into_iter().map(|it| (it.to_owned(), within)));
     }
 
@@ -144,6 +152,19 @@ impl<'db> Context<'db> {
         modules.collect()
     }
 
+    /// Whether a variant of that name is brought in by a glob beside an import: then it is what the name means.
+    fn is_globbed_variant(&self, import: &Diagnostic, name: &str) -> bool {
+        let Some(module) = self.module_around(import) else { return false };
+        let trees = self.nodes_in(module).filter_map(ast::Use::cast).filter_map(|it| it.use_tree());
+        let globs = trees.filter(|it| it.star_token().is_some()).filter_map(|it| it.path());
+        globs.into_iter().any(|it| match self.sema.resolve_path(&it) {
+            Some(PathResolution::Def(ModuleDef::Adt(Adt::Enum(it)))) => {
+                it.variants(self.db).iter().any(|it| it.name(self.db).as_str() == name)
+            }
+            _ => false,
+        })
+    }
+
     /// Where something stands in the whole crate, each module being where it is declared.
     fn order_of(&self, error: &Diagnostic, within: Module) -> Vec<usize> {
         let declared = |it: Module| Some(span(it.declaration_source(self.db)?.value.syntax().text_range()).start);
@@ -175,7 +196,19 @@ impl<'db> Context<'db> {
         }
         let text = self.text_of(error).unwrap_or_default();
         let first = text.split(|it: char| !it.is_alphanumeric() && it != '_').next().unwrap_or_default();
-        is_lost(lost, error, first) && self.is_bare(error)
+        (is_lost(lost, error, first) || self.is_lost_in_definition(lost, error, first)) && self.is_bare(error)
+    }
+
+    /// Whether a name stands in the definition of a macro, and would have been imported wherever that is called.
+    fn is_lost_in_definition(&self, lost: &LostImports, error: &Diagnostic, name: &str) -> bool {
+        let names = || lost.values().flatten().any(|it| it.0 == name);
+        let id = self.file_id(&error.place.file).filter(|_| names());
+        let Some(definition) = id.and_then(|id| self.macro_around(id, error.place.start)) else { return false };
+        let is_lost_there = |it: &Occurrence| {
+            let names = lost.get(&it.file.path).into_iter().flatten();
+            names.into_iter().any(|(lost, within)| lost == name && within.contains(it.at.start))
+        };
+        self.find(&[definition]).into_iter().all(|it| !it.items.is_empty() && it.items.iter().all(is_lost_there))
     }
 
     /// Whether an error is there because a type is not known any more: that is told where the type is named, or was

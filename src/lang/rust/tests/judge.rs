@@ -177,6 +177,29 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ),
     ("a derive dropped that reads attributes", "#[derive(Default)]\npub enum Mode", "pub enum Mode"),
     ("a field renamed by whose name there is a method", "    pub items: Vec<String>,", "    pub things: Vec<String>,"),
+    ("imports removed that macros read", "use self::pieces::{Piece, Whole};\n", "\n"),
+    ("an import of a trait removed whose type is named", "use std::str::FromStr;\n", "\n"),
+    ("a variant gone in which a text was", "    Tuple(String, Host),\n", ""),
+    ("a type gone in which a text was", "pub enum Origin {", "pub enum Source {"),
+    ("a pattern of a future", "pub fn found(", "pub async fn found("),
+    (
+        "a constant that only a macro of itself names",
+        "pub const INPUTS: &[u8] =",
+        "pub const INPUTS: fn() -> u8 = branch; pub const _IN: &[u8] =",
+    ),
+    ("a type gone that is converted", "pub struct Authority(", "pub struct Authorities("),
+    ("a method gone that what is behind has", "    pub fn as_str(", "    pub fn as_text("),
+    ("a method hidden that what is behind has", "    pub fn as_str(", "    fn as_str("),
+    ("arms behind a wrong one", "pub fn branch() -> u8 {\n    1", "pub fn branch() -> Option<u8> {\n    None"),
+    ("a field added to what a macro in a macro makes", "pub struct Placed {", "pub struct Placed {\n    pub more: u8,"),
+    (
+        "a method of what macros of macros implement",
+        "    fn process(&mut self, it: I)",
+        "    fn process(&mut self, it: I, _: u8)",
+    ),
+    ("one more that they do not", "pub trait Process<I> {", "pub trait Process<I> {\n    fn more(&self);"),
+    ("a method gone that macros implement", "    fn size(&self) -> u8;\n", ""),
+    ("a type gone whose values have numbers", "pub struct Bytes<", "pub struct Octets<"),
 ];
 
 const HARMLESS: &[(&str, &str, &str)] = &[
