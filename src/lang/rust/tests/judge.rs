@@ -307,7 +307,7 @@ const MAKER: &[(&str, &str)] = &[
     ("maker/src/lib.rs", include_str!("judged/maker.rs")),
     (
         "src/lib.rs",
-        "#[derive(maker::Tags)]\n#[check(helper(1))]\n#[call(\"deep::other\")]\npub enum Shape {\n    Round,\n    Flat,\n}\n\npub fn helper(it: u8) -> u8 {\n    it\n}\n\npub fn flat() -> ShapeTag {\n    ShapeTag::Flat\n}\n\npub fn is_round(it: &ShapeTag) -> bool {\n    matches!(it, ShapeTag::Round)\n}\n\npub mod deep {\n    pub fn other() -> u8 {\n        1\n    }\n}\n",
+        "#[derive(maker::Tags)]\n#[check(helper(1))]\n#[call(\"deep::other\")]\npub enum Shape {\n    Round,\n    Flat,\n}\n\npub fn helper(it: u8) -> u8 {\n    it\n}\n\npub fn flat() -> ShapeTag {\n    ShapeTag::Flat\n}\n\npub fn is_round(it: &ShapeTag) -> bool {\n    matches!(it, ShapeTag::Round)\n}\n\npub mod deep {\n    pub fn other() -> u8 {\n        1\n    }\n}\n\npub mod imported {\n    use maker::Tags;\n\n    #[derive(Clone, Tags)]\n    #[check(crate::helper(1))]\n    pub enum Other {\n        One,\n    }\n}\n",
     ),
     ("src/main.rs", "fn main() {\n    made::helper(1);\n}\n"),
 ];
@@ -324,6 +324,7 @@ fn what_macros_make_goes_with_its_type() {
         ("src/lib.rs", "    Round,\n", ""),
         ("src/lib.rs", "fn other()", "fn another()"),
         ("src/lib.rs", "fn other()", "fn other(_: u8)"),
+        ("src/lib.rs", "    use maker::Tags;\n", "\n"),
         ("src/main.rs", "fn main()", "fn mean()"),
     ] {
         let old = it.files.get(file).unwrap().text.clone();
