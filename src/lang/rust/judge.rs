@@ -5,6 +5,7 @@
 //! errors (`native`), and what the compiler checks and rust-analyzer does not (`rules`, `impls`).
 
 mod arity;
+mod bounds;
 mod branches;
 mod conflicts;
 mod constants;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution};
 use ra_ap_syntax::algo::skip_trivia_token;
+use ra_ap_syntax::ast::{HasGenericParams as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxNode, ast};
 
 use super::reach::has_body;
@@ -217,6 +218,7 @@ impl<'db> Context<'db> {
         let message = &error.message;
         match error.code.as_deref() {
             Some("E0282") => true,
+            Some("E0277" | "E0599") if self.is_of_unbound(error) => true,
             Some("E0599") if message.ends_with("for type `()`") => true,
             Some("E0277") if message.starts_with("the trait bound `(): ") => true,
             // Where an import is lost, the name does not mean another one from a prelude.
@@ -225,6 +227,32 @@ impl<'db> Context<'db> {
             Some("E0599") => message.starts_with("no ") && self.names_lost(gone, lost, error),
             _ => false,
         }
+    }
+
+    /// Whether an error speaks of a type parameter that is bound by something that means nothing: it may have any method.
+    fn is_of_unbound(&self, error: &Diagnostic) -> bool {
+        let told = error.message.split("for type `").nth(1).or_else(|| error.message.split("trait bound `").nth(1));
+        let name = told.unwrap_or_default().trim_start_matches(['&', ' ']).trim_start_matches("mut ");
+        let Some(name) = name.split(['`', ':']).next().filter(|it| it.chars().all(char::is_alphanumeric)) else {
+            return false;
+        };
+        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
+        let around = token.into_iter().flat_map(|it| it.parent_ancestors()).filter_map(ast::AnyHasGenericParams::cast);
+        around.into_iter().any(|it| {
+            let own = it.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
+            let own = own.filter(|it| it.name().is_some_and(|it| it.text() == name)).filter_map(|it| match it {
+                ast::TypeOrConstParam::Type(it) => it.type_bound_list(),
+                ast::TypeOrConstParam::Const(_) => None,
+            });
+            let clauses = it.where_clause().into_iter().flat_map(|it| it.predicates());
+            let clauses = clauses.filter(|it| it.ty().is_some_and(|it| it.syntax().text() == name));
+            let lists = own.chain(clauses.filter_map(|it| it.type_bound_list()));
+            let paths = lists.flat_map(|it| it.bounds()).filter_map(|it| match it.ty()? {
+                ast::Type::PathType(it) => it.path(),
+                _ => None,
+            });
+            paths.into_iter().any(|it| self.sema.resolve_path(&it).is_none())
+        })
     }
 
     /// Whether a line of an error names what is gone.

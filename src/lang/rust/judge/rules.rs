@@ -33,6 +33,15 @@ impl Told<'_> {
             self.new.push(diagnostic);
         }
     }
+
+    /// Those of one code.
+    pub(super) fn named(&self, code: &str) -> Vec<Diagnostic> {
+        self.new.iter().filter(|it| it.code.as_deref() == Some(code)).cloned().collect()
+    }
+
+    pub(super) fn forget(&mut self, is_none: impl Fn(&Diagnostic) -> bool) {
+        self.new.retain(|it| !is_none(it));
+    }
 }
 
 impl<'db> Context<'db> {
@@ -91,6 +100,7 @@ impl<'db> Context<'db> {
             self.without_files(file, &of_file, &mut told);
             self.without_main(file, &of_file).into_iter().for_each(|it| told.add(it));
         }
+        self.unfit_types(reach, scene, &mut told);
         let new = told.new;
         new.retain(|it| !self.follows_from(&lost_imports, it));
         let is_gone = |it: &Diagnostic| matches!(it.code.as_deref(), Some("E0432" | "E0433" | "E0412" | "E0603"));

@@ -493,3 +493,19 @@ pub trait Process<I> {
 }
 
 pub struct Bytes<'a>(pub &'a [u8]);
+
+pub trait Failure: std::fmt::Debug {}
+
+pub trait Decode {
+    type Error: Failure;
+    fn decode(&self) -> std::result::Result<u8, Self::Error>;
+}
+
+#[derive(Debug)]
+pub struct Broke;
+
+impl Failure for Broke {}
+
+pub fn spoken<T: fmt::Display>(it: T) -> String {
+    it.to_string()
+}

@@ -542,3 +542,10 @@ pub mod in_bytes {
         }
     }
 }
+
+impl shapes::Decode for Line {
+    type Error = shapes::Broke;
+    fn decode(&self) -> Result<u8, Self::Error> {
+        Err(shapes::Broke)
+    }
+}
