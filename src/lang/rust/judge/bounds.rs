@@ -18,7 +18,7 @@ impl<'db> Context<'db> {
         for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
             for it in cause.occurrences.iter().filter(|it| it.role == Role::Type) {
                 let token = scene.moved(&it.file.path, it.at.start).and_then(|at| self.token(it.id, at));
-                token.into_iter().for_each(|it| self.unfit_type(&it, told, &mut blocks));
+                token.into_iter().for_each(|it| self.unfit_type(&it, &cause.lost, told, &mut blocks));
             }
         }
         for error in told.named("E0405") {
@@ -28,7 +28,7 @@ impl<'db> Context<'db> {
             let adt = lost.and_then(|it| it.self_ty(self.db).as_adt()).map(Definition::Adt);
             for it in adt.into_iter().flat_map(|it| self.find(&[it])).flat_map(|it| it.items) {
                 let token = self.token(it.id, it.at.start).filter(|_| it.role == Role::Type);
-                token.into_iter().for_each(|it| self.unfit_type(&it, told, &mut blocks));
+                token.into_iter().for_each(|it| self.unfit_type(&it, &[], told, &mut blocks));
             }
         }
         // The compiler knows nothing of such a type then, and says nothing more of what is made of it.
@@ -38,16 +38,20 @@ impl<'db> Context<'db> {
         });
     }
 
-    /// A name that is the whole of what an implementation gives for a type of its trait.
-    fn unfit_type(&self, token: &SyntaxToken, told: &mut Told<'_>, blocks: &mut Vec<(String, Span)>) {
+    /// A name that is the whole of what an implementation gives for a type of its trait. What is lost is any trait where
+    /// it is not told.
+    fn unfit_type(&self, token: &SyntaxToken, lost: &[String], told: &mut Told<'_>, blocks: &mut Vec<(String, Span)>) {
         let Some(alias) = token.parent_ancestors().find_map(ast::TypeAlias::cast) else { return };
         let Some(ty) = alias.ty().filter(|it| it.syntax().text_range().end() == token.text_range().end()) else {
             return;
         };
         let Some(block) = alias.syntax().ancestors().find_map(ast::Impl::cast) else { return };
-        let given = self.sema.resolve_type(&ty).filter(|it| it.type_arguments().next().is_none());
+        let given =
+            self.sema.resolve_type(&ty).filter(|it| it.type_arguments().next().is_none() && !it.contains_unknown());
         let of = self.sema.to_def(&block).zip(alias.name());
-        let wanted = of.map(|(of, name)| self.bounds_of(of, name.text())).unwrap_or_default();
+        let is_lost = |it: &Trait| lost.is_empty() || lost.iter().any(|lost| it.name(self.db).as_str() == lost);
+        let mut wanted = of.map(|(of, name)| self.bounds_of(of, name.text())).unwrap_or_default();
+        wanted.retain(is_lost);
         let Some((given, lacks)) = given.and_then(|it| self.lacks(&it, &wanted).map(|of| (it, of))) else { return };
         let target = self.sema.scope(alias.syntax()).map(|it| it.krate().to_display_target(self.db));
         let (Some(place), Some(target)) = (self.place(self.told_range(ty.syntax())), target) else { return };
