@@ -169,7 +169,9 @@ def judge(mutation, truth, reply, root, lies_in, strata_of):
 
 
 def is_hollow(place, text):
-    """Of a function that promises `impl Trait` and whose body was taken away, the result is `()`: that is our own doing."""
+    """Of a function that promises `impl Trait` and whose body was taken away, the result is `()` or not known: that is our own doing."""
+    if place[3] == "E0283":
+        return re.search(r"->.*\bimpl\b", text) is not None
     return place[3] == "E0277" and HOLLOW.search(place[4]) is not None and re.search(r"\bimpl\b", text) is not None
 
 

@@ -5,6 +5,9 @@
 //! errors (`native`), and what the compiler checks and rust-analyzer does not (`rules`, `impls`).
 
 mod arity;
+mod bounds;
+mod branches;
+mod conflicts;
 mod constants;
 mod declared;
 mod derives;
@@ -21,13 +24,17 @@ mod macros;
 mod made;
 mod modules;
 mod native;
+mod needs;
 mod objects;
+mod opaque;
 mod operators;
 mod patterns;
 mod reach;
 mod reaching;
 mod rules;
+mod sizes;
 mod tainted;
+mod unstable;
 mod unused;
 mod updates;
 

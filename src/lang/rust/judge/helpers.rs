@@ -1,4 +1,5 @@
-//! The attributes that derive macros read. They mean nothing where the macro is not derived any more.
+//! What a type derives by macros, and the attributes that these read: both mean nothing where the macro is not derived or
+//! not imported any more.
 
 use std::collections::BTreeSet;
 
@@ -9,37 +10,64 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode};
 
 use super::Scene;
 use super::derives::type_of;
+use super::rules::derived;
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
 use crate::lang::rust::view::Context;
 use crate::model::{Diagnostic, OutlineItem};
 use crate::text::words::words;
 
-/// Of a type that loses a derive: the file among those of the scene, and the attributes that its derives read before.
-pub(super) type Helpers<'a> = Vec<(usize, Delta<'a>, BTreeSet<String>)>;
+/// A type that loses a derive, or may lose the macro that one names.
+pub(super) struct Derived<'a> {
+    /// Among those of the scene.
+    file: usize,
+    item: &'a OutlineItem,
+    /// The attributes that its derives read before.
+    helpers: BTreeSet<String>,
+    /// The derives that named a macro.
+    known: BTreeSet<String>,
+}
 
 impl<'db> Context<'db> {
-    pub(super) fn helpers_at_stake<'a>(&self, scene: &Scene, deltas: &[(usize, Delta<'a>)]) -> Helpers<'a> {
-        let mut found = Helpers::new();
+    pub(super) fn helpers_at_stake<'a>(&self, scene: &'a Scene, deltas: &[(usize, Delta<'a>)]) -> Vec<Derived<'a>> {
+        let mut found = Vec::new();
+        let mut add = |file: usize, old: &OutlineItem, item: &'a OutlineItem| {
+            let adt = self.adt_of(&scene.olds[file], old);
+            let helpers = adt.as_ref().map(|it| self.helpers(it)).unwrap_or_default();
+            let known = adt.iter().flat_map(|it| self.derives_of(it)).filter(|it| it.1).map(|it| it.0).collect();
+            found.push(Derived { file, item, helpers, known });
+        };
         for (index, delta) in deltas {
             let (Some(before), Some(after)) = (delta.before, delta.after) else { continue };
             let (old, new) = (&scene.olds[*index], &scene.news[*index]);
             let kept = derives(after, &new.text);
             if derives(before, &old.text).iter().any(|it| !kept.contains(it)) {
-                let helpers = self.adt_of(old, before).map(|it| self.helpers(&it)).unwrap_or_default();
-                found.push((*index, delta.clone(), helpers));
+                add(*index, before, after);
             }
+        }
+        for (index, (old, loose)) in scene.olds.iter().zip(&scene.loose).enumerate() {
+            old.outline().walk(&mut |item| {
+                let names = derives(item, &old.text);
+                if names.iter().any(|it| loose.all || loose.names.contains(*it)) {
+                    add(index, item, item);
+                }
+            });
         }
         found
     }
 
-    /// The attributes that no derive reads any more.
-    pub(super) fn unread_helpers(&self, before: &Helpers<'_>, scene: &Scene) -> Vec<Diagnostic> {
+    /// The derives that name no macro any more, and the attributes that no derive reads any more.
+    pub(super) fn unread_helpers(&self, before: &[Derived<'_>], scene: &Scene) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        for (index, delta, helpers) in before {
-            let adt = delta.after.and_then(|it| self.adt_of(&scene.news[*index], it));
-            let Some(adt) = adt.filter(|_| !helpers.is_empty()) else { continue };
-            let kept = self.helpers(&adt);
+        for Derived { file, item, helpers, known } in before {
+            let file = &scene.news[*file];
+            let Some(adt) = self.adt_of(file, item) else { continue };
+            for (name, _) in self.derives_of(&adt).into_iter().filter(|it| !it.1 && known.contains(&it.0)) {
+                let own = type_of(file.outline(), item).and_then(|it| derived(it, file, &name));
+                let message = format!("cannot find derive macro `{name}` in this scope");
+                found.extend(own.map(|it| self.error(file.lines().place(&file.path, it), "", message)));
+            }
+            let kept = if helpers.is_empty() { BTreeSet::new() } else { self.helpers(&adt) };
             for attribute in adt.syntax().descendants().filter_map(ast::Attr::cast) {
                 let Some(name) = attribute.simple_name().filter(|it| helpers.contains(&**it)) else { continue };
                 let Some(path) = attribute.path().filter(|_| !kept.contains(&*name)) else { continue };
@@ -48,6 +76,19 @@ impl<'db> Context<'db> {
                 let message = format!("cannot find attribute `{name}` in this scope");
                 found.extend(self.place(at).map(|it| self.error(it, "", message)));
             }
+        }
+        found
+    }
+
+    /// What a type derives, and whether there are such macros.
+    fn derives_of(&self, adt: &ast::Adt) -> Vec<(String, bool)> {
+        let mut found = Vec::new();
+        for meta in adt.attrs().filter_map(|it| it.meta()) {
+            let Some(macros) = self.sema.resolve_derive_macro(&meta) else { continue };
+            let text = meta.syntax().text().to_string();
+            let list = text.split_once('(').map_or("", |it| it.1).trim_end_matches(')');
+            let names = list.split(',').map(|it| it.rsplit("::").next().unwrap_or_default().trim().to_owned());
+            found.extend(names.zip(macros.iter().map(Option::is_some)));
         }
         found
     }

@@ -7,12 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ra_ap_hir::{AssocItem, Function, HasSource as _, Impl, Semantics, Trait};
-use ra_ap_ide::{FileId, FileRange, RootDatabase, TryToNav as _};
+use ra_ap_ide::{FileId, RootDatabase, TryToNav as _};
 use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode};
 
 use crate::lang::files::File;
-use crate::lang::rust::paths::assoc_definition;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{Diagnostic, Place};
 
@@ -89,8 +88,11 @@ impl<'db> Context<'db> {
     /// The implementations that a call of a macro makes.
     fn made_blocks(&self, file: FileId, offset: usize) -> Vec<Impl> {
         let call = self.macro_call_at(file, offset).and_then(|it| self.sema.expand_macro_call(&it));
-        let blocks = call.into_iter().flat_map(|it| it.value.descendants()).filter_map(ast::Impl::cast);
-        blocks.filter_map(|it| self.sema.to_def(&it)).collect()
+        let mut blocks = Vec::new();
+        if let Some(expansion) = call {
+            self.in_expansions(&expansion.value, &mut |node| blocks.extend(ast::Impl::cast(node.clone())));
+        }
+        blocks.into_iter().filter_map(|it| self.sema.to_def(&it)).collect()
     }
 
     fn misfits_in(
@@ -155,8 +157,12 @@ impl<'db> Context<'db> {
             AssocItem::TypeAlias(_) => ("E0437", "type"),
             AssocItem::Const(_) => ("E0438", "const"),
         };
-        let target = assoc_definition(own).try_to_nav(&self.sema)?.call_site;
-        let place = self.place(FileRange { file_id: target.file_id, range: target.focus_or_full_range() })?;
+        let name = match own {
+            AssocItem::Function(it) => self.sema.source(it)?.value.name(),
+            AssocItem::TypeAlias(it) => self.sema.source(it)?.value.name(),
+            AssocItem::Const(it) => self.sema.source(it)?.value.name(),
+        };
+        let place = self.place(self.told_range(name?.syntax()))?;
         let (name, of) = (own.name(self.db)?, of.name(self.db));
         Some(self.error(place, code, format!("{what} `{}` is not a member of trait `{}`", name.as_str(), of.as_str())))
     }

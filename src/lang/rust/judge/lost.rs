@@ -4,11 +4,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ra_ap_hir::{Module, ModuleDef, PathResolution};
+use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution};
 use ra_ap_syntax::algo::skip_trivia_token;
+use ra_ap_syntax::ast::{HasGenericParams as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxNode, ast};
 
 use super::reach::has_body;
+use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{Diagnostic, Span, SymbolKind};
 use crate::text::words::words;
@@ -56,6 +58,12 @@ pub(super) fn is_of_a_body(error: &Diagnostic) -> bool {
 }
 
 impl<'db> Context<'db> {
+    /// Whether a member of `Self` is missed, that a trait would have.
+    pub(super) fn is_of_self(&self, error: &Diagnostic) -> bool {
+        let before = || self.files.get(&error.place.file)?.text.get(..error.place.start);
+        error.code.as_deref() == Some("E0412") && before().is_some_and(|it| it.ends_with("Self::"))
+    }
+
     /// What a broken import would have brought in: the name itself, or members of what it names.
     pub(super) fn note_lost<'a>(
         &self,
@@ -69,7 +77,8 @@ impl<'db> Context<'db> {
         let scope = around.iter().rfind(|it| it.kind == SymbolKind::Module || has_body(it.kind));
         let within = scope.map_or(Span::new(0, file.text.len()), |it| it.span);
         let leads_on = file.text.get(import.place.end..).is_some_and(|it| it.trim_start().starts_with("::"));
-        let names: Vec<&str> = if leads_on { members.collect() } else { vec![name] };
+        let mut names: Vec<&str> = if leads_on { members.collect() } else { vec![name] };
+        names.retain(|it| !self.is_globbed_variant(import, it));
         lost.entry(file.path.clone()).or_default().extend(names.into_iter().map(|it| (it.to_owned(), within)));
     }
 
@@ -144,6 +153,19 @@ impl<'db> Context<'db> {
         modules.collect()
     }
 
+    /// Whether a variant of that name is brought in by a glob beside an import: then it is what the name means.
+    fn is_globbed_variant(&self, import: &Diagnostic, name: &str) -> bool {
+        let Some(module) = self.module_around(import) else { return false };
+        let trees = self.nodes_in(module).filter_map(ast::Use::cast).filter_map(|it| it.use_tree());
+        let globs = trees.filter(|it| it.star_token().is_some()).filter_map(|it| it.path());
+        globs.into_iter().any(|it| match self.sema.resolve_path(&it) {
+            Some(PathResolution::Def(ModuleDef::Adt(Adt::Enum(it)))) => {
+                it.variants(self.db).iter().any(|it| it.name(self.db).as_str() == name)
+            }
+            _ => false,
+        })
+    }
+
     /// Where something stands in the whole crate, each module being where it is declared.
     fn order_of(&self, error: &Diagnostic, within: Module) -> Vec<usize> {
         let declared = |it: Module| Some(span(it.declaration_source(self.db)?.value.syntax().text_range()).start);
@@ -175,7 +197,19 @@ impl<'db> Context<'db> {
         }
         let text = self.text_of(error).unwrap_or_default();
         let first = text.split(|it: char| !it.is_alphanumeric() && it != '_').next().unwrap_or_default();
-        is_lost(lost, error, first) && self.is_bare(error)
+        (is_lost(lost, error, first) || self.is_lost_in_definition(lost, error, first)) && self.is_bare(error)
+    }
+
+    /// Whether a name stands in the definition of a macro, and would have been imported wherever that is called.
+    fn is_lost_in_definition(&self, lost: &LostImports, error: &Diagnostic, name: &str) -> bool {
+        let names = || lost.values().flatten().any(|it| it.0 == name);
+        let id = self.file_id(&error.place.file).filter(|_| names());
+        let Some(definition) = id.and_then(|id| self.macro_around(id, error.place.start)) else { return false };
+        let is_lost_there = |it: &Occurrence| {
+            let names = lost.get(&it.file.path).into_iter().flatten();
+            names.into_iter().any(|(lost, within)| lost == name && within.contains(it.at.start))
+        };
+        self.find(&[definition]).into_iter().all(|it| !it.items.is_empty() && it.items.iter().all(is_lost_there))
     }
 
     /// Whether an error is there because a type is not known any more: that is told where the type is named, or was
@@ -184,6 +218,7 @@ impl<'db> Context<'db> {
         let message = &error.message;
         match error.code.as_deref() {
             Some("E0282") => true,
+            Some("E0277" | "E0599") if self.is_of_unbound(error) => true,
             Some("E0599") if message.ends_with("for type `()`") => true,
             Some("E0277") if message.starts_with("the trait bound `(): ") => true,
             // Where an import is lost, the name does not mean another one from a prelude.
@@ -192,6 +227,32 @@ impl<'db> Context<'db> {
             Some("E0599") => message.starts_with("no ") && self.names_lost(gone, lost, error),
             _ => false,
         }
+    }
+
+    /// Whether an error speaks of a type parameter that is bound by something that means nothing: it may have any method.
+    fn is_of_unbound(&self, error: &Diagnostic) -> bool {
+        let told = error.message.split("for type `").nth(1).or_else(|| error.message.split("trait bound `").nth(1));
+        let name = told.unwrap_or_default().trim_start_matches(['&', ' ']).trim_start_matches("mut ");
+        let Some(name) = name.split(['`', ':']).next().filter(|it| it.chars().all(char::is_alphanumeric)) else {
+            return false;
+        };
+        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
+        let around = token.into_iter().flat_map(|it| it.parent_ancestors()).filter_map(ast::AnyHasGenericParams::cast);
+        around.into_iter().any(|it| {
+            let own = it.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
+            let own = own.filter(|it| it.name().is_some_and(|it| it.text() == name)).filter_map(|it| match it {
+                ast::TypeOrConstParam::Type(it) => it.type_bound_list(),
+                ast::TypeOrConstParam::Const(_) => None,
+            });
+            let clauses = it.where_clause().into_iter().flat_map(|it| it.predicates());
+            let clauses = clauses.filter(|it| it.ty().is_some_and(|it| it.syntax().text() == name));
+            let lists = own.chain(clauses.filter_map(|it| it.type_bound_list()));
+            let paths = lists.flat_map(|it| it.bounds()).filter_map(|it| match it.ty()? {
+                ast::Type::PathType(it) => it.path(),
+                _ => None,
+            });
+            paths.into_iter().any(|it| self.sema.resolve_path(&it).is_none())
+        })
     }
 
     /// Whether a line of an error names what is gone.

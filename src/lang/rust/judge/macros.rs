@@ -92,9 +92,10 @@ impl<'db> Context<'db> {
         let Some(expansion) = self.sema.expand_macro_call(call).filter(|_| depth > 0) else { return true };
         expansion.value.descendants().any(|node| {
             if let Some(inner) = ast::MacroCall::cast(node.clone()) {
-                // What stands in the definition of that one is followed from there.
-                let holds_it = words(&inner.syntax().text().to_string()).any(|it| it.1 == cause.name);
-                return holds_it && self.expansion_names(&inner, cause, depth - 1);
+                // What stands in the definition of another one is followed from there.
+                let is_same = called(&inner).is_some_and(|it| Some(it) == called(call));
+                let holds_it = || words(&inner.syntax().text().to_string()).any(|it| it.1 == cause.name);
+                return (is_same || holds_it()) && self.expansion_names(&inner, cause, depth - 1);
             }
             let Some(name) = ast::NameRef::cast(node).filter(|it| it.text() == cause.name) else { return false };
             match NameRefClass::classify(&self.sema, &name) {
@@ -109,4 +110,8 @@ impl<'db> Context<'db> {
     fn implements(&self, definition: Definition<'db>) -> bool {
         as_assoc_item(definition, self.db).is_some_and(|it| it.implemented_trait(self.db).is_some())
     }
+}
+
+fn called(call: &ast::MacroCall) -> Option<String> {
+    Some(call.path()?.segment()?.name_ref()?.text().to_string())
 }

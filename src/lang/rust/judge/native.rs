@@ -55,8 +55,10 @@ impl<'db> Context<'db> {
                 self.operators(&source, &mut told);
             }
             self.missed_variants(&source, &mut told);
+            self.patterns_of_opaque(&source, &mut told);
             self.unseen_in_updates(&source, &mut told);
             self.without_tainted(&source, &mut told);
+            self.without_later_arms(&source, &mut told);
             told.retain(|it| it.code != "E0599" || !self.is_at_derive(it));
         }
         let inner = || self.body_syntax(body).into_iter().flat_map(|it| it.descendants()).filter_map(ast::Const::cast);
@@ -206,7 +208,7 @@ impl<'db> Context<'db> {
             }
             AnyDiagnostic::MissingMatchArms(it) => {
                 let message = format!("non-exhaustive patterns: {}", it.uncovered_patterns);
-                self.at(it.scrutinee_expr.map(|it| it.syntax_node_ptr()), "E0004", message)
+                self.unmatched(it.scrutinee_expr, message)
             }
             AnyDiagnostic::NonExhaustiveLet(it) => {
                 let message = format!("refutable pattern in local binding: {}", it.uncovered_patterns);
@@ -420,7 +422,7 @@ impl<'db> Context<'db> {
     }
 }
 
-fn salient(expression: &ast::Expr) -> Option<TextRange> {
+pub(super) fn salient(expression: &ast::Expr) -> Option<TextRange> {
     use ast::HasArgList as _;
     Some(match expression {
         ast::Expr::IfExpr(it) => it.if_token()?.text_range(),

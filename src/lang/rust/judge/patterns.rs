@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use ra_ap_hir::{Adt, AsAssocItem as _, EnumVariant, HasAttrs as _, HasCrate as _, ModuleDef, PathResolution};
+use ra_ap_hir::{Adt, AsAssocItem as _, EnumVariant, HasAttrs as _, HasCrate as _, InFile, ModuleDef, PathResolution};
+use ra_ap_ide::FileRange;
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxToken, ast};
 
 use super::native::Told;
 use crate::lang::rust::view::Context;
@@ -45,6 +46,18 @@ impl<'db> Context<'db> {
         }
         let message = format!("non-exhaustive patterns: {} not covered", missed.join(", "));
         Some(self.told_of(scrutinee.syntax(), "E0004", message))
+    }
+
+    /// At the scrutinee, or at the `match` itself where a macro puts that together of its own and what it was given.
+    pub(super) fn unmatched(&self, scrutinee: InFile<AstPtr<ast::Expr>>, message: String) -> Told {
+        let node = scrutinee.value.to_node(&self.sema.parse_or_expand(scrutinee.file_id));
+        let whole = scrutinee.with_value(node.syntax().text_range());
+        let is_mixed =
+            whole.original_node_file_range_rooted_opt(self.db).is_none() && self.where_written(whole).is_none();
+        let around = node.syntax().parent().and_then(ast::MatchExpr::cast).filter(|_| is_mixed);
+        let keyword = around.and_then(|it| it.match_token()).map(|it| scrutinee.with_value(it.text_range()));
+        let FileRange { file_id, range } = self.told_at(keyword.unwrap_or(whole));
+        Told { file: file_id, range, code: "E0004", message }
     }
 
     /// A path that stands for a constant in a pattern, and names a function now.

@@ -12,7 +12,7 @@ use ra_ap_syntax::{AstNode as _, ast};
 use super::Scene;
 use super::arity::Miscalls;
 use super::derives::type_of;
-use super::helpers::Helpers;
+use super::helpers::Derived;
 use super::impls::{Shape, shape_at};
 use super::macros::MAX_MACROS;
 use super::made::made_anchor;
@@ -69,7 +69,7 @@ pub(super) struct Reach<'a> {
     /// Traits that can be objects, by where their names stand.
     pub(super) objects: BTreeMap<(Arc<str>, usize), Objects>,
     pub(super) shaken: Shaken,
-    pub(super) helpers: Helpers<'a>,
+    pub(super) helpers: Vec<Derived<'a>>,
     /// Of bodies that are not asked for their errors.
     pub(super) miscalls: Miscalls,
     /// Whether an expression may have another type than before, or its type other traits.
@@ -99,11 +99,12 @@ pub(super) fn unit_around(file: &File, offset: usize) -> Option<&OutlineItem> {
 }
 
 impl<'db> Context<'db> {
-    pub(super) fn reach<'a>(&self, scene: &Scene, deltas: &[(usize, Delta<'a>)]) -> Reach<'a> {
+    pub(super) fn reach<'a>(&self, scene: &'a Scene, deltas: &[(usize, Delta<'a>)]) -> Reach<'a> {
         let mut reach = Reach { causes: self.causes(scene, deltas), ..Reach::default() };
         let mut units: BTreeSet<(Arc<str>, usize)> = BTreeSet::new();
         let mut miscalls = self.bodies_around(&reach.causes, scene, &mut units);
-        for cause in reach.causes.iter().filter(|it| it.is_itself) {
+        // What a literal or a pattern of a type lacks or has too much is wrong in macros too.
+        for cause in reach.causes.iter().filter(|it| it.is_itself || it.delta.is_some()) {
             self.follow_macros(cause, &cause.in_macros, MAX_MACROS, &mut units);
         }
         units.extend(self.made_anew(scene, deltas, &reach.causes));

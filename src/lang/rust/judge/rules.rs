@@ -2,29 +2,24 @@
 //! expressions, names that may not be seen, traits that are implemented no more, things declared twice.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
 
-use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Impl, InFile, Visibility};
+use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, InFile, Visibility};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
-use ra_ap_syntax::ast::HasGenericArgs as _;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::Scene;
 use super::lost::{LostImports, Refused, is_lost, is_of_a_body};
 use super::reach::{Cause, Reach};
+use super::unstable::loses_receiver;
 use crate::lang::files::File;
-use crate::lang::rust::delta::{Delta, derives};
+use crate::lang::rust::delta::Delta;
 use crate::lang::rust::names::{Reader, Verdict, Why};
 use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, span, unless_at_fault};
+use crate::lang::rust::view::{Context, unless_at_fault};
 use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Severity, Span, SymbolKind};
 use crate::text::words::{words, words_at};
-
-/// Of a trait that is lost, the derived ones that need it.
-const BUILT_ON: [(&str, &[&str]); 3] =
-    [("Clone", &["Copy"]), ("PartialEq", &["Eq", "PartialOrd", "Ord"]), ("PartialOrd", &["Ord"])];
 
 /// The errors found so far, by line.
 pub(super) struct Told<'a> {
@@ -37,6 +32,15 @@ impl Told<'_> {
         if self.lines.insert((diagnostic.place.file.clone(), diagnostic.place.line)) {
             self.new.push(diagnostic);
         }
+    }
+
+    /// Those of one code.
+    pub(super) fn named(&self, code: &str) -> Vec<Diagnostic> {
+        self.new.iter().filter(|it| it.code.as_deref() == Some(code)).cloned().collect()
+    }
+
+    pub(super) fn forget(&mut self, is_none: impl Fn(&Diagnostic) -> bool) {
+        self.new.retain(|it| !is_none(it));
     }
 }
 
@@ -73,7 +77,9 @@ impl<'db> Context<'db> {
             // What is made of such objects is not known.
             new.retain(|it| it.code.as_deref() != Some("E0282"));
         }
-        let errors = new.iter().filter(|it| it.severity == Severity::Error);
+        // That a type is not known gives way to whatever it follows from.
+        let is_of_itself = |it: &&Diagnostic| it.severity == Severity::Error && it.code.as_deref() != Some("E0282");
+        let errors = new.iter().filter(is_of_itself);
         let lines = errors.flat_map(|it| {
             (it.place.line..=it.place.end_line).map(|line| (it.place.file.clone(), line)).collect::<Vec<_>>()
         });
@@ -81,6 +87,7 @@ impl<'db> Context<'db> {
         let mut told = Told { lines, new };
         objects.into_iter().chain(self.unused_parameters(reach, scene, told.new)).for_each(|it| told.add(it));
         let lost_imports = self.gone_names(reach, &gone, scene, &mut told);
+        self.conflicts(reach, scene).into_iter().for_each(|it| told.add(it));
         for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
             self.lost_traits(cause, scene, &mut told);
         }
@@ -93,6 +100,7 @@ impl<'db> Context<'db> {
             self.without_files(file, &of_file, &mut told);
             self.without_main(file, &of_file).into_iter().for_each(|it| told.add(it));
         }
+        self.unfit_types(reach, scene, &mut told);
         let new = told.new;
         new.retain(|it| !self.follows_from(&lost_imports, it));
         let is_gone = |it: &Diagnostic| matches!(it.code.as_deref(), Some("E0432" | "E0433" | "E0412" | "E0603"));
@@ -101,9 +109,17 @@ impl<'db> Context<'db> {
         }
         let headers: Vec<(String, Span)> = new.iter().filter_map(|it| self.block_headed_by(it)).collect();
         new.retain(|it| {
-            !is_of_a_body(it) || !headers.iter().any(|of| *of.0 == it.place.file && of.1.contains(it.place.start))
+            !is_of_a_body(it) && !self.is_of_self(it)
+                || !headers.iter().any(|of| *of.0 == it.place.file && of.1.contains(it.place.start))
         });
+        let of_sizes = self.unsized_texts(new);
+        let is_new =
+            |it: &Diagnostic| !new.iter().any(|of| of.place.file == it.place.file && of.place.line == it.place.line);
+        let of_sizes: Vec<Diagnostic> = of_sizes.into_iter().filter(is_new).collect();
+        new.extend(of_sizes);
         new.sort();
+        // Bodies that a macro makes tell the same of its definition.
+        new.dedup();
     }
 
     /// The places that named what is gone or hidden. Imports first: what a broken one would have brought in is an error
@@ -172,7 +188,8 @@ impl<'db> Context<'db> {
         let is_hiding = kind == Some(ChangeKind::Visibility);
         let is_gone = matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
         let before = cause.delta.as_ref().and_then(|it| it.1.before).map(|it| it.kind);
-        if !is_hiding && !is_gone && !matches!(before, Some(SymbolKind::Const | SymbolKind::Static)) {
+        let is_value = matches!(before, Some(SymbolKind::Const | SymbolKind::Static));
+        if !is_hiding && !is_gone && !is_value && !loses_receiver(cause) {
             return None;
         }
         let name: &str = &occurrence.file.path;
@@ -188,6 +205,9 @@ impl<'db> Context<'db> {
         }
         let place = file.lines().place(name, at);
         let meaning = self.meant_by(&token).filter(|it| !is_gone || !is_needed_as_type(&token, *it));
+        if let Some(message) = meaning.and_then(|it| self.unstable(it)) {
+            return Some(self.error(place, "E0658", message));
+        }
         match meaning {
             Some(Definition::Local(_)) if is_gone && is_alternative(&token) => {
                 let message = format!("variable `{}` is not bound in all patterns", cause.name);
@@ -255,70 +275,6 @@ impl<'db> Context<'db> {
         let is_public = ast::HasVisibility::visibility(&import)
             .is_some_and(|it| it.syntax().text() == "pub" && visibility != Visibility::Public);
         is_public.then_some("E0364")
-    }
-
-    /// What needs a trait that a type does not implement any more.
-    fn lost_traits(&self, cause: &Cause<'_>, scene: &Scene, told: &mut Told<'_>) {
-        for lost in &cause.lost {
-            let needs = BUILT_ON.iter().find(|it| it.0 == lost).map_or(&[][..], |it| it.1);
-            for occurrence in cause.occurrences.iter().filter(|it| it.role == Role::Type) {
-                let name: &str = &occurrence.file.path;
-                let Some((file, start)) = self.files.get(name).zip(scene.moved(name, occurrence.at.start)) else {
-                    continue;
-                };
-                let chain = file.outline().enclosing(start);
-                let Some(holder) = chain.iter().find(|it| is_type(it.kind)) else { continue };
-                let token = self.file_id(name).and_then(|id| self.token(id, start));
-                if token.is_none_or(|it| needs_no(lost, &it)) {
-                    continue;
-                }
-                if derives(holder, &file.text).contains(lost.as_str()) {
-                    let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
-                    let (code, message) = match lost.as_str() {
-                        "Copy" => ("E0204", "the trait `Copy` cannot be implemented: a field is not `Copy`".to_owned()),
-                        "PartialEq" => ("E0369", format!("`==` cannot be applied to type `{}`", cause.name)),
-                        _ => ("E0277", format!("`{}` does not implement `{lost}`", cause.name)),
-                    };
-                    let place = match lost.as_str() {
-                        "Copy" => derived(holder, file, "Copy").unwrap_or(at),
-                        _ => at,
-                    };
-                    told.add(self.error(file.lines().place(name, place), code, message));
-                }
-            }
-            let Some((index, delta)) = &cause.delta else { continue };
-            let Some(own) = delta.after.filter(|it| is_type(it.kind)) else { continue };
-            let file = &scene.news[*index];
-            for need in needs {
-                if derived(own, file, need).is_some() {
-                    let at = own.name_span;
-                    let message = format!("`{}` does not implement `{lost}`, which `{need}` needs", own.name);
-                    told.add(self.error(file.lines().place(&file.path, at), "E0277", message));
-                }
-            }
-            self.supertraits(own, file, lost, told);
-        }
-    }
-
-    /// Other traits of a type that are built on a lost one.
-    fn supertraits(&self, own: &OutlineItem, file: &Arc<File>, lost: &str, told: &mut Told<'_>) {
-        let Some(Definition::Adt(adt)) =
-            self.file_id(&file.path).and_then(|id| self.definition_at(id, own.name_span.start))
-        else {
-            return;
-        };
-        for block in Impl::all_for_type(self.db, adt.ty(self.db)) {
-            let Some(of) = block.trait_(self.db) else { continue };
-            let needs = of.direct_supertraits(self.db).iter().any(|it| it.name(self.db).as_str() == lost);
-            let Some(source) = self.sema.source(block).filter(|_| needs) else { continue };
-            let Some(id) = source.file_id.file_id() else { continue };
-            let Some(file) = self.file(id.file_id(self.db)) else { continue };
-            let Some(header) = source.value.trait_() else { continue };
-            let at = span(header.syntax().text_range());
-            let message =
-                format!("`{}` does not implement `{lost}`, which `{}` needs", own.name, of.name(self.db).as_str());
-            told.add(self.error(file.lines().place(&file.path, at), "E0277", message));
-        }
     }
 
     /// Names of an edited file that mean nothing, where the edit wrote them or changed what the file sees.
@@ -500,22 +456,4 @@ fn unresolved_in_macro(token: &SyntaxToken) -> Option<(&'static str, &'static st
         true => None,
         false => Some(("E0425", "value")),
     }
-}
-
-/// Whether what stands around a type has a trait though the type has it not.
-fn needs_no(lost: &str, ty: &SyntaxToken) -> bool {
-    let around = ty.parent_ancestors().take_while(|it| !ast::Item::can_cast(it.kind()));
-    around.into_iter().any(|it| match (lost, ast::PathSegment::cast(it.clone())) {
-        _ if ast::GenericParamList::can_cast(it.kind()) => true,
-        ("Clone" | "Copy", None) => ast::RefType::can_cast(it.kind()) || ast::PtrType::can_cast(it.kind()),
-        (_, Some(segment)) if segment.generic_arg_list().is_some() => {
-            let name = segment.name_ref().map(|it| it.text().to_string()).unwrap_or_default();
-            match lost {
-                "Clone" => matches!(name.as_str(), "Arc" | "Rc" | "Weak" | "PhantomData"),
-                "Default" => !matches!(name.as_str(), "Box" | "Arc" | "Rc" | "Cell" | "RefCell" | "Mutex" | "RwLock"),
-                _ => name == "PhantomData",
-            }
-        }
-        _ => false,
-    })
 }

@@ -13,8 +13,9 @@ use crate::text::words::words;
 /// After these an expression has no type.
 const ENDING: [&str; 8] = ["E0369", "E0425", "E0433", "E0599", "E0600", "E0609", "E0614", "E0615"];
 /// These are not told of an expression that has none.
-const FOLLOWING: [&str; 13] = [
-    "E0061", "E0277", "E0282", "E0308", "E0368", "E0369", "E0599", "E0600", "E0609", "E0614", "E0615", "E0616", "E0624",
+const FOLLOWING: [&str; 14] = [
+    "E0061", "E0277", "E0282", "E0308", "E0368", "E0369", "E0599", "E0600", "E0606", "E0609", "E0614", "E0615",
+    "E0616", "E0624",
 ];
 
 /// Bindings in the order of the text: where each is in scope, and whether it has no type.
@@ -26,10 +27,17 @@ impl<'db> Context<'db> {
         let Some(file) = self.sema.hir_file_for(body).file_id().map(|it| it.file_id(self.db)) else { return };
         let is_ending = |it: &&Told| it.file == file && ENDING.contains(&it.code);
         let ends: Vec<TextRange> = told.iter().filter(is_ending).map(|it| it.range).collect();
-        if ends.is_empty() {
+        let is_of_unknown = || {
+            let block = body.ancestors().find_map(ast::Impl::cast).and_then(|it| self.sema.to_def(&it));
+            block.is_some_and(|it| it.self_ty(self.db).contains_unknown())
+        };
+        let mut tainted = Tainted::new();
+        if !told.is_empty() && is_of_unknown() {
+            tainted.push(("self".to_owned(), body.text_range(), true));
+        }
+        if ends.is_empty() && tainted.is_empty() {
             return;
         }
-        let mut tainted = Tainted::new();
         for binding in body.descendants() {
             let Some((names, from, scope)) = bound_by(&binding) else { continue };
             let has_no_type = match from {
@@ -44,12 +52,20 @@ impl<'db> Context<'db> {
                 }
             }
         }
-        told.retain(|it| !FOLLOWING.contains(&it.code) || !self.speaks_of(body, file, it, &ends, &tainted));
+        // What is made of such a `self` still has a type, that may be another one than is wanted.
+        let is_told = |code: &str| !FOLLOWING.contains(&code) || ends.is_empty() && code == "E0308";
+        told.retain(|it| is_told(it.code) || !self.speaks_of(body, file, it, &ends, &tainted));
     }
 
     fn speaks_of(&self, body: &SyntaxNode, file: FileId, told: &Told, ends: &[TextRange], tainted: &Tainted) -> bool {
         if told.file != file || !body.text_range().contains_range(told.range) {
             return false;
+        }
+        let first = body.token_at_offset(told.range.start()).right_biased().filter(|_| told.code == "E0606");
+        // The input of a macro is no more than tokens, and a cast begins with its operand.
+        let of_macro = first.filter(|it| it.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())));
+        if of_macro.is_some_and(|it| names_none(it.text(), it.text_range().start(), tainted)) {
+            return true;
         }
         let element = body.covering_element(told.range);
         let node = element.as_node().cloned().or_else(|| element.parent());
@@ -65,6 +81,7 @@ impl<'db> Context<'db> {
         around.enumerate().any(|(depth, it)| match it {
             ast::Expr::MethodCallExpr(it) => is(it.receiver()),
             ast::Expr::BinExpr(it) if !is_logic(&it) => is(it.lhs()) || is(it.rhs()),
+            ast::Expr::CastExpr(it) if depth == 0 => is(it.expr()),
             it => depth == 0 && is(Some(it)),
         })
     }
@@ -164,10 +181,9 @@ impl<'db> Context<'db> {
             ast::Expr::MatchExpr(it) => {
                 it.match_arm_list().is_some_and(|it| it.arms().any(|it| is(it.expr()))) || is(it.expr())
             }
-            ast::Expr::PathExpr(it) => local(it).is_some_and(|name| {
-                let at = it.syntax().text_range().start();
-                tainted.iter().rfind(|(of, scope, _)| *of == name && scope.contains(at)).is_some_and(|it| it.2)
-            }),
+            ast::Expr::PathExpr(it) => {
+                local(it).is_some_and(|name| names_none(&name, it.syntax().text_range().start(), tainted))
+            }
             _ => false,
         }
     }
@@ -221,6 +237,10 @@ fn bound_by(node: &SyntaxNode) -> Option<(ast::Pat, Option<ast::Expr>, TextRange
     let call = closure.syntax().ancestors().nth(2).and_then(ast::MethodCallExpr::cast);
     let from = call.and_then(|it| it.receiver()).filter(|_| parameter.ty().is_none());
     Some((parameter.pat()?, from, closure.syntax().text_range()))
+}
+
+fn names_none(name: &str, at: TextSize, tainted: &Tainted) -> bool {
+    tainted.iter().rfind(|(of, scope, _)| of == name && scope.contains(at)).is_some_and(|it| it.2)
 }
 
 fn local(path: &ast::PathExpr) -> Option<String> {

@@ -177,6 +177,32 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ),
     ("a derive dropped that reads attributes", "#[derive(Default)]\npub enum Mode", "pub enum Mode"),
     ("a field renamed by whose name there is a method", "    pub items: Vec<String>,", "    pub things: Vec<String>,"),
+    ("an implementation removed that a type of a trait needs", "impl Failure for Broke {}\n", ""),
+    ("a derive dropped that a type of a trait needs", "#[derive(Debug)]\npub struct Broke;", "pub struct Broke;"),
+    ("a trait renamed that is asked of a type", "pub trait Failure:", "pub trait Failing:"),
+    ("imports removed that macros read", "use self::pieces::{Piece, Whole};\n", "\n"),
+    ("an import of a trait removed whose type is named", "use std::str::FromStr;\n", "\n"),
+    ("a variant gone in which a text was", "    Tuple(String, Host),\n", ""),
+    ("a type gone in which a text was", "pub enum Origin {", "pub enum Source {"),
+    ("a pattern of a future", "pub fn found(", "pub async fn found("),
+    (
+        "a constant that only a macro of itself names",
+        "pub const INPUTS: &[u8] =",
+        "pub const INPUTS: fn() -> u8 = branch; pub const _IN: &[u8] =",
+    ),
+    ("a type gone that is converted", "pub struct Authority(", "pub struct Authorities("),
+    ("a method gone that what is behind has", "    pub fn as_str(", "    pub fn as_text("),
+    ("a method hidden that what is behind has", "    pub fn as_str(", "    fn as_str("),
+    ("arms behind a wrong one", "pub fn branch() -> u8 {\n    1", "pub fn branch() -> Option<u8> {\n    None"),
+    ("a field added to what a macro in a macro makes", "pub struct Placed {", "pub struct Placed {\n    pub more: u8,"),
+    (
+        "a method of what macros of macros implement",
+        "    fn process(&mut self, it: I)",
+        "    fn process(&mut self, it: I, _: u8)",
+    ),
+    ("one more that they do not", "pub trait Process<I> {", "pub trait Process<I> {\n    fn more(&self);"),
+    ("a method gone that macros implement", "    fn size(&self) -> u8;\n", ""),
+    ("a type gone whose values have numbers", "pub struct Bytes<", "pub struct Octets<"),
 ];
 
 const HARMLESS: &[(&str, &str, &str)] = &[
@@ -284,7 +310,7 @@ const MAKER: &[(&str, &str)] = &[
     ("maker/src/lib.rs", include_str!("judged/maker.rs")),
     (
         "src/lib.rs",
-        "#[derive(maker::Tags)]\n#[check(helper(1))]\n#[call(\"deep::other\")]\npub enum Shape {\n    Round,\n    Flat,\n}\n\npub fn helper(it: u8) -> u8 {\n    it\n}\n\npub fn flat() -> ShapeTag {\n    ShapeTag::Flat\n}\n\npub fn is_round(it: &ShapeTag) -> bool {\n    matches!(it, ShapeTag::Round)\n}\n\npub mod deep {\n    pub fn other() -> u8 {\n        1\n    }\n}\n",
+        "#[derive(maker::Tags)]\n#[check(helper(1))]\n#[call(\"deep::other\")]\npub enum Shape {\n    Round,\n    Flat,\n}\n\npub fn helper(it: u8) -> u8 {\n    it\n}\n\npub fn flat() -> ShapeTag {\n    ShapeTag::Flat\n}\n\npub fn is_round(it: &ShapeTag) -> bool {\n    matches!(it, ShapeTag::Round)\n}\n\npub mod deep {\n    pub fn other() -> u8 {\n        1\n    }\n}\n\npub mod imported {\n    use maker::Tags;\n\n    #[derive(Clone, Tags)]\n    #[check(crate::helper(1))]\n    pub enum Other {\n        One,\n    }\n}\n",
     ),
     ("src/main.rs", "fn main() {\n    made::helper(1);\n}\n"),
 ];
@@ -301,6 +327,7 @@ fn what_macros_make_goes_with_its_type() {
         ("src/lib.rs", "    Round,\n", ""),
         ("src/lib.rs", "fn other()", "fn another()"),
         ("src/lib.rs", "fn other()", "fn other(_: u8)"),
+        ("src/lib.rs", "    use maker::Tags;\n", "\n"),
         ("src/main.rs", "fn main()", "fn mean()"),
     ] {
         let old = it.files.get(file).unwrap().text.clone();

@@ -1,6 +1,8 @@
 //! What is edited.
 
+use self::pieces::{Piece, Whole};
 use std::fmt;
+use std::str::FromStr;
 
 pub trait Area {
     const SIDES: u32;
@@ -418,4 +420,92 @@ pub enum Way {
     North,
     East,
     South,
+}
+
+pub mod pieces {
+    pub enum Piece {
+        One(u8),
+    }
+
+    pub struct Whole {
+        pub all: Vec<Piece>,
+    }
+}
+
+pub fn whole() -> Whole {
+    Whole { all: vec![Piece::One(1)] }
+}
+
+impl FromStr for Side {
+    type Err = u8;
+    fn from_str(it: &str) -> std::result::Result<Self, Self::Err> {
+        it.parse().map(Side).map_err(|_| 1)
+    }
+}
+
+pub enum Host<S = String> {
+    Domain(S),
+    Other(u8),
+}
+
+pub enum Origin {
+    Opaque(u8),
+    Tuple(String, Host),
+}
+
+pub fn spelled(it: &str) -> (String, u8) {
+    (it.to_owned(), 1)
+}
+
+pub fn found(it: u8) -> Option<u8> {
+    Some(it)
+}
+
+pub const INPUTS: &[u8] = &[1, 2];
+
+pub struct Authority(pub u8);
+
+pub struct Text(String);
+
+impl std::ops::Deref for Text {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Text {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+pub fn branch() -> u8 {
+    1
+}
+
+pub struct Placed {
+    pub all: Vec<u8>,
+}
+
+pub trait Process<I> {
+    fn process(&mut self, it: I) -> u8;
+}
+
+pub struct Bytes<'a>(pub &'a [u8]);
+
+pub trait Failure: std::fmt::Debug {}
+
+pub trait Decode {
+    type Error: Failure;
+    fn decode(&self) -> std::result::Result<u8, Self::Error>;
+}
+
+#[derive(Debug)]
+pub struct Broke;
+
+impl Failure for Broke {}
+
+pub fn spoken<T: fmt::Display>(it: T) -> String {
+    it.to_string()
 }

@@ -363,3 +363,189 @@ pub mod all {
         None
     }
 }
+
+pub fn origin(it: &shapes::Origin) -> String {
+    match *it {
+        shapes::Origin::Opaque(_) => String::new(),
+        shapes::Origin::Tuple(ref scheme, ref host) => {
+            let host = match *host {
+                shapes::Host::Domain(ref name) => {
+                    let (name, _) = shapes::spelled(name);
+                    shapes::Host::Domain(name)
+                }
+                shapes::Host::Other(it) => shapes::Host::Other(it),
+            };
+            let by_reference = match &host {
+                shapes::Host::Domain(name) => shapes::spelled(name).0,
+                shapes::Host::Other(_) => String::new(),
+            };
+            format!("{scheme}{by_reference}")
+        }
+    }
+}
+
+pub fn finds(it: u8) -> u8 {
+    if it > 3 {
+        3
+    } else if let Some(found) = shapes::found(it) {
+        found.max(it)
+    } else {
+        match shapes::found(1) {
+            Some(found) => found,
+            None => 1,
+        }
+    }
+}
+
+macro_rules! inputs {
+    ($name:ident, $least:expr) => {
+        pub fn $name() {
+            inputs!(@each $least);
+        }
+    };
+    (@each $least:expr) => {
+        for it in shapes::INPUTS {
+            assert!(*it > $least);
+        }
+    };
+}
+
+inputs!(few_inputs, 1);
+
+pub struct Uri(u8);
+
+impl TryFrom<&str> for Uri {
+    type Error = u8;
+    fn try_from(it: &str) -> std::result::Result<Uri, u8> {
+        it.parse().map(Uri).map_err(|_| 1)
+    }
+}
+
+impl From<shapes::Authority> for Uri {
+    fn from(it: shapes::Authority) -> Uri {
+        Uri(it.0)
+    }
+}
+
+impl From<u8> for Uri {
+    fn from(it: u8) -> Uri {
+        Uri(it)
+    }
+}
+
+pub fn texts(it: &shapes::Text) -> usize {
+    assert_eq!(it.as_str(), "");
+    it.as_str().len()
+}
+
+pub fn branches(it: u8) -> u8 {
+    match it {
+        0 => match it {
+            3 => shapes::branch(),
+            _ => 1,
+        },
+        1 => shapes::branch(),
+        2 => {
+            if it > 1 {
+                shapes::branch()
+            } else {
+                shapes::branch()
+            }
+        }
+        _ => shapes::branch(),
+    }
+}
+
+macro_rules! placed {
+    ($name:ident, $($it:expr),*) => {
+        pub fn $name(of: &shapes::Placed) {
+            assert_eq!(
+                of.all.len(),
+                shapes::Placed {
+                    all: vec![$($it),*],
+                }
+                .all
+                .len()
+            );
+        }
+    };
+}
+
+placed!(placed_once, 1, 2);
+
+macro_rules! process {
+    ($($name:ident),+) => {
+        impl<I, $($name),+> shapes::Process<I> for ($($name),+,) {
+            fn process(&mut self, it: I) -> u8 {
+                drop(it);
+                1
+            }
+        }
+    };
+}
+
+macro_rules! processes {
+    ($first:ident, $($name:ident),+) => {
+        processes!(@one $first; $($name),+);
+    };
+    (@one $($name:ident)+; $next:ident) => {
+        process!($($name),+);
+        process!($($name),+, $next);
+    };
+}
+
+processes!(A, B);
+
+pub mod globs {
+    use crate::shapes::failing::Err;
+    use std::result::Result::*;
+
+    pub fn refuse(it: &Err) -> Result<u8, Err> {
+        match it {
+            Err::One => Err(Err::One),
+        }
+    }
+
+    pub fn accept() -> Result<u8, Err> {
+        Ok(1)
+    }
+}
+
+macro_rules! bytes_of {
+    ($it:ty) => {
+        impl Told for $it {
+            fn told(&self) -> u8 {
+                Bytes(&[*self as u8]).0[0]
+            }
+        }
+    };
+}
+
+pub mod in_bytes {
+    use crate::shapes::{Bytes, Told};
+
+    bytes_of!(i16);
+    bytes_of!(i32);
+
+    impl Bytes<'_> {
+        pub fn shown(&self) -> String {
+            let mut all = String::new();
+            for &it in self.0 {
+                if it == b'\n' {
+                    all.push('n');
+                } else if (0x20..0x7f).contains(&it) {
+                    all.push(it as char);
+                    all += &format!("{}", it as char);
+                }
+            }
+            all
+        }
+    }
+}
+
+impl shapes::Decode for Line {
+    type Error = shapes::Broke;
+    fn decode(&self) -> Result<u8, Self::Error> {
+        Err(shapes::Broke)
+    }
+}

@@ -1,0 +1,69 @@
+//! Patterns against what an `async fn` or another `impl Trait` gives. rust-analyzer takes such a type for one that may
+//! still turn out to be that of the pattern, and says nothing when it does not.
+
+use ra_ap_hir::{HirDisplay as _, Type};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use super::native::Told;
+use crate::lang::rust::view::Context;
+
+impl<'db> Context<'db> {
+    pub(super) fn patterns_of_opaque(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
+        for node in body.descendants() {
+            let (of, patterns) = if let Some(it) = ast::LetExpr::cast(node.clone()) {
+                (it.expr(), it.pat().into_iter().collect())
+            } else if let Some(it) = ast::LetStmt::cast(node.clone()).filter(|it| it.ty().is_none()) {
+                (it.initializer(), it.pat().into_iter().collect())
+            } else if let Some(it) = ast::MatchExpr::cast(node.clone()) {
+                let arms = it.match_arm_list().into_iter().flat_map(|it| it.arms());
+                (it.expr(), arms.filter_map(|it| it.pat()).collect::<Vec<_>>())
+            } else {
+                continue;
+            };
+            if !patterns.iter().any(may_refuse) {
+                continue;
+            }
+            let ty = of.and_then(|it| self.sema.type_of_expr(&it)).map(|it| it.original);
+            let Some(ty) = ty.filter(|it| it.as_impl_traits(self.db).is_some() && it.as_type_param(self.db).is_none())
+            else {
+                continue;
+            };
+            patterns.iter().for_each(|it| self.refused_by(it, &ty, told));
+        }
+    }
+
+    fn refused_by(&self, pattern: &ast::Pat, ty: &Type<'db>, told: &mut Vec<Told>) {
+        let path = match pattern {
+            ast::Pat::OrPat(it) => return it.pats().for_each(|it| self.refused_by(&it, ty, told)),
+            ast::Pat::ParenPat(it) => return it.pat().into_iter().for_each(|it| self.refused_by(&it, ty, told)),
+            ast::Pat::IdentPat(it) if it.pat().is_some() => {
+                return it.pat().into_iter().for_each(|it| self.refused_by(&it, ty, told));
+            }
+            ast::Pat::IdentPat(it) if self.sema.resolve_bind_pat_to_const(it).is_none() => return,
+            ast::Pat::TupleStructPat(it) => it.path(),
+            ast::Pat::RecordPat(it) => it.path(),
+            ast::Pat::PathPat(it) => it.path(),
+            _ => None,
+        };
+        // A name that means nothing is told itself.
+        let is_known = path.is_none_or(|it| self.sema.resolve_path(&it).is_some());
+        let target = self.sema.scope(pattern.syntax()).map(|it| it.krate().to_display_target(self.db));
+        if let Some(target) = target.filter(|_| is_known && may_refuse(pattern)) {
+            let found = ty.display(self.db, target);
+            let message = format!("mismatched types: `{}` is matched, found `{found}`", pattern.syntax().text());
+            told.push(self.told_of(pattern.syntax(), "E0308", message));
+        }
+    }
+}
+
+/// Whether a pattern does not fit all types.
+fn may_refuse(pattern: &ast::Pat) -> bool {
+    !matches!(
+        pattern,
+        ast::Pat::WildcardPat(_)
+            | ast::Pat::RestPat(_)
+            | ast::Pat::MacroPat(_)
+            | ast::Pat::BoxPat(_)
+            | ast::Pat::SlicePat(_)
+    )
+}
