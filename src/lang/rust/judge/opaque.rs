@@ -2,7 +2,8 @@
 //! still turn out to be that of the pattern, and says nothing when it does not.
 
 use ra_ap_hir::{HirDisplay as _, Type};
-use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+use ra_ap_syntax::ast::{self, HasName as _};
+use ra_ap_syntax::{AstNode as _, SyntaxNode};
 
 use super::native::Told;
 use crate::lang::rust::view::Context;
@@ -56,14 +57,18 @@ impl<'db> Context<'db> {
     }
 }
 
-/// Whether a pattern does not fit all types.
+/// Whether a pattern does not fit all types. What begins with a small letter is taken for a variable.
 fn may_refuse(pattern: &ast::Pat) -> bool {
-    !matches!(
-        pattern,
+    let is_variable = |it: &ast::IdentPat| {
+        it.pat().is_none() && it.name().is_some_and(|it| !it.text().starts_with(char::is_uppercase))
+    };
+    match pattern {
+        ast::Pat::IdentPat(it) => !is_variable(it),
         ast::Pat::WildcardPat(_)
-            | ast::Pat::RestPat(_)
-            | ast::Pat::MacroPat(_)
-            | ast::Pat::BoxPat(_)
-            | ast::Pat::SlicePat(_)
-    )
+        | ast::Pat::RestPat(_)
+        | ast::Pat::MacroPat(_)
+        | ast::Pat::BoxPat(_)
+        | ast::Pat::SlicePat(_) => false,
+        _ => true,
+    }
 }
