@@ -27,6 +27,8 @@ from lsp_client import LanguageServer, find_gopls
 
 SUFFIX = {"rust": ".rs", "go": ".go"}
 DESCRIBE, HUB, OPEN_AFTER_EDIT_MS = 0.5, 0.1, 50.0
+# How many pages of the hub are timed, and how many edits of each kind.
+HUB_PAGES, EDITS = 50, 24
 WAIT = 120_000
 BUDGET = 1000
 
@@ -149,9 +151,9 @@ class Bench:
     def hub(self, symbols):
         hub = max(symbols, key=lambda it: it["usages"]["total"])
         at = {**self.rival.at(hub["file"], hub["name_at"]["start"]), "context": {"includeDeclaration": False}}
-        theirs = [self.rival.seconds_on_the_wire("textDocument/references", at) for _ in range(15)]
+        theirs = [self.rival.seconds_on_the_wire("textDocument/references", at) for _ in range(HUB_PAGES)]
         query = {"workspace": self.workspace, "symbol": hub["path"]}
-        ours = self.client.seconds_on_the_wire([("/v1/usages", query | {"limit": 100 - number}) for number in range(15)])
+        ours = self.client.seconds_on_the_wire([("/v1/usages", query | {"limit": 100 - number}) for number in range(HUB_PAGES)])
         self.tell(f"first page of the {hub['usages']['total']} usages of {hub['path']}", ours, theirs, HUB)
 
     def after_edits(self):
@@ -161,7 +163,7 @@ class Bench:
         others = [it for it in self.files if it != file and function_of(self.opened[it])]
         for what, change in (("a body", in_body), ("a signature", in_signature)):
             times = []
-            for other in self.chance.sample(others, min(10, len(others))):
+            for other in self.chance.sample(others, min(EDITS, len(others))):
                 path = self.root / other
                 before = path.read_bytes()
                 path.write_bytes(change(before, function_of(self.opened[other]), self.language))
