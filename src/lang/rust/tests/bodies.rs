@@ -113,7 +113,7 @@ fn altered(node: &SyntaxNode, text: &str, other: &str, how: usize) -> Option<Str
         text
     };
     let declares = ast::LetStmt::cast(node.clone());
-    let first = |is: fn(&SyntaxNode) -> bool| node.descendants().find(|it| is(it));
+    let first = |is: fn(&SyntaxNode) -> bool| node.descendants().find(is);
     Some(match how % 9 {
         0 => String::new(),
         1 => format!("let _ = 0; {text}"),
