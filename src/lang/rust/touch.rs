@@ -37,6 +37,7 @@ use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, SyntaxNode, SyntaxToken, TextRange, ast};
 
 use self::told::{arguments, is_body_told_apart, is_closed, is_declared_by_macro, is_plain, is_plain_call};
+use self::units::Units;
 use super::index::Index;
 use super::named::{Names, Sense};
 use super::names::Key;
@@ -160,6 +161,7 @@ impl Pass<'_> {
         let text = before.whole().clone();
         let known = self.index.names(file);
         let mut tree: Option<SyntaxNode> = None;
+        let mut read = None;
         for at in occurrences(&text, &word.text) {
             if let Some((names, key)) = known.as_deref().zip(only)
                 && names.is_known_at(at)
@@ -169,7 +171,7 @@ impl Pass<'_> {
             }
             let body = before.body_around(at);
             if let Some(body) = body.filter(|_| word.change == Change::Any) {
-                self.touch_body(file, &before, body, at);
+                self.touch_body(file, &before, body, at, &mut read);
                 continue;
             }
             let tree = tree.get_or_insert_with(|| self.tree(file, &text));
@@ -183,7 +185,7 @@ impl Pass<'_> {
             }
             match (self.look_at_call(file, word, &token), body) {
                 (Some(()), _) => {}
-                (None, Some(body)) => self.touch_body(file, &before, body, at),
+                (None, Some(body)) => self.touch_body(file, &before, body, at, &mut read),
                 (None, None) => self.look_at(file, &before, &token, word.change)?,
             }
         }
@@ -285,8 +287,21 @@ impl Pass<'_> {
     }
 
     /// A name in a body means something else, and so may what it tells the rest of it.
-    fn touch_body(&mut self, file: FileId, before: &Outside, body: Span, at: usize) {
-        match units::touched(before.text(body), at - body.start) {
+    /// `read` is the body that was read last.
+    fn touch_body(
+        &mut self,
+        file: FileId,
+        before: &Outside,
+        body: Span,
+        at: usize,
+        read: &mut Option<(Span, Option<Units>)>,
+    ) {
+        let text = before.text(body);
+        let (_, units) = match read.take().filter(|it| it.0 == body) {
+            Some(known) => read.insert(known),
+            None => read.insert((body, Units::read(text))),
+        };
+        match units.as_ref().and_then(|it| it.touched(text, at - body.start)) {
             Some(parts) => parts.into_iter().for_each(|it| self.touch(file, it.moved(|at| at + body.start))),
             None => self.touch(file, body),
         }

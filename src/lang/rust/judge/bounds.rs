@@ -73,11 +73,7 @@ impl<'db> Context<'db> {
         });
         let source = declared.and_then(|it| self.sema.source(it));
         let bounds = source.and_then(|it| it.value.type_bound_list()).into_iter().flat_map(|it| it.bounds());
-        let paths = bounds.filter_map(|it| match it.ty()? {
-            ast::Type::PathType(it) => it.path(),
-            _ => None,
-        });
-        let traits = paths.filter_map(|it| match self.sema.resolve_path(&it)? {
+        let traits = bounds.filter_map(bound_path).filter_map(|it| match self.sema.resolve_path(&it)? {
             PathResolution::Def(ModuleDef::Trait(it)) => Some(it),
             _ => None,
         });
@@ -87,5 +83,13 @@ impl<'db> Context<'db> {
     fn lacks(&self, ty: &Type<'db>, wanted: &[Trait]) -> Option<Trait> {
         let is_plain = |it: &&Trait| it.type_or_const_param_count(self.db, false) == 0;
         wanted.iter().filter(is_plain).find(|it| !ty.impls_trait(self.db, **it, &[])).copied()
+    }
+}
+
+/// What a bound names.
+pub(super) fn bound_path(bound: ast::TypeBound) -> Option<ast::Path> {
+    match bound.ty()? {
+        ast::Type::PathType(it) => it.path(),
+        _ => None,
     }
 }

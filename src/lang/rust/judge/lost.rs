@@ -9,6 +9,7 @@ use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxNode, ast};
 
+use super::bounds::bound_path;
 use super::reach::has_body;
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
@@ -247,11 +248,8 @@ impl<'db> Context<'db> {
             let clauses = it.where_clause().into_iter().flat_map(|it| it.predicates());
             let clauses = clauses.filter(|it| it.ty().is_some_and(|it| it.syntax().text() == name));
             let lists = own.chain(clauses.filter_map(|it| it.type_bound_list()));
-            let paths = lists.flat_map(|it| it.bounds()).filter_map(|it| match it.ty()? {
-                ast::Type::PathType(it) => it.path(),
-                _ => None,
-            });
-            paths.into_iter().any(|it| self.sema.resolve_path(&it).is_none())
+            let mut paths = lists.flat_map(|it| it.bounds()).filter_map(bound_path);
+            paths.any(|it| self.sema.resolve_path(&it).is_none())
         })
     }
 

@@ -19,6 +19,7 @@ use ra_ap_syntax::{
 use super::told::{is_declared_in_full, may_be_local};
 use crate::lang::rust::view::span;
 use crate::model::Span;
+use crate::text::words::words;
 
 /// Macros that name variables only where they are given their names, and declare nothing.
 const PLAIN_MACROS: &[&str] = &[
@@ -63,7 +64,7 @@ const HEAD: &str = "fn f() ";
 const BROKEN_OFF: &str = "break";
 
 /// Parts of a body, each after the one that it stands in.
-struct Units(Vec<Unit>);
+pub(super) struct Units(Vec<Unit>);
 
 #[derive(Default)]
 struct Unit {
@@ -101,17 +102,6 @@ pub(in crate::lang::rust) fn unchanged(before: &str, after: &str) -> Option<Vec<
     }
     stretches.sort_unstable_by_key(|it| it.1);
     Some(stretches)
-}
-
-/// What may mean something else where the name at an offset of a body does; `None` for all of it.
-pub(super) fn touched(body: &str, at: usize) -> Option<Vec<Span>> {
-    let units = Units::read(body)?;
-    // In a comment it is none.
-    let holds = |it: &Unit| it.tokens.iter().any(|it| it.0.contains(at));
-    let mut is_touched: Vec<bool> = units.0.iter().map(holds).collect();
-    units.spread(&mut is_touched, [].iter(), &BTreeSet::new())?;
-    let touched = units.0.iter().zip(is_touched).filter(|it| it.1);
-    Some(touched.flat_map(|it| it.0.runs(body)).collect())
 }
 
 /// The units before a change that those after it are.
@@ -162,7 +152,8 @@ fn join(stretches: &mut Vec<(Option<Span>, Span)>, old: &[(Span, String)], new: 
 }
 
 impl Units {
-    fn read(body: &str) -> Option<Units> {
+    /// `None` where the body cannot be read.
+    pub(super) fn read(body: &str) -> Option<Units> {
         let parsed = ast::SourceFile::parse(&format!("{HEAD}{body}"), Edition::CURRENT);
         if !parsed.errors().is_empty() {
             return None;
@@ -171,6 +162,16 @@ impl Units {
         let mut units = Units(vec![Unit::default()]);
         units.take(block.syntax().clone().into(), 0);
         Some(units)
+    }
+
+    /// What may mean something else where the name at an offset of the body does; `None` for all of it.
+    pub(super) fn touched(&self, body: &str, at: usize) -> Option<Vec<Span>> {
+        // In a comment it is none.
+        let holds = |it: &Unit| it.tokens.iter().any(|it| it.0.contains(at));
+        let mut is_touched: Vec<bool> = self.0.iter().map(holds).collect();
+        self.spread(&mut is_touched, [].iter(), &BTreeSet::new())?;
+        let touched = self.0.iter().zip(is_touched).filter(|it| it.1);
+        Some(touched.flat_map(|it| it.0.runs(body)).collect())
     }
 
     fn inferred(&self) -> BTreeSet<String> {
@@ -260,8 +261,7 @@ impl Unit {
         let at = span(token.text_range());
         self.tokens.push((Span::new(at.start - HEAD.len(), at.end - HEAD.len()), token.text().to_owned()));
         if may_be_local(token) {
-            let words = token.text().split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty());
-            let words: Vec<String> = words.map(str::to_owned).collect();
+            let words: Vec<String> = words(token.text()).map(|it| it.1.to_owned()).collect();
             let mut calls = token.parent_ancestors().filter_map(ast::MacroCall::cast);
             if calls.any(|it| !is_plain_macro(&it)) {
                 self.declared.extend(words.iter().cloned());
@@ -323,9 +323,8 @@ fn is_open(list: &ast::StmtList) -> bool {
     while let Some(parent) = node.parent() {
         match parent.kind() {
             FN | EXPR_STMT | LET_ELSE | FOR_EXPR | LOOP_EXPR | WHILE_EXPR => return true,
-            BLOCK_EXPR | STMT_LIST | MATCH_ARM | MATCH_ARM_LIST => {}
+            BLOCK_EXPR | STMT_LIST | MATCH_ARM | MATCH_ARM_LIST | IF_EXPR => {}
             MATCH_EXPR if node.kind() == MATCH_ARM_LIST => {}
-            IF_EXPR => {}
             _ => return false,
         }
         node = parent;
