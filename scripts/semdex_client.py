@@ -223,6 +223,19 @@ class Server:
             print(f"note: not all of it is ready: {states}; missing: {_shortened(missing)}", file=sys.stderr)
         return time.monotonic() - self.started
 
+    def wait_indexed(self, seconds=1800.0):
+        """Until the background has done its work, which goes on after all is ready: for two seconds nothing is under way."""
+        quiet_since = None
+
+        def indexed():
+            nonlocal quiet_since
+            self.must_live()
+            is_quiet = all(it.get("progress") is None for it in self.workspaces())
+            quiet_since = (quiet_since or time.monotonic()) if is_quiet else None
+            return quiet_since and time.monotonic() - quiet_since > 2.0
+
+        wait_for(indexed, seconds, lambda: f"the background to be done: {_shortened(self.workspaces())}")
+
     def must_live(self):
         if self.process.poll() is not None:
             raise Failed(f"the server ended by itself with {self.process.returncode}:\n{self.last_words()}")

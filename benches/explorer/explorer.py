@@ -39,21 +39,6 @@ def timed(question, *arguments, **named):
     return answer, time.perf_counter() - started
 
 
-def wait_indexed(server):
-    """Until the usages of all files are known, which goes on after all is ready."""
-
-    def is_quiet():
-        return all(it.get("progress") is None for it in server.workspaces())
-
-    quiet_since = None
-    deadline = time.monotonic() + 1800.0
-    while quiet_since is None or time.monotonic() - quiet_since < 2.0:
-        quiet_since = (quiet_since or time.monotonic()) if is_quiet() else None
-        if time.monotonic() > deadline:
-            raise semdex.Failed(f"not indexed within 30 minutes: {server.workspaces()}")
-        time.sleep(0.1)
-
-
 def is_text(path):
     """Whether there is anything to read: fixtures of fuzzers are no text."""
     try:
@@ -234,7 +219,7 @@ def run(options, directory):
         language = next(iter(semdex.languages(root)))
         with semdex.Server(options.server_binary, [root], directory=directory / f"server-{root.name}") as server:
             server.wait_ready(options.ready_timeout)
-            wait_indexed(server)
+            server.wait_indexed()
             memory = server.memory()
             print(f"\n{root.name}: ready and indexed after {time.monotonic() - server.started:.1f} s; {memory['server'] >> 20} MiB, its children {memory['children'] >> 20} MiB")
             if language == "rust":

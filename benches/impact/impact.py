@@ -182,7 +182,7 @@ def measure(options, language, source, directory):
     with semdex.Server(options.server_binary, [root], directory=directory / "server") as server:
         server.wait_ready(options.ready_timeout)
         client, workspace = server.client, server.workspace(root)
-        wait_indexed(client, workspace, root, language)
+        server.wait_indexed()
         files = {file: (root / file).read_bytes().decode("utf-8", "replace") for file in semdex.source_files(root, language.suffix)}
         symbols = [it for file in files for it in symbols_of(client, workspace, file)]
         for symbol in symbols:
@@ -214,14 +214,6 @@ def measure(options, language, source, directory):
             row["compiler"] = truth.compiler.seconds(mutation["file"], mutation["text"]) if nth in paired else None
             rows.append(row)
     return rows
-
-
-def wait_indexed(client, workspace, root, language):
-    """Until the background has done its work: two answers about everything take no time any more."""
-    file = semdex.source_files(root, language.suffix)[0]
-    for _ in range(3):
-        client.post("/v1/open", workspace=workspace, file=file, wait_ms=60000)
-        time.sleep(3)
 
 
 def report(rows, name, options):

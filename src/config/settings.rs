@@ -37,6 +37,8 @@ pub struct RustSettings {
     /// Never in a workspace that is not trusted.
     pub proc_macros: bool,
     pub features: Features,
+    /// Whether what is only asked about is tried in a database of its own; where nothing is said, if there is memory.
+    pub second_database: Option<bool>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -67,6 +69,7 @@ impl Settings {
             rust: RustSettings {
                 build_scripts: starts(workspace.rust.build_scripts, user.rust.build_scripts),
                 proc_macros: starts(workspace.rust.proc_macros, user.rust.proc_macros),
+                second_database: workspace.rust.second_database.or(user.rust.second_database),
                 features: workspace.rust.features.as_ref().or(user.rust.features.as_ref()).cloned().unwrap_or_default(),
             },
         }
@@ -128,6 +131,7 @@ pub(super) struct Rust {
     build_scripts: Option<bool>,
     proc_macros: Option<bool>,
     features: Option<Features>,
+    second_database: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -310,7 +314,12 @@ mod tests {
         let defaults = Settings {
             max_file_bytes: 10 * 1024 * 1024,
             go_memory_limit: None,
-            rust: RustSettings { build_scripts: true, proc_macros: true, features: Features::Default },
+            rust: RustSettings {
+                build_scripts: true,
+                proc_macros: true,
+                features: Features::Default,
+                second_database: None,
+            },
         };
         assert_eq!(settings("", "", true), defaults);
 
@@ -324,7 +333,10 @@ mod tests {
             "[limits]\nmax_file_bytes = '1KiB'\n[rust]\nbuild_scripts = true\nproc_macros = false\nfeatures = 'all'";
         let found = settings(own, user, true);
         assert_eq!((found.max_file_bytes, found.go_memory_limit), (1024, Some(2 << 30)));
-        assert_eq!(found.rust, RustSettings { build_scripts: true, proc_macros: false, features: Features::All });
+        assert_eq!(
+            found.rust,
+            RustSettings { build_scripts: true, proc_macros: false, features: Features::All, second_database: None }
+        );
     }
 
     #[test]

@@ -33,10 +33,10 @@ impl Writer {
         let mut rejected = reject_if_broken && is_broken(&judgement);
         let touches_rust = edits.iter().any(|it| Language::of(&it.file) == Some(Language::Rust));
         if let Some(rust) = self.rust.as_mut().filter(|_| touches_rust) {
-            let own = rust.judge(&self.files, &after, edits, &mut |own| {
-                rejected |= reject_if_broken && is_broken(own);
-                !(dry_run || rejected)
-            });
+            let keep = |own: &Judgement| !(rejected || reject_if_broken && is_broken(own));
+            let keep: Option<&dyn Fn(&Judgement) -> bool> = if dry_run { None } else { Some(&keep) };
+            let own = rust.judge(&self.files, &after, edits, keep);
+            rejected |= reject_if_broken && is_broken(&own);
             join(&mut judgement, own);
         }
         let mut outcome = Outcome {

@@ -24,6 +24,7 @@ use crate::lang::Tidied;
 use crate::lang::files::{File, Files};
 use crate::lang::go::{FileChange, FileChangeKind, Go, GoConfig};
 use crate::lang::rust::engine::{Rust, RustConfig, Step};
+use crate::lang::rust::second::Made;
 use crate::lang::rust::{self};
 use crate::model::{Code, Error, FileEdit, Language, Missing, MissingCode, Result, Revision};
 
@@ -36,9 +37,6 @@ const IDLE: Duration = Duration::from_millis(300);
 const SOON: Duration = Duration::from_millis(30);
 /// Where the disk does not become quiet, changes are taken after so long.
 const NEWS_WAIT: Duration = Duration::from_millis(500);
-/// After so long without an event what no answer needs any more is freed.
-const GARBAGE_AFTER: Duration = Duration::from_secs(30);
-
 /// Everything that can happen to a workspace.
 pub(super) enum Event {
     Snapshot {
@@ -71,6 +69,7 @@ pub(super) enum Event {
     RustLoaded(Box<Step>),
     RustPrimed(bool),
     RustIndexed(bool),
+    RustSecond(Box<Made>),
     Close {
         reply: oneshot::Sender<()>,
     },
@@ -97,7 +96,7 @@ pub(super) struct Writer {
     config: Config,
     pub(super) settings: Settings,
     runtime: tokio::runtime::Handle,
-    inbox: Sender<Event>,
+    pub(super) inbox: Sender<Event>,
     pub(super) disk: Arc<Disk>,
     pub(super) journal: Journal,
     pub(super) turns: Turns,
@@ -116,14 +115,14 @@ pub(super) struct Writer {
     pub(super) rust: Option<Rust>,
     go: Option<Go>,
     published: channel::Sender<Published>,
-    is_priming: bool,
-    is_indexing: bool,
+    pub(super) is_priming: bool,
+    pub(super) is_indexing: bool,
     /// The watcher has heard something that was not taken yet.
     pub(super) news_since: Option<Instant>,
     changed: Instant,
-    has_garbage: bool,
+    pub(super) has_garbage: bool,
     /// More is kept than the next change will leave.
-    is_full: bool,
+    pub(super) is_full: bool,
     pub(super) missing: Vec<Missing>,
 }
 
@@ -278,6 +277,7 @@ impl Writer {
                 all_features,
                 build_scripts: self.settings.rust.build_scripts,
                 proc_macros: self.settings.rust.proc_macros,
+                second_database: self.settings.rust.second_database,
             };
             match Rust::new(config, &self.files) {
                 Some(engine) => {
@@ -312,7 +312,8 @@ impl Writer {
     fn run(&mut self, events: &Receiver<Event>) {
         let mut last = Instant::now();
         loop {
-            let wait = if self.news_since.is_some() || self.needs_indexing() { SOON } else { IDLE };
+            let is_something_due = self.news_since.is_some() || self.needs_indexing() || self.is_second_behind();
+            let wait = if is_something_due { SOON } else { IDLE };
             match events.recv_timeout(wait) {
                 Ok(event) => {
                     last = Instant::now();
@@ -321,6 +322,9 @@ impl Writer {
                     }
                 }
                 Err(RecvTimeoutError::Timeout) if self.news_since.is_some() => self.take_news(),
+                Err(RecvTimeoutError::Timeout) if self.is_second_behind() => {
+                    self.rust.iter_mut().for_each(Rust::catch_second_up);
+                }
                 Err(RecvTimeoutError::Timeout) if last.elapsed() < IDLE => {}
                 Err(RecvTimeoutError::Timeout) => self.idle(last.elapsed()),
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -389,10 +393,15 @@ impl Writer {
             }
             Event::RustIndexed(finished) => {
                 self.is_indexing = false;
-                match &mut self.rust {
-                    Some(rust) if finished => self.is_full = !rust.evict(),
-                    Some(rust) => rust.set_unindexed(),
-                    None => {}
+                if let Some(rust) = &mut self.rust {
+                    rust.set_indexed(finished);
+                    self.is_full = finished && !rust.evict();
+                }
+            }
+            Event::RustSecond(made) => {
+                if let Some(rust) = &mut self.rust {
+                    rust.adopt_second(*made);
+                    self.has_garbage = true;
                 }
             }
             Event::Close { reply } => {
@@ -401,31 +410,6 @@ impl Writer {
             }
         }
         ControlFlow::Continue(())
-    }
-
-    fn idle(&mut self, quiet: Duration) {
-        let Some(rust) = &mut self.rust else { return };
-        if rust.needs_priming() && !self.is_priming {
-            self.is_priming = true;
-            let inbox = self.inbox.clone();
-            rust.prime(move |finished| drop(inbox.send(Event::RustPrimed(finished))));
-        } else if self.has_garbage && quiet > GARBAGE_AFTER {
-            self.has_garbage = !rust.collect_garbage();
-        } else if self.is_full {
-            self.is_full = !rust.evict();
-        }
-    }
-
-    fn needs_indexing(&self) -> bool {
-        !self.is_indexing && !self.is_priming && self.rust.as_ref().is_some_and(Rust::needs_indexing)
-    }
-
-    fn index(&mut self) {
-        let Some(rust) = &mut self.rust else { return };
-        self.is_indexing = true;
-        self.has_garbage = true;
-        let inbox = self.inbox.clone();
-        rust.index(self.files.clone(), move |finished| drop(inbox.send(Event::RustIndexed(finished))));
     }
 
     fn adopt(&mut self, step: Step) {

@@ -10,13 +10,22 @@ use super::engine::Rust;
 use super::index::Memory;
 use super::outside::{Outside, outside, reached_from};
 use super::touch::{Edited, Touched, touched};
+use super::view::View;
+use crate::lang::files::Files;
 use crate::model::Language;
 
 /// Of so many edited files it is kept what others see of them.
 const MOST_SEEN: usize = 64;
 
 /// A change that is only tried.
-pub(super) struct Tried {
+pub(super) enum Tried {
+    /// In the database that is read.
+    Here(SetAside),
+    /// In the second one, where nothing is known and nobody reads.
+    Beside,
+}
+
+pub(super) struct SetAside {
     /// What the index knew, and does not know for the time being.
     memory: Memory,
     /// What others saw of the edited files.
@@ -26,7 +35,9 @@ pub(super) struct Tried {
 impl Tried {
     /// What was known is not so when the change is taken back.
     pub(super) fn give_up_memory(&mut self) {
-        self.memory = Memory::default();
+        if let Tried::Here(it) = self {
+            it.memory = Memory::default();
+        }
     }
 }
 
@@ -57,24 +68,44 @@ impl Rust {
             None => self.index.forget_all(),
         };
         self.index.try_out();
-        Tried { memory, before }
+        Tried::Here(SetAside { memory, before })
     }
 
-    pub(super) fn keep(&mut self, tried: Tried) {
-        match tried.before {
-            Some(before) => {
-                self.index.restore(tried.memory);
+    /// Another text in a change that is only tried.
+    pub(super) fn retry(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)], tried: &Tried) {
+        match tried {
+            Tried::Here(_) => self.apply(changes),
+            Tried::Beside => self.set_beside(changes),
+        }
+    }
+
+    /// A view of what is tried, these being all texts.
+    pub(super) fn view_of(&self, files: &Arc<Files>, tried: Option<&Tried>) -> View {
+        let beside = tried.filter(|it| matches!(it, Tried::Beside)).and_then(|_| self.view_beside(files.clone()));
+        beside.unwrap_or_else(|| self.view(files.clone()))
+    }
+
+    pub(super) fn keep(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)], tried: Tried) {
+        match tried {
+            Tried::Here(SetAside { memory, before: Some(before) }) => {
+                self.index.restore(memory);
                 let edited = self.edited(before);
                 self.forget(&edited);
             }
-            None => self.index.keep(),
+            Tried::Here(SetAside { before: None, .. }) => self.index.keep(),
+            Tried::Beside => self.apply(changes),
         }
     }
 
     /// Brings the contents back that were there before a change that was only tried, and what was known of them.
     pub(super) fn take_back(&mut self, before: &[(Arc<str>, Option<Arc<str>>)], tried: Tried) {
-        self.put(before);
-        self.index.restore(tried.memory);
+        match tried {
+            Tried::Here(SetAside { memory, .. }) => {
+                self.put(before);
+                self.index.restore(memory);
+            }
+            Tried::Beside => self.take_back_beside(before),
+        }
     }
 
     fn set_aside(&self, own: HashSet<FileId>, elsewise: Option<&BTreeSet<&str>>) -> Memory {

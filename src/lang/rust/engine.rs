@@ -7,21 +7,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use ra_ap_hir::{ChangeWithProcMacros, attach_db};
+use ra_ap_hir::ChangeWithProcMacros;
 use ra_ap_ide::AnalysisHost;
 use ra_ap_ide_db::base_db::salsa::Durability;
 use ra_ap_ide_db::base_db::{SourceDatabase, SourceRoot, SourceRootId, all_crates};
 use ra_ap_ide_db::prime_caches::parallel_prime_caches;
 use ra_ap_load_cargo::SourceRootConfig;
-use ra_ap_paths::{AbsPathBuf, Utf8PathBuf};
+use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
-use super::index::{Index, verify};
-use super::load::{self, LoadRequest, Loaded, crate_graph};
+use super::index::Index;
+use super::load::{self, LoadRequest, Loaded, MacroTable, crate_graph};
 use super::outside::Outside;
+use super::second::{Second, Texts};
 use super::source::{as_analysed, without_returns};
+use super::verify::verify_beside;
 use super::view::{View, catch, try_share_types};
 use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress};
@@ -40,6 +42,8 @@ pub struct RustConfig {
     pub all_features: bool,
     pub build_scripts: bool,
     pub proc_macros: bool,
+    /// Whether what is only asked about is tried in a database of its own; else it depends on how much memory there is.
+    pub second_database: Option<bool>,
 }
 
 /// What holds for all answers until the next load.
@@ -62,18 +66,20 @@ pub struct Step {
 }
 
 pub struct Rust {
-    config: RustConfig,
-    root: AbsPathBuf,
+    pub(super) config: RustConfig,
+    pub(super) root: AbsPathBuf,
     target_dir: AbsPathBuf,
     pub(super) host: AnalysisHost,
-    vfs: Vfs,
+    pub(super) second: Second,
+    pub(super) vfs: Vfs,
     source_roots: SourceRootConfig,
     /// As they are in the database, so that only what differs is set.
-    roots: Vec<SourceRoot>,
+    pub(super) roots: Vec<SourceRoot>,
     pub(super) ids: Arc<FileIds>,
     workspaces: Arc<Vec<ProjectWorkspace>>,
+    macros: MacroTable,
     known: Arc<HashSet<AbsPathBuf>>,
-    environment: Arc<Environment>,
+    pub(super) environment: Arc<Environment>,
     pub(super) index: Arc<Index>,
     /// What others see of the files that were edited last.
     pub(super) seen: HashMap<FileId, Arc<Outside>>,
@@ -81,8 +87,10 @@ pub struct Rust {
     superseded: Arc<AtomicBool>,
     pub(super) primed: bool,
     is_indexed: bool,
+    /// The index came to its end since the last change.
+    is_complete: bool,
     started: Instant,
-    status: watch::Sender<EngineStatus>,
+    pub(super) status: watch::Sender<EngineStatus>,
 }
 
 impl Rust {
@@ -102,18 +110,18 @@ impl Rust {
             restarts: 0,
             missing: Vec::new(),
         });
-        let mut host = AnalysisHost::new(None);
-        host.raw_database_mut().enable_proc_attr_macros();
         let mut engine = Rust {
             config,
             root,
             target_dir,
-            host,
+            host: new_host(),
+            second: Second::default(),
             vfs: Vfs::default(),
             source_roots: SourceRootConfig::default(),
             roots: Vec::new(),
             ids: Arc::default(),
             workspaces: Arc::default(),
+            macros: MacroTable::default(),
             known: Arc::default(),
             environment: Arc::default(),
             index: Arc::default(),
@@ -122,6 +130,7 @@ impl Rust {
             superseded: Arc::default(),
             primed: false,
             is_indexed: false,
+            is_complete: false,
             started: Instant::now(),
             status,
         };
@@ -152,11 +161,7 @@ impl Rust {
     }
 
     pub(super) fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
-        for (name, text) in changes {
-            let is_rust = Language::of(name) == Some(Language::Rust);
-            if !is_rust && text.as_ref().is_some_and(|it| it.len() > MAX_INCLUDED_BYTES) {
-                continue;
-            }
+        for (name, text) in changes.iter().filter(|it| is_taken(&it.0, it.1.as_deref())) {
             let path = VfsPath::from(self.absolute(name));
             let existed = self.vfs.file_id(&path).is_some();
             self.vfs.set_file_contents(path.clone(), text.as_deref().map(as_analysed));
@@ -168,24 +173,21 @@ impl Rust {
         }
         self.flush(None);
         self.is_indexed = false;
-        self.verify_beside();
+        self.is_complete = false;
+        if self.primed {
+            verify_beside(self.host.raw_database());
+        }
     }
 
-    /// What any question needs after a change is verified in a thread of its own, beside whoever asks first.
-    fn verify_beside(&self) {
-        if !self.primed {
-            return;
-        }
-        let db = self.host.raw_database().clone();
-        let run = move || {
-            let Some(_shared) = try_share_types() else { return };
-            // The next change ends it.
-            let _ = catch(|| attach_db(&db, || verify(&db)));
-        };
-        let thread = std::thread::Builder::new().name("rust-verify".to_owned()).stack_size(super::STACK_BYTES);
-        if let Err(error) = thread.spawn(run) {
-            tracing::error!(%error, "no thread to verify beside the first question");
-        }
+    /// The texts as a database has them; `None` where files come or go.
+    pub(super) fn texts_of(&self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Texts> {
+        let taken = changes.iter().filter(|it| is_taken(&it.0, it.1.as_deref()));
+        taken
+            .map(|(name, text)| {
+                let text = String::from_utf8(as_analysed(text.as_deref()?)).ok();
+                Some((*self.ids.get(name)?, text))
+            })
+            .collect()
     }
 
     /// Starts reading manifests anew, in a thread of its own. Old answers go on, marked as incomplete, until the
@@ -255,16 +257,12 @@ impl Rust {
         self.known = Arc::new(known);
         self.source_roots = source_roots;
         self.roots.clear();
-        let vfs = &self.vfs;
-        let (graph, paths) =
-            crate_graph(&workspaces, &mut |path| vfs.file_id(&VfsPath::from(path.to_path_buf())).map(|(id, _)| id));
-        let mut change = ChangeWithProcMacros::default();
-        change.set_crate_graph(graph);
-        change.set_proc_macros(macros.resolve(&paths));
-        self.flush(Some(change));
-        self.workspaces = workspaces;
+        self.second.note_graph();
+        (self.workspaces, self.macros) = (workspaces, macros);
+        self.flush(Some(self.graph()));
         self.primed = false;
         self.is_indexed = false;
+        self.is_complete = false;
         self.index.forget_crates();
         self.set_environment(|it| {
             it.loaded = true;
@@ -274,6 +272,16 @@ impl Rust {
         tracing::info!(elapsed = ?self.started.elapsed(), last, "Cargo workspaces loaded");
         self.publish();
         Some(local_roots)
+    }
+
+    /// The crates and their macros.
+    pub(super) fn graph(&self) -> ChangeWithProcMacros {
+        let id = |path: &AbsPath| self.vfs.file_id(&VfsPath::from(path.to_path_buf())).map(|(id, _)| id);
+        let (graph, paths) = crate_graph(&self.workspaces, &mut |path| id(path));
+        let mut change = ChangeWithProcMacros::default();
+        change.set_crate_graph(graph);
+        change.set_proc_macros(self.macros.resolve(&paths));
+        change
     }
 
     /// Computes in the background what most answers need. `done` is told whether it came to its end; a change
@@ -340,9 +348,15 @@ impl Rust {
         }
     }
 
-    /// Indexing was stopped by a change.
-    pub fn set_unindexed(&mut self) {
-        self.is_indexed = false;
+    /// Indexing came to its end, or was stopped by a change.
+    pub fn set_indexed(&mut self, finished: bool) {
+        self.is_complete = finished && self.is_indexed;
+        self.is_indexed &= finished;
+    }
+
+    /// All is known, of the texts as they are.
+    pub(super) fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
     #[cfg(test)]
@@ -409,36 +423,49 @@ impl Rust {
                 VfsChange::Create(bytes, _) | VfsChange::Modify(bytes, _) => String::from_utf8(bytes).ok(),
                 VfsChange::Delete => None,
             };
+            self.second.note(id, text.clone());
             change.change_file(id, text);
         }
         if structural {
-            self.set_roots();
+            self.second.note_roots();
+            set_roots(&mut self.host, &mut self.roots, self.source_roots.partition(&self.vfs));
         }
         self.host.apply_change(change);
     }
+}
 
-    fn set_roots(&mut self) {
-        let roots = self.source_roots.partition(&self.vfs);
-        if roots.len() != self.roots.len() {
-            let mut change = ChangeWithProcMacros::default();
-            change.set_roots(roots.clone());
-            self.host.apply_change(change);
-        } else if roots != self.roots {
-            // Setting a root locks the table of roots, and then waits for readers, who may be waiting for that lock.
-            self.host.trigger_cancellation();
-            let db = self.host.raw_database_mut();
-            for (index, (new, old)) in roots.iter().zip(&self.roots).enumerate().filter(|(_, (new, old))| new != old) {
-                let durability = if new.is_library { Durability::MEDIUM } else { Durability::LOW };
-                let id = SourceRootId(u32::try_from(index).unwrap_or(u32::MAX));
-                let had: HashSet<FileId> = old.iter().collect();
-                for file in new.iter().filter(|it| !had.contains(it)) {
-                    db.set_file_source_root_with_durability(file, id, durability);
-                }
-                db.set_source_root_with_durability(id, new.clone().into(), durability);
+pub(super) fn new_host() -> AnalysisHost {
+    let mut host = AnalysisHost::new(None);
+    host.raw_database_mut().enable_proc_attr_macros();
+    host
+}
+
+/// Whether a file is told to rust-analyzer.
+fn is_taken(name: &str, text: Option<&str>) -> bool {
+    Language::of(name) == Some(Language::Rust) || text.is_none_or(|it| it.len() <= MAX_INCLUDED_BYTES)
+}
+
+/// Sets the source roots that a database is to have, `known` being those that it has.
+pub(super) fn set_roots(host: &mut AnalysisHost, known: &mut Vec<SourceRoot>, roots: Vec<SourceRoot>) {
+    if roots.len() != known.len() {
+        let mut change = ChangeWithProcMacros::default();
+        change.set_roots(roots.clone());
+        host.apply_change(change);
+    } else if roots != *known {
+        // Setting a root locks the table of roots, and then waits for readers, who may be waiting for that lock.
+        host.trigger_cancellation();
+        let db = host.raw_database_mut();
+        for (index, (new, old)) in roots.iter().zip(&*known).enumerate().filter(|(_, (new, old))| new != old) {
+            let durability = if new.is_library { Durability::MEDIUM } else { Durability::LOW };
+            let id = SourceRootId(u32::try_from(index).unwrap_or(u32::MAX));
+            let had: HashSet<FileId> = old.iter().collect();
+            for file in new.iter().filter(|it| !had.contains(it)) {
+                db.set_file_source_root_with_durability(file, id, durability);
             }
+            db.set_source_root_with_durability(id, new.clone().into(), durability);
         }
-        self.roots = roots;
     }
+    *known = roots;
 }
 
 /// Whether a change of this file changes what Cargo would say: manifests, configuration, and files that Cargo finds

@@ -13,10 +13,12 @@ use ra_ap_ide_db::imports::import_assets::{ImportAssets, ImportPathConfig};
 use ra_ap_ide_db::imports::insert_use::{
     ImportGranularity, ImportScope, ImportScopeKind, InsertUseConfig, PrefixKind, insert_use_with_editor,
 };
+use ra_ap_syntax::ast::make::path_from_text;
 use ra_ap_syntax::ast::{self, HasAttrs as _, HasName as _, HasVisibility as _};
 use ra_ap_syntax::syntax_editor::SyntaxEditor;
 use ra_ap_syntax::{AstNode as _, Edition, SyntaxKind, SyntaxNode, TextRange};
 
+use super::changes::Tried;
 use super::engine::Rust;
 use super::view::{Context, share_types, span};
 use crate::lang::files::{File, Files};
@@ -49,9 +51,9 @@ impl Rust {
         let _shared = share_types();
         let old: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.old.clone())).collect();
         let new: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect();
-        let tried = self.try_out(&new, None);
+        let tried = self.try_beside(&new).unwrap_or_else(|| self.try_out(&new, None));
         // A fault of the analysis must not end the one thread that owns the workspace.
-        let fixed = catch_unwind(AssertUnwindSafe(|| self.with_imports(after.clone(), &edits)));
+        let fixed = catch_unwind(AssertUnwindSafe(|| self.with_imports(after.clone(), &edits, &tried)));
         self.take_back(&old, tried);
         match fixed {
             Ok(Ok(fixed)) => fixed,
@@ -67,16 +69,16 @@ impl Rust {
         }
     }
 
-    fn with_imports(&mut self, mut after: Arc<Files>, edits: &[&FileEdit]) -> Result<Vec<Tidied>> {
+    fn with_imports(&mut self, mut after: Arc<Files>, edits: &[&FileEdit], tried: &Tried) -> Result<Vec<Tidied>> {
         let mut fixed = Vec::new();
         for edit in edits {
-            let removed = self.view(after.clone()).ask(|it| Ok(it.without_unused(&edit.file)))?;
+            let removed = self.view_of(&after, Some(tried)).ask(|it| Ok(it.without_unused(&edit.file)))?;
             if let Some(text) = &removed {
-                after = self.replaced(&after, &edit.file, text.clone());
+                after = self.replaced(&after, &edit.file, text.clone(), tried);
             }
-            let added = self.view(after.clone()).ask(|it| Ok(it.with_missing(&edit.file)))?;
+            let added = self.view_of(&after, Some(tried)).ask(|it| Ok(it.with_missing(&edit.file)))?;
             if let Some(text) = &added {
-                after = self.replaced(&after, &edit.file, text.clone());
+                after = self.replaced(&after, &edit.file, text.clone(), tried);
             }
             if let Some(text) = added.or(removed) {
                 fixed.push(Tidied { file: edit.file.clone(), text, note: None });
@@ -85,8 +87,8 @@ impl Rust {
         Ok(fixed)
     }
 
-    fn replaced(&mut self, files: &Files, name: &str, text: Arc<str>) -> Arc<Files> {
-        self.apply(&[(Arc::from(name), Some(text.clone()))]);
+    fn replaced(&mut self, files: &Files, name: &str, text: Arc<str>, tried: &Tried) -> Arc<Files> {
+        self.retry(&[(Arc::from(name), Some(text.clone()))], tried);
         let mut files = files.clone();
         files.insert(Arc::new(File::new(name, text)));
         Arc::new(files)
@@ -221,11 +223,11 @@ impl Context<'_> {
 
     /// What of an import could be named; nothing where it is not known what it imports.
     fn names_of(&self, mut leaf: Leaf) -> Option<Leaf> {
-        let path = leaf.path.clone();
-        let resolved = self.sema.resolve_path_per_ns(&path)?;
-        resolved.any()?;
-        match resolved.type_ns {
-            Some(PathResolution::Def(ModuleDef::Trait(it))) => {
+        let path = path_of(&leaf.tree);
+        let path = path_from_text(path.strip_suffix("::self").unwrap_or(&path));
+        // To ask what it means where it stands would infer all of a body around it.
+        match self.sema.scope(leaf.tree.syntax())?.speculative_resolve(&path)? {
+            PathResolution::Def(ModuleDef::Trait(it)) => {
                 let items = it.items(self.db).into_iter();
                 leaf.methods = items.filter_map(|it| Some(it.name(self.db)?.as_str().to_owned())).collect();
                 Some(leaf)
@@ -319,7 +321,6 @@ fn expansions_of(sema: &Semantics<'_, RootDatabase>, node: SyntaxNode) -> Option
 /// One import: what stands at an end of a `use`.
 struct Leaf {
     tree: ast::UseTree,
-    path: ast::Path,
     /// As the file names it; `_` if it does not.
     name: String,
     /// Of a trait: what it brings into scope.
@@ -382,11 +383,15 @@ fn leaf(tree: ast::UseTree, scope: TextRange) -> Option<Leaf> {
             named.name_ref()?.text().to_string()
         }
     };
-    (!name.starts_with("r#")).then(|| Leaf { tree, path, name, methods: Vec::new(), scope })
+    (!name.starts_with("r#")).then(|| Leaf { tree, name, methods: Vec::new(), scope })
 }
 
-/// An import as one path.
+/// An import as one path, and as what it is named.
 fn written(tree: &ast::UseTree) -> String {
+    path_of(tree) + &tree.rename().map(|it| format!(" {}", it.syntax().text())).unwrap_or_default()
+}
+
+fn path_of(tree: &ast::UseTree) -> String {
     let mut parts: Vec<String> = tree
         .syntax()
         .ancestors()
@@ -395,8 +400,7 @@ fn written(tree: &ast::UseTree) -> String {
         .filter_map(|it| Some(it.path()?.syntax().text().to_string()))
         .collect();
     parts.reverse();
-    let rename = tree.rename().map(|it| format!(" {}", it.syntax().text())).unwrap_or_default();
-    parts.join("::") + &rename
+    parts.join("::")
 }
 
 /// A type, a module before `::`, a macro, or a function that is called: what is no misspelt variable.

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 use std::time::Instant;
 
 use ra_ap_hir::db::HirDatabase;
-use ra_ap_hir::{Crate, Impl, Semantics, Trait, attach_db};
+use ra_ap_hir::{Semantics, attach_db};
 use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::base_db::salsa::Database as _;
 use ra_ap_ide_db::base_db::{FileText, SourceDatabase as _};
@@ -27,6 +27,7 @@ use super::paths::CrateNames;
 use super::postings::Postings;
 use super::touch::{Edited, Touched};
 use super::usages::Search;
+use super::verify::verify;
 use super::view::{Context, View};
 use crate::lang::Result;
 use crate::lang::files::File;
@@ -132,9 +133,39 @@ fn files_elsewhere<'a>(symbols: &'a [Symbol], file: &str) -> Vec<&'a str> {
 pub(super) struct Index {
     memory: RwLock<Memory>,
     /// Never wrong: who asks compares with the texts.
-    postings: RwLock<Postings>,
+    postings: Arc<RwLock<Postings>>,
     /// Of the crate graph as it is.
     crates: RwLock<Option<Arc<CrateNames>>>,
+    lent: RwLock<Option<Lent>>,
+}
+
+/// The trees of symbols that another database has: right here too, but for files that are edited in this one, and where
+/// a path leads through one of these names.
+#[derive(Debug)]
+pub(super) struct Lent {
+    index: Arc<Index>,
+    edited: HashSet<FileId>,
+    names: BTreeSet<String>,
+    /// Of the files that were asked about.
+    right: RwLock<FxHashMap<FileId, Option<Arc<Known>>>>,
+}
+
+impl Lent {
+    pub(super) fn new(index: Arc<Index>, edited: HashSet<FileId>, names: BTreeSet<String>) -> Lent {
+        Lent { index, edited, names, right: RwLock::default() }
+    }
+
+    fn symbols(&self, file: FileId) -> Option<Arc<Known>> {
+        if let Some(known) = self.right.read().unwrap_or_else(PoisonError::into_inner).get(&file) {
+            return known.clone();
+        }
+        let is_right = |it: &Arc<Known>| {
+            !it.elsewhere.iter().any(|it| self.edited.contains(it)) && !self.names.iter().any(|name| it.says(name))
+        };
+        let known = self.index.symbols(file).filter(|_| !self.edited.contains(&file)).filter(is_right);
+        self.right.write().unwrap_or_else(PoisonError::into_inner).insert(file, known.clone());
+        known
+    }
 }
 
 /// What was known, to be taken up again when a change is taken back.
@@ -227,6 +258,14 @@ impl Index {
 
     pub(super) fn symbols(&self, file: FileId) -> Option<Arc<Known>> {
         self.read().symbols.get(&file).cloned()
+    }
+
+    /// The path of the innermost symbol around an offset, where it is known.
+    pub(super) fn enclosing(&self, file: FileId, offset: usize) -> Option<String> {
+        if let Some(known) = self.symbols(file) {
+            return known.enclosing(offset);
+        }
+        self.lent.read().unwrap_or_else(PoisonError::into_inner).as_ref()?.symbols(file)?.enclosing(offset)
     }
 
     pub(super) fn path(&self, key: Key) -> Option<Arc<str>> {
@@ -353,6 +392,15 @@ impl Index {
         std::mem::replace(&mut *all, Memory { learned, ..Memory::default() })
     }
 
+    /// For a second database of the same texts, of which nothing is known yet.
+    pub(super) fn beside(&self) -> Index {
+        Index { postings: self.postings.clone(), ..Index::default() }
+    }
+
+    pub(super) fn lend(&self, lent: Option<Lent>) {
+        *self.lent.write().unwrap_or_else(PoisonError::into_inner) = lent;
+    }
+
     /// The change that was just made is only tried: what is learned from here on goes with it.
     pub(super) fn try_out(&self) {
         self.write().learned = Some(Vec::new());
@@ -391,23 +439,6 @@ impl Index {
     }
 }
 
-/// After any change rust-analyzer verifies the modules and the implementations of all crates before it says anything,
-/// also where nothing came of the change. The first to ask would wait.
-pub(super) fn verify(db: &RootDatabase) {
-    let mut traits: HashSet<Trait> = HashSet::new();
-    for krate in Crate::all(db).into_iter().filter(|it| it.origin(db).is_local()) {
-        for block in Impl::all_in_crate(db, krate) {
-            db.unwind_if_revision_cancelled();
-            block.self_ty(db);
-            traits.extend(block.trait_(db));
-        }
-    }
-    for it in traits {
-        db.unwind_if_revision_cancelled();
-        Impl::all_for_trait(db, it);
-    }
-}
-
 /// All names of a file, brought up to date if need be.
 pub(super) fn names_now(context: &Context<'_>, file: FileId) -> Arc<Names> {
     let known = context.index.names(file).filter(|it| it.is_complete());
@@ -420,7 +451,7 @@ impl View {
     pub(super) fn fill(self, progress: &dyn Fn(usize, usize)) -> Result<()> {
         self.ask(|it| {
             let started = Instant::now();
-            verify(it.db);
+            verify(it.db, &|| true);
             let mut read = 0;
             let files = it.files.of(Language::Rust).filter_map(|file| Some((file, it.file_id(&file.path)?)));
             let files: Vec<(&Arc<File>, FileId)> = files.collect();

@@ -11,6 +11,7 @@ mod conflicts;
 mod constants;
 mod declared;
 mod derives;
+mod differ;
 mod entry;
 mod expanded;
 mod helpers;
@@ -56,6 +57,7 @@ use crate::model::{
     MissingCode, OutlineItem, Severity, Span, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
+use differ::differ;
 use loose::Loose;
 use reach::{Cause, Reach, Unit};
 use reaching::Tests;
@@ -124,19 +126,20 @@ impl Unit {
 }
 
 impl Rust {
-    /// Applies the change, judges it, and takes it back unless `keep` says otherwise. `before` and `after` are the
-    /// workspace's texts.
+    /// Tries the change, judges it, and takes it back unless `keep` says otherwise; without that it is only asked about.
+    /// `before` and `after` are the workspace's texts.
     pub fn judge(
         &mut self,
         before: &Arc<Files>,
         after: &Arc<Files>,
         edits: &[FileEdit],
-        keep: &mut dyn FnMut(&Judgement) -> bool,
+        keep: Option<&dyn Fn(&Judgement) -> bool>,
     ) -> Judgement {
         let _shared = super::view::share_types();
         let mut tried = None;
         // A fault of the analysis must not end the one thread that owns the workspace.
-        let judged = catch_unwind(AssertUnwindSafe(|| self.try_judge(before, after, edits, &mut tried)));
+        let judged =
+            catch_unwind(AssertUnwindSafe(|| self.try_judge(before, after, edits, keep.is_some(), &mut tried)));
         let judged = judged.unwrap_or_else(|_| {
             tracing::error!("judging a change panicked");
             Err(Stop::Stale)
@@ -155,8 +158,8 @@ impl Rust {
             },
             ..Judgement::default()
         });
-        match (keep(&judgement), tried) {
-            (true, Some(tried)) => self.keep(tried),
+        match (keep.is_some_and(|it| it(&judgement)), tried) {
+            (true, Some(tried)) => self.keep(&texts(edits, |it| it.new.clone()), tried),
             (true, None) => self.apply(&texts(edits, |it| it.new.clone())),
             (false, Some(tried)) => self.take_back(&texts(edits, |it| it.old.clone()), tried),
             // What it came to is not known.
@@ -171,6 +174,7 @@ impl Rust {
         before: &Arc<Files>,
         after: &Arc<Files>,
         edits: &[FileEdit],
+        may_stay: bool,
         tried: &mut Option<Tried>,
     ) -> Result<Judgement> {
         let started = Instant::now();
@@ -183,6 +187,11 @@ impl Rust {
         if let Some(judgement) = self.view(before.clone()).ask(|it| Ok(it.of_layout(&deltas, &scene)))? {
             return Ok(judgement);
         }
+        let news = texts(edits, |it| it.new.clone());
+        if !may_stay {
+            // What the state after needs is worked out while the state before is asked.
+            *tried = self.try_beside(&news);
+        }
         let (mut reach, earlier_blocks, imports, tests, modules) = self.view(before.clone()).ask(|it| {
             let reach = it.reach(&scene, &deltas);
             let mut blocks = it.misfits_of(&reach, &scene, Side::Before);
@@ -194,17 +203,23 @@ impl Rust {
         let reached = started.elapsed();
         let is_cut = reach.units.len() > MAX_UNITS;
         reach.units.truncate(MAX_UNITS);
-        let mut earlier = self.errors_of(before, &reach, Side::Before)?;
+        let mut earlier = self.errors_of(&reach, Side::Before, || self.view(before.clone()))?;
         earlier.extend(earlier_blocks);
         earlier.extend(scene.olds.iter().flat_map(|it| syntax_errors(it)));
         let compared = started.elapsed();
-        *tried = Some(self.try_out(&texts(edits, |it| it.new.clone()), scene.found_elsewise(&deltas).as_ref()));
+        let here = match tried {
+            Some(beside) => {
+                self.lend_beside(&news, scene.told_elsewise(&deltas));
+                beside
+            }
+            None => tried.insert(self.try_out(&news, scene.found_elsewise(&deltas).as_ref())),
+        };
         let applied = started.elapsed();
-        let mut later = self.errors_of(after, &reach, Side::After)?;
+        let mut later = self.errors_of(&reach, Side::After, || self.view_of(after, Some(here)))?;
         let inferred = started.elapsed();
-        let mut judgement = self.view(after.clone()).ask(|it| {
-            if !it.are_there(&modules) {
-                tried.iter_mut().for_each(Tried::give_up_memory);
+        let mut judgement = self.view_of(after, Some(here)).ask(|it| {
+            if matches!(here, Tried::Here(_)) && !it.are_there(&modules) {
+                here.give_up_memory();
             }
             later.extend(it.miscalled(&reach, &scene));
             later.extend(it.misfits_of(&reach, &scene, Side::After));
@@ -227,7 +242,7 @@ impl Rust {
     }
 
     /// The errors in each of these bodies, on all cores.
-    fn errors_of(&self, files: &Arc<Files>, reach: &Reach<'_>, side: Side) -> Result<Vec<Diagnostic>> {
+    fn errors_of(&self, reach: &Reach<'_>, side: Side, view: impl Fn() -> View) -> Result<Vec<Diagnostic>> {
         let units = &reach.units;
         let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
         let threads = cores.min(units.len()).max(1);
@@ -257,9 +272,9 @@ impl Rust {
         };
         std::thread::scope(|scope| {
             let helper = || std::thread::Builder::new().name("rust-judge".to_owned()).stack_size(super::STACK_BYTES);
-            let views = (1..threads).map(|_| self.view(files.clone()));
+            let views = (1..threads).map(|_| view());
             let helpers: Vec<_> = views.map(|view| helper().spawn_scoped(scope, || work(view))).collect();
-            let mut found = work(self.view(files.clone()))?;
+            let mut found = work(view())?;
             for helper in helpers.into_iter().flatten() {
                 match helper.join() {
                     Ok(more) => found.extend(more?),
@@ -483,41 +498,4 @@ fn unchecked() -> Vec<Unchecked> {
         ("cfg_off", "code that is switched off by `cfg` was not checked"),
     ];
     told.into_iter().map(|(code, detail)| Unchecked { code: code.to_owned(), detail: detail.to_owned() }).collect()
-}
-
-/// What is new and what is fixed, counted by what each says and by the line it stands on, since an edit moves what
-/// is below it.
-fn differ(
-    earlier: &[Diagnostic],
-    later: &[Diagnostic],
-    before: &Files,
-    after: &Files,
-    maps: &BTreeMap<String, OffsetMap>,
-) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
-    let key = |it: &Diagnostic, files: &Files| {
-        let text =
-            files.get(&it.place.file).map(|file| file.lines().line_text(&file.text, it.place.line).trim().to_owned());
-        (it.place.file.clone(), it.code.clone(), it.message.clone(), it.severity, text)
-    };
-    let mut counts: BTreeMap<_, Vec<&Diagnostic>> = BTreeMap::new();
-    for diagnostic in earlier {
-        counts.entry(key(diagnostic, before)).or_default().push(diagnostic);
-    }
-    let mut new = Vec::new();
-    for diagnostic in later {
-        match counts.get_mut(&key(diagnostic, after)).filter(|it| !it.is_empty()) {
-            Some(same) => {
-                // The one at the same place, if it is there.
-                let at = same.iter().position(|it| {
-                    let moved =
-                        maps.get(it.place.file.as_str()).map_or(Some(it.place.start), |map| map.offset(it.place.start));
-                    moved == Some(diagnostic.place.start)
-                });
-                same.remove(at.unwrap_or_default());
-            }
-            None => new.push(diagnostic.clone()),
-        }
-    }
-    let fixed = counts.into_values().flatten().cloned().collect();
-    (new, fixed)
 }

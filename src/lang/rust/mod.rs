@@ -20,6 +20,7 @@ mod postings;
 pub mod questions;
 pub mod rename;
 pub mod resolve;
+pub mod second;
 mod source;
 pub mod symbols;
 pub mod syntax;
@@ -27,6 +28,7 @@ pub mod syntax;
 mod tests;
 mod touch;
 pub mod usages;
+mod verify;
 pub mod view;
 
 /// The version of rust-analyzer's crates that is built in.

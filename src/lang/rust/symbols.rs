@@ -251,7 +251,7 @@ impl<'db> Context<'db> {
     /// The path of the innermost symbol around an offset.
     pub(super) fn enclosing_path(&self, file: &File, id: FileId, offset: usize) -> Option<String> {
         let own = self.files.get(&file.path)?;
-        if let Some(known) = self.index.symbols(id).and_then(|it| it.enclosing(offset)) {
+        if let Some(known) = self.index.enclosing(id, offset) {
             return Some(known);
         }
         let mut item: Option<Item<'db>> = None;

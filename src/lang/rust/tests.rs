@@ -12,6 +12,7 @@ mod bodies;
 mod describe;
 mod judge;
 mod names;
+mod second;
 mod touch;
 
 use super::engine::{Rust, RustConfig};
@@ -58,6 +59,7 @@ fn load(root: &Path, trusted: bool) -> Loaded {
         all_features: false,
         build_scripts: true,
         proc_macros: true,
+        second_database: Some(true),
     };
     let mut rust = Rust::new(config, &files).expect("the path is UTF-8");
     let (sender, receiver) = mpsc::channel();
@@ -227,7 +229,7 @@ fn names_usages_and_judgement_of_a_small_crate() {
     // A dry run names what breaks, and leaves nothing behind.
     let (after, edits) = it.change("src/inner.rs", "pub fn double(&self)", "pub fn double(&self, by: u8)");
     let before = it.files.clone();
-    let judged = it.rust.judge(&before, &after, &edits, &mut |_| false);
+    let judged = it.rust.judge(&before, &after, &edits, None);
     let broken: Vec<_> =
         judged.impact.broken.iter().map(|it| (it.at.place.line, it.code.as_deref().unwrap())).collect();
     assert_eq!(broken, [(17, "E0061")], "{judged:?}");
@@ -237,7 +239,7 @@ fn names_usages_and_judgement_of_a_small_crate() {
     assert_eq!(healthy.value, []);
 
     let (after, edits) = it.change("src/lib.rs", "pub fn make(", "pub fn build(");
-    let judged = it.rust.judge(&before, &after, &edits, &mut |_| true);
+    let judged = it.rust.judge(&before, &after, &edits, Some(&|_| true));
     let broken: Vec<_> =
         judged.impact.broken.iter().map(|it| format!("{}:{}", it.at.place.file, it.at.place.line)).collect();
     assert_eq!(broken, ["src/inner.rs:16", "src/lib.rs:26"], "{judged:?}");
@@ -435,7 +437,7 @@ fn the_index_never_differs_from_what_is_asked_anew() {
     ] {
         let (after, edits) = it.change(file, from, to);
         let before = it.files.clone();
-        it.rust.judge(&before, &after, &edits, &mut |_| false);
+        it.rust.judge(&before, &after, &edits, None);
         check(&mut it, &format!("asking what {to} would do"));
     }
     it.rust.apply(&originals);

@@ -88,17 +88,36 @@ impl Loose {
 impl Scene {
     /// The names that come, go or are reached in another way, if nothing else is to be seen outside of the files.
     pub(super) fn found_elsewise<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
-        let is_whole = |it: &Arc<File>| it.outline().errors.is_empty();
-        let is_plain = |kind: SymbolKind| {
-            matches!(kind, SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static)
+        self.names_of_changed(deltas, is_plain)
+    }
+
+    /// The names that the paths of other items may lead through no more, or in another way; `None` where that cannot be
+    /// told.
+    pub(super) fn told_elsewise<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
+        let is_meant = |kind| {
+            let is_of_type = matches!(kind, SymbolKind::Field | SymbolKind::Variant | SymbolKind::Trait);
+            is_plain(kind) || is_of_type || matches!(kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union)
         };
+        self.names_of_changed(deltas, is_meant)
+    }
+
+    fn names_of_changed<'a>(
+        &self,
+        deltas: &[(usize, Delta<'a>)],
+        is_meant: impl Fn(SymbolKind) -> bool,
+    ) -> Option<BTreeSet<&'a str>> {
+        let is_whole = |it: &Arc<File>| it.outline().errors.is_empty();
         let items = |it: &Delta<'a>| [it.before, it.after].into_iter().flatten();
         let is_narrow = self.olds.iter().chain(&self.news).all(is_whole)
             && self.loose.iter().all(Loose::is_empty)
-            && deltas.iter().flat_map(|it| items(&it.1)).all(|it| is_plain(it.kind));
+            && deltas.iter().flat_map(|it| items(&it.1)).all(|it| is_meant(it.kind));
         let changed = deltas.iter().filter(|it| it.1.kind != ChangeKind::Body);
         is_narrow.then(|| changed.flat_map(|it| items(&it.1)).map(|it| it.name.as_str()).collect())
     }
+}
+
+fn is_plain(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Function | SymbolKind::Method | SymbolKind::Const | SymbolKind::Static)
 }
 
 /// Where a path ends of which a segment ends at an offset; a list of imports belongs to it.

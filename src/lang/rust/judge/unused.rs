@@ -2,7 +2,7 @@
 //! tell which is meant where nothing but the type itself says it (E0282, E0283): in a literal, and in calls of
 //! functions that have the parameter nowhere else.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use ra_ap_hir::{Adt, Function, InFile, ModuleDef, PathResolution, Semantics};
@@ -27,6 +27,8 @@ pub(super) struct Shaken {
     types: BTreeSet<(Arc<str>, usize)>,
     /// The bodies that name them or what has them in its signature, by their anchors.
     bodies: BTreeSet<(Arc<str>, usize)>,
+    /// By which they are named there: the types, their variants, and what has them in its signature.
+    names: HashSet<String>,
 }
 
 impl<'db> Context<'db> {
@@ -72,6 +74,10 @@ impl<'db> Context<'db> {
             let named: Vec<_> = named.map(|it| (it.file, it.id, it.at.start)).collect();
             let mut functions: BTreeSet<(FileId, usize)> = BTreeSet::new();
             for (file, id, at) in &named {
+                // `use a::B as C`
+                let tree = self.token(*id, *at).and_then(|it| it.parent_ancestors().find_map(ast::UseTree::cast));
+                let alias = tree.and_then(|it| it.rename()?.name());
+                reach.shaken.names.extend(alias.map(|it| it.text().to_string()));
                 reach.shaken.bodies.extend(self.anchor(file, *id, *at).map(|at| (file.path.clone(), at)));
                 for it in file.outline().enclosing(*at) {
                     let own = std::iter::once(it).filter(|it| is_function(it.kind));
@@ -82,6 +88,8 @@ impl<'db> Context<'db> {
             }
             let functions: Vec<Definition<'db>> =
                 functions.into_iter().filter_map(|(file, at)| self.definition_at(file, at)).collect();
+            let names = functions.iter().filter_map(|it| it.name(self.db));
+            reach.shaken.names.extend(names.map(|it| it.as_str().to_owned()));
             for it in self.find(&functions).into_iter().flat_map(|it| it.items) {
                 reach.shaken.bodies.extend(self.anchor_of(&it));
             }
@@ -90,6 +98,9 @@ impl<'db> Context<'db> {
         for adt in found {
             let Some(source) = self.sema.source(adt) else { continue };
             let Some(name) = source.value.name() else { continue };
+            let variants =
+                source.value.syntax().descendants().filter_map(ast::Variant::cast).filter_map(|it| it.name());
+            reach.shaken.names.extend(variants.chain([name.clone()]).map(|it| it.text().to_string()));
             let at = self.sema.original_range(name.syntax());
             if let Some(file) = self.name_of(at.file_id.file_id(self.db)) {
                 reach.shaken.types.insert((file.into(), span(at.range).start));
@@ -105,7 +116,7 @@ impl<'db> Context<'db> {
                 _ => None,
             }
         });
-        let mut unused = Unused { sema: &self.sema, types: HashMap::new() };
+        let mut unused = Unused { sema: &self.sema, types: HashMap::new(), names: &reach.shaken.names };
         for adt in types {
             let Some(source) = self.sema.source(adt) else { continue };
             let fields = match adt {
@@ -223,6 +234,7 @@ struct Generic {
 struct Unused<'c, 'db> {
     sema: &'c Semantics<'db, RootDatabase>,
     types: HashMap<Adt, Generic>,
+    names: &'c HashSet<String>,
 }
 
 impl Unused<'_, '_> {
@@ -306,7 +318,9 @@ impl Unused<'_, '_> {
 
     /// Where the compiler cannot tell a type any more, with its code.
     fn needed(&self, node: &SyntaxNode) -> Option<(SyntaxNode, &'static str)> {
+        let is_meant = |it: &ast::NameRef| self.names.contains(&*it.text());
         if let Some(call) = ast::MethodCallExpr::cast(node.clone()) {
+            call.name_ref().filter(is_meant)?;
             let function = self.sema.resolve_method_call(&call).filter(|_| call.generic_arg_list().is_none())?;
             return Some((call.name_ref()?.syntax().clone(), self.undetermined(function)?));
         }
@@ -323,7 +337,9 @@ impl Unused<'_, '_> {
             _ => return None,
         };
         let is_explicit = |it: SyntaxNode| ast::GenericArgList::can_cast(it.kind()) || it.text() == "Self";
-        if path.syntax().descendants().any(is_explicit) {
+        if path.syntax().descendants().any(is_explicit)
+            || !path.segments().any(|it| it.name_ref().is_some_and(|it| is_meant(&it)))
+        {
             return None;
         }
         let adt = match self.sema.resolve_path(&path)? {

@@ -12,7 +12,7 @@ const SHAPES: &str = include_str!("judged/shapes.rs");
 const USER: &str = include_str!("judged/user.rs");
 const TEST: &str = include_str!("judged/it.rs");
 
-const FILES: [(&str, &str); 5] = [
+pub(super) const FILES: [(&str, &str); 5] = [
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"),
     (
         "src/lib.rs",
@@ -24,7 +24,7 @@ const FILES: [(&str, &str); 5] = [
 ];
 
 /// What is edited in `src/shapes.rs`: its name, what stands there, and what takes its place.
-const BREAKING: &[(&str, &str, &str)] = &[
+pub(super) const BREAKING: &[(&str, &str, &str)] = &[
     ("a function renamed", "pub fn helper() -> u8", "pub fn helped() -> u8"),
     ("a function removed", "pub fn helper() -> u8 {\n    1\n}\n", ""),
     ("a parameter added", "by: u32, times: usize", "by: u32, times: usize, more: u8"),
@@ -205,7 +205,7 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("a type gone whose values have numbers", "pub struct Bytes<", "pub struct Octets<"),
 ];
 
-const HARMLESS: &[(&str, &str, &str)] = &[
+pub(super) const HARMLESS: &[(&str, &str, &str)] = &[
     ("a comment", "pub fn helper() -> u8 {", "// A remark.\npub fn helper() -> u8 {"),
     ("documentation", "pub struct Side(pub u32);", "/// A side.\npub struct Side(pub u32);"),
     ("another body", "        times\n    }", "        times + 1\n    }"),
@@ -261,7 +261,7 @@ fn compiled(root: &Path) -> BTreeSet<String> {
 fn judged(it: &mut Loaded, from: &str, to: &str) -> Judgement {
     let (after, edits) = it.change("src/shapes.rs", from, to);
     let before = it.files.clone();
-    it.rust.judge(&before, &after, &edits, &mut |_| false)
+    it.rust.judge(&before, &after, &edits, None)
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn what_macros_make_goes_with_its_type() {
         let old = it.files.get(file).unwrap().text.clone();
         let (after, edits) = it.change(file, from, to);
         let before = it.files.clone();
-        let judgement = it.rust.judge(&before, &after, &edits, &mut |_| false);
+        let judgement = it.rust.judge(&before, &after, &edits, None);
         let reached = |it: &&crate::model::Broken| it.at.place.file == file || file != "src/lib.rs";
         let broken = judgement
             .impact

@@ -1,0 +1,247 @@
+//! A second database of the same workspace. What is only asked about is tried in it, so that whoever reads finds the
+//! first as it was: rust-analyzer keeps one answer to each question, and what it knew of the state before cannot outlive
+//! what it learns of the state after.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ra_ap_hir::ChangeWithProcMacros;
+use ra_ap_ide::AnalysisHost;
+use ra_ap_ide_db::base_db::{SourceDatabase as _, SourceRoot, all_crates};
+use ra_ap_ide_db::prime_caches::parallel_prime_caches;
+use ra_ap_vfs::FileId;
+
+use super::changes::Tried;
+use super::engine::{Rust, new_host, set_roots};
+use super::index::{Index, Lent};
+use super::verify::verify_beside;
+use super::view::{View, evict, share_types};
+use crate::lang::files::Files;
+use crate::lang::{Progress, Result};
+use crate::model::Language;
+
+/// Of both databases together memory should hold no more than this part.
+const PART_OF_MEMORY: u64 = 4;
+
+/// The texts of files, as they are set in a database; `None` is a file that is gone.
+pub(super) type Texts = BTreeMap<FileId, Option<String>>;
+
+/// With what it was not told yet.
+#[derive(Default)]
+pub(super) struct Second {
+    stage: Stage,
+    behind: Texts,
+    lacks_roots: bool,
+    lacks_graph: bool,
+}
+
+#[derive(Default)]
+enum Stage {
+    #[default]
+    Absent,
+    Underway,
+    There(Twin),
+    /// There is no memory for one, or it could not be made, and the next would not be either.
+    GivenUp,
+}
+
+struct Twin {
+    host: AnalysisHost,
+    roots: Vec<SourceRoot>,
+    index: Arc<Index>,
+    /// That what is verified beside the last question is of no use any more.
+    is_over: Arc<AtomicBool>,
+}
+
+/// A second database on its way to the writer. `None` where it could not be made.
+pub struct Made(Option<Twin>);
+
+impl Second {
+    fn twin(&self) -> Option<&Twin> {
+        match &self.stage {
+            Stage::There(twin) => Some(twin),
+            _ => None,
+        }
+    }
+
+    /// A text that the first database has from now on.
+    pub(super) fn note(&mut self, file: FileId, text: Option<String>) {
+        if matches!(self.stage, Stage::Underway | Stage::There(_)) {
+            self.behind.insert(file, text);
+        }
+    }
+
+    /// Files came or went.
+    pub(super) fn note_roots(&mut self) {
+        self.lacks_roots = true;
+    }
+
+    /// There are other crates, or other macros.
+    pub(super) fn note_graph(&mut self) {
+        self.lacks_graph = true;
+        if matches!(self.stage, Stage::GivenUp) {
+            self.stage = Stage::Absent;
+        }
+    }
+}
+
+impl Twin {
+    fn set(&mut self, mut change: ChangeWithProcMacros, texts: Texts) {
+        texts.into_iter().for_each(|(file, text)| change.change_file(file, text));
+        self.host.apply_change(change);
+        self.is_over = verify_beside(self.host.raw_database());
+    }
+}
+
+impl Rust {
+    /// Whether a second database is to be made: the first knows all that it can, and there is memory for another.
+    pub fn needs_second(&mut self) -> bool {
+        if !self.is_complete() || !matches!(self.second.stage, Stage::Absent) {
+            return false;
+        }
+        let is_wanted = self.config.second_database.unwrap_or_else(|| has_room().unwrap_or_default());
+        if !is_wanted {
+            self.second.stage = Stage::GivenUp;
+        }
+        is_wanted
+    }
+
+    /// Makes the second database in the background.
+    pub fn make_second(&mut self, files: Arc<Files>, deliver: impl FnOnce(Made) + Send + 'static) {
+        self.second = Second { stage: Stage::Underway, ..Second::default() };
+        let (change, roots) = self.whole();
+        let index = Arc::new(self.index.beside());
+        let (ids, root, environment) = (self.ids.clone(), self.root.clone(), self.environment.clone());
+        let status = self.status.clone();
+        let total = files.of(Language::Rust).count();
+        let tell = move |done| {
+            let progress = Progress { stage: "second database".to_owned(), done, total };
+            status.send_modify(|it| it.progress = Some(progress).filter(|_| done < total));
+        };
+        tell(0);
+        let run = move || {
+            let made = || -> Result<Twin> {
+                let mut host = new_host();
+                host.apply_change(change);
+                let db = host.raw_database();
+                let _shared = share_types();
+                parallel_prime_caches(db, &all_crates(db), 1, &|_| {});
+                let view = View::new(db.clone(), files.clone(), ids, root, environment, index.clone());
+                view.ask(|it| {
+                    for (done, file) in files.of(Language::Rust).enumerate() {
+                        tell(done);
+                        it.errors_of_file(file);
+                    }
+                    Ok(())
+                })?;
+                Ok(Twin { host, roots, index, is_over: Arc::default() })
+            };
+            let twin = catch_unwind(AssertUnwindSafe(made));
+            tell(total);
+            deliver(Made(twin.ok().and_then(Result::ok)));
+        };
+        let thread = std::thread::Builder::new().name("rust-second".to_owned()).stack_size(super::STACK_BYTES);
+        if let Err(error) = thread.spawn(run) {
+            tracing::error!(%error, "no thread for a second database");
+            self.second.stage = Stage::GivenUp;
+        }
+    }
+
+    pub(super) fn has_second(&self) -> bool {
+        self.second.twin().is_some()
+    }
+
+    pub fn adopt_second(&mut self, made: Made) {
+        self.second.stage = made.0.map_or(Stage::GivenUp, |mut twin| {
+            evict(&mut twin.host);
+            tracing::info!("a second database is there for what is only asked about");
+            Stage::There(twin)
+        });
+    }
+
+    /// Whether there is something to tell the second database. Other crates it is told when the first knows them.
+    pub fn is_second_behind(&self) -> bool {
+        let Second { behind, lacks_graph, .. } = &self.second;
+        self.has_second() && if *lacks_graph { self.is_complete() } else { !behind.is_empty() }
+    }
+
+    /// Tells it, once nobody waits for anything else.
+    pub fn catch_second_up(&mut self) {
+        if self.is_second_behind() {
+            self.set_beside(&[]);
+        }
+    }
+
+    /// Tries a change in the second database, where there is one. Files that come or go are not tried there.
+    pub(super) fn try_beside(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) -> Option<Tried> {
+        self.texts_of(changes).filter(|_| self.has_second() && !self.second.lacks_graph)?;
+        self.set_beside(changes);
+        Some(Tried::Beside)
+    }
+
+    /// Takes back what was tried, when the second database is told something next.
+    pub(super) fn take_back_beside(&mut self, before: &[(Arc<str>, Option<Arc<str>>)]) {
+        self.second.behind.extend(self.texts_of(before).unwrap_or_default());
+        if let Some(twin) = self.second.twin() {
+            twin.is_over.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn set_beside(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
+        self.take_back_beside(changes);
+        let graph = std::mem::take(&mut self.second.lacks_graph).then(|| self.graph());
+        let Second { stage: Stage::There(twin), behind, lacks_roots, .. } = &mut self.second else { return };
+        if graph.is_some() {
+            twin.index.forget_crates();
+        }
+        drop(twin.index.forget_all());
+        twin.index.lend(None);
+        if std::mem::take(lacks_roots) {
+            set_roots(&mut twin.host, &mut twin.roots, self.roots.clone());
+        }
+        twin.set(graph.unwrap_or_default(), std::mem::take(behind));
+    }
+
+    /// What the first database knows is taken where it is right of what is tried too; `told` are the names that other
+    /// paths may lead through in another way.
+    pub(super) fn lend_beside(&self, changes: &[(Arc<str>, Option<Arc<str>>)], told: Option<BTreeSet<&str>>) {
+        let Some(twin) = self.second.twin() else { return };
+        let edited = changes.iter().filter_map(|it| self.ids.get(&it.0).copied()).collect();
+        let lent = told.map(|it| it.into_iter().map(str::to_owned).collect());
+        twin.index.lend(lent.map(|names| Lent::new(self.index.clone(), edited, names)));
+    }
+
+    /// A view of what is tried.
+    pub(super) fn view_beside(&self, files: Arc<Files>) -> Option<View> {
+        let twin = self.second.twin()?;
+        let db = twin.host.raw_database().clone();
+        let (ids, root, environment) = (self.ids.clone(), self.root.clone(), self.environment.clone());
+        Some(View::new(db, files, ids, root, environment, twin.index.clone()))
+    }
+
+    /// All that the first database was told.
+    fn whole(&self) -> (ChangeWithProcMacros, Vec<SourceRoot>) {
+        let db = self.host.raw_database();
+        let mut change = self.graph();
+        change.set_roots(self.roots.clone());
+        for (file, _) in self.vfs.iter() {
+            change.change_file(file, Some(db.file_text(file).text(db).to_string()));
+        }
+        (change, self.roots.clone())
+    }
+}
+
+/// Whether there is memory for as much again.
+fn has_room() -> Option<bool> {
+    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|it| it.trim().parse::<u64>().ok());
+    let total = kilobytes("/proc/meminfo", "MemTotal:")?.min(group.map_or(u64::MAX, |bytes| bytes / 1024));
+    Some(kilobytes("/proc/self/status", "VmRSS:")? * 2 < total / PART_OF_MEMORY)
+}
+
+fn kilobytes(file: &str, name: &str) -> Option<u64> {
+    let told = std::fs::read_to_string(file).ok()?;
+    let line = told.lines().find_map(|it| it.strip_prefix(name))?;
+    line.trim().strip_suffix(" kB")?.parse().ok()
+}

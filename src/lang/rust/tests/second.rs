@@ -1,0 +1,100 @@
+//! What is only asked about is judged in a second database as it would be in the first, whatever came between, and the
+//! first does not notice.
+
+use super::judge::{BREAKING, FILES, HARMLESS};
+use super::*;
+use crate::model::Judgement;
+
+impl Loaded {
+    fn with_second(&mut self) {
+        let (sender, receiver) = mpsc::channel();
+        self.rust.make_second(self.files.clone(), move |made| drop(sender.send(made)));
+        self.rust.adopt_second(receiver.recv_timeout(DEADLINE).expect("a second database in time"));
+        assert!(self.rust.has_second());
+    }
+
+    /// As judged in the first database, and in the second.
+    fn judged_in_both(&mut self, file: &str, from: &str, to: &str) -> [Judgement; 2] {
+        let (after, edits) = self.change(file, from, to);
+        let before = self.files.clone();
+        let refuse = |_: &Judgement| false;
+        self.fill();
+        let known = self.known();
+        let beside = self.rust.judge(&before, &after, &edits, None);
+        assert_eq!(self.known(), known, "nothing is forgotten for a question: {from} -> {to}");
+        let here = self.rust.judge(&before, &after, &edits, Some(&refuse));
+        [here, beside]
+    }
+
+    fn known(&self) -> Vec<bool> {
+        self.files.of(Language::Rust).map(|it| self.rust.knows_names_of(&it.path)).collect()
+    }
+
+    fn becomes(&mut self, file: &str, text: Option<&str>) {
+        let text: Option<Arc<str>> = text.map(Arc::from);
+        let mut files = (*self.files).clone();
+        match &text {
+            Some(text) => drop(files.insert(Arc::new(File::new(file, text.clone())))),
+            None => drop(files.remove(file)),
+        }
+        self.files = Arc::new(files);
+        self.rust.apply(&[(Arc::from(file), text)]);
+    }
+}
+
+#[test]
+fn the_second_database_judges_as_the_first() {
+    let (_directory, mut it) = fixture(&FILES);
+    it.fill();
+    it.with_second();
+    let mut told = 0;
+    for (name, from, to) in BREAKING.iter().chain(HARMLESS) {
+        let [here, beside] = it.judged_in_both("src/shapes.rs", from, to);
+        assert_eq!(here, beside, "{name}");
+        told += here.impact.broken.len();
+    }
+    assert!(told > 100, "{told}");
+}
+
+#[test]
+fn the_second_database_follows_the_first() {
+    let (_directory, mut it) = fixture(&FILES);
+    it.fill();
+    it.with_second();
+    let user = it.files.get("src/user.rs").unwrap().text.clone();
+    let lib = it.files.get("src/lib.rs").unwrap().text.clone();
+    let helper = ("src/shapes.rs", "pub fn helper() -> u8", "pub fn helped() -> u8");
+    let mut broken = Vec::new();
+    let mut check = |it: &mut Loaded, when: &str| {
+        let [here, beside] = it.judged_in_both(helper.0, helper.1, helper.2);
+        assert_eq!(here, beside, "{when}");
+        broken.push(beside.impact.broken.len());
+    };
+    check(&mut it, "at first");
+    it.becomes("src/user.rs", Some(&format!("{user}\npub fn one_more() -> u8 {{\n    crate::shapes::helper()\n}}\n")));
+    check(&mut it, "one more call");
+    it.becomes("src/later.rs", Some("pub fn later() -> u8 {\n    crate::shapes::helper()\n}\n"));
+    it.becomes("src/lib.rs", Some(&format!("{lib}\nmod later;\n")));
+    check(&mut it, "a file more");
+    // Files that come or go are tried in the first.
+    let (before, edits) = (
+        it.files.clone(),
+        vec![FileEdit {
+            file: "src/later.rs".to_owned(),
+            old: it.files.get("src/later.rs").map(|it| it.text.clone()),
+            new: None,
+        }],
+    );
+    let mut after = (*before).clone();
+    after.remove("src/later.rs");
+    let judged = it.rust.judge(&before, &Arc::new(after), &edits, None);
+    assert_eq!(judged.impact.changed.len(), 1, "{judged:?}");
+    check(&mut it, "asking what a file less would do");
+    it.becomes("src/lib.rs", Some(&lib));
+    it.becomes("src/later.rs", None);
+    it.becomes("src/user.rs", Some(&user));
+    it.rust.catch_second_up();
+    check(&mut it, "all taken back");
+    let first = broken[0];
+    assert_eq!(broken, [first, first + 1, first + 2, first + 2, first]);
+}
