@@ -32,6 +32,7 @@ use super::view::{Context, View};
 use crate::lang::Result;
 use crate::lang::files::File;
 use crate::model::{Diagnostic, Language, Symbol, SymbolKind, Upstream};
+use crate::text::diff::OffsetMap;
 use crate::text::words::occurrences;
 
 /// rust-analyzer's database as the queries below need it: they ask its `Semantics`, which wants the database itself.
@@ -139,32 +140,20 @@ pub(super) struct Index {
     lent: RwLock<Option<Lent>>,
 }
 
-/// The trees of symbols that another database has: right here too, but for files that are edited in this one, and where
-/// a path leads through one of these names.
+/// The paths that another database knows: right here too, unless they lead through one of these names.
 #[derive(Debug)]
 pub(super) struct Lent {
-    index: Arc<Index>,
-    edited: HashSet<FileId>,
-    names: BTreeSet<String>,
-    /// Of the files that were asked about.
-    right: RwLock<FxHashMap<FileId, Option<Arc<Known>>>>,
+    pub(super) index: Arc<Index>,
+    /// Of the files that are edited in this one: where what stands in it now stands in the other.
+    pub(super) edited: FxHashMap<FileId, OffsetMap>,
+    pub(super) names: BTreeSet<String>,
 }
 
 impl Lent {
-    pub(super) fn new(index: Arc<Index>, edited: HashSet<FileId>, names: BTreeSet<String>) -> Lent {
-        Lent { index, edited, names, right: RwLock::default() }
-    }
-
-    fn symbols(&self, file: FileId) -> Option<Arc<Known>> {
-        if let Some(known) = self.right.read().unwrap_or_else(PoisonError::into_inner).get(&file) {
-            return known.clone();
-        }
-        let is_right = |it: &Arc<Known>| {
-            !it.elsewhere.iter().any(|it| self.edited.contains(it)) && !self.names.iter().any(|name| it.says(name))
-        };
-        let known = self.index.symbols(file).filter(|_| !self.edited.contains(&file)).filter(is_right);
-        self.right.write().unwrap_or_else(PoisonError::into_inner).insert(file, known.clone());
-        known
+    fn enclosing(&self, file: FileId, offset: usize) -> Option<String> {
+        let offset = self.edited.get(&file).map_or(Some(offset), |it| it.offset(offset))?;
+        let path = self.index.symbols(file)?.enclosing(offset)?;
+        (!self.names.iter().any(|name| leads_through(&path, name))).then_some(path)
     }
 }
 
@@ -265,7 +254,7 @@ impl Index {
         if let Some(known) = self.symbols(file) {
             return known.enclosing(offset);
         }
-        self.lent.read().unwrap_or_else(PoisonError::into_inner).as_ref()?.symbols(file)?.enclosing(offset)
+        self.lent.read().unwrap_or_else(PoisonError::into_inner).as_ref()?.enclosing(file, offset)
     }
 
     pub(super) fn path(&self, key: Key) -> Option<Arc<str>> {

@@ -209,7 +209,9 @@ impl Rust {
         let compared = started.elapsed();
         let here = match tried {
             Some(beside) => {
-                self.lend_beside(&news, scene.told_elsewise(&deltas));
+                if let Some(names) = scene.told_elsewise(&deltas) {
+                    self.lend_beside(&scene.backs, names.into_iter().map(str::to_owned).collect());
+                }
                 beside
             }
             None => tried.insert(self.try_out(&news, scene.found_elsewise(&deltas).as_ref())),

@@ -21,6 +21,7 @@ use super::view::{View, evict, share_types};
 use crate::lang::files::Files;
 use crate::lang::{Progress, Result};
 use crate::model::Language;
+use crate::text::diff::OffsetMap;
 
 /// Of both databases together memory should hold no more than this part.
 const PART_OF_MEMORY: u64 = 4;
@@ -204,13 +205,12 @@ impl Rust {
         twin.set(graph.unwrap_or_default(), std::mem::take(behind));
     }
 
-    /// What the first database knows is taken where it is right of what is tried too; `told` are the names that other
-    /// paths may lead through in another way.
-    pub(super) fn lend_beside(&self, changes: &[(Arc<str>, Option<Arc<str>>)], told: Option<BTreeSet<&str>>) {
+    /// The paths that the first database knows are taken for what is tried, but for those that lead through one of these
+    /// names. `edited` leads back to the texts before.
+    pub(super) fn lend_beside(&self, edited: &BTreeMap<String, OffsetMap>, names: BTreeSet<String>) {
         let Some(twin) = self.second.twin() else { return };
-        let edited = changes.iter().filter_map(|it| self.ids.get(&it.0).copied()).collect();
-        let lent = told.map(|it| it.into_iter().map(str::to_owned).collect());
-        twin.index.lend(lent.map(|names| Lent::new(self.index.clone(), edited, names)));
+        let edited = edited.iter().filter_map(|(name, map)| Some((*self.ids.get(&**name)?, map.clone()))).collect();
+        twin.index.lend(Some(Lent { index: self.index.clone(), edited, names }));
     }
 
     /// A view of what is tried.

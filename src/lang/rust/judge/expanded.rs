@@ -5,37 +5,28 @@ use std::collections::BTreeSet;
 
 use ra_ap_hir::InFile;
 use ra_ap_ide::FileRange;
-use ra_ap_ide_db::defs::{Definition, NameRefClass};
+use ra_ap_ide_db::defs::NameRefClass;
 use ra_ap_syntax::{AstNode as _, ast};
 
 use super::Scene;
 use super::reach::Cause;
 use super::rules::unresolved_kind;
 use crate::lang::rust::view::Context;
-use crate::model::{ChangeKind, Diagnostic};
+use crate::model::Diagnostic;
 use crate::text::words::words;
 
 impl<'db> Context<'db> {
     /// Where the definition of a macro names what is gone.
     pub(super) fn gone_in_definitions(&self, cause: &Cause<'_>, scene: &Scene) -> Vec<Diagnostic> {
-        let kind = cause.delta.as_ref().map(|it| it.1.kind);
-        let is_gone = matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
-        if !cause.is_itself || !is_gone {
+        if !cause.goes() {
             return Vec::new();
         }
         let mut found = Vec::new();
-        let mut macros: Vec<Definition<'db>> = Vec::new();
-        for it in &cause.in_macros {
-            let start = scene.moved(&it.file.path, it.at.start);
-            let definition = start.and_then(|start| self.macro_around(it.id, start));
-            macros.extend(definition.filter(|it| !macros.contains(it)));
-        }
-        for calls in self.find(&macros) {
-            // The calls of one file are alike.
-            for calls in calls.items.chunk_by(|a, b| a.id == b.id) {
-                let Some(expansion) = self.call_at(&calls[0]).and_then(|it| self.sema.expand_macro_call(&it)) else {
-                    continue;
-                };
+        // The calls of one file are alike.
+        for calls in cause.calls.iter().flat_map(|of| of.chunk_by(|a, b| a.id == b.id)) {
+            let mut now = calls.iter().filter_map(|it| Some((it.id, scene.moved(&it.file.path, it.at.start)?)));
+            let call = now.next().and_then(|(file, at)| self.call_at(file, at));
+            if let Some(expansion) = call.and_then(|it| self.sema.expand_macro_call(&it)) {
                 self.in_expansions(&expansion.value, &mut |node| {
                     let name = ast::NameRef::cast(node.clone()).filter(|it| it.text() == cause.name);
                     found.extend(name.and_then(|it| self.gone_as_written(&it, cause)));

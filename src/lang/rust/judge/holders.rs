@@ -84,6 +84,7 @@ impl<'db> Context<'db> {
             name: String::new(),
             occurrences,
             in_macros: Vec::new(),
+            calls: Vec::new(),
             is_itself: false,
             lost: Vec::new(),
         }));

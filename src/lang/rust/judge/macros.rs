@@ -69,6 +69,15 @@ impl<'db> Context<'db> {
         }
     }
 
+    /// The calls of each macro in whose definition one of these places is.
+    pub(super) fn calls_around(&self, places: &[Occurrence]) -> Vec<Vec<Occurrence>> {
+        let mut macros: Vec<Definition<'db>> = Vec::new();
+        for it in places {
+            macros.extend(self.macro_around(it.id, it.at.start).filter(|it| !macros.contains(it)));
+        }
+        self.find(&macros).into_iter().map(|it| it.items).collect()
+    }
+
     /// The macro in whose definition an offset stands.
     pub(super) fn macro_around(&self, file: FileId, offset: usize) -> Option<Definition<'db>> {
         let definition = self.token(file, offset)?.parent_ancestors().find_map(ast::Macro::cast)?;
@@ -76,13 +85,13 @@ impl<'db> Context<'db> {
     }
 
     /// The call that names a macro.
-    pub(super) fn call_at(&self, place: &Occurrence) -> Option<ast::MacroCall> {
-        self.token(place.id, place.at.start)?.parent_ancestors().find_map(ast::MacroCall::cast)
+    pub(super) fn call_at(&self, file: FileId, offset: usize) -> Option<ast::MacroCall> {
+        self.token(file, offset)?.parent_ancestors().find_map(ast::MacroCall::cast)
     }
 
     /// Whether a call of a macro makes something that names what changes, or may.
     fn makes(&self, call: &Occurrence, cause: &Cause<'_>) -> bool {
-        match self.call_at(call) {
+        match self.call_at(call.id, call.at.start) {
             Some(call) => self.expansion_names(&call, cause, MAX_MACROS),
             None => true,
         }

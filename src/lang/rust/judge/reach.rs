@@ -39,10 +39,20 @@ pub(super) struct Cause<'a> {
     pub(super) occurrences: Vec<Occurrence>,
     /// Places in macros that may name it: what these make is looked at too.
     pub(super) in_macros: Vec<Occurrence>,
+    /// Of what goes away: the calls of each macro in whose definition such a place is.
+    pub(super) calls: Vec<Vec<Occurrence>>,
     /// Whether it is named by its own name, not by that of what it belongs to.
     pub(super) is_itself: bool,
     /// The traits that it has no more.
     pub(super) lost: Vec<String>,
+}
+
+impl Cause<'_> {
+    /// Whether nothing is called so any more.
+    pub(super) fn goes(&self) -> bool {
+        let kind = self.delta.as_ref().map(|it| it.1.kind);
+        self.is_itself && matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed))
+    }
 }
 
 /// A function, constant or static with its body, by where its name stands.
@@ -229,8 +239,8 @@ impl<'db> Context<'db> {
         let mut add = |delta: Of<'_, 'a>, definition: Definition<'db>, is_itself: bool, lost: Vec<String>| {
             let Some(path) = self.path_of(definition) else { return };
             let name = definition.name(self.db).map(|it| it.as_str().to_owned()).unwrap_or_default();
-            let (delta, occurrences, in_macros) = (delta.cloned(), Vec::new(), Vec::new());
-            causes.push(Cause { delta, path, name, occurrences, in_macros, is_itself, lost });
+            let (delta, occurrences, in_macros, calls) = (delta.cloned(), Vec::new(), Vec::new(), Vec::new());
+            causes.push(Cause { delta, path, name, occurrences, in_macros, calls, is_itself, lost });
             definitions.push(definition);
         };
         let mut seen: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -286,6 +296,9 @@ impl<'db> Context<'db> {
             let mut found = found;
             cause.occurrences = std::mem::take(&mut found.items);
             cause.in_macros = found.in_macros().collect();
+            if cause.goes() {
+                cause.calls = self.calls_around(&cause.in_macros);
+            }
         }
         self.follow_types(&definitions, &mut causes);
         causes

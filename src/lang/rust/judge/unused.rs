@@ -29,6 +29,8 @@ pub(super) struct Shaken {
     bodies: BTreeSet<(Arc<str>, usize)>,
     /// By which they are named there: the types, their variants, and what has them in its signature.
     names: HashSet<String>,
+    /// And where.
+    places: BTreeSet<(Arc<str>, usize)>,
 }
 
 impl<'db> Context<'db> {
@@ -78,6 +80,7 @@ impl<'db> Context<'db> {
                 let tree = self.token(*id, *at).and_then(|it| it.parent_ancestors().find_map(ast::UseTree::cast));
                 let alias = tree.and_then(|it| it.rename()?.name());
                 reach.shaken.names.extend(alias.map(|it| it.text().to_string()));
+                reach.shaken.places.insert((file.path.clone(), *at));
                 reach.shaken.bodies.extend(self.anchor(file, *id, *at).map(|at| (file.path.clone(), at)));
                 for it in file.outline().enclosing(*at) {
                     let own = std::iter::once(it).filter(|it| is_function(it.kind));
@@ -91,6 +94,7 @@ impl<'db> Context<'db> {
             let names = functions.iter().filter_map(|it| it.name(self.db));
             reach.shaken.names.extend(names.map(|it| it.as_str().to_owned()));
             for it in self.find(&functions).into_iter().flat_map(|it| it.items) {
+                reach.shaken.places.insert((it.file.path.clone(), it.at.start));
                 reach.shaken.bodies.extend(self.anchor_of(&it));
             }
             fields.extend(named.into_iter().map(|(_, id, at)| (id, at)));
@@ -116,7 +120,7 @@ impl<'db> Context<'db> {
                 _ => None,
             }
         });
-        let mut unused = Unused { sema: &self.sema, types: HashMap::new(), names: &reach.shaken.names };
+        let mut unused = Unused { sema: &self.sema, types: HashMap::new() };
         for adt in types {
             let Some(source) = self.sema.source(adt) else { continue };
             let fields = match adt {
@@ -147,8 +151,17 @@ impl<'db> Context<'db> {
                 let bodies = self.bodies_at(&file, at).into_iter().filter_map(|it| self.body_syntax(it));
                 // What cannot be told in a body with other errors may follow from these.
                 for body in bodies.filter(|it| !self.has_errors(it, new)) {
+                    let root = body.ancestors().last();
+                    // What was written before is known to name them or not; what macros make is not.
+                    let is_meant = |name: &ast::NameRef| {
+                        let at = span(name.syntax().text_range()).start;
+                        let before = scene.backs.get(&*file).map_or(Some(at), |it| it.offset(at));
+                        let is_there = before.is_none_or(|it| reach.shaken.places.contains(&(file.clone(), it)));
+                        reach.shaken.names.contains(&*name.text())
+                            && (is_there || name.syntax().ancestors().last() != root)
+                    };
                     self.in_expansions(&body, &mut |node| {
-                        let needed = unused.needed(node);
+                        let needed = unused.needed(node, &is_meant);
                         told.extend(
                             needed.map(|(node, code)| self.told_of(&node, code, "type annotations needed".to_owned())),
                         );
@@ -234,7 +247,6 @@ struct Generic {
 struct Unused<'c, 'db> {
     sema: &'c Semantics<'db, RootDatabase>,
     types: HashMap<Adt, Generic>,
-    names: &'c HashSet<String>,
 }
 
 impl Unused<'_, '_> {
@@ -317,10 +329,13 @@ impl Unused<'_, '_> {
     }
 
     /// Where the compiler cannot tell a type any more, with its code.
-    fn needed(&self, node: &SyntaxNode) -> Option<(SyntaxNode, &'static str)> {
-        let is_meant = |it: &ast::NameRef| self.names.contains(&*it.text());
+    fn needed(
+        &self,
+        node: &SyntaxNode,
+        is_meant: &dyn Fn(&ast::NameRef) -> bool,
+    ) -> Option<(SyntaxNode, &'static str)> {
         if let Some(call) = ast::MethodCallExpr::cast(node.clone()) {
-            call.name_ref().filter(is_meant)?;
+            call.name_ref().filter(|it| is_meant(it))?;
             let function = self.sema.resolve_method_call(&call).filter(|_| call.generic_arg_list().is_none())?;
             return Some((call.name_ref()?.syntax().clone(), self.undetermined(function)?));
         }
