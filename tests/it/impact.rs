@@ -121,3 +121,41 @@ fn the_tests_that_reach_a_change_are_told_the_nearest_first() {
         assert_eq!(*distances.last().unwrap(), if tests.len() == 2 { 3 } else { 1 }, "{reply}");
     }
 }
+
+#[test]
+fn what_is_only_asked_about_is_judged_alike_with_and_without_a_second_database() {
+    let told = [true, false].map(|second| {
+        let settings = format!("[rust]\nsecond_database = {second}\n");
+        let files: Vec<(&str, &str)> = FILES.iter().copied().chain([("semdex.toml", settings.as_str())]).collect();
+        let server = Server::on(&files);
+        server.wait_ready();
+        if second {
+            server.wait_for(|it| it.log().contains("a second database is there"));
+        }
+        let edit = |from: &str, to: &str, dry_run: bool| {
+            let edit =
+                json!({"file": "rust/src/lib.rs", "search_context": from, "replacement": to, "dry_run": dry_run});
+            let (status, reply) = server.post("/v1/edit", &edit);
+            assert_eq!(status, 200, "{reply}");
+            broken(&reply)
+        };
+        let usages = || {
+            let (status, reply) = server.post("/v1/usages", &json!({"symbol": "broken::twice"}));
+            assert_eq!(status, 200, "{reply}");
+            reply["usages"].clone()
+        };
+        let before = usages();
+        let mut told = vec![edit("fn twice(it: u8)", "fn thrice(it: u8)", true)];
+        assert_eq!(usages(), before, "nobody sees what is only asked about");
+        told.push(edit("fn twice(it: u8)", "fn twice(it: u8, by: u8)", true));
+        // What is made in earnest is there when something is asked about next.
+        told.push(edit("pub right: u8", "pub right: u16", false));
+        told.push(edit("pub right: u16", "pub wrong: u16", true));
+        server.home.write("rust/src/user.rs", "pub fn four() -> u8 {\n    crate::twice(3)\n}\n");
+        told.push(edit("fn twice(it: u8)", "fn thrice(it: u8)", true));
+        told
+    });
+    assert_eq!(told[0], told[1]);
+    let counts: Vec<usize> = told[0].iter().map(Vec::len).collect();
+    assert_eq!(counts, [4, 3, 0, 1, 2], "{:?}", told[0]);
+}

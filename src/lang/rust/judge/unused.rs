@@ -83,6 +83,9 @@ impl<'db> Context<'db> {
                 reach.shaken.places.insert((file.path.clone(), *at));
                 reach.shaken.bodies.extend(self.anchor(file, *id, *at).map(|at| (file.path.clone(), at)));
                 for it in file.outline().enclosing(*at) {
+                    if it.body.is_some_and(|body| body.contains(*at)) {
+                        continue;
+                    }
                     let own = std::iter::once(it).filter(|it| is_function(it.kind));
                     let members =
                         it.children.iter().filter(|child| it.kind == SymbolKind::Impl && is_function(child.kind));
