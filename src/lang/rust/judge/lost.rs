@@ -90,10 +90,23 @@ impl<'db> Context<'db> {
 
     /// The implementation of a trait that means nothing: of its bodies the compiler says nothing more.
     pub(super) fn block_headed_by(&self, error: &Diagnostic) -> Option<(String, Span)> {
-        let file =
-            matches!(error.code.as_deref(), Some("E0404" | "E0405")).then(|| self.files.get(&error.place.file))??;
+        let file = self.files.get(&error.place.file)?;
+        match error.code.as_deref() {
+            Some("E0404" | "E0405") => {}
+            Some("E0433") if self.leads_to_header(error) => {}
+            _ => return None,
+        }
         let block = file.outline().enclosing(error.place.start).pop().filter(|it| it.kind == SymbolKind::Impl)?;
         Some((error.place.file.clone(), block.span))
+    }
+
+    /// Whether what is missed is a module on the way to the trait that a block implements.
+    fn leads_to_header(&self, error: &Diagnostic) -> bool {
+        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
+        let block = token.as_ref().and_then(|it| it.parent_ancestors().find_map(ast::Impl::cast));
+        let Some(ast::Type::PathType(of)) = block.and_then(|it| it.trait_()) else { return false };
+        let mut way = std::iter::successors(of.path().and_then(|it| it.qualifier()), |it| it.qualifier());
+        way.any(|it| it.segment().and_then(|it| it.name_ref()?.ident_token()) == token)
     }
 
     /// An import that means nothing any more.

@@ -87,6 +87,7 @@ impl<'db> Context<'db> {
         let mut told = Told { lines, new };
         objects.into_iter().chain(self.unused_parameters(reach, scene, told.new)).for_each(|it| told.add(it));
         let lost_imports = self.gone_names(reach, &gone, scene, &mut told);
+        self.ambiguous_types(reach, scene).into_iter().for_each(|it| told.add(it));
         self.conflicts(reach, scene).into_iter().for_each(|it| told.add(it));
         for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
             self.lost_traits(cause, scene, &mut told);
@@ -112,7 +113,7 @@ impl<'db> Context<'db> {
             !is_of_a_body(it) && !self.is_of_self(it)
                 || !headers.iter().any(|of| *of.0 == it.place.file && of.1.contains(it.place.start))
         });
-        let of_sizes = self.unsized_texts(new);
+        let of_sizes = self.unsized_texts(reach, new);
         let is_new =
             |it: &Diagnostic| !new.iter().any(|of| of.place.file == it.place.file && of.place.line == it.place.line);
         let of_sizes: Vec<Diagnostic> = of_sizes.into_iter().filter(is_new).collect();
@@ -245,8 +246,11 @@ impl<'db> Context<'db> {
         let has_cfg = |it: &OutlineItem| {
             file.text.get(it.span.start..it.name_span.start).is_some_and(|head| words(head).any(|it| it.1 == "cfg"))
         };
-        let named = around.iter().filter(|it| !matches!(it.kind, SymbolKind::Impl | SymbolKind::Macro) && has_cfg(it));
-        named.into_iter().any(|it| self.definition_at(id, it.name_span.start).is_none())
+        let block = |it: &OutlineItem| self.token(id, it.name_span.start)?.parent_ancestors().find_map(ast::Impl::cast);
+        around.iter().filter(|it| it.kind != SymbolKind::Macro && has_cfg(it)).any(|it| match it.kind {
+            SymbolKind::Impl => block(it).is_some_and(|it| self.sema.to_def(&it).is_none()),
+            _ => self.definition_at(id, it.name_span.start).is_none(),
+        })
     }
 
     /// The code of the error where a definition may not be named.

@@ -25,6 +25,9 @@ impl<'db> Context<'db> {
     /// Takes away what is told of locals that have no type.
     pub(super) fn without_tainted(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
         let Some(file) = self.sema.hir_file_for(body).file_id().map(|it| it.file_id(self.db)) else { return };
+        if told.is_empty() {
+            return;
+        }
         let is_ending = |it: &&Told| it.file == file && ENDING.contains(&it.code);
         let ends: Vec<TextRange> = told.iter().filter(is_ending).map(|it| it.range).collect();
         let is_of_unknown = || {
@@ -32,16 +35,13 @@ impl<'db> Context<'db> {
             block.is_some_and(|it| it.self_ty(self.db).contains_unknown())
         };
         let mut tainted = Tainted::new();
-        if !told.is_empty() && is_of_unknown() {
+        if is_of_unknown() {
             tainted.push(("self".to_owned(), body.text_range(), true));
-        }
-        if ends.is_empty() && tainted.is_empty() {
-            return;
         }
         for binding in body.descendants() {
             let Some((names, from, scope)) = bound_by(&binding) else { continue };
             let has_no_type = match from {
-                Some(it) => self.has_none(&it, &ends, &tainted),
+                Some(it) => self.has_none(&it, &ends, &tainted) || self.comes_of_unknown(it),
                 None => false,
             };
             for name in names.syntax().descendants().filter_map(ast::Name::cast) {
@@ -186,6 +186,20 @@ impl<'db> Context<'db> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a value is made of one of no type, though rust-analyzer finds a type for it that would do.
+    pub(super) fn comes_of_unknown(&self, of: ast::Expr) -> bool {
+        let made_of = |it: &ast::Expr| match it {
+            ast::Expr::MethodCallExpr(it) => it.receiver(),
+            ast::Expr::FieldExpr(it) => it.expr(),
+            ast::Expr::TryExpr(it) => it.expr(),
+            ast::Expr::RefExpr(it) => it.expr(),
+            ast::Expr::CallExpr(it) => it.expr(),
+            _ => None,
+        };
+        let ty = |it: ast::Expr| self.sema.type_of_expr(&it).map(|it| it.original);
+        std::iter::successors(Some(of), made_of).filter_map(ty).any(|it| it.strip_references().is_unknown())
     }
 
     /// Whether the arguments of a call tell the type of its result.

@@ -457,6 +457,30 @@ pub fn spelled(it: &str) -> (String, u8) {
     (it.to_owned(), 1)
 }
 
+pub struct Settings {
+    pub mark: Option<String>,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ranked<T = u8>(pub T);
+
+pub trait Yield {
+    type Out;
+    fn out(&self, it: Self::Out) -> Option<Self::Out>;
+}
+
+pub struct Page<'a>(pub &'a str);
+
+impl fmt::Display for Page<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.0, Square::default())
+    }
+}
+
+pub fn unescaped(it: &str) -> Option<String> {
+    Some(it.to_owned())
+}
+
 pub fn found(it: u8) -> Option<u8> {
     Some(it)
 }
