@@ -116,7 +116,7 @@ impl<'db> Context<'db> {
                 other || is(it.then_branch().map(Into::into))
             }
             ast::Expr::MatchExpr(it) => it.match_arm_list().is_some_and(|it| it.arms().any(|it| is(it.expr()))),
-            ast::Expr::TupleExpr(it) => it.fields().any(|it| self.comes_of_unknown(it)),
+            ast::Expr::TupleExpr(it) => it.fields().any(|it| self.comes_of_unknown(&it)),
             _ => false,
         }
     }

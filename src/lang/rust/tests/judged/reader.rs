@@ -1,6 +1,6 @@
 //! More of what names the things of `shapes`.
 
-use crate::shapes::Page;
+use crate::shapes::{Page, Turn};
 
 pub fn width(of: &Page<'_>, lines: usize) -> usize {
     let mut count = of.0.lines().count();
@@ -26,5 +26,32 @@ impl Drop for Reader {
         use crate::shapes::Page;
 
         drop(Page(""));
+    }
+}
+
+macro_rules! either {
+    ($value:expr, $of:pat => $to:expr) => {
+        match $value {
+            Turn::Left($of) => $to,
+            Turn::Right($of) => $to,
+        }
+    };
+}
+
+pub struct Turned {
+    pub turn: Turn,
+}
+
+impl Turned {
+    pub fn degrees(&self) -> u16 {
+        either!(self.turn, it => it)
+    }
+
+    pub fn far(&mut self) -> u16 {
+        either!(&mut self.turn, it => *it) + either!(Turn::clone(&self.turn), ref it => *it)
+    }
+
+    pub fn near(turn: Turn) -> u16 {
+        either!(turn, it => it)
     }
 }

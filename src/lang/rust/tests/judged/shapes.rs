@@ -457,6 +457,12 @@ pub fn spelled(it: &str) -> (String, u8) {
     (it.to_owned(), 1)
 }
 
+#[derive(Clone)]
+pub enum Turn {
+    Left(u16),
+    Right(u16),
+}
+
 pub struct Settings {
     pub mark: Option<String>,
 }
