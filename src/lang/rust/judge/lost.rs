@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution};
 use ra_ap_syntax::algo::skip_trivia_token;
-use ra_ap_syntax::ast::{HasGenericParams as _, HasTypeBounds as _};
+use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxNode, ast};
 
 use super::bounds::bound_path;
@@ -41,6 +41,8 @@ const INERT: &[&str] = &[
 /// An import that is an error.
 pub(super) struct Refused {
     within: Module,
+    /// What it would bring in; none where that is all there is.
+    names: Option<Vec<String>>,
     /// Compared with that of others: which comes first.
     order: Vec<usize>,
     is_early: bool,
@@ -113,7 +115,9 @@ impl<'db> Context<'db> {
     pub(super) fn refused_import(&self, error: &Diagnostic) -> Option<Refused> {
         let within = self.module_around(error)?;
         let is_early = self.way_to(error).is_none_or(|it| self.is_known_early(it));
-        Some(Refused { within, order: self.order_of(error, within), is_early })
+        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
+        let names = leaves(&token.parent_ancestors().find_map(ast::UseTree::cast)?);
+        Some(Refused { within, names, order: self.order_of(error, within), is_early })
     }
 
     /// The module that the path to what is missed leads through.
@@ -135,7 +139,9 @@ impl<'db> Context<'db> {
         let is_other = |it: &Module| *it != own && it.krate(self.db) == own.krate(self.db);
         let Some(way) = self.way_to(error).filter(is_other) else { return false };
         let is_told_first = |it: &Refused| !is_import || it.is_early || it.order < self.order_of(error, own);
-        refused.iter().any(|it| it.within == way && is_told_first(it))
+        let name = self.text_of(error).unwrap_or_default();
+        let is_brought = |it: &Refused| it.names.as_ref().is_none_or(|it| it.iter().any(|it| it == name));
+        refused.iter().any(|it| it.within == way && is_brought(it) && is_told_first(it))
     }
 
     /// Whether a module brings in by a glob, or by one behind that, what another is to import and does not.
@@ -290,4 +296,17 @@ impl<'db> Context<'db> {
         let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast);
         segment.is_some_and(|it| it.parent_path().qualifier().is_none())
     }
+}
+
+/// The names that a part of an import brings in.
+fn leaves(tree: &ast::UseTree) -> Option<Vec<String>> {
+    if let Some(list) = tree.use_tree_list() {
+        let parts: Option<Vec<Vec<String>>> = list.use_trees().map(|it| leaves(&it)).collect();
+        return parts.map(|it| it.concat());
+    }
+    let name = match tree.rename() {
+        Some(it) => it.name().map(|it| it.text().to_string()),
+        None => tree.path().and_then(|it| it.segment()?.name_ref()).map(|it| it.text().to_string()),
+    };
+    tree.star_token().is_none().then(|| name.into_iter().collect())
 }

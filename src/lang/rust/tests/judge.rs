@@ -196,6 +196,7 @@ const BREAKING: &[(&str, &str, &str)] = &[
     ("a trait gone whose types are named", "pub trait Yield {", "pub trait Yields {"),
     ("a type gone of which a parameter is", "pub struct Page<", "pub struct Sheet<"),
     ("a variant added to what macros match", "    Right(u16),\n", "    Right(u16),\n    Back,\n"),
+    ("an enum renamed whose variants are handed on", "pub enum Bearing<T> {", "pub enum Heading<T> {"),
     ("a pattern of a future", "pub fn found(", "pub async fn found("),
     (
         "a constant that only a macro of itself names",

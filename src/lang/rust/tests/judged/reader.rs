@@ -1,6 +1,6 @@
 //! More of what names the things of `shapes`.
 
-use crate::shapes::{Page, Turn};
+use crate::shapes::{Bearing, East, Page, Turn, West};
 
 pub fn width(of: &Page<'_>, lines: usize) -> usize {
     let mut count = of.0.lines().count();
@@ -53,5 +53,16 @@ impl Turned {
 
     pub fn near(turn: Turn) -> u16 {
         either!(turn, it => it)
+    }
+}
+
+pub fn bearing() -> u16 {
+    use std::string::String;
+
+    let name = String::from("north");
+    let bearing: Bearing<usize> = East(name.len());
+    match bearing {
+        East(it) => it as u16,
+        West => 0,
     }
 }

@@ -463,6 +463,20 @@ pub enum Turn {
     Right(u16),
 }
 
+pub enum Bearing<T> {
+    East(T),
+    West,
+}
+
+pub use self::Bearing::{East, West};
+
+pub fn easterly() -> bool {
+    use std::string::String;
+
+    let bearing: Bearing<String> = East(String::new());
+    matches!(bearing, East(_))
+}
+
 pub struct Settings {
     pub mark: Option<String>,
 }
