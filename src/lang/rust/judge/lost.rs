@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution};
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _, HasTypeBounds as _};
-use ra_ap_syntax::{AstNode as _, Direction, SyntaxNode, ast};
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxNode, SyntaxToken, ast};
 
 use super::bounds::bound_path;
 use super::reach::has_body;
@@ -257,7 +257,12 @@ impl<'db> Context<'db> {
             return false;
         };
         let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
-        let around = token.into_iter().flat_map(|it| it.parent_ancestors()).filter_map(ast::AnyHasGenericParams::cast);
+        token.is_some_and(|it| self.is_unbound(&it, name))
+    }
+
+    /// Whether a name is that of a type parameter that is bound so.
+    pub(super) fn is_unbound(&self, token: &SyntaxToken, name: &str) -> bool {
+        let around = token.parent_ancestors().filter_map(ast::AnyHasGenericParams::cast);
         around.into_iter().any(|it| {
             let own = it.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
             let own = own.filter(|it| it.name().is_some_and(|it| it.text() == name)).filter_map(|it| match it {

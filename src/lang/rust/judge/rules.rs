@@ -345,6 +345,10 @@ impl<'db> Context<'db> {
                 (_, true) => continue,
                 (code, false) => code,
             };
+            let qualifier = token.parent_ancestors().find_map(ast::Path::cast).and_then(|it| it.qualifier());
+            if qualifier.is_some_and(|it| self.is_unbound(&token, &it.syntax().text().to_string())) {
+                continue;
+            }
             if self.is_switched_off(own, id, at) || is_conditional(&token) {
                 continue;
             }

@@ -44,7 +44,8 @@ impl<'db> Context<'db> {
         self.taint(body, &mut doubtful, |it, so_far| self.has_none(it, &ends, so_far) || self.comes_of_unknown(it));
         let is_told = |code: &str| !FOLLOWING.contains(&code) || ends.is_empty() && code == "E0308";
         told.retain(|it| {
-            let tainted = if it.code == "E0308" { &tainted } else { &doubtful };
+            let is_of_two = matches!(it.code, "E0308" | "E0368" | "E0369" | "E0600");
+            let tainted = if is_of_two { &tainted } else { &doubtful };
             is_told(it.code) || !self.speaks_of(body, file, it, &ends, tainted)
         });
     }

@@ -553,3 +553,31 @@ impl Failure for Broke {}
 pub fn spoken<T: fmt::Display>(it: T) -> String {
     it.to_string()
 }
+
+pub mod over {
+    use std::ops::Add;
+
+    pub struct Sum<L, R>(pub L, pub R);
+
+    impl<L: Add, R> Add<R> for Sum<L, R>
+    where
+        R: Add<Output = L::Output>,
+    {
+        type Output = L::Output;
+        fn add(self, _: R) -> Self::Output {
+            self.0 + todo!()
+        }
+    }
+
+    impl Sum<&u8, &u8> {
+        pub fn both(self) -> u8 {
+            *self.0 + *self.1
+        }
+    }
+
+    impl Sum<&mut u8, &mut u8> {
+        pub fn both(self) -> u8 {
+            *self.0 + *self.1
+        }
+    }
+}
