@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution};
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _, HasTypeBounds as _};
-use ra_ap_syntax::{AstNode as _, Direction, SyntaxNode, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxNode, SyntaxToken, ast};
 
 use super::bounds::bound_path;
 use super::reach::has_body;
@@ -244,9 +244,23 @@ impl<'db> Context<'db> {
             // Where an import is lost, the name does not mean another one from a prelude.
             Some("E0107") => self.names_lost(&HashSet::new(), lost, error),
             Some("E0277" | "E0308" | "E0369") => self.names_lost(gone, lost, error),
-            Some("E0599") => message.starts_with("no ") && self.names_lost(gone, lost, error),
+            Some("E0599") => {
+                message.starts_with("no ") && self.names_lost(gone, lost, error) && !self.is_of_known_type(error)
+            }
             _ => false,
         }
+    }
+
+    /// Whether what is missed is a variant, or the like, of a type that there is.
+    fn is_of_known_type(&self, error: &Diagnostic) -> bool {
+        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
+        let paths = token.into_iter().flat_map(|it| it.parent_ancestors()).map_while(|it| match it.kind() {
+            SyntaxKind::NAME_REF | SyntaxKind::PATH_SEGMENT => Some(None),
+            _ => ast::Path::cast(it).map(Some),
+        });
+        let qualifier = paths.flatten().find_map(|it| it.qualifier());
+        let meant = qualifier.and_then(|it| self.sema.resolve_path(&it));
+        matches!(meant, Some(PathResolution::Def(ModuleDef::Adt(_))))
     }
 
     /// Whether an error speaks of a type parameter that is bound by something that means nothing: it may have any method.

@@ -66,3 +66,10 @@ pub fn bearing() -> u16 {
         West => 0,
     }
 }
+
+pub fn over(it: Option<usize>, found: Bearing<usize>) -> Option<Bearing<usize>> {
+    match found {
+        East(_) => it.map(Bearing::East),
+        West => None,
+    }
+}
