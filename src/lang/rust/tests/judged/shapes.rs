@@ -565,7 +565,7 @@ pub mod over {
     {
         type Output = L::Output;
         fn add(self, _: R) -> Self::Output {
-            self.0 + todo!()
+            loop {}
         }
     }
 
