@@ -34,6 +34,10 @@ pub async fn run(
     let mut judgement = judge(scene, [before, after], &answered);
     let detail = "what the analyzers of `go vet` find, like a wrong format of Printf, was not looked for";
     judgement.impact.unchecked.push(Unchecked { code: "vet".to_owned(), detail: detail.to_owned() });
+    if let Some(packages) = answered.elsewhere.filter(|it| !it.is_empty()) {
+        let detail = format!("packages of other modules that import what changes break: {}", packages.join(", "));
+        judgement.impact.unchecked.push(Unchecked { code: "other_modules".to_owned(), detail });
+    }
     let (checked, answered) = (answered.checked, answered.answered);
     tracing::debug!(checked, answered, ?asked, total = ?begun.elapsed(), "a change judged");
     Some(judgement)

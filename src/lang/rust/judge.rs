@@ -4,6 +4,7 @@
 //! Only what the change may reach is looked at (`reach`): the bodies that name what it changes, each asked for its own
 //! errors (`native`), and what the compiler checks and rust-analyzer does not (`rules`, `impls`).
 
+mod ambiguous;
 mod arity;
 mod bounds;
 mod branches;

@@ -84,6 +84,8 @@ pub struct Answered {
     pub after: Option<Vec<Fault>>,
     pub uses: Option<Vec<Option<Vec<Spot>>>>,
     pub tests: Option<Vec<Test>>,
+    /// Dependencies that import the workspace back, and would be broken.
+    pub elsewhere: Option<Vec<String>>,
     /// Milliseconds of the type checker, and of all.
     pub checked: f64,
     pub answered: f64,

@@ -497,3 +497,71 @@ func main() {
     let broken = broken_by(native, "main.go", "native.One()", "native.Two()").await;
     assert_eq!(broken, (false, named(&["main.go"])));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_dependency_that_imports_the_workspace_back_is_checked_with_it() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(elsewhere.path().join(name), text).unwrap();
+    write("go.mod", "module example.com/widgets\n\ngo 1.25\n\nrequire example.com/tea v0.0.0\n");
+    let widgets = "package widgets\n\nimport \"example.com/tea\"\n\nvar At = tea.Version\n\nfunc Wrap(it tea.Model) tea.Model { return it }\n";
+    write("widgets.go", widgets);
+    let archive = format!(
+        "\
+-- go.mod
+module example.com/tea
+
+go 1.25
+-- tea.go
+package tea
+
+const Version = 1
+
+type Model interface{{ Show(n int) string }}
+
+func Run(it Model) string {{ return it.Show(1) }}
+-- examples/go.mod
+module examples
+
+go 1.25
+
+require (
+	example.com/tea v0.0.0
+	example.com/widgets v0.0.0
+)
+
+replace (
+	example.com/tea => ../
+	example.com/widgets => {}
+)
+-- examples/main.go
+package main
+
+import (
+	\"example.com/tea\"
+	\"example.com/widgets\"
+)
+
+type model struct{{}}
+
+func (model) Show(n int) string {{ return \"\" }}
+
+func main() {{
+	it := widgets.Wrap(model{{}})
+	println(tea.Run(it), widgets.At)
+}}
+",
+        elsewhere.path().display()
+    );
+    let fixture = Fixture::new(&archive);
+    fixture.checked().await;
+    let judge = async |from: &str, to: &str| {
+        let text = fixture.files.get("tea.go").unwrap().text.replace(from, to);
+        let judged = fixture.judge_quickly(&[fixture.edit("tea.go", text)]).await.unwrap();
+        let elsewhere = judged.impact.unchecked.into_iter().find(|it| it.code == "other_modules");
+        let files: BTreeSet<String> = judged.new.into_iter().map(|it| it.place.file).collect();
+        (files, elsewhere.map(|it| it.detail))
+    };
+    assert_eq!(judge("string }", "string; Hide() }").await, (named(&["examples/main.go"]), None));
+    let (files, elsewhere) = judge("Version", "Release").await;
+    assert!(files.is_empty() && elsewhere.unwrap().ends_with(": example.com/widgets"));
+}

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::{AstNode as _, ast};
 
 use super::rules::Told;
 use crate::lang::files::File;
@@ -42,7 +43,12 @@ impl<'db> Context<'db> {
         });
         for (item, first) in found {
             let compiled = |it: &OutlineItem| self.definition_at(id, it.name_span.start).is_some();
-            if !compiled(item) || !compiled(first) {
+            // Blocks of one type with other arguments may have what goes by the same name.
+            let block = |it: &OutlineItem| {
+                let around = self.token(id, it.name_span.start)?.parent_ancestors().find_map(ast::Impl::cast);
+                Some(around?.self_ty()?.syntax().text().to_string())
+            };
+            if !compiled(item) || !compiled(first) || block(item) != block(first) {
                 continue;
             }
             let code = match item.kind {

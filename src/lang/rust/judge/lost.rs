@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution};
 use ra_ap_syntax::algo::skip_trivia_token;
-use ra_ap_syntax::ast::{HasGenericParams as _, HasTypeBounds as _};
-use ra_ap_syntax::{AstNode as _, Direction, SyntaxNode, ast};
+use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _, HasTypeBounds as _};
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxNode, SyntaxToken, ast};
 
 use super::bounds::bound_path;
 use super::reach::has_body;
@@ -41,6 +41,8 @@ const INERT: &[&str] = &[
 /// An import that is an error.
 pub(super) struct Refused {
     within: Module,
+    /// What it would bring in; none where that is all there is.
+    names: Option<Vec<String>>,
     /// Compared with that of others: which comes first.
     order: Vec<usize>,
     is_early: bool,
@@ -90,17 +92,32 @@ impl<'db> Context<'db> {
 
     /// The implementation of a trait that means nothing: of its bodies the compiler says nothing more.
     pub(super) fn block_headed_by(&self, error: &Diagnostic) -> Option<(String, Span)> {
-        let file =
-            matches!(error.code.as_deref(), Some("E0404" | "E0405")).then(|| self.files.get(&error.place.file))??;
+        let file = self.files.get(&error.place.file)?;
+        match error.code.as_deref() {
+            Some("E0404" | "E0405") => {}
+            Some("E0433") if self.leads_to_header(error) => {}
+            _ => return None,
+        }
         let block = file.outline().enclosing(error.place.start).pop().filter(|it| it.kind == SymbolKind::Impl)?;
         Some((error.place.file.clone(), block.span))
+    }
+
+    /// Whether what is missed is a module on the way to the trait that a block implements.
+    fn leads_to_header(&self, error: &Diagnostic) -> bool {
+        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
+        let block = token.as_ref().and_then(|it| it.parent_ancestors().find_map(ast::Impl::cast));
+        let Some(ast::Type::PathType(of)) = block.and_then(|it| it.trait_()) else { return false };
+        let mut way = std::iter::successors(of.path().and_then(|it| it.qualifier()), |it| it.qualifier());
+        way.any(|it| it.segment().and_then(|it| it.name_ref()?.ident_token()) == token)
     }
 
     /// An import that means nothing any more.
     pub(super) fn refused_import(&self, error: &Diagnostic) -> Option<Refused> {
         let within = self.module_around(error)?;
         let is_early = self.way_to(error).is_none_or(|it| self.is_known_early(it));
-        Some(Refused { within, order: self.order_of(error, within), is_early })
+        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
+        let names = leaves(&token.parent_ancestors().find_map(ast::UseTree::cast)?);
+        Some(Refused { within, names, order: self.order_of(error, within), is_early })
     }
 
     /// The module that the path to what is missed leads through.
@@ -122,7 +139,9 @@ impl<'db> Context<'db> {
         let is_other = |it: &Module| *it != own && it.krate(self.db) == own.krate(self.db);
         let Some(way) = self.way_to(error).filter(is_other) else { return false };
         let is_told_first = |it: &Refused| !is_import || it.is_early || it.order < self.order_of(error, own);
-        refused.iter().any(|it| it.within == way && is_told_first(it))
+        let name = self.text_of(error).unwrap_or_default();
+        let is_brought = |it: &Refused| it.names.as_ref().is_none_or(|it| it.iter().any(|it| it == name));
+        refused.iter().any(|it| it.within == way && is_brought(it) && is_told_first(it))
     }
 
     /// Whether a module brings in by a glob, or by one behind that, what another is to import and does not.
@@ -225,9 +244,23 @@ impl<'db> Context<'db> {
             // Where an import is lost, the name does not mean another one from a prelude.
             Some("E0107") => self.names_lost(&HashSet::new(), lost, error),
             Some("E0277" | "E0308" | "E0369") => self.names_lost(gone, lost, error),
-            Some("E0599") => message.starts_with("no ") && self.names_lost(gone, lost, error),
+            Some("E0599") => {
+                message.starts_with("no ") && self.names_lost(gone, lost, error) && !self.is_of_known_type(error)
+            }
             _ => false,
         }
+    }
+
+    /// Whether what is missed is a variant, or the like, of a type that there is.
+    fn is_of_known_type(&self, error: &Diagnostic) -> bool {
+        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
+        let paths = token.into_iter().flat_map(|it| it.parent_ancestors()).map_while(|it| match it.kind() {
+            SyntaxKind::NAME_REF | SyntaxKind::PATH_SEGMENT => Some(None),
+            _ => ast::Path::cast(it).map(Some),
+        });
+        let qualifier = paths.flatten().find_map(|it| it.qualifier());
+        let meant = qualifier.and_then(|it| self.sema.resolve_path(&it));
+        matches!(meant, Some(PathResolution::Def(ModuleDef::Adt(_))))
     }
 
     /// Whether an error speaks of a type parameter that is bound by something that means nothing: it may have any method.
@@ -238,7 +271,12 @@ impl<'db> Context<'db> {
             return false;
         };
         let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
-        let around = token.into_iter().flat_map(|it| it.parent_ancestors()).filter_map(ast::AnyHasGenericParams::cast);
+        token.is_some_and(|it| self.is_unbound(&it, name))
+    }
+
+    /// Whether a name is that of a type parameter that is bound so.
+    pub(super) fn is_unbound(&self, token: &SyntaxToken, name: &str) -> bool {
+        let around = token.parent_ancestors().filter_map(ast::AnyHasGenericParams::cast);
         around.into_iter().any(|it| {
             let own = it.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
             let own = own.filter(|it| it.name().is_some_and(|it| it.text() == name)).filter_map(|it| match it {
@@ -277,4 +315,17 @@ impl<'db> Context<'db> {
         let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast);
         segment.is_some_and(|it| it.parent_path().qualifier().is_none())
     }
+}
+
+/// The names that a part of an import brings in.
+fn leaves(tree: &ast::UseTree) -> Option<Vec<String>> {
+    if let Some(list) = tree.use_tree_list() {
+        let parts: Option<Vec<Vec<String>>> = list.use_trees().map(|it| leaves(&it)).collect();
+        return parts.map(|it| it.concat());
+    }
+    let name = match tree.rename() {
+        Some(it) => it.name().map(|it| it.text().to_string()),
+        None => tree.path().and_then(|it| it.segment()?.name_ref()).map(|it| it.text().to_string()),
+    };
+    tree.star_token().is_none().then(|| name.into_iter().collect())
 }

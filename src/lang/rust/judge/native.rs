@@ -6,7 +6,7 @@ use ra_ap_hir::{
     InFile, MacroKind, Type, UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, TextRange};
-use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxKind, SyntaxNode, SyntaxNodePtr, SyntaxToken, ast};
 
 use crate::lang::rust::view::{Context, span, unless_at_fault};
 use crate::model::{Diagnostic, Place, Severity};
@@ -399,8 +399,16 @@ impl<'db> Context<'db> {
     pub(super) fn where_written(&self, at: InFile<TextRange>) -> Option<FileRange> {
         let made_by = at.file_id.macro_file()?;
         let made = self.sema.parse_or_expand(at.file_id);
-        let from = made.token_at_offset(at.value.start()).right_biased()?;
-        let to = made.token_at_offset(at.value.end()).left_biased()?;
+        let mut from = made.token_at_offset(at.value.start()).right_biased()?;
+        let mut to = made.token_at_offset(at.value.end()).left_biased()?;
+        // An expression that a macro is given gets parentheses, that nobody wrote.
+        let is_made = |it: &SyntaxToken| {
+            let stands = at.with_value(it.text_range()).original_node_file_range_opt(self.db);
+            stands.is_some_and(|(stands, _)| stands.range.len() != it.text_range().len())
+        };
+        while from.kind() == SyntaxKind::L_PAREN && to.kind() == SyntaxKind::R_PAREN && is_made(&from) {
+            (from, to) = (from.next_token()?, to.prev_token()?);
+        }
         let written = |it: SyntaxToken| at.with_value(it.text_range()).original_node_file_range_opt(self.db);
         let ((first, context), (last, last_context)) = (written(from)?, written(to)?);
         let is_by_example = matches!(made_by.kind(self.db), MacroKind::Declarative);

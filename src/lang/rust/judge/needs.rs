@@ -17,8 +17,8 @@ use crate::lang::rust::view::{Context, span};
 use crate::model::{OutlineItem, Role, Span};
 
 /// Of a trait that is lost, the derived ones that need it.
-const BUILT_ON: [(&str, &[&str]); 3] =
-    [("Clone", &["Copy"]), ("PartialEq", &["Eq", "PartialOrd", "Ord"]), ("PartialOrd", &["Ord"])];
+const BUILT_ON: [(&str, &[&str]); 4] =
+    [("Clone", &["Copy"]), ("Eq", &["Ord"]), ("PartialEq", &["Eq", "PartialOrd", "Ord"]), ("PartialOrd", &["Ord"])];
 
 impl<'db> Context<'db> {
     /// What needs a trait that a type does not implement any more.

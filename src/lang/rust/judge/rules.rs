@@ -27,7 +27,16 @@ pub(super) struct Told<'a> {
     new: &'a mut Vec<Diagnostic>,
 }
 
-impl Told<'_> {
+impl<'a> Told<'a> {
+    fn new(new: &'a mut Vec<Diagnostic>) -> Told<'a> {
+        // That a type is not known gives way to whatever it follows from.
+        let is_of_itself = |it: &&Diagnostic| it.severity == Severity::Error && it.code.as_deref() != Some("E0282");
+        let lines = new.iter().filter(is_of_itself).flat_map(|it| {
+            (it.place.line..=it.place.end_line).map(|line| (it.place.file.clone(), line)).collect::<Vec<_>>()
+        });
+        Told { lines: lines.collect(), new }
+    }
+
     pub(super) fn add(&mut self, diagnostic: Diagnostic) {
         if self.lines.insert((diagnostic.place.file.clone(), diagnostic.place.line)) {
             self.new.push(diagnostic);
@@ -41,6 +50,7 @@ impl Told<'_> {
 
     pub(super) fn forget(&mut self, is_none: impl Fn(&Diagnostic) -> bool) {
         self.new.retain(|it| !is_none(it));
+        self.lines = Told::new(self.new).lines;
     }
 }
 
@@ -77,16 +87,10 @@ impl<'db> Context<'db> {
             // What is made of such objects is not known.
             new.retain(|it| it.code.as_deref() != Some("E0282"));
         }
-        // That a type is not known gives way to whatever it follows from.
-        let is_of_itself = |it: &&Diagnostic| it.severity == Severity::Error && it.code.as_deref() != Some("E0282");
-        let errors = new.iter().filter(is_of_itself);
-        let lines = errors.flat_map(|it| {
-            (it.place.line..=it.place.end_line).map(|line| (it.place.file.clone(), line)).collect::<Vec<_>>()
-        });
-        let lines: HashSet<(String, usize)> = lines.collect();
-        let mut told = Told { lines, new };
+        let mut told = Told::new(new);
         objects.into_iter().chain(self.unused_parameters(reach, scene, told.new)).for_each(|it| told.add(it));
         let lost_imports = self.gone_names(reach, &gone, scene, &mut told);
+        self.ambiguous_types(reach, scene).into_iter().for_each(|it| told.add(it));
         self.conflicts(reach, scene).into_iter().for_each(|it| told.add(it));
         for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
             self.lost_traits(cause, scene, &mut told);
@@ -112,7 +116,7 @@ impl<'db> Context<'db> {
             !is_of_a_body(it) && !self.is_of_self(it)
                 || !headers.iter().any(|of| *of.0 == it.place.file && of.1.contains(it.place.start))
         });
-        let of_sizes = self.unsized_texts(new);
+        let of_sizes = self.unsized_texts(reach, new);
         let is_new =
             |it: &Diagnostic| !new.iter().any(|of| of.place.file == it.place.file && of.place.line == it.place.line);
         let of_sizes: Vec<Diagnostic> = of_sizes.into_iter().filter(is_new).collect();
@@ -142,11 +146,18 @@ impl<'db> Context<'db> {
                 |kind: SymbolKind| is_type(kind) || matches!(kind, SymbolKind::Trait | SymbolKind::Variant);
             around.into_iter().any(|it| has_members(it.1.kind))
         };
-        let causes: Vec<&Cause<'_>> = reach.causes.iter().filter(|it| !is_member(it)).collect();
+        let (members, causes): (Vec<&Cause<'_>>, Vec<_>) = reach.causes.iter().partition(is_member);
         let mut lost = LostImports::default();
-        for cause in &causes {
+        let broken = |cause: &Cause<'_>| -> Vec<Diagnostic> {
             let imports = cause.occurrences.iter().filter(|it| it.role == Role::Import);
-            let broken: Vec<Diagnostic> = imports.filter_map(|it| self.judge_occurrence(cause, it, scene)).collect();
+            imports.filter_map(|it| self.judge_occurrence(cause, it, scene)).collect()
+        };
+        for cause in members {
+            broken(cause).iter().for_each(|it| self.note_lost(it, &cause.name, [].into_iter(), &mut lost));
+        }
+        let mut all_refused: Vec<Vec<Refused>> = Vec::new();
+        for cause in &causes {
+            let broken = broken(cause);
             // What is only hidden is told once more.
             let is_missed = |it: &&Diagnostic| it.code.as_deref() == Some("E0432");
             let refused: Vec<Refused> =
@@ -159,6 +170,11 @@ impl<'db> Context<'db> {
                     told.add(error);
                 }
             }
+            all_refused.push(refused);
+        }
+        // They give way to those that are told here, perhaps in the same line.
+        told.forget(|it| self.follows_from(&lost, it));
+        for (cause, refused) in causes.into_iter().zip(all_refused) {
             self.gone_in_definitions(cause, scene).into_iter().for_each(|it| told.add(it));
             for it in cause.occurrences.iter().filter(|it| it.role != Role::Import) {
                 let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
@@ -245,8 +261,11 @@ impl<'db> Context<'db> {
         let has_cfg = |it: &OutlineItem| {
             file.text.get(it.span.start..it.name_span.start).is_some_and(|head| words(head).any(|it| it.1 == "cfg"))
         };
-        let named = around.iter().filter(|it| !matches!(it.kind, SymbolKind::Impl | SymbolKind::Macro) && has_cfg(it));
-        named.into_iter().any(|it| self.definition_at(id, it.name_span.start).is_none())
+        let block = |it: &OutlineItem| self.token(id, it.name_span.start)?.parent_ancestors().find_map(ast::Impl::cast);
+        around.iter().filter(|it| it.kind != SymbolKind::Macro && has_cfg(it)).any(|it| match it.kind {
+            SymbolKind::Impl => block(it).is_some_and(|it| self.sema.to_def(&it).is_none()),
+            _ => self.definition_at(id, it.name_span.start).is_none(),
+        })
     }
 
     /// The code of the error where a definition may not be named.
@@ -326,6 +345,10 @@ impl<'db> Context<'db> {
                 (_, true) => continue,
                 (code, false) => code,
             };
+            let qualifier = token.parent_ancestors().find_map(ast::Path::cast).and_then(|it| it.qualifier());
+            if qualifier.is_some_and(|it| self.is_unbound(&token, &it.syntax().text().to_string())) {
+                continue;
+            }
             if self.is_switched_off(own, id, at) || is_conditional(&token) {
                 continue;
             }

@@ -25,6 +25,9 @@ impl<'db> Context<'db> {
     /// Takes away what is told of locals that have no type.
     pub(super) fn without_tainted(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
         let Some(file) = self.sema.hir_file_for(body).file_id().map(|it| it.file_id(self.db)) else { return };
+        if told.is_empty() {
+            return;
+        }
         let is_ending = |it: &&Told| it.file == file && ENDING.contains(&it.code);
         let ends: Vec<TextRange> = told.iter().filter(is_ending).map(|it| it.range).collect();
         let is_of_unknown = || {
@@ -32,18 +35,26 @@ impl<'db> Context<'db> {
             block.is_some_and(|it| it.self_ty(self.db).contains_unknown())
         };
         let mut tainted = Tainted::new();
-        if !told.is_empty() && is_of_unknown() {
+        if is_of_unknown() {
             tainted.push(("self".to_owned(), body.text_range(), true));
         }
-        if ends.is_empty() && tainted.is_empty() {
-            return;
-        }
+        // What is made of the unknown, or of such a `self`, still has a type, that may be another one than is wanted.
+        let mut doubtful = tainted.clone();
+        self.taint(body, &mut tainted, |it, so_far| self.has_none(it, &ends, so_far));
+        self.taint(body, &mut doubtful, |it, so_far| self.has_none(it, &ends, so_far) || self.comes_of_unknown(it));
+        let is_told = |code: &str| !FOLLOWING.contains(&code) || ends.is_empty() && code == "E0308";
+        told.retain(|it| {
+            let is_of_two = matches!(it.code, "E0308" | "E0368" | "E0369" | "E0600");
+            let tainted = if is_of_two { &tainted } else { &doubtful };
+            is_told(it.code) || !self.speaks_of(body, file, it, &ends, tainted)
+        });
+    }
+
+    /// Adds the bindings of a body.
+    fn taint(&self, body: &SyntaxNode, tainted: &mut Tainted, has_none: impl Fn(&ast::Expr, &Tainted) -> bool) {
         for binding in body.descendants() {
             let Some((names, from, scope)) = bound_by(&binding) else { continue };
-            let has_no_type = match from {
-                Some(it) => self.has_none(&it, &ends, &tainted),
-                None => false,
-            };
+            let has_no_type = from.is_some_and(|it| has_none(&it, tainted));
             for name in names.syntax().descendants().filter_map(ast::Name::cast) {
                 // Constants and variants look the same.
                 if !name.text().starts_with(char::is_uppercase) {
@@ -52,9 +63,6 @@ impl<'db> Context<'db> {
                 }
             }
         }
-        // What is made of such a `self` still has a type, that may be another one than is wanted.
-        let is_told = |code: &str| !FOLLOWING.contains(&code) || ends.is_empty() && code == "E0308";
-        told.retain(|it| is_told(it.code) || !self.speaks_of(body, file, it, &ends, &tainted));
     }
 
     fn speaks_of(&self, body: &SyntaxNode, file: FileId, told: &Told, ends: &[TextRange], tainted: &Tainted) -> bool {
@@ -186,6 +194,20 @@ impl<'db> Context<'db> {
             }
             _ => false,
         }
+    }
+
+    /// Whether a value is made of one of no type, though rust-analyzer finds a type for it that would do.
+    pub(super) fn comes_of_unknown(&self, of: &ast::Expr) -> bool {
+        let made_of = |it: &ast::Expr| match it {
+            ast::Expr::MethodCallExpr(it) => it.receiver(),
+            ast::Expr::FieldExpr(it) => it.expr(),
+            ast::Expr::TryExpr(it) => it.expr(),
+            ast::Expr::RefExpr(it) => it.expr(),
+            ast::Expr::CallExpr(it) => it.expr(),
+            _ => None,
+        };
+        let ty = |it: ast::Expr| self.sema.type_of_expr(&it).map(|it| it.original);
+        std::iter::successors(Some(of.clone()), made_of).filter_map(ty).any(|it| it.strip_references().is_unknown())
     }
 
     /// Whether the arguments of a call tell the type of its result.

@@ -10,16 +10,18 @@ use crate::model::Judgement;
 
 const SHAPES: &str = include_str!("judged/shapes.rs");
 const USER: &str = include_str!("judged/user.rs");
+const READER: &str = include_str!("judged/reader.rs");
 const TEST: &str = include_str!("judged/it.rs");
 
-pub(super) const FILES: [(&str, &str); 5] = [
+pub(super) const FILES: [(&str, &str); 6] = [
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"),
     (
         "src/lib.rs",
-        "pub mod shapes;\npub mod user;\n\npub use shapes::inner::deep;\nuse crate::{\n    shapes::{flagged, sized, within},\n};\n\npub mod handed {\n    pub use crate::shapes::Wrapped;\n}\n\npub use handed::*;\n\npub fn wrapped() -> Option<Wrapped> {\n    None\n}\n\npub mod last {\n    use crate::flagged;\n    pub mod told {\n        use super::*;\n        pub fn is_flagged() -> bool {\n            flagged()\n        }\n    }\n}\n\npub fn both() -> usize {\n    if flagged() { sized(1) } else { within().into() }\n}\n",
+        "pub mod reader;\npub mod shapes;\npub mod user;\n\npub use shapes::inner::deep;\nuse crate::{\n    shapes::{flagged, sized, within},\n};\n\npub mod handed {\n    pub use crate::shapes::Wrapped;\n}\n\npub use handed::*;\n\npub fn wrapped() -> Option<Wrapped> {\n    None\n}\n\npub mod last {\n    use crate::flagged;\n    pub mod told {\n        use super::*;\n        pub fn is_flagged() -> bool {\n            flagged()\n        }\n    }\n}\n\npub fn both() -> usize {\n    if flagged() { sized(1) } else { within().into() }\n}\n",
     ),
     ("src/shapes.rs", SHAPES),
     ("src/user.rs", USER),
+    ("src/reader.rs", READER),
     ("tests/it.rs", TEST),
 ];
 
@@ -184,6 +186,24 @@ pub(super) const BREAKING: &[(&str, &str, &str)] = &[
     ("an import of a trait removed whose type is named", "use std::str::FromStr;\n", "\n"),
     ("a variant gone in which a text was", "    Tuple(String, Host),\n", ""),
     ("a type gone in which a text was", "pub enum Origin {", "pub enum Source {"),
+    ("a type gone that was imported and had a text", "pub struct Settings {", "pub struct Setup {"),
+    ("a function gone that made a part of a branch", "pub fn unescaped(", "pub fn escaped("),
+    (
+        "a derive dropped that an order needs",
+        "#[derive(PartialEq, Eq, PartialOrd, Ord)]",
+        "#[derive(PartialEq, PartialOrd, Ord)]",
+    ),
+    ("a trait gone whose types are named", "pub trait Yield {", "pub trait Yields {"),
+    ("a type gone of which a parameter is", "pub struct Page<", "pub struct Sheet<"),
+    ("a variant added to what macros match", "    Right(u16),\n", "    Right(u16),\n    Back,\n"),
+    ("an enum renamed whose variants are handed on", "pub enum Bearing<T> {", "pub enum Heading<T> {"),
+    ("an import of a bound removed", "    use std::ops::Add;\n", "\n"),
+    (
+        "a receiver dropped that another block has",
+        "both(self) -> u8 {\n            *self.0 + *self.1\n        }\n    }\n}",
+        "both() -> u8 {\n            1\n        }\n    }\n}",
+    ),
+    ("a variant gone that is handed on", "    East(T),\n", "    Eastern(T),\n"),
     ("a pattern of a future", "pub fn found(", "pub async fn found("),
     (
         "a constant that only a macro of itself names",

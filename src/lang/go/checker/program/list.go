@@ -85,8 +85,12 @@ func (it *listed) isOwn(root string) bool {
 	if replaced := it.Module.Replace; replaced != nil && replaced.Version != "" {
 		return false
 	}
+	return it.isInside(root) && (it.Module.Main || it.Module.Replace != nil)
+}
+
+func (it *listed) isInside(root string) bool {
 	inside, err := filepath.Rel(root, it.Dir)
-	return err == nil && inside != ".." && !strings.HasPrefix(inside, "../") && (it.Module.Main || it.Module.Replace != nil)
+	return err == nil && filepath.IsLocal(inside)
 }
 
 // The test binary's main package, which is generated.

@@ -25,7 +25,7 @@ func setting(name, otherwise string) string {
 func loaded(t *testing.T, root string) *World {
 	t.Helper()
 	params := &loadParams{Root: root, Go: "go", Arch: build.Default.GOARCH}
-	w, err := newWorld(params, root, errorCodes(build.Default.GOROOT))
+	w, err := newWorld(params, filepath.Join(root, setting("CHECKER_FOLDER", ".")), errorCodes(build.Default.GOROOT))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func edited(text string, words []string, chance *rand.Rand) string {
 }
 
 // What is worked out step by step is what comes of checking everything. `CHECKER_ROOT` and `CHECKER_COUNT` say of what
-// module and how often, `CHECKER_SEED` by what chance.
+// module and how often, `CHECKER_SEED` by what chance, `CHECKER_FOLDER` where in the workspace the module lies.
 func TestStepsComeOutLikeAFreshCheck(t *testing.T) {
 	root, _ := filepath.Abs(setting("CHECKER_ROOT", "."))
 	count, _ := strconv.Atoi(setting("CHECKER_COUNT", "30"))

@@ -165,6 +165,8 @@ type judgeResult struct {
 	// For each symbol.
 	Uses  [][]Place `json:"uses"`
 	Tests []Test    `json:"tests"`
+	// Packages from elsewhere that import the workspace, and would be broken.
+	Elsewhere []string `json:"elsewhere"`
 	// Milliseconds that the check took, and all of it.
 	Checked  float64 `json:"checked"`
 	Answered float64 `json:"answered"`
@@ -192,13 +194,16 @@ func (s *server) judge(params judgeParams) (*judgeResult, error) {
 		}
 		result.Before = append(result.Before, it.told(done.before)...)
 		result.After = append(result.After, it.told(done.after)...)
+		result.Elsewhere = append(result.Elsewhere, done.brokenElsewhere()...)
 	}
 	result.Checked = float64(time.Since(begin).Microseconds()) / 1000
 	for _, it := range worlds {
 		for at, key := range params.Symbols {
 			for _, key := range it.related(key) {
 				for _, ref := range it.refsTo(key) {
-					result.Uses[at] = append(result.Uses[at], it.place(ref))
+					if place := it.place(ref); filepath.IsLocal(place.File) {
+						result.Uses[at] = append(result.Uses[at], place)
+					}
 				}
 			}
 		}
@@ -214,9 +219,26 @@ func (s *server) judge(params judgeParams) (*judgeResult, error) {
 }
 
 func (w *World) told(faults []Fault) []Fault {
-	told := slices.Clone(faults)
-	for at := range told {
-		told[at].File = w.relative(told[at].File)
+	var told []Fault
+	for _, it := range faults {
+		if it.File = w.relative(it.File); filepath.IsLocal(it.File) {
+			told = append(told, it)
+		}
 	}
 	return told
+}
+
+// The borrowed packages with errors that are new: no edit changes their texts.
+func (p *pass) brokenElsewhere() []string {
+	var found []string
+	for _, it := range p.nodes {
+		isNew := func(fault Fault) bool {
+			return slices.Contains(it.of.files, fault.File) && !slices.Contains(p.before, fault)
+		}
+		if it.of.borrowed && slices.ContainsFunc(p.after, isNew) {
+			found = append(found, it.of.path)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }

@@ -216,15 +216,20 @@ func (w *World) looked() *view {
 	return it
 }
 
-// Not a variant that only carries another package's tests along.
+// The workspace's own, and not a variant that only carries another package's tests along.
 func (p *Package) isPlain() bool {
-	return p.forTest == "" || p.path == p.forTest || p.path == p.forTest+"_test"
+	return !p.borrowed && (p.forTest == "" || p.path == p.forTest || p.path == p.forTest+"_test")
+}
+
+// Whether it imports a dependency that imports the workspace back: gopls tells in its own way who names whom there.
+func (p *Package) leadsBack() bool {
+	return slices.ContainsFunc(p.deps, func(it *Package) bool { return it.borrowed })
 }
 
 // The variant that speaks for a file, where all can be said of it.
 func (v *view) checked(path string) *Checked {
 	c := v.world.state[v.owner[path]]
-	if c == nil || c.unfit != "" || c.of.unfit != "" {
+	if c == nil || c.unfit != "" || c.of.unfit != "" || c.of.leadsBack() {
 		return nil
 	}
 	return c
@@ -247,7 +252,7 @@ func (v *view) importers(p *Package) []*Package {
 		next := queue[0]
 		queue = queue[1:]
 		for _, it := range next.importers {
-			if !seen[it] {
+			if !seen[it] && !it.borrowed {
 				seen[it] = true
 				found, queue = append(found, it), append(queue, it)
 			}

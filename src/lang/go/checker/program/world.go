@@ -4,6 +4,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +46,9 @@ type Package struct {
 	unfit string
 	// Another that imports it, and is not checked from its source.
 	seenBy string
-	rank   int
+	// A dependency from elsewhere that imports the workspace back: checked as the workspace's own are, and not judged.
+	borrowed bool
+	rank     int
 }
 
 // Loads the packages below a directory, which is a module's or that of a `go.work`.
@@ -70,14 +73,17 @@ func newWorld(params *loadParams, directory string, codes map[int]string) (*Worl
 			own[it.ImportPath] = true
 		}
 	}
+	borrowed, seeing := backward(found, own, root)
+	maps.Copy(own, borrowed)
 	needed := map[string]bool{}
 	for _, it := range found {
 		if own[it.ImportPath] {
 			w.add(it, own, needed)
+			w.packages[it.ImportPath].borrowed = borrowed[it.ImportPath]
 			w.packages[it.ImportPath].withoutCgo(it, params, root)
 		}
 	}
-	w.seen(found, own)
+	w.seen(found, own, seeing)
 	if err := w.loadExports(params.Go, directory, needed); err != nil {
 		return nil, err
 	}
@@ -125,7 +131,7 @@ func (w *World) add(it *listed, own, needed map[string]bool) {
 		imports: map[string]string{},
 	}
 	p.path, _, _ = strings.Cut(p.id, " ")
-	if it.Module.GoVersion != "" {
+	if it.Module != nil && it.Module.GoVersion != "" {
 		p.goVersion = "go" + it.Module.GoVersion
 	}
 	if it.Error != nil {
@@ -152,24 +158,41 @@ func (w *World) add(it *listed, own, needed map[string]bool) {
 	w.packages[p.id] = p
 }
 
-// Packages that are not checked from their source, for they need cgo, may import some that are. What they are built
-// from then is not what is checked: nobody can be told of both.
-func (w *World) seen(found []*listed, own map[string]bool) {
-	outside := map[string]bool{}
+// The packages from elsewhere that import, however far away, those that are checked from their source: such that can be
+// checked so too, and such that cannot, for they need cgo, or lie where the workspace holds copies.
+func backward(found []*listed, own map[string]bool, root string) (borrowed, seeing map[string]bool) {
+	borrowed, seeing = map[string]bool{}, map[string]bool{}
+	// Dependencies come first.
 	for _, it := range found {
 		if own[it.ImportPath] || it.isTestMain() {
 			continue
 		}
+		is := func(among map[string]bool) bool {
+			return slices.ContainsFunc(it.Imports, func(path string) bool { return among[path] })
+		}
+		switch isBlocked := is(seeing); {
+		case !isBlocked && !is(own) && !is(borrowed):
+		case isBlocked || len(it.CgoFiles) > 0 || it.isInside(root):
+			seeing[it.ImportPath] = true
+		default:
+			borrowed[it.ImportPath] = true
+		}
+	}
+	return borrowed, seeing
+}
+
+// What packages are built from that are not checked from their source, is not what is checked: nobody can be told of both.
+func (w *World) seen(found []*listed, checked, seeing map[string]bool) {
+	for _, it := range found {
 		for _, path := range it.Imports {
-			if own[path] {
+			if seeing[it.ImportPath] && checked[path] {
 				w.packages[path].seenBy = it.ImportPath
 			}
-			outside[it.ImportPath] = outside[it.ImportPath] || own[path] || outside[path]
 		}
 	}
 	for _, it := range w.packages {
 		for _, path := range it.imports {
-			if outside[path] {
+			if seeing[path] {
 				it.unfit = path + " is not checked from its source, and imports what is"
 			}
 		}

@@ -457,6 +457,50 @@ pub fn spelled(it: &str) -> (String, u8) {
     (it.to_owned(), 1)
 }
 
+#[derive(Clone)]
+pub enum Turn {
+    Left(u16),
+    Right(u16),
+}
+
+pub enum Bearing<T> {
+    East(T),
+    West,
+}
+
+pub use self::Bearing::{East, West};
+
+pub fn easterly() -> bool {
+    use std::string::String;
+
+    let bearing: Bearing<String> = East(String::new());
+    matches!(bearing, East(_))
+}
+
+pub struct Settings {
+    pub mark: Option<String>,
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub struct Ranked<T = u8>(pub T);
+
+pub trait Yield {
+    type Out;
+    fn out(&self, it: Self::Out) -> Option<Self::Out>;
+}
+
+pub struct Page<'a>(pub &'a str);
+
+impl fmt::Display for Page<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.0, Square::default())
+    }
+}
+
+pub fn unescaped(it: &str) -> Option<String> {
+    Some(it.to_owned())
+}
+
 pub fn found(it: u8) -> Option<u8> {
     Some(it)
 }
@@ -508,4 +552,32 @@ impl Failure for Broke {}
 
 pub fn spoken<T: fmt::Display>(it: T) -> String {
     it.to_string()
+}
+
+pub mod over {
+    use std::ops::Add;
+
+    pub struct Sum<L, R>(pub L, pub R);
+
+    impl<L: Add, R> Add<R> for Sum<L, R>
+    where
+        R: Add<Output = L::Output>,
+    {
+        type Output = L::Output;
+        fn add(self, _: R) -> Self::Output {
+            loop {}
+        }
+    }
+
+    impl Sum<&u8, &u8> {
+        pub fn both(self) -> u8 {
+            *self.0 + *self.1
+        }
+    }
+
+    impl Sum<&mut u8, &mut u8> {
+        pub fn both(self) -> u8 {
+            *self.0 + *self.1
+        }
+    }
 }

@@ -384,6 +384,54 @@ pub fn origin(it: &shapes::Origin) -> String {
     }
 }
 
+pub mod marked {
+    use crate::shapes::{Settings, spelled};
+
+    pub fn marked(it: &Settings) -> u8 {
+        if let Some(ref mark) = it.mark { spelled(mark).1 } else { 0 }
+    }
+}
+
+pub struct Spread<T>(pub T);
+
+impl<T> shapes::Yield for Spread<T> {
+    type Out = T;
+    fn out(&self, it: Self::Out) -> Option<Self::Out> {
+        let it: Self::Out = it;
+        Some(it)
+    }
+}
+
+impl shapes::Yield for Line {
+    type Out = u8;
+    fn out(&self, it: Self::Out) -> Option<Self::Out> {
+        Some(it)
+    }
+}
+
+pub mod yielding {
+    use crate::shapes::Yield;
+
+    pub struct Few<const N: usize>;
+
+    impl<const N: usize> Yield for Few<N> {
+        type Out = u8;
+        fn out(&self, it: u8) -> Option<Self::Out> {
+            Some(it)
+        }
+    }
+}
+
+pub fn spelt(it: String, is_plain: bool) -> (String, Vec<u8>) {
+    let (text, rest) = if is_plain {
+        (it, Vec::new())
+    } else {
+        (it, shapes::unescaped("").unwrap_or_default().into_bytes())
+    };
+    let (_, size) = shapes::spelled(&text);
+    (format!("{}{}", text, size), rest)
+}
+
 pub fn finds(it: u8) -> u8 {
     if it > 3 {
         3
