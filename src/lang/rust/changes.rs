@@ -20,7 +20,7 @@ const MOST_SEEN: usize = 64;
 /// A change that is only tried.
 pub(super) enum Tried {
     /// In the database that is read.
-    Here(SetAside),
+    Here(Box<SetAside>),
     /// In the second one, where nothing is known and nobody reads.
     Beside,
 }
@@ -68,7 +68,7 @@ impl Rust {
             None => self.index.forget_all(),
         };
         self.index.try_out();
-        Tried::Here(SetAside { memory, before })
+        Tried::Here(Box::new(SetAside { memory, before }))
     }
 
     /// Another text in a change that is only tried.
@@ -86,23 +86,23 @@ impl Rust {
     }
 
     pub(super) fn keep(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)], tried: Tried) {
-        match tried {
-            Tried::Here(SetAside { memory, before: Some(before) }) => {
-                self.index.restore(memory);
+        let Tried::Here(aside) = tried else { return self.apply(changes) };
+        match aside.before {
+            Some(before) => {
+                self.index.restore(aside.memory);
                 let edited = self.edited(before);
                 self.forget(&edited);
             }
-            Tried::Here(SetAside { before: None, .. }) => self.index.keep(),
-            Tried::Beside => self.apply(changes),
+            None => self.index.keep(),
         }
     }
 
     /// Brings the contents back that were there before a change that was only tried, and what was known of them.
     pub(super) fn take_back(&mut self, before: &[(Arc<str>, Option<Arc<str>>)], tried: Tried) {
         match tried {
-            Tried::Here(SetAside { memory, .. }) => {
+            Tried::Here(aside) => {
                 self.put(before);
-                self.index.restore(memory);
+                self.index.restore(aside.memory);
             }
             Tried::Beside => self.take_back_beside(before),
         }

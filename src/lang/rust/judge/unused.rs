@@ -160,7 +160,7 @@ impl<'db> Context<'db> {
                         let at = span(name.syntax().text_range()).start;
                         let before = scene.backs.get(&*file).map_or(Some(at), |it| it.offset(at));
                         let is_there = before.is_none_or(|it| reach.shaken.places.contains(&(file.clone(), it)));
-                        reach.shaken.names.contains(&*name.text())
+                        reach.shaken.names.contains(name.text())
                             && (is_there || name.syntax().ancestors().last() != root)
                     };
                     self.in_expansions(&body, &mut |node| {
