@@ -37,6 +37,7 @@ impl Writer {
             let keep: Option<&dyn Fn(&Judgement) -> bool> = if dry_run { None } else { Some(&keep) };
             let own = rust.judge(&self.files, &after, edits, keep);
             rejected |= reject_if_broken && is_broken(&own);
+            self.has_garbage = true;
             join(&mut judgement, own);
         }
         let mut outcome = Outcome {
