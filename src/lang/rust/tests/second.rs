@@ -100,3 +100,39 @@ fn the_second_database_follows_the_first() {
     let first = broken[0];
     assert_eq!(broken, [first, first + 1, first + 2, first + 2, first]);
 }
+
+#[test]
+fn the_second_database_learns_of_another_manifest() {
+    let (directory, mut it) = fixture(&FILES);
+    it.fill();
+    it.with_second();
+    let helper = ("src/shapes.rs", "pub fn helper() -> u8", "pub fn helped() -> u8");
+    let [first, _] = it.judged_in_both(helper.0, helper.1, helper.2);
+    let text = |name: &str| it.files.get(name).unwrap().text.clone();
+    let lib = format!(
+        "{}\n#[cfg(feature = \"more\")]\npub fn more() -> u8 {{\n    shapes::helper()\n}}\n",
+        text("src/lib.rs")
+    );
+    let manifest = format!("{}\n[features]\ndefault = [\"more\"]\nmore = []\n", text("Cargo.toml"));
+    for (name, text) in [("src/lib.rs", &lib), ("Cargo.toml", &manifest)] {
+        std::fs::write(directory.path().join(name), text).unwrap();
+        it.becomes(name, Some(text));
+    }
+    let (sender, receiver) = mpsc::channel();
+    it.rust.reload(&it.files, move |step| drop(sender.send(step)));
+    while !it.rust.is_settled() {
+        it.rust.adopt(receiver.recv_timeout(DEADLINE).expect("a step of the load in time")).expect("no other load");
+    }
+    it.rust.set_primed();
+    // Until the first knows them, the second is not told of other crates.
+    assert!(!it.rust.is_second_behind());
+    let (sender, receiver) = mpsc::channel();
+    it.rust.index(it.files.clone(), move |finished| sender.send(finished).unwrap());
+    it.rust.set_indexed(receiver.recv_timeout(DEADLINE).expect("an index in time"));
+    assert!(it.rust.is_second_behind());
+    it.rust.catch_second_up();
+    assert!(!it.rust.is_second_behind());
+    let [here, beside] = it.judged_in_both(helper.0, helper.1, helper.2);
+    assert_eq!(here, beside);
+    assert_eq!(beside.impact.broken.len(), first.impact.broken.len() + 1, "{beside:?}");
+}
