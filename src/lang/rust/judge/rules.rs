@@ -7,7 +7,7 @@ use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, InFile, Visibility};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
-use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxNode, SyntaxToken, ast};
 
 use super::Scene;
 use super::lost::{LostImports, Refused, is_lost, is_of_a_body};
@@ -216,7 +216,7 @@ impl<'db> Context<'db> {
             return None;
         }
         let token = self.token(id, at.start)?;
-        if self.is_switched_off(file, id, at.start) {
+        if self.is_switched_off(file, id, at.start) || self.is_left_out(&token) {
             return None;
         }
         let place = file.lines().place(name, at);
@@ -266,6 +266,17 @@ impl<'db> Context<'db> {
             SymbolKind::Impl => block(it).is_some_and(|it| self.sema.to_def(&it).is_none()),
             _ => self.definition_at(id, it.name_span.start).is_none(),
         })
+    }
+
+    /// Whether a part of a body around a place has a `cfg` of its own that takes it away.
+    fn is_left_out(&self, token: &SyntaxToken) -> bool {
+        let is_read = |part: &SyntaxNode| {
+            part.descendants().find_map(|it| match ast::Expr::cast(it.clone()) {
+                Some(it) => Some(self.sema.type_of_expr(&it).is_some()),
+                None => ast::Pat::cast(it).map(|it| self.sema.type_of_pat(&it).is_some()),
+            })
+        };
+        conditional_parts(token).any(|it| is_read(&it) == Some(false))
     }
 
     /// The code of the error where a definition may not be named.
@@ -349,7 +360,7 @@ impl<'db> Context<'db> {
             if qualifier.is_some_and(|it| self.is_unbound(&token, &it.syntax().text().to_string())) {
                 continue;
             }
-            if self.is_switched_off(own, id, at) || is_conditional(&token) {
+            if self.is_switched_off(own, id, at) || conditional_parts(&token).next().is_some() {
                 continue;
             }
             let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
@@ -373,11 +384,13 @@ fn is_needed_as_type(token: &SyntaxToken, meaning: Definition<'_>) -> bool {
     is_value && matches!(unresolved_kind(token), Some(("E0405" | "E0412" | "E0433", _)))
 }
 
-/// Whether a part of a body, a field or the like around a place has a `cfg` of its own.
-fn is_conditional(token: &SyntaxToken) -> bool {
+/// The parts of a body, fields and the like around a place that have a `cfg` of their own.
+fn conditional_parts(token: &SyntaxToken) -> impl Iterator<Item = SyntaxNode> {
     let parts = token.parent_ancestors().filter(|it| !ast::Item::can_cast(it.kind()) && it.parent().is_some());
-    let mut attributes = parts.flat_map(|it| it.children().filter_map(ast::Attr::cast).collect::<Vec<_>>());
-    attributes.any(|it| it.syntax().text().to_string().contains("cfg"))
+    parts.filter(|it| {
+        let mut attributes = it.children().filter_map(ast::Attr::cast);
+        attributes.any(|it| it.syntax().text().to_string().contains("cfg"))
+    })
 }
 
 /// The bodies of a new text that do not import what they did: what they name may mean nothing now.

@@ -204,6 +204,7 @@ pub(super) const BREAKING: &[(&str, &str, &str)] = &[
         "both() -> u8 {\n            1\n        }\n    }\n}",
     ),
     ("a variant gone that is handed on", "    East(T),\n", "    Eastern(T),\n"),
+    ("a variant gone that is named where nothing is read too", "    Low,\n    High,\n", "    Lowest,\n    Highest,\n"),
     ("a pattern of a future", "pub fn found(", "pub async fn found("),
     (
         "a constant that only a macro of itself names",

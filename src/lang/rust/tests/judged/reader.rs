@@ -1,6 +1,6 @@
 //! More of what names the things of `shapes`.
 
-use crate::shapes::{Bearing, East, Page, Turn, West};
+use crate::shapes::{Bearing, East, Gear, Page, Turn, West};
 
 pub fn width(of: &Page<'_>, lines: usize) -> usize {
     let mut count = of.0.lines().count();
@@ -71,5 +71,29 @@ pub fn over(it: Option<usize>, found: Bearing<usize>) -> Option<Bearing<usize>> 
     match found {
         East(_) => it.map(Bearing::East),
         West => None,
+    }
+}
+
+pub fn speed(gear: Gear) -> u8 {
+    #[cfg(feature = "never")]
+    {
+        match gear {
+            Gear::High => return 9,
+            Gear::Low => {}
+        }
+    }
+    #[cfg(not(feature = "never"))]
+    {
+        if matches!(gear, Gear::Low) {
+            return 1;
+        }
+    }
+    #[cfg(feature = "never")]
+    let fast = Gear::High;
+    match gear {
+        #[cfg(feature = "never")]
+        Gear::High => 3,
+        Gear::Low => 1,
+        _ => 2,
     }
 }

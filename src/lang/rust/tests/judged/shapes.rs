@@ -581,3 +581,8 @@ pub mod over {
         }
     }
 }
+
+pub enum Gear {
+    Low,
+    High,
+}
