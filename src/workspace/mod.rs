@@ -1,7 +1,7 @@
 //! A workspace: one writer that owns all mutable state, and immutable snapshots for readers.
 
-pub mod background;
-mod change;
+mod background;
+pub mod change;
 mod compare;
 pub mod disk;
 pub mod journal;

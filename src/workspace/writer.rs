@@ -37,6 +37,7 @@ const IDLE: Duration = Duration::from_millis(300);
 const SOON: Duration = Duration::from_millis(30);
 /// Where the disk does not become quiet, changes are taken after so long.
 const NEWS_WAIT: Duration = Duration::from_millis(500);
+
 /// Everything that can happen to a workspace.
 pub(super) enum Event {
     Snapshot {

@@ -80,8 +80,11 @@ impl Rust {
     }
 
     /// A view of what is tried, these being all texts.
-    pub(super) fn view_of(&self, files: &Arc<Files>, tried: Option<&Tried>) -> View {
-        let beside = tried.filter(|it| matches!(it, Tried::Beside)).and_then(|_| self.view_beside(files.clone()));
+    pub(super) fn view_of(&self, files: &Arc<Files>, tried: &Tried) -> View {
+        let beside = match tried {
+            Tried::Here(_) => None,
+            Tried::Beside => self.view_beside(files.clone()),
+        };
         beside.unwrap_or_else(|| self.view(files.clone()))
     }
 

@@ -72,11 +72,11 @@ impl Rust {
     fn with_imports(&mut self, mut after: Arc<Files>, edits: &[&FileEdit], tried: &Tried) -> Result<Vec<Tidied>> {
         let mut fixed = Vec::new();
         for edit in edits {
-            let removed = self.view_of(&after, Some(tried)).ask(|it| Ok(it.without_unused(&edit.file)))?;
+            let removed = self.view_of(&after, tried).ask(|it| Ok(it.without_unused(&edit.file)))?;
             if let Some(text) = &removed {
                 after = self.replaced(&after, &edit.file, text.clone(), tried);
             }
-            let added = self.view_of(&after, Some(tried)).ask(|it| Ok(it.with_missing(&edit.file)))?;
+            let added = self.view_of(&after, tried).ask(|it| Ok(it.with_missing(&edit.file)))?;
             if let Some(text) = &added {
                 after = self.replaced(&after, &edit.file, text.clone(), tried);
             }

@@ -218,9 +218,9 @@ impl Rust {
             None => tried.insert(self.try_out(&news, scene.found_elsewise(&deltas).as_ref())),
         };
         let applied = started.elapsed();
-        let mut later = self.errors_of(&reach, Side::After, || self.view_of(after, Some(here)))?;
+        let mut later = self.errors_of(&reach, Side::After, || self.view_of(after, here))?;
         let inferred = started.elapsed();
-        let mut judgement = self.view_of(after, Some(here)).ask(|it| {
+        let mut judgement = self.view_of(after, here).ask(|it| {
             if matches!(here, Tried::Here(_)) && !it.are_there(&modules) {
                 here.give_up_memory();
             }
