@@ -13,7 +13,7 @@ use super::extract::Asked;
 use super::face::Face;
 use super::problem::{Plain, Refusal, Unguarded};
 use super::shapes::{Language, Meta, Missing, State as Stage, list, milliseconds};
-use crate::lang::{EngineStatus, Progress as Steps};
+use crate::lang::{EngineStatus, Progress as Steps, memory};
 use crate::render;
 use crate::workspace::{self, Workspace};
 
@@ -160,7 +160,7 @@ pub async fn status(
     let reply = StatusReply {
         version: env!("CARGO_PKG_VERSION"),
         pid: std::process::id(),
-        memory_bytes: resident_bytes(),
+        memory_bytes: memory::resident(std::process::id()),
         workspaces: list(statuses),
         meta,
     };
@@ -168,13 +168,6 @@ pub async fn status(
         let megabytes = reply.memory_bytes.map(|it| format!(", {} MB", it / 1_000_000)).unwrap_or_default();
         format!("semdex {}, process {}{megabytes}\n\n{text}", reply.version, reply.pid)
     }))
-}
-
-fn resident_bytes() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kilobytes * 1024)
 }
 
 /// That the process lives.

@@ -6,6 +6,7 @@
 
 pub mod files;
 pub mod go;
+pub mod memory;
 pub mod rank;
 pub mod rust;
 pub mod view;

@@ -105,14 +105,6 @@ impl Drop for Process {
     }
 }
 
-/// The resident memory of a process.
-pub fn memory(pid: u32) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
-}
-
 struct Spawned {
     pid: u32,
     stdin: Option<std::process::ChildStdin>,

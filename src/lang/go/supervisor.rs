@@ -23,7 +23,7 @@ use super::modules::base_name;
 use super::process::{self, Pipes, Process};
 use super::session::{Link, SCOPE, Session};
 use super::toolchain;
-use crate::lang::{EngineStatus, Progress};
+use crate::lang::{EngineStatus, Progress, memory};
 use crate::lsp::{Client, Hooks};
 use crate::model::{Language, Missing, MissingCode, State};
 
@@ -225,8 +225,8 @@ async fn serve(session: &Session, client: &Client, process: &Process, installed:
     let closed = client.closed();
     tokio::pin!(closed);
     loop {
-        let checker = session.checker.pid().and_then(process::memory).unwrap_or_default();
-        let memory = process::memory(process.pid).map(|it| it + checker);
+        let checker = session.checker.pid().and_then(memory::resident).unwrap_or_default();
+        let memory = memory::resident(process.pid).map(|it| it + checker);
         session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
         tokio::select! {
             reason = &mut closed => return reason.to_string(),

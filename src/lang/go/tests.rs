@@ -1,8 +1,7 @@
 //! The Go engine from outside, with the real gopls.
 
-use super::process;
 use super::testbed::{Fixture, deadline};
-use crate::lang::Stop;
+use crate::lang::{Stop, memory};
 use crate::model::{
     Answer, Calls, ChangeKind, FileEdit, MissingCode, Role, Severity, State, Symbol, SymbolKind, SymbolQuery, Usage,
     Usages,
@@ -497,11 +496,11 @@ async fn nothing_is_left_running() {
     fixture.ready().await;
     let status = fixture.go.status();
     let pid = status.borrow().pid.unwrap();
-    assert!(process::memory(pid).is_some());
+    assert!(memory::resident(pid).is_some());
     assert_eq!(status.borrow().missing[0].code, MissingCode::Untrusted);
     assert_eq!(status.borrow().version.as_deref(), Some(super::install::VERSION));
     fixture.go.shutdown().await;
-    assert_eq!(process::memory(pid), None);
+    assert_eq!(memory::resident(pid), None);
     assert_eq!(status.borrow().state, State::Degraded);
     let answer = fixture.usages("Cart.Add").await;
     assert!(!answer.coverage.complete);

@@ -19,7 +19,7 @@ use super::index::{Index, Lent};
 use super::verify::verify_beside;
 use super::view::{View, evict, share_types};
 use crate::lang::files::Files;
-use crate::lang::{Progress, Result};
+use crate::lang::{Progress, Result, memory};
 use crate::model::Language;
 use crate::text::diff::OffsetMap;
 
@@ -235,13 +235,5 @@ impl Rust {
 
 /// Whether there is memory for as much again.
 fn has_room() -> Option<bool> {
-    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|it| it.trim().parse::<u64>().ok());
-    let total = kilobytes("/proc/meminfo", "MemTotal:")?.min(group.map_or(u64::MAX, |bytes| bytes / 1024));
-    Some(kilobytes("/proc/self/status", "VmRSS:")? * 2 < total / PART_OF_MEMORY)
-}
-
-fn kilobytes(file: &str, name: &str) -> Option<u64> {
-    let told = std::fs::read_to_string(file).ok()?;
-    let line = told.lines().find_map(|it| it.strip_prefix(name))?;
-    line.trim().strip_suffix(" kB")?.parse().ok()
+    Some(memory::resident(std::process::id())? * 2 < memory::total()? / PART_OF_MEMORY)
 }
