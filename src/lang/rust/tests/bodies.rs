@@ -14,7 +14,7 @@ const BASE: &str = "#[derive(Default, Clone)]\npub struct A;\nimpl A { pub fn m(
 /// Of the calls of `m` in a file those of which it is not known what they mean, by the names of what they are called on.
 fn unknown(it: &Loaded, file: &str) -> String {
     let text = it.files.get(file).unwrap().text.clone();
-    let known = it.rust.view(it.files.clone()).ask(|it| Ok(it.index.names(it.file_id(file).unwrap())));
+    let known = it.asked(|view| view.ask(|it| Ok(it.index.names(it.file_id(file).unwrap()))));
     let known = known.unwrap().unwrap();
     let calls = text.match_indices(".m()").filter(|it| !known.is_known_at(it.0 + 1));
     let receiver =
@@ -154,7 +154,7 @@ fn nothing_known_is_wrong_after_statements_by_chance() {
         let (start, end) = (usize::from(statement.text_range().start()), usize::from(statement.text_range().end()));
         let new = format!("{}{to}{}", &text[..start], &text[end..]);
         apply(&mut it, &file, &text, &new);
-        let known = it.rust.view(it.files.clone()).ask(|it| Ok(it.index.names(it.file_id(&file).unwrap())));
+        let known = it.asked(|view| view.ask(|it| Ok(it.index.names(it.file_id(&file).unwrap()))));
         let body = statement.ancestors().filter(|it| ast::Fn::can_cast(it.kind())).last();
         let body_end = body.map_or(start, |it| usize::from(it.text_range().end()) + new.len() - text.len());
         stays += usize::from(known.unwrap().is_some_and(|it| it.within(start + to.len(), body_end).next().is_some()));
@@ -185,7 +185,7 @@ fn another_parameter_leaves_the_rest_of_a_head_known() {
     ] {
         apply(&mut it, "src/lib.rs", from, to);
         let text = it.files.get("src/lib.rs").unwrap().text.clone();
-        let names = it.rust.view(it.files.clone()).ask(|it| Ok(it.index.names(it.file_id("src/lib.rs").unwrap())));
+        let names = it.asked(|view| view.ask(|it| Ok(it.index.names(it.file_id("src/lib.rs").unwrap()))));
         let names = names.unwrap();
         let unknown = |names: &Names| {
             let mut words = text.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());

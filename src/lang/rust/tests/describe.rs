@@ -35,15 +35,15 @@ impl Context<'_> {
 
 impl Loaded {
     fn described(&self, symbol: &str) -> Description {
-        match self.rust.view(self.files.clone()).describe(&query(symbol), Window::ALL) {
+        match self.asked(|view| view.describe(&query(symbol), Window::ALL)) {
             Ok(found) => found.value.0,
             Err(Stop::Failed(error)) => panic!("{symbol}: {error} {:?}", error.help.suggestions),
-            Err(Stop::Stale) => unreachable!("nothing changes"),
+            Err(Stop::Stale) => panic!("no answer in time"),
         }
     }
 
     fn package(&self, name: &str) -> Package {
-        self.rust.view(self.files.clone()).package(name).unwrap().value
+        self.asked(|view| view.package(name)).unwrap().value
     }
 }
 
@@ -177,7 +177,7 @@ fn a_symbol_is_told_in_full() {
     assert_eq!(measure.container.unwrap().path, "<fix_ture::parts::Gauge as fix_ture::Measure>");
     assert_eq!(it.described("Log::base").container.unwrap().path, "fix_ture::parts::Scale::Log");
     assert_eq!(it.described("Gauge::level").container.unwrap().signature, "pub struct Gauge<T = u8> { … }");
-    let off = it.rust.view(it.files.clone()).describe(&query("elsewhere"), Window::ALL).unwrap();
+    let off = it.asked(|view| view.describe(&query("elsewhere"), Window::ALL)).unwrap();
     assert_eq!(off.value.0.docs.as_deref(), Some("Not here."));
     assert!(!off.coverage.complete);
 }
@@ -269,7 +269,7 @@ fn the_docs_of_what_is_outside_are_whole() {
         "str::split",
     ];
     let mut outside: Vec<String> = of_std.map(str::to_owned).to_vec();
-    let of_dependencies = it.rust.view(it.files.clone()).ask(|context| Ok(context.documented_dependencies(25)));
+    let of_dependencies = it.asked(|view| view.ask(|context| Ok(context.documented_dependencies(25))));
     outside.extend(of_dependencies.unwrap());
     assert!(outside.len() >= 50, "{outside:?}");
     let (mut examples, mut wrong) = (0, Vec::new());

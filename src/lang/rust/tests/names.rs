@@ -9,31 +9,35 @@ use crate::model::{Language, Symbol, SymbolQuery};
 
 /// Every symbol of every file, by the path that it is printed with, asked again. `Err`: what did not lead back.
 fn round_trip(it: &Loaded) -> Result<usize, Vec<String>> {
-    let found = it.rust.view(it.files.clone()).ask(|context| {
-        let mut printed: Vec<Symbol> = Vec::new();
-        for file in it.files.of(Language::Rust) {
-            for symbol in context.symbols_in(file).0 {
-                flatten(symbol, &mut printed);
+    let found = it.asked(|view| {
+        view.ask(|context| {
+            let mut printed: Vec<Symbol> = Vec::new();
+            for file in it.files.of(Language::Rust) {
+                for symbol in context.symbols_in(file).0 {
+                    flatten(symbol, &mut printed);
+                }
             }
-        }
-        let mut failures = Vec::new();
-        let mut seen: BTreeMap<&str, &Symbol> = BTreeMap::new();
-        for symbol in &printed {
-            if let Some(other) = seen.insert(&symbol.path, symbol) {
-                failures.push(format!("{} is {} and {}", symbol.path, place(other), place(symbol)));
+            let mut failures = Vec::new();
+            let mut seen: BTreeMap<&str, &Symbol> = BTreeMap::new();
+            for symbol in &printed {
+                if let Some(other) = seen.insert(&symbol.path, symbol) {
+                    failures.push(format!("{} is {} and {}", symbol.path, place(other), place(symbol)));
+                }
+                match context.meant(&query(&symbol.path)) {
+                    Ok(back) if place(&back.symbol) == place(symbol) && back.symbol.path == symbol.path => {}
+                    Ok(back) => {
+                        failures.push(format!("{} of {} is {}", symbol.path, place(symbol), place(&back.symbol)))
+                    }
+                    Err(error) => failures.push(format!("{} of {}: {error}", symbol.path, place(symbol))),
+                }
             }
-            match context.meant(&query(&symbol.path)) {
-                Ok(back) if place(&back.symbol) == place(symbol) && back.symbol.path == symbol.path => {}
-                Ok(back) => failures.push(format!("{} of {} is {}", symbol.path, place(symbol), place(&back.symbol))),
-                Err(error) => failures.push(format!("{} of {}: {error}", symbol.path, place(symbol))),
-            }
-        }
-        Ok(if failures.is_empty() { Ok(printed.len()) } else { Err(failures) })
+            Ok(if failures.is_empty() { Ok(printed.len()) } else { Err(failures) })
+        })
     });
     match found {
         Ok(found) => found,
         Err(Stop::Failed(error)) => Err(vec![error.to_string()]),
-        Err(Stop::Stale) => unreachable!("nothing changes"),
+        Err(Stop::Stale) => panic!("no answer in time"),
     }
 }
 
@@ -534,7 +538,7 @@ impl Loaded {
 
     fn meant_in(&self, symbol: &str, file: Option<&str>) -> String {
         let asked = SymbolQuery { file: file.map(str::to_owned), ..query(symbol) };
-        let found = self.rust.view(self.files.clone()).ask(|context| Ok(context.meant(&asked)?.symbol.path));
+        let found = self.asked(|view| view.ask(|context| Ok(context.meant(&asked)?.symbol.path)));
         match found {
             Ok(path) => path,
             Err(Stop::Failed(error)) => {
@@ -542,7 +546,7 @@ impl Loaded {
                 let candidates: Vec<&str> = help.symbols.iter().map(|it| it.path.as_str()).collect();
                 format!("{error} {:?} {candidates:?}", help.suggestions)
             }
-            Err(Stop::Stale) => unreachable!("nothing changes"),
+            Err(Stop::Stale) => panic!("no answer in time"),
         }
     }
 }
@@ -579,7 +583,7 @@ mod a {
 }
 ";
     let (_directory, it) = fixture(&[("Cargo.toml", super::MANIFEST), ("src/lib.rs", lib)]);
-    let symbols = it.rust.view(it.files.clone()).symbols("src/lib.rs").unwrap().value;
+    let symbols = it.asked(|view| view.symbols("src/lib.rs")).unwrap().value;
     let mut told = Vec::new();
     symbols.into_iter().for_each(|it| flatten(it, &mut told));
     assert!(told.len() >= 3, "{told:?}");

@@ -47,18 +47,19 @@ fn faults(context: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<String> {
 
 /// What the index knows and is not so.
 pub(super) fn all_faults(it: &Loaded) -> Vec<String> {
-    let view = it.rust.view(it.files.clone());
-    let found = view.ask(|context| {
-        let files = context.files.of(Language::Rust);
-        Ok(files.filter_map(|it| Some(faults(context, it, context.file_id(&it.path)?))).flatten().collect())
+    let found = it.asked(|view| {
+        view.ask(|context| {
+            let files = context.files.of(Language::Rust);
+            Ok(files.filter_map(|it| Some(faults(context, it, context.file_id(&it.path)?))).flatten().collect())
+        })
     });
     found.unwrap()
 }
 
 /// Those of one file.
 pub(super) fn faults_of(it: &Loaded, file: &str) -> Vec<String> {
-    let view = it.rust.view(it.files.clone());
-    view.ask(|it| Ok(faults(it, it.files.get(file).unwrap(), it.file_id(file).unwrap()))).unwrap()
+    let found = |it: &Context<'_>| Ok(faults(it, it.files.get(file).unwrap(), it.file_id(file).unwrap()));
+    it.asked(|view| view.ask(found)).unwrap()
 }
 
 /// Those of these modules of which all names are known.
@@ -173,7 +174,7 @@ fn parameters_touch_arguments_and_what_these_may_tell() {
         ("generic<T>(a: A, b: T)", "generic<T>(b: T, a: A)", "told"),
     ] {
         apply(&mut it, "src/base.rs", from, to);
-        let known = it.rust.view(it.files.clone()).ask(|it| Ok(it.index.names(it.file_id("src/user.rs").unwrap())));
+        let known = it.asked(|view| view.ask(|it| Ok(it.index.names(it.file_id("src/user.rs").unwrap()))));
         let known = known.unwrap().unwrap();
         let functions = user.match_indices("pub fn ").map(|it| &user[it.0 + 7..]);
         let is_unknown = |it: &&str| !known.is_known_at(user.len() - it.len() + it.find(".m()").unwrap() + 1);
@@ -214,9 +215,11 @@ fn parameters_touch_what_their_names_and_types_tell() {
         ("b: u16, a: u16", "A: u16, a: u16", true),
     ] {
         apply(&mut it, "src/base.rs", from, to);
-        let known = it.rust.view(it.files.clone()).ask(|it| {
-            let of = |file| it.index.names(it.file_id(file).unwrap()).unwrap();
-            Ok((of("src/base.rs"), of("src/user.rs")))
+        let known = it.asked(|view| {
+            view.ask(|it| {
+                let of = |file| it.index.names(it.file_id(file).unwrap()).unwrap();
+                Ok((of("src/base.rs"), of("src/user.rs")))
+            })
         });
         let (own, known) = known.unwrap();
         let text = &it.files.get("src/base.rs").unwrap().text;
