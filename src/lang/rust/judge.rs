@@ -31,6 +31,7 @@ mod objects;
 mod opaque;
 mod operators;
 mod patterns;
+mod projections;
 mod reach;
 mod reaching;
 mod rules;
@@ -262,7 +263,7 @@ impl Rust {
                     match known.filter(|known| !it.is_of_made(&unit.file, at) || known.made.contains(&at)) {
                         Some(known) => {
                             let errors = known.bodies.get(&at).into_iter().flatten();
-                            found.extend(errors.filter(|it| with_operators || !operators::is_of_operator(it)).cloned());
+                            found.extend(errors.filter(|it| with_operators || !operators::is_of_types(it)).cloned());
                         }
                         None => {
                             let bodies = it.bodies_at(&unit.file, at).into_iter();

@@ -53,6 +53,7 @@ impl<'db> Context<'db> {
         if let Some(source) = self.body_syntax(body) {
             if with_operators {
                 self.operators(&source, &mut told);
+                self.unfit_projections(&source, &mut told);
             }
             self.missed_variants(&source, &mut told);
             self.patterns_of_opaque(&source, &mut told);
@@ -335,13 +336,15 @@ impl<'db> Context<'db> {
         let object = receiver.as_dyn_trait();
         // All that such a type has is what its bounds say.
         let is_parameter = receiver.as_type_param(self.db).is_some() || receiver.as_impl_traits(self.db).is_some();
-        let is_inherent = |it: Function| match it.self_param(self.db).and(it.as_assoc_item(self.db))?.container(self.db)
-        {
+        let has_it = |it: Function| match it.self_param(self.db).and(it.as_assoc_item(self.db))?.container(self.db) {
             AssocItemContainer::Impl(of) if of.trait_(self.db).is_none() => Some(()),
             AssocItemContainer::Trait(of) if Some(of) == object || is_parameter => Some(()),
+            AssocItemContainer::Trait(of) if of.type_or_const_param_count(self.db, false) == 0 => {
+                receiver.impls_trait(self.db, of, &[]).then_some(())
+            }
             _ => None,
         };
-        call.receiver.iterate_method_candidates(self.db, &scope, Some(&call.name), is_inherent).is_some()
+        call.receiver.iterate_method_candidates(self.db, &scope, Some(&call.name), has_it).is_some()
     }
 
     /// Of the body of a function that ends in no expression, the result that the function promises.

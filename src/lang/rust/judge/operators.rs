@@ -97,6 +97,7 @@ fn has_no_arithmetic(ty: &Type<'_>) -> bool {
     is_text || ty.as_slice().is_some() || ty.is_array() || ty.is_tuple() || ty.is_closure()
 }
 
-pub(super) fn is_of_operator(error: &Diagnostic) -> bool {
-    matches!(error.code.as_deref(), Some("E0368" | "E0369" | "E0600"))
+/// Whether it is looked for only where types change.
+pub(super) fn is_of_types(error: &Diagnostic) -> bool {
+    matches!(error.code.as_deref(), Some("E0271" | "E0368" | "E0369" | "E0600"))
 }

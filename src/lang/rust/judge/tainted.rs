@@ -21,6 +21,12 @@ const FOLLOWING: [&str; 14] = [
 /// Bindings in the order of the text: where each is in scope, and whether it has no type.
 type Tainted = Vec<(String, TextRange, bool)>;
 
+enum Tells {
+    Type,
+    /// It means nothing any more.
+    Nothing,
+}
+
 impl<'db> Context<'db> {
     /// Takes away what is told of locals that have no type.
     pub(super) fn without_tainted(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
@@ -42,7 +48,8 @@ impl<'db> Context<'db> {
         let mut doubtful = tainted.clone();
         self.taint(body, &mut tainted, |it, so_far| self.has_none(it, &ends, so_far));
         self.taint(body, &mut doubtful, |it, so_far| self.has_none(it, &ends, so_far) || self.comes_of_unknown(it));
-        let is_told = |code: &str| !FOLLOWING.contains(&code) || ends.is_empty() && code == "E0308";
+        let is_any = !ends.is_empty() || tainted.iter().any(|it| it.2 && it.0 != "self");
+        let is_told = |code: &str| !FOLLOWING.contains(&code) || !is_any && code == "E0308";
         told.retain(|it| {
             let is_of_two = matches!(it.code, "E0308" | "E0368" | "E0369" | "E0600");
             let tainted = if is_of_two { &tainted } else { &doubtful };
@@ -58,7 +65,11 @@ impl<'db> Context<'db> {
             for name in names.syntax().descendants().filter_map(ast::Name::cast) {
                 // Constants and variants look the same.
                 if !name.text().starts_with(char::is_uppercase) {
-                    let has_none = has_no_type && !self.tells_type(&name, &names);
+                    let has_none = match self.told_by_pattern(&name, &names) {
+                        Some(Tells::Type) => false,
+                        Some(Tells::Nothing) => true,
+                        None => has_no_type,
+                    };
                     tainted.push((name.text().to_string(), scope, has_none));
                 }
             }
@@ -122,21 +133,23 @@ impl<'db> Context<'db> {
         })
     }
 
-    /// Whether a pattern tells the type of what stands in it.
-    fn tells_type(&self, name: &ast::Name, pattern: &ast::Pat) -> bool {
+    /// What the innermost path of a pattern tells of the type of what stands in it; one of generics does not tell it.
+    fn told_by_pattern(&self, name: &ast::Name, pattern: &ast::Pat) -> Option<Tells> {
         let within =
             name.syntax().ancestors().take_while(|it| pattern.syntax().text_range().contains_range(it.text_range()));
-        within.into_iter().any(|it| {
+        within.into_iter().find_map(|it| {
             let path = match ast::TupleStructPat::cast(it.clone()) {
-                Some(it) => it.path(),
-                None => ast::RecordPat::cast(it).and_then(|it| it.path()),
+                Some(it) => it.path()?,
+                None => ast::RecordPat::cast(it)?.path()?,
             };
-            let adt = match path.and_then(|it| self.sema.resolve_path(&it)) {
+            let adt = match self.sema.resolve_path(&path) {
                 Some(PathResolution::Def(ModuleDef::EnumVariant(it))) => Adt::Enum(it.parent_enum(self.db)),
                 Some(PathResolution::Def(ModuleDef::Adt(it))) => it,
-                _ => return false,
+                Some(_) => return None,
+                None => return Some(Tells::Nothing),
             };
-            self.sema.source(adt).is_some_and(|it| it.value.generic_param_list().is_none())
+            let is_plain = self.sema.source(adt).is_some_and(|it| it.value.generic_param_list().is_none());
+            is_plain.then_some(Tells::Type)
         })
     }
 
@@ -189,6 +202,7 @@ impl<'db> Context<'db> {
             ast::Expr::MatchExpr(it) => {
                 it.match_arm_list().is_some_and(|it| it.arms().any(|it| is(it.expr()))) || is(it.expr())
             }
+            ast::Expr::RecordExpr(it) => it.path().is_some_and(|it| self.sema.resolve_path(&it).is_none()),
             ast::Expr::PathExpr(it) => {
                 local(it).is_some_and(|name| names_none(&name, it.syntax().text_range().start(), tainted))
             }

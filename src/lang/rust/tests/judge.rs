@@ -205,6 +205,17 @@ pub(super) const BREAKING: &[(&str, &str, &str)] = &[
     ),
     ("a variant gone that is handed on", "    East(T),\n", "    Eastern(T),\n"),
     ("a variant gone that is named where nothing is read too", "    Low,\n    High,\n", "    Lowest,\n    Highest,\n"),
+    ("a variant gone of which others are made", "    Opened { depth: u8", "    Open { depth: u8"),
+    (
+        "an iterator of other items",
+        "pub fn tens() -> std::vec::IntoIter<u8> {\n    vec![10, 20].into_iter()",
+        "pub fn tens() -> std::vec::IntoIter<u16> {\n    vec![10u16, 20].into_iter()",
+    ),
+    (
+        "an option of an iterator",
+        "pub fn listing() -> Listing {\n    Listing::Closed(Vec::new().into_iter())",
+        "pub fn listing() -> Option<Listing> {\n    Some(Listing::Closed(Vec::new().into_iter()))",
+    ),
     ("a pattern of a future", "pub fn found(", "pub async fn found("),
     (
         "a constant that only a macro of itself names",

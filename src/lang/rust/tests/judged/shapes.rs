@@ -586,3 +586,16 @@ pub enum Gear {
     Low,
     High,
 }
+
+pub enum Listing {
+    Opened { depth: u8, it: std::result::Result<Vec<u8>, Option<String>> },
+    Closed(std::vec::IntoIter<std::result::Result<u8, String>>),
+}
+
+pub fn listing() -> Listing {
+    Listing::Closed(Vec::new().into_iter())
+}
+
+pub fn tens() -> std::vec::IntoIter<u8> {
+    vec![10, 20].into_iter()
+}

@@ -597,3 +597,71 @@ impl shapes::Decode for Line {
         Err(shapes::Broke)
     }
 }
+
+pub mod listed {
+    use crate::shapes::{Listing, listing, tens};
+
+    impl Iterator for Listing {
+        type Item = Result<u8, String>;
+        fn next(&mut self) -> Option<Result<u8, String>> {
+            match *self {
+                Listing::Closed(ref mut it) => it.next(),
+                Listing::Opened { depth, ref mut it } => match *it {
+                    Err(ref mut error) => error.take().map(Err),
+                    Ok(ref mut all) => all.pop().map(|it| Ok(it + depth)),
+                },
+            }
+        }
+    }
+
+    pub fn sorted(is_sorted: bool) -> Listing {
+        let mut all = Listing::Opened { depth: 1, it: Ok(Vec::new()) };
+        if is_sorted {
+            let mut items: Vec<_> = all.collect();
+            items.sort_by(|a, b| match (a, b) {
+                (Ok(a), Ok(b)) => a.cmp(b),
+                _ => std::cmp::Ordering::Equal,
+            });
+            all = Listing::Closed(items.into_iter());
+        }
+        all
+    }
+
+    pub struct Counter(pub usize);
+
+    impl Counter {
+        pub fn count<I>(&self, it: I) -> usize
+        where
+            I: IntoIterator<Item = Result<u8, String>>,
+        {
+            self.0 + it.into_iter().count()
+        }
+    }
+
+    pub fn sum(all: impl IntoIterator<Item = u8>, by: u8) -> u8 {
+        all.into_iter().map(|it| it * by).sum()
+    }
+
+    pub fn paired<T, I: Iterator<Item = T>>(first: T, others: I) -> Vec<T> {
+        std::iter::once(first).chain(others).collect()
+    }
+
+    pub fn counted() -> usize {
+        let all = listing();
+        let first = Counter(1).count(all);
+        first + Counter(2).count(listing().take(2))
+    }
+
+    pub fn summed() -> u8 {
+        let all = tens();
+        sum(all, 2) + sum(tens().rev(), 3) + sum(Some(1), 2)
+    }
+
+    pub fn all_of_them() -> impl Iterator<Item = u8> {
+        tens().skip(1)
+    }
+
+    pub fn pairs() -> Vec<u8> {
+        paired(1, tens())
+    }
+}

@@ -1,0 +1,184 @@
+//! What functions ask of the types of a trait: an iterator of just these items (E0271). rust-analyzer says nothing of an
+//! argument, or of a result, that has others.
+
+use either::Either;
+use ra_ap_hir::{AssocItem, Function, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Trait, Type, TypeAlias};
+use ra_ap_syntax::ast::{
+    HasArgList as _, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _,
+};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use super::bounds::bound_path;
+use super::native::Told;
+use crate::lang::rust::view::Context;
+use crate::text::words::words;
+
+/// What the generics of a call stand for, by their names.
+type Generics<'db> = Vec<(String, Type<'db>)>;
+
+/// Of a type of a trait it is asked that it is this one.
+struct Asked {
+    alias: TypeAlias,
+    ty: ast::Type,
+}
+
+impl<'db> Context<'db> {
+    pub(super) fn unfit_projections(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
+        self.in_expansions(body, &mut |node| {
+            if let Some(call) = ast::MethodCallExpr::cast(node.clone()) {
+                if let Some((Either::Left(of), generics)) = self.sema.resolve_method_call_fallback(&call) {
+                    let generics = generics.map(|it| it.types(self.db)).unwrap_or_default();
+                    self.unfit_arguments(of, &named(generics), call.arg_list(), told);
+                }
+            } else if let Some(call) = ast::CallExpr::cast(node.clone()) {
+                let Some(ast::Expr::PathExpr(path)) = call.expr() else { return };
+                let meant = path.path().and_then(|it| self.sema.resolve_path_with_subst(&it));
+                if let Some((PathResolution::Def(ModuleDef::Function(of)), generics)) = meant {
+                    let generics = generics.map(|it| it.types(self.db)).unwrap_or_default();
+                    self.unfit_arguments(of, &named(generics), call.arg_list(), told);
+                }
+            }
+        });
+        let function = body.parent().and_then(ast::Fn::cast);
+        let result = function.and_then(|it| it.ret_type()?.ty());
+        let value = ast::BlockExpr::cast(body.clone()).and_then(|it| it.tail_expr());
+        let Some((ast::Type::ImplTraitType(result), value)) = result.zip(value) else { return };
+        for asked in self.asked_by(result.type_bound_list()) {
+            if let Some(message) = self.unfit(&value, &asked, &[], &[]) {
+                told.push(self.told_of(result.syntax(), "E0271", message));
+                return;
+            }
+        }
+    }
+
+    /// The arguments of a call of a function of the workspace.
+    fn unfit_arguments(
+        &self,
+        of: Function,
+        generics: &Generics<'db>,
+        arguments: Option<ast::ArgList>,
+        told: &mut Vec<Told>,
+    ) {
+        let is_own = of.module(self.db).krate(self.db).origin(self.db).is_local();
+        if !is_own || GenericDef::Function(of).type_or_const_params(self.db).is_empty() {
+            return;
+        }
+        let Some(source) = self.sema.source(of).map(|it| it.value) else { return };
+        let own = source.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
+        let own: Vec<String> = own.filter_map(|it| Some(it.name()?.text().to_string())).collect();
+        let parameters = source.param_list().into_iter().flat_map(|it| it.params());
+        // A path leads to methods too, and their receiver is an argument then.
+        let arguments: Vec<ast::Expr> = arguments.into_iter().flat_map(|it| it.args()).collect();
+        let parameters: Vec<ast::Param> = parameters.collect();
+        if parameters.len() != arguments.len() {
+            return;
+        }
+        for (parameter, argument) in parameters.iter().zip(&arguments) {
+            let asked = match parameter.ty() {
+                Some(ast::Type::ImplTraitType(it)) => self.asked_by(it.type_bound_list()),
+                Some(ast::Type::PathType(it)) => match it.path().and_then(|it| it.as_single_name_ref()) {
+                    Some(name) if own.iter().any(|it| name.text() == it.as_str()) => {
+                        bounds_of(&source, &name.text()).into_iter().flat_map(|it| self.asked_by(Some(it))).collect()
+                    }
+                    _ => Vec::new(),
+                },
+                _ => Vec::new(),
+            };
+            let message = asked.iter().find_map(|asked| self.unfit(argument, asked, generics, &own));
+            told.extend(message.map(|it| self.told_of(argument.syntax(), "E0271", it)));
+        }
+    }
+
+    fn asked_by(&self, bounds: Option<ast::TypeBoundList>) -> Vec<Asked> {
+        let mut asked = Vec::new();
+        for path in bounds.into_iter().flat_map(|it| it.bounds()).filter_map(bound_path) {
+            let given = path.segment().and_then(|it| it.generic_arg_list());
+            let given = given.into_iter().flat_map(|it| it.generic_args()).filter_map(|it| match it {
+                ast::GenericArg::AssocTypeArg(it) => Some((it.name_ref()?.text().to_string(), it.ty()?)),
+                _ => None,
+            });
+            let given: Vec<_> = given.collect();
+            if given.is_empty() {
+                continue;
+            }
+            let Some(PathResolution::Def(ModuleDef::Trait(of))) = self.sema.resolve_path(&path) else { continue };
+            asked
+                .extend(given.into_iter().filter_map(|(name, ty)| Some(Asked { alias: self.type_in(of, &name)?, ty })));
+        }
+        asked
+    }
+
+    /// A type of a trait, or of one that it is built on.
+    fn type_in(&self, of: Trait, name: &str) -> Option<TypeAlias> {
+        let is_plain = |it: &Trait| it.type_or_const_param_count(self.db, false) == 0;
+        let items = of.all_supertraits(self.db).into_iter().filter(is_plain).flat_map(|it| it.items(self.db));
+        items.into_iter().find_map(|it| match it {
+            AssocItem::TypeAlias(it) if it.name(self.db).as_str() == name => Some(it),
+            _ => None,
+        })
+    }
+
+    /// What is wrong with a value, if it is plain what it has and what is asked.
+    fn unfit(
+        &self,
+        value: &ast::Expr,
+        asked: &Asked,
+        generics: &[(String, Type<'db>)],
+        own: &[String],
+    ) -> Option<String> {
+        let target = self.sema.scope(value.syntax())?.krate().to_display_target(self.db);
+        let plain = |it: &Type<'db>| {
+            let told = without_lifetimes(&it.display(self.db, target).to_string());
+            let is_unclear =
+                ["{unknown}", " as ", "impl ", "dyn ", "fn(", "Fn", "{"].iter().any(|it| told.contains(it));
+            (!it.contains_unknown() && !is_unclear).then_some(told)
+        };
+        let written = asked.ty.syntax().text().to_string();
+        let wanted = match generics.iter().rfind(|it| it.0 == written) {
+            Some((_, it)) => plain(it)?,
+            None => {
+                let names_generic =
+                    |it: &str| it == "Self" || own.iter().chain(generics.iter().map(|it| &it.0)).any(|of| of == it);
+                if words(&written).any(|it| names_generic(it.1)) {
+                    return None;
+                }
+                plain(&self.sema.resolve_type(&asked.ty)?)?
+            }
+        };
+        let ty = self.sema.type_of_expr(value)?.original;
+        if ty.contains_unknown() || ty.is_never() {
+            return None;
+        }
+        let found = plain(&ty.normalize_trait_assoc_type(self.db, &[], asked.alias)?)?;
+        let name = asked.alias.name(self.db);
+        let of = plain(&ty).unwrap_or_else(|| "_".to_owned());
+        (found != wanted)
+            .then(|| format!("type mismatch resolving `<{of} as _>::{} == {wanted}`: it is `{found}`", name.as_str()))
+    }
+}
+
+fn named<'db>(generics: Vec<(ra_ap_hir::Symbol, Type<'db>)>) -> Generics<'db> {
+    generics.into_iter().map(|(name, ty)| (name.as_str().to_owned(), ty)).collect()
+}
+
+/// The bounds of a type parameter, where it is declared and in the `where` clause.
+fn bounds_of(function: &ast::Fn, name: &str) -> Vec<ast::TypeBoundList> {
+    let declared = function.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
+    let declared = declared.filter_map(|it| match it {
+        ast::TypeOrConstParam::Type(it) if it.name().is_some_and(|it| it.text() == name) => it.type_bound_list(),
+        _ => None,
+    });
+    let clauses = function.where_clause().into_iter().flat_map(|it| it.predicates());
+    let clauses = clauses.filter(|it| it.ty().is_some_and(|it| it.syntax().text() == name));
+    declared.chain(clauses.filter_map(|it| it.type_bound_list())).collect()
+}
+
+fn without_lifetimes(ty: &str) -> String {
+    let mut rest = ty;
+    let mut plain = String::with_capacity(ty.len());
+    while let Some((before, after)) = rest.split_once('\'') {
+        plain.push_str(before);
+        rest = after.trim_start_matches(|it: char| it.is_alphanumeric() || it == '_').trim_start_matches([' ', ',']);
+    }
+    plain + rest
+}
