@@ -677,3 +677,17 @@ pub mod driven {
         it.engine.stops();
     }
 }
+
+pub mod towed {
+    #[cfg(feature = "towed")]
+    use crate::shapes::motor::Engine;
+
+    #[cfg(feature = "towed")]
+    pub fn tow(it: &Engine) -> u8 {
+        it.0
+    }
+
+    pub fn is_towed() -> bool {
+        cfg!(feature = "towed")
+    }
+}
