@@ -221,6 +221,7 @@ pub(super) const BREAKING: &[(&str, &str, &str)] = &[
     ("an import removed of a trait that is implemented", "    use super::motor::Runs;\n", "\n"),
     ("a field gone beside what is left out", "Driven { by: &'a W },\n", "Driven,\n"),
     ("a type renamed that is imported where that is left out", "    pub struct Engine(", "    pub struct Motor("),
+    ("conditions that are futures", "pub fn is_steep(", "pub async fn is_steep("),
     ("a pattern of a future", "pub fn found(", "pub async fn found("),
     (
         "a constant that only a macro of itself names",

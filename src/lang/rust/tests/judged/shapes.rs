@@ -634,3 +634,7 @@ pub mod running {
         pub fn stops(&self) {}
     }
 }
+
+pub fn is_steep(by: u8) -> bool {
+    by > 3
+}

@@ -691,3 +691,24 @@ pub mod towed {
         cfg!(feature = "towed")
     }
 }
+
+pub mod steep {
+    use crate::shapes::is_steep;
+
+    pub fn climbed(mut by: u8) -> u8 {
+        while is_steep(by) {
+            by -= 1;
+        }
+        if (is_steep(by)) {
+            by += 1;
+        } else if by > 1
+            && is_steep(by)
+        {
+            by += 2;
+        }
+        match by {
+            1 if is_steep(by) => 2,
+            _ => by,
+        }
+    }
+}
