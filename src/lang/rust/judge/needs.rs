@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use ra_ap_hir::Impl;
+use ra_ap_ide::TryToNav as _;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::HasGenericArgs as _;
 use ra_ap_syntax::{AstNode as _, SyntaxToken, ast};
@@ -13,6 +14,7 @@ use super::reach::Cause;
 use super::rules::{Told, derived, is_type};
 use crate::lang::files::File;
 use crate::lang::rust::delta::derives;
+use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{OutlineItem, Role, Span};
 
@@ -43,25 +45,39 @@ impl<'db> Context<'db> {
                         "PartialEq" => ("E0369", format!("`==` cannot be applied to type `{}`", cause.name)),
                         _ => ("E0277", format!("`{}` does not implement `{lost}`", cause.name)),
                     };
-                    let place = match lost.as_str() {
-                        "Copy" => derived(holder, file, "Copy").unwrap_or(at),
-                        _ => at,
-                    };
+                    let place = if lost == "Copy" { holder.name_span } else { at };
                     told.add(self.error(file.lines().place(name, place), code, message));
                 }
             }
-            let Some((index, delta)) = &cause.delta else { continue };
-            let Some(own) = delta.after.filter(|it| is_type(it.kind)) else { continue };
-            let file = &scene.news[*index];
+            let Some((file, own)) = self.type_of_cause(cause, scene) else { continue };
             for need in needs {
-                if derived(own, file, need).is_some() {
+                if derived(&own, &file, need).is_some() {
                     let at = own.name_span;
                     let message = format!("`{}` does not implement `{lost}`, which `{need}` needs", own.name);
                     told.add(self.error(file.lines().place(&file.path, at), "E0277", message));
                 }
             }
-            self.supertraits(own, file, lost, told);
+            self.supertraits(&own, &file, lost, told);
         }
+    }
+
+    /// The type that loses a trait, as it is now: that which is edited, or that of which an implementation goes.
+    fn type_of_cause(&self, cause: &Cause<'_>, scene: &Scene) -> Option<(Arc<File>, OutlineItem)> {
+        let (index, delta) = cause.delta.as_ref()?;
+        if let Some(own) = delta.after.filter(|it| is_type(it.kind)) {
+            return Some((scene.news[*index].clone(), own.clone()));
+        }
+        let is_type_name = |it: &&Occurrence| matches!(it.role, Role::Type | Role::SelfType);
+        let token = cause.occurrences.iter().filter(is_type_name).find_map(|it| {
+            let token = self.token(it.id, scene.moved(&it.file.path, it.at.start)?)?;
+            (token.text() == cause.name).then_some(token)
+        })?;
+        let Definition::Adt(adt) = self.meant_by(&token)? else { return None };
+        let at = Definition::Adt(adt).try_to_nav(&self.sema)?.call_site;
+        let file = self.file(at.file_id)?.clone();
+        let chain = file.outline().enclosing(span(at.focus_or_full_range()).start);
+        let own = chain.last().filter(|it| is_type(it.kind)).map(|it| (*it).clone())?;
+        Some((file, own))
     }
 
     /// Other traits of a type that are built on a lost one.

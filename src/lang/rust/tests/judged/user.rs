@@ -712,3 +712,35 @@ pub mod steep {
         }
     }
 }
+
+pub mod coins {
+    use crate::shapes::coin::{self, Coin, Fault};
+
+    const NONE: Coin = coin::Coin(0);
+
+    #[derive(Clone, Copy)]
+    pub struct Purse(Coin);
+
+    impl std::error::Error for Fault {}
+
+    pub fn spent(it: Coin) -> [Coin; 3] {
+        let Coin(by) = it;
+        [Coin(by); 3]
+    }
+
+    pub fn one() -> [Coin; 2] {
+        let _ = [NONE; 1];
+        [NONE; 2]
+    }
+
+    pub fn all(of: &[u8]) -> Vec<Coin> {
+        of.iter().copied().map(Coin).collect()
+    }
+
+    pub fn is_none(it: &Purse) -> bool {
+        match it.0 {
+            coin::Coin(0) => true,
+            _ => false,
+        }
+    }
+}
