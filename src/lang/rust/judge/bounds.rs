@@ -72,7 +72,12 @@ impl<'db> Context<'db> {
             _ => None,
         });
         let source = declared.and_then(|it| self.sema.source(it));
-        let bounds = source.and_then(|it| it.value.type_bound_list()).into_iter().flat_map(|it| it.bounds());
+        self.traits_in(source.and_then(|it| it.value.type_bound_list()))
+    }
+
+    /// With those that they are built on.
+    pub(super) fn traits_in(&self, bounds: Option<ast::TypeBoundList>) -> Vec<Trait> {
+        let bounds = bounds.into_iter().flat_map(|it| it.bounds());
         let traits = bounds.filter_map(bound_path).filter_map(|it| match self.sema.resolve_path(&it)? {
             PathResolution::Def(ModuleDef::Trait(it)) => Some(it),
             _ => None,
@@ -80,8 +85,11 @@ impl<'db> Context<'db> {
         traits.flat_map(|it| it.all_supertraits(self.db)).collect()
     }
 
-    fn lacks(&self, ty: &Type<'db>, wanted: &[Trait]) -> Option<Trait> {
-        let is_plain = |it: &&Trait| it.type_or_const_param_count(self.db, false) == 0;
+    /// The first of these that a type does not implement. What has a size is left to the compiler.
+    pub(super) fn lacks(&self, ty: &Type<'db>, wanted: &[Trait]) -> Option<Trait> {
+        let is_plain = |it: &&Trait| {
+            it.type_or_const_param_count(self.db, false) == 0 && !it.name(self.db).as_str().ends_with("Sized")
+        };
         wanted.iter().filter(is_plain).find(|it| !ty.impls_trait(self.db, **it, &[])).copied()
     }
 }

@@ -1,5 +1,5 @@
-//! Tuple structs with a field that may not be seen: there they can neither be made nor matched. rust-analyzer sees no
-//! field in either.
+//! Tuple structs with a field that may not be seen: there they can neither be made nor matched. And structs and variants
+//! with named fields, where they are made or matched as if these had no names. rust-analyzer tells neither.
 
 use ra_ap_hir::{Adt, HasVisibility as _, ModuleDef, PathResolution, StructKind};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
@@ -24,9 +24,22 @@ impl<'db> Context<'db> {
         if !name.text().starts_with(char::is_uppercase) {
             return None;
         }
-        let Some(PathResolution::Def(ModuleDef::Adt(Adt::Struct(of)))) = self.sema.resolve_path(path) else {
-            return None;
+        let is_pattern = code == "E0532";
+        let of = match self.sema.resolve_path(path)? {
+            PathResolution::Def(ModuleDef::Adt(Adt::Struct(of))) => of,
+            PathResolution::Def(ModuleDef::EnumVariant(of)) if of.kind(self.db) == StructKind::Record => {
+                let code = match (is_pattern, path.qualifier()) {
+                    (true, Some(_)) => "E0164",
+                    (true, None) => "E0532",
+                    (false, _) => "E0533",
+                };
+                return Some(self.told_of(path.syntax(), code, format!("the fields of `{}` have names", name.text())));
+            }
+            _ => return None,
         };
+        if of.kind(self.db) == StructKind::Record {
+            return Some(self.told_of(path.syntax(), code, format!("the fields of `{}` have names", name.text())));
+        }
         let from = self.sema.scope(path.syntax())?.module();
         let is_seen = || of.fields(self.db).iter().all(|it| it.is_visible_from(self.db, from));
         if of.kind(self.db) != StructKind::Tuple || is_seen() {

@@ -6,11 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ra_ap_hir::{AssocItem, Function, HasSource as _, Impl, Semantics, Trait};
+use ra_ap_hir::{AssocItem, Const, Function, HasSource as _, Impl, Semantics, Trait, Type, TypeAlias};
 use ra_ap_ide::{FileId, RootDatabase, TryToNav as _};
-use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _};
+use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode};
 
+use super::generics::given;
 use crate::lang::files::File;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{Diagnostic, Place};
@@ -24,6 +25,7 @@ pub(super) struct Shape {
     /// Of types and constants, as written; `impl Trait` in a parameter is one too.
     generics: usize,
     is_async: bool,
+    is_unsafe: bool,
 }
 
 pub(super) fn shape_at(sema: &Semantics<'_, RootDatabase>, function: Function) -> Option<Shape> {
@@ -42,6 +44,7 @@ fn shape(function: &ast::Fn) -> Shape {
         params,
         result: function.ret_type().and_then(|it| it.ty()).map(|it| written(it.syntax())).unwrap_or_default(),
         is_async: function.async_token().is_some(),
+        is_unsafe: function.unsafe_token().is_some(),
     }
 }
 
@@ -107,11 +110,18 @@ impl<'db> Context<'db> {
         }
         let mut found = Vec::new();
         self.missing_items(file, block, of, &mut found);
+        found.extend(self.header(file, block).and_then(|it| self.unfit_header(it, block, of)));
         for own in block.items(self.db) {
             let same = of.items(self.db).into_iter().find(|it| is_same(*it, own, self.db));
             match (own, same) {
                 (AssocItem::Function(own), Some(AssocItem::Function(declared))) => {
                     found.extend(self.misfit(own, declared, shapes));
+                }
+                (AssocItem::Const(own), Some(AssocItem::Const(declared))) => {
+                    found.extend(self.unfit_constant(own, declared));
+                }
+                (AssocItem::TypeAlias(own), Some(AssocItem::TypeAlias(declared))) => {
+                    found.extend(self.unfit_alias(own, declared));
                 }
                 (_, Some(_)) => {}
                 (own, None) => found.extend(self.redundant(own, of)),
@@ -216,6 +226,13 @@ impl<'db> Context<'db> {
                 let (own, declared) = (kind(here.is_async), kind(there.is_async));
                 ("E0053", None, format!("`{name}` is {own}, but the trait's is {declared}"))
             }
+            _ if here.is_unsafe != there.is_unsafe
+                && (own_before.is_unsafe, declared_before.is_unsafe) != (here.is_unsafe, there.is_unsafe) =>
+            {
+                let safety = |it: bool| if it { "unsafe" } else { "safe" };
+                let (own, declared) = (safety(here.is_unsafe), safety(there.is_unsafe));
+                ("E0053", None, format!("`{name}` is {own}, but the trait's is {declared}"))
+            }
             _ => {
                 let params = list.iter().flat_map(|it| it.params()).map(|it| it.syntax().clone());
                 let receiver = list.as_ref().and_then(|it| it.self_param()).map(|it| it.syntax().clone());
@@ -225,8 +242,11 @@ impl<'db> Context<'db> {
                     0 => shape.receiver.clone().unwrap_or_default(),
                     _ => shape.params.get(index - 1).unwrap_or(&shape.result).clone(),
                 };
+                // Of a trait's `impl Trait` an implementation may tell the type.
+                let is_open = |index: usize| index > here.params.len() && there.result.starts_with("impl ");
                 let touched = |index: usize| {
-                    part(&here, index) != part(&there, index)
+                    !is_open(index)
+                        && part(&here, index) != part(&there, index)
                         && (part(&here, index) != part(&own_before, index)
                             || part(&there, index) != part(&declared_before, index))
                 };
@@ -238,6 +258,68 @@ impl<'db> Context<'db> {
             }
         };
         Some(self.error(at(node.as_ref())?, code, message))
+    }
+
+    /// What a trait asks of all that implement it.
+    fn unfit_header(&self, place: Place, block: Impl, of: Trait) -> Option<Diagnostic> {
+        let name = of.name(self.db);
+        let name = name.as_str();
+        let (is_unsafe, wants_unsafe) = (block.is_unsafe(self.db), of.is_unsafe(self.db));
+        if wants_unsafe && !is_unsafe {
+            return Some(self.error(
+                place,
+                "E0200",
+                format!("the trait `{name}` requires an `unsafe impl` declaration"),
+            ));
+        }
+        if is_unsafe && !wants_unsafe {
+            return Some(self.error(place, "E0199", format!("implementing the trait `{name}` is not unsafe")));
+        }
+        let source = self.sema.source(block)?.value;
+        let Some(ast::Type::PathType(header)) = source.trait_() else { return None };
+        let given = given(&header.path()?.segment()?).types.len();
+        let wanted = of.type_or_const_param_count(self.db, true)..=of.type_or_const_param_count(self.db, false);
+        if !wanted.contains(&given) {
+            let message = format!("the trait `{name}` takes {}, but {given} given", wanted.end());
+            return Some(self.error(place, "E0107", message));
+        }
+        let ty = block.self_ty(self.db);
+        let wanted = of.direct_supertraits(self.db);
+        let lacks = self.lacks(&ty, &wanted).filter(|_| !ty.contains_unknown())?;
+        let message =
+            format!("the trait bound `_: {}` is not satisfied, which `{name}` needs", lacks.name(self.db).as_str());
+        Some(self.error(place, "E0277", message))
+    }
+
+    fn unfit_constant(&self, own: Const, declared: Const) -> Option<Diagnostic> {
+        let (source, wanted) = (self.sema.source(own)?.value.ty()?, self.sema.source(declared)?.value.ty()?);
+        let (here, there) = (self.sema.resolve_type(&source)?, self.sema.resolve_type(&wanted)?);
+        let is_plain = |it: &Type<'db>| it.as_builtin().is_some();
+        if !is_plain(&here) || !is_plain(&there) || here == there {
+            return None;
+        }
+        let name = own.name(self.db)?;
+        let message =
+            format!("the type of `{}` does not fit its trait: expected `{}`", name.as_str(), wanted.syntax().text());
+        Some(self.error(self.place(self.told_range(source.syntax()))?, "E0326", message))
+    }
+
+    fn unfit_alias(&self, own: TypeAlias, declared: TypeAlias) -> Option<Diagnostic> {
+        let (here, there) = (self.sema.source(own)?.value, self.sema.source(declared)?.value);
+        let count =
+            |it: &ast::TypeAlias| it.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params()).count();
+        let (own, declared) = (count(&here), count(&there));
+        if own != declared {
+            let name = here.name()?;
+            let message = format!("`{}` has {own} type parameters, the trait's has {declared}", name.text());
+            return Some(self.error(self.place(self.told_range(name.syntax()))?, "E0049", message));
+        }
+        let ty = here.ty()?;
+        let given = self.sema.resolve_type(&ty).filter(|it| !it.contains_unknown())?;
+        let lacks = self.lacks(&given, &self.traits_in(there.type_bound_list()))?;
+        let message =
+            format!("the trait bound `{}: {}` is not satisfied", ty.syntax().text(), lacks.name(self.db).as_str());
+        Some(self.error(self.place(self.told_range(ty.syntax()))?, "E0277", message))
     }
 
     pub(super) fn error(&self, place: Place, code: &str, message: String) -> Diagnostic {

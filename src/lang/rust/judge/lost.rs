@@ -125,7 +125,11 @@ impl<'db> Context<'db> {
                 let of = block.name.split(" for ").next().and_then(|it| it.rsplit("::").next()).unwrap_or_default();
                 !lacks.is_empty() && lacks == of
             }
-            Some("E0599") => block.children.iter().any(|it| self.text_of(error) == Some(&it.name)),
+            Some("E0599") => {
+                let text = self.text_of(error).unwrap_or_default();
+                let member = text.rsplit("::").next().unwrap_or_default();
+                block.children.iter().any(|it| it.name == member)
+            }
             _ => false,
         }
     }
@@ -248,7 +252,12 @@ impl<'db> Context<'db> {
 
     /// Whether an error is that of an import, told once more where the name is used.
     pub(super) fn follows_from(&self, lost: &LostImports, error: &Diagnostic) -> bool {
-        if !matches!(error.code.as_deref(), Some("E0425" | "E0412" | "E0433" | "E0405" | "E0404" | "E0422" | "E0531")) {
+        let is_of_name = match error.code.as_deref() {
+            Some("E0425" | "E0412" | "E0433" | "E0405" | "E0404" | "E0422" | "E0531") => true,
+            None => error.message.starts_with("cannot find macro"),
+            _ => false,
+        };
+        if !is_of_name {
             return false;
         }
         let text = self.text_of(error).unwrap_or_default();

@@ -127,5 +127,8 @@ fn has_no_arithmetic(ty: &Type<'_>) -> bool {
 
 /// Whether it is looked for only where types change.
 pub(super) fn is_of_types(error: &Diagnostic) -> bool {
-    matches!(error.code.as_deref(), Some("E0271" | "E0368" | "E0369" | "E0423" | "E0532" | "E0600" | "E0603"))
+    matches!(
+        error.code.as_deref(),
+        Some("E0164" | "E0271" | "E0368" | "E0369" | "E0423" | "E0532" | "E0533" | "E0593" | "E0600" | "E0603")
+    )
 }

@@ -2,7 +2,9 @@
 //! argument, or of a result, that has others.
 
 use either::Either;
-use ra_ap_hir::{AssocItem, Function, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Trait, Type, TypeAlias};
+use ra_ap_hir::{
+    AssocItem, DisplayTarget, Function, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Trait, Type, TypeAlias,
+};
 use ra_ap_syntax::ast::{
     HasArgList as _, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _,
 };
@@ -74,19 +76,47 @@ impl<'db> Context<'db> {
             return;
         }
         for (parameter, argument) in parameters.iter().zip(&arguments) {
-            let asked = match parameter.ty() {
-                Some(ast::Type::ImplTraitType(it)) => self.asked_by(it.type_bound_list()),
+            let bounds: Vec<ast::TypeBoundList> = match parameter.ty() {
+                Some(ast::Type::ImplTraitType(it)) => it.type_bound_list().into_iter().collect(),
                 Some(ast::Type::PathType(it)) => match it.path().and_then(|it| it.as_single_name_ref()) {
-                    Some(name) if own.iter().any(|it| name.text() == it.as_str()) => {
-                        bounds_of(&source, &name.text()).into_iter().flat_map(|it| self.asked_by(Some(it))).collect()
-                    }
+                    Some(name) if own.iter().any(|it| name.text() == it.as_str()) => bounds_of(&source, &name.text()),
                     _ => Vec::new(),
                 },
                 _ => Vec::new(),
             };
+            let asked: Vec<Asked> = bounds.iter().flat_map(|it| self.asked_by(Some(it.clone()))).collect();
             let message = asked.iter().find_map(|asked| self.unfit(argument, asked, generics, &own));
             told.extend(message.map(|it| self.told_of(argument.syntax(), "E0271", it)));
+            let called = bounds.iter().flat_map(|it| it.bounds()).filter_map(bound_path).find_map(|it| it.segment());
+            told.extend(called.and_then(|it| self.unfit_call(&it, argument, &own)));
         }
+    }
+
+    /// Of an argument that is called: a closure of other parameters, or a function with another result.
+    fn unfit_call(&self, asked: &ast::PathSegment, argument: &ast::Expr, own: &[String]) -> Option<Told> {
+        let wanted = asked.parenthesized_arg_list()?.type_args().count();
+        if let ast::Expr::ClosureExpr(closure) = argument {
+            let found = closure.param_list().map_or(0, |it| it.params().count());
+            let message = format!("the closure is expected to take {wanted} arguments, but it takes {found}");
+            return (found != wanted).then(|| self.told_of(argument.syntax(), "E0593", message));
+        }
+        let ast::Expr::PathExpr(path) = argument else { return None };
+        let Some(PathResolution::Def(ModuleDef::Function(of))) = self.sema.resolve_path(&path.path()?) else {
+            return None;
+        };
+        let result = asked.ret_type().and_then(|it| it.ty());
+        let written = result.as_ref().map(|it| it.syntax().text().to_string()).unwrap_or_default();
+        if words(&written).any(|it| it.1 == "Self" || own.iter().any(|own| own == it.1)) {
+            return None;
+        }
+        let target = self.sema.scope(argument.syntax())?.krate().to_display_target(self.db);
+        let wanted = match result {
+            Some(it) => self.plain(&self.sema.resolve_type(&it)?, target)?,
+            None => "()".to_owned(),
+        };
+        let found = self.plain(&of.ret_type(self.db), target).filter(|_| !of.is_async(self.db))?;
+        let message = format!("expected a function that returns `{wanted}`, but it returns `{found}`");
+        (found != wanted).then(|| self.told_of(argument.syntax(), "E0271", message))
     }
 
     fn asked_by(&self, bounds: Option<ast::TypeBoundList>) -> Vec<Asked> {
@@ -118,6 +148,13 @@ impl<'db> Context<'db> {
         })
     }
 
+    /// How a type is written, where that tells it from others.
+    fn plain(&self, ty: &Type<'db>, target: DisplayTarget) -> Option<String> {
+        let told = without_lifetimes(&ty.display(self.db, target).to_string());
+        let is_unclear = [" as ", "impl ", "dyn ", "fn(", "Fn", "{"].iter().any(|it| told.contains(it));
+        (!ty.contains_unknown() && !is_unclear).then_some(told)
+    }
+
     /// What is wrong with a value, if it is plain what it has and what is asked.
     fn unfit(
         &self,
@@ -127,12 +164,7 @@ impl<'db> Context<'db> {
         own: &[String],
     ) -> Option<String> {
         let target = self.sema.scope(value.syntax())?.krate().to_display_target(self.db);
-        let plain = |it: &Type<'db>| {
-            let told = without_lifetimes(&it.display(self.db, target).to_string());
-            let is_unclear =
-                ["{unknown}", " as ", "impl ", "dyn ", "fn(", "Fn", "{"].iter().any(|it| told.contains(it));
-            (!it.contains_unknown() && !is_unclear).then_some(told)
-        };
+        let plain = |it: &Type<'db>| self.plain(it, target);
         let written = asked.ty.syntax().text().to_string();
         let wanted = match generics.iter().rfind(|it| it.0 == written) {
             Some((_, it)) => plain(it)?,

@@ -27,6 +27,7 @@ use crate::lang::rust::paths::{as_assoc_item, assoc_definition};
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{ChangeKind, OutlineItem, Role, SymbolKind};
+use crate::text::words::words;
 
 /// One changed declaration as it was before.
 pub(super) struct Cause<'a> {
@@ -452,7 +453,9 @@ fn retypes(delta: &Delta<'_>) -> bool {
             delta.before.is_some_and(|it| it.kind == SymbolKind::Impl)
         }
         (_, Some((before, after))) if matches!(before.kind, SymbolKind::Function | SymbolKind::Method) => {
-            result(before) != result(after)
+            // What is called takes and gives something of its own.
+            let takes_called = |it: &OutlineItem| words(&it.signature).any(|it| it.1.starts_with("Fn"));
+            result(before) != result(after) || takes_called(before) || takes_called(after)
         }
         _ => true,
     }

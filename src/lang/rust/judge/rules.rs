@@ -96,6 +96,10 @@ impl<'db> Context<'db> {
         for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
             self.lost_traits(cause, scene, &mut told);
         }
+        for cause in reach.causes.iter().filter(|it| it.is_itself) {
+            self.unfit_generics(cause, scene).into_iter().for_each(|it| told.add(it));
+            self.calls_in_constants(cause, scene).into_iter().for_each(|it| told.add(it));
+        }
         self.unread_helpers(&reach.helpers, scene).into_iter().for_each(|it| told.add(it));
         for (index, file) in scene.news.iter().enumerate() {
             let of_file: Vec<&Delta<'_>> = deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
@@ -234,6 +238,8 @@ impl<'db> Context<'db> {
                 let (code, message) = gone(&token, occurrence.role, &cause.name, is_hiding, &cause.path);
                 Some(self.error(place, code, message))
             }
+            // Of a field that is given or matched by its name more is known in the body.
+            Some(Definition::Field(_)) if is_hiding && is_given_by_name(&token) => None,
             Some(definition) if is_hiding => {
                 let code = self.hidden(&token, definition)?;
                 Some(self.error(place, code, format!("`{}` is not visible here any more", cause.path)))
@@ -362,6 +368,12 @@ impl<'db> Context<'db> {
 fn is_alternative(token: &SyntaxToken) -> bool {
     let pattern = token.parent().and_then(|it| it.parent()).and_then(ast::IdentPat::cast);
     pattern.and_then(|it| it.syntax().parent()).is_some_and(|it| ast::OrPat::can_cast(it.kind()))
+}
+
+/// Whether what stands there is the name of a field in a literal or in a pattern.
+fn is_given_by_name(token: &SyntaxToken) -> bool {
+    let mut around = token.parent_ancestors().take(2);
+    around.any(|it| ast::RecordExprField::can_cast(it.kind()) || ast::RecordPatField::can_cast(it.kind()))
 }
 
 /// Whether a type or a module is looked for where there is something else by that name.

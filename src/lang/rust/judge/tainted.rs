@@ -95,7 +95,7 @@ impl<'db> Context<'db> {
         // The token of a method or a field stands for what it is asked of, and arguments depend on that too.
         let around = node.into_iter().flat_map(|it| it.ancestors()).take_while(|it| !ast::Stmt::can_cast(it.kind()));
         // A member is looked for in what it is asked of, whatever stands around.
-        let is_of_member = matches!(told.code, "E0061" | "E0609" | "E0614" | "E0615" | "E0616" | "E0624");
+        let is_of_member = matches!(told.code, "E0061" | "E0599" | "E0609" | "E0614" | "E0615" | "E0616" | "E0624");
         let around = around.filter_map(ast::Expr::cast).take(if is_of_member { 1 } else { usize::MAX });
         around.enumerate().any(|(depth, it)| match it {
             ast::Expr::MethodCallExpr(it) => is(it.receiver()),

@@ -243,6 +243,7 @@ pub(super) const BREAKING: &[(&str, &str, &str)] = &[
         "    impl std::fmt::Display for Fault {\n        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {\n            Ok(())\n        }\n    }\n",
         "",
     ),
+    ("a future whose fields are bound", "pub fn plate(", "pub async fn plate("),
     ("a pattern of a future", "pub fn found(", "pub async fn found("),
     (
         "a constant that only a macro of itself names",

@@ -652,3 +652,12 @@ pub mod coin {
         }
     }
 }
+
+pub struct Plate {
+    pub wide: u8,
+    pub name: String,
+}
+
+pub fn plate() -> Plate {
+    Plate { wide: 1, name: String::new() }
+}

@@ -744,3 +744,14 @@ pub mod coins {
         }
     }
 }
+
+pub mod plates {
+    use crate::shapes::{Plate, plate};
+
+    pub fn wide() -> u8 {
+        let it = plate();
+        let long = it.name.len() as u8;
+        let Plate { wide, .. } = it;
+        wide + long
+    }
+}

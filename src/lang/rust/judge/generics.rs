@@ -1,0 +1,114 @@
+//! Types and traits that take other generics than before, where they are named with theirs: there may be too few or too
+//! many, or one that does not implement what is asked of it now. Of types in bodies rust-analyzer counts them itself.
+
+use either::Either;
+use ra_ap_hir::{GenericDef, TypeOrConstParam};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::ast::{self, HasGenericArgs as _};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken};
+
+use super::Scene;
+use super::reach::{Cause, is_outside_body};
+use crate::lang::rust::view::Context;
+use crate::model::{ChangeKind, Diagnostic, Role, SymbolKind};
+
+/// What a name is given between its angle brackets.
+pub(super) struct Given {
+    pub(super) lifetimes: usize,
+    /// `None` is a constant.
+    pub(super) types: Vec<Option<ast::Type>>,
+}
+
+pub(super) fn given(segment: &ast::PathSegment) -> Given {
+    let mut given = Given { lifetimes: 0, types: Vec::new() };
+    for it in segment.generic_arg_list().into_iter().flat_map(|it| it.generic_args()) {
+        match it {
+            ast::GenericArg::LifetimeArg(_) => given.lifetimes += 1,
+            ast::GenericArg::TypeArg(it) => given.types.push(it.ty()),
+            ast::GenericArg::ConstArg(_) => given.types.push(None),
+            ast::GenericArg::AssocTypeArg(_) => {}
+        }
+    }
+    given
+}
+
+impl<'db> Context<'db> {
+    pub(super) fn unfit_generics(&self, cause: &Cause<'_>, scene: &Scene) -> Vec<Diagnostic> {
+        let delta = cause.delta.as_ref().map(|it| &it.1).filter(|it| it.kind == ChangeKind::Signature);
+        let Some((before, after)) = delta.and_then(|it| it.before.zip(it.after)) else { return Vec::new() };
+        let is_generic = matches!(
+            after.kind,
+            SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union | SymbolKind::Trait | SymbolKind::Type
+        );
+        if !is_generic || before.signature == after.signature {
+            return Vec::new();
+        }
+        let places = cause.occurrences.iter().filter(|it| !matches!(it.role, Role::Import | Role::Doc));
+        let judged = places.filter_map(|it| {
+            let token = self.token(it.id, scene.moved(&it.file.path, it.at.start)?)?;
+            let is_head = it.file.outline().enclosing(it.at.start).last().is_none_or(|item| is_outside_body(item, it));
+            self.unfit_generic(&token, is_head)
+        });
+        judged.collect()
+    }
+
+    fn unfit_generic(&self, token: &SyntaxToken, is_head: bool) -> Option<Diagnostic> {
+        let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?;
+        let path = segment.parent_path();
+        let ty = path.syntax().parent().and_then(ast::PathType::cast)?;
+        let (of, name) = match self.meant_by(token)? {
+            Definition::Adt(it) => (GenericDef::Adt(it), it.name(self.db)),
+            Definition::Trait(it) => (GenericDef::Trait(it), it.name(self.db)),
+            Definition::TypeAlias(it) => (GenericDef::TypeAlias(it), it.name(self.db)),
+            _ => return None,
+        };
+        let name = name.as_str();
+        let place = || self.place(self.told_range(segment.syntax()));
+        let given = given(&segment);
+        let parameters = of.type_or_const_params(self.db);
+        let is_implicit = |it: &TypeOrConstParam| it.as_type_param(self.db).is_some_and(|it| it.is_implicit(self.db));
+        let parameters: Vec<_> = parameters.into_iter().filter(|it| !is_implicit(it)).collect();
+        let target = self.sema.scope(ty.syntax())?.krate().to_display_target(self.db);
+        let has_default = |it: &TypeOrConstParam| match it.split(self.db) {
+            Either::Left(it) => it.default(self.db, target).is_some(),
+            Either::Right(it) => it.default(self.db).is_some(),
+        };
+        let required = parameters.iter().filter(|it| !has_default(it)).count();
+        let lifetimes = of.lifetime_params(self.db).len();
+        if is_head && !(required..=parameters.len()).contains(&given.types.len()) {
+            let message =
+                format!("`{name}` takes {} generic arguments, but {} given", parameters.len(), given.types.len());
+            return Some(self.error(place()?, "E0107", message));
+        }
+        if is_head && given.lifetimes != lifetimes {
+            if given.lifetimes > 0 {
+                let message = format!("`{name}` takes {lifetimes} lifetimes, but {} given", given.lifetimes);
+                return Some(self.error(place()?, "E0107", message));
+            }
+            let mut around = ty.syntax().ancestors();
+            // Functions, constants and statics need not tell them.
+            let code = around.find_map(|it| match it.kind() {
+                SyntaxKind::RECORD_FIELD | SyntaxKind::TUPLE_FIELD | SyntaxKind::TYPE_ALIAS => Some(Some("E0106")),
+                SyntaxKind::IMPL => Some(Some("E0726")),
+                SyntaxKind::FN | SyntaxKind::STATIC | SyntaxKind::CONST => Some(None),
+                _ => None,
+            });
+            if let Some(code) = code.flatten() {
+                return Some(self.error(place()?, code, format!("missing lifetime specifier of `{name}`")));
+            }
+        }
+        let pairs = parameters.iter().zip(given.types);
+        for (parameter, ty) in pairs.filter_map(|(parameter, ty)| Some((parameter.as_type_param(self.db)?, ty?))) {
+            let Some(meant) = self.sema.resolve_type(&ty).filter(|it| !it.contains_unknown()) else { continue };
+            if let Some(lacks) = self.lacks(&meant, &parameter.trait_bounds(self.db)) {
+                let message = format!(
+                    "the trait bound `{}: {}` is not satisfied",
+                    ty.syntax().text(),
+                    lacks.name(self.db).as_str()
+                );
+                return Some(self.error(place()?, "E0277", message));
+            }
+        }
+        None
+    }
+}
