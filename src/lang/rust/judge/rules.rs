@@ -116,11 +116,12 @@ impl<'db> Context<'db> {
             !is_of_a_body(it) && !self.is_of_self(it)
                 || !headers.iter().any(|of| *of.0 == it.place.file && of.1.contains(it.place.start))
         });
-        let of_sizes = self.unsized_texts(reach, new);
-        let is_new =
-            |it: &Diagnostic| !new.iter().any(|of| of.place.file == it.place.file && of.place.line == it.place.line);
-        let of_sizes: Vec<Diagnostic> = of_sizes.into_iter().filter(is_new).collect();
-        new.extend(of_sizes);
+        // What follows from something unknown all the same.
+        let mut late = self.unsized_texts(reach, new);
+        late.extend(self.mixed_operands(reach, scene));
+        late.extend(self.unmet_needs(reach, deltas, scene));
+        let mut told = Told::new(new);
+        late.into_iter().for_each(|it| told.add(it));
         new.sort();
         // Bodies that a macro makes tell the same of its definition.
         new.dedup();

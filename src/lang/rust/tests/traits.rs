@@ -1,0 +1,26 @@
+//! What types implement, with the compiler as the judge.
+
+use super::judge::hold;
+
+const FILES: [(&str, &str); 3] = [
+    ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"),
+    ("src/lib.rs", "pub mod traits;\n"),
+    ("src/traits.rs", include_str!("judged/traits.rs")),
+];
+
+const EDITS: &[(&str, &str, &str)] = &[
+    ("a derive dropped that a trait of a trait needs", "#[derive(Clone)]\npub struct Hint;", "pub struct Hint;"),
+    ("a type renamed whose own block a derive needs", "pub enum Half<", "pub enum Part<"),
+    (
+        "a type moved whose own block a derive needs",
+        "#[derive(Copy, Eq)]\npub enum Half<L, R> {\n    Left(L),\n    Right(R),\n}",
+        "pub mod here {\n    #[derive(Copy, Eq)]\n    pub enum Half<L, R> {\n        Left(L),\n        Right(R),\n    }\n}",
+    ),
+    ("a type gone that is compared", "pub struct Label(String);", "pub struct Tag(String);"),
+    ("a type gone that is compared with itself at last", "pub struct Count(usize);", "pub struct Number(usize);"),
+];
+
+#[test]
+fn what_types_implement() {
+    hold(&FILES, "src/traits.rs", EDITS.iter());
+}
