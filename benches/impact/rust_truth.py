@@ -53,7 +53,8 @@ class Compiler:
                 if span["is_primary"]:
                     span = self._outermost(span)
                     if span:
-                        errors.add((span["file_name"], span["line_start"], span["line_end"], (inner["code"] or {}).get("code", ""), inner["message"]))
+                        # A `#[path]` leads to one file in several ways.
+                        errors.add((os.path.normpath(span["file_name"]), span["line_start"], span["line_end"], (inner["code"] or {}).get("code", ""), inner["message"]))
         return took, errors, reached
 
     def _run(self, command, patience):

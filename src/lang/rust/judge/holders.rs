@@ -8,19 +8,21 @@ use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 
+use super::Scene;
 use super::reach::{Cause, has_body, is_outside_body};
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
-use crate::model::{Role, SymbolKind};
+use crate::model::{ChangeKind, Role, SymbolKind};
 
 impl<'db> Context<'db> {
     /// What is concerned without naming what changed: a type in which a changed constant or alias stands is another
     /// one, and who calls what makes a type uses its traits.
-    pub(super) fn follow_types(&self, definitions: &[Definition<'db>], causes: &mut Vec<Cause<'_>>) {
+    pub(super) fn follow_types(&self, scene: &Scene, definitions: &[Definition<'db>], causes: &mut Vec<Cause<'_>>) {
         let mut holders: BTreeSet<(FileId, usize)> = BTreeSet::new();
         let mut makers: BTreeSet<(FileId, usize)> = BTreeSet::new();
         let mut lost: Vec<Adt> = Vec::new();
         let mut others: Vec<(String, Vec<Occurrence>)> = Vec::new();
+        let mut unheaded: Vec<Definition<'db>> = Vec::new();
         for (cause, definition) in causes.iter().zip(definitions) {
             let kind = cause.delta.as_ref().and_then(|it| it.1.before).map(|it| it.kind);
             let is_in_types = matches!(kind, Some(SymbolKind::Const | SymbolKind::Static | SymbolKind::Type));
@@ -33,6 +35,7 @@ impl<'db> Context<'db> {
                     holders.extend(chain.iter().rev().nth(1).map(|around| (it.id, around.name_span.start)));
                 }
             }
+            unheaded.extend(self.members_of_unheaded(scene, cause, definition));
             let Definition::Adt(adt) = definition else { continue };
             // What others derive for it may go with a part of it.
             let may_lose = !cause.lost.is_empty() || self.derives_more(*adt);
@@ -42,6 +45,9 @@ impl<'db> Context<'db> {
             }
             let members = cause.occurrences.iter().flat_map(|it| self.members_around(it, may_lose));
             others.push((cause.path.clone(), members.collect()));
+        }
+        for (definition, found) in unheaded.iter().zip(self.find(&unheaded)) {
+            others.extend(self.path_of(*definition).map(|path| (path, found.items)));
         }
         let makes = |definition: &Definition<'db>| {
             let Definition::Function(function) = definition else { return false };
@@ -88,6 +94,28 @@ impl<'db> Context<'db> {
             is_itself: false,
             lost: Vec::new(),
         }));
+    }
+
+    /// Of the blocks that cannot name any more what they are headed by, the items: their types lose these.
+    fn members_of_unheaded(
+        &self,
+        scene: &Scene,
+        cause: &Cause<'_>,
+        definition: &Definition<'db>,
+    ) -> Vec<Definition<'db>> {
+        let is_heading = matches!(definition, Definition::Adt(_));
+        let is_narrowed = cause.delta.as_ref().is_some_and(|it| it.1.kind == ChangeKind::Visibility);
+        // What is imported no more is named where it was.
+        let is_edited = |it: &&Occurrence| scene.olds.iter().any(|old| old.path == it.file.path);
+        let is_unnamed = |it: &&Occurrence| is_narrowed || cause.delta.is_none() && is_edited(it);
+        let places = cause.occurrences.iter().filter(|_| is_heading && cause.is_itself).filter(is_unnamed);
+        let mut found = Vec::new();
+        for place in places.filter(|it| it.role != Role::Import) {
+            let chain = place.file.outline().enclosing(place.at.start);
+            let Some(block) = chain.last().filter(|it| it.kind == SymbolKind::Impl) else { continue };
+            found.extend(block.children.iter().filter_map(|it| self.definition_at(place.id, it.name_span.start)));
+        }
+        found
     }
 
     /// Of a block that names a type in its head: what may speak of the type without naming it, that is what macros make

@@ -102,6 +102,23 @@ impl<'db> Context<'db> {
         Some((error.place.file.clone(), block.span))
     }
 
+    /// Whether what is missed is what such a block would give its type: the compiler comes to its end before it asks for
+    /// that.
+    pub(super) fn is_missed_for(&self, block: &(String, Span), error: &Diagnostic) -> bool {
+        let Some(file) = self.files.get(&block.0) else { return false };
+        let chain = file.outline().enclosing(block.1.start);
+        let Some(block) = chain.last().filter(|it| it.span == block.1) else { return false };
+        match error.code.as_deref() {
+            Some("E0277") => {
+                let lacks = error.message.split('`').nth(1).and_then(|it| it.rsplit(": ").next()).unwrap_or_default();
+                let of = block.name.split(" for ").next().and_then(|it| it.rsplit("::").next()).unwrap_or_default();
+                !lacks.is_empty() && lacks == of
+            }
+            Some("E0599") => block.children.iter().any(|it| self.text_of(error) == Some(&it.name)),
+            _ => false,
+        }
+    }
+
     /// Whether what is missed is a module on the way to the trait that a block implements.
     fn leads_to_header(&self, error: &Diagnostic) -> bool {
         let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));

@@ -300,7 +300,7 @@ impl<'db> Context<'db> {
                 cause.calls = self.calls_around(&cause.in_macros);
             }
         }
-        self.follow_types(&definitions, &mut causes);
+        self.follow_types(scene, &definitions, &mut causes);
         causes
     }
 

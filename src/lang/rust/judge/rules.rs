@@ -113,8 +113,9 @@ impl<'db> Context<'db> {
         }
         let headers: Vec<(String, Span)> = new.iter().filter_map(|it| self.block_headed_by(it)).collect();
         new.retain(|it| {
+            let is_within = |of: &(String, Span)| *of.0 == it.place.file && of.1.contains(it.place.start);
             !is_of_a_body(it) && !self.is_of_self(it)
-                || !headers.iter().any(|of| *of.0 == it.place.file && of.1.contains(it.place.start))
+                || !headers.iter().any(|of| is_within(of) || self.is_missed_for(of, it))
         });
         // What follows from something unknown all the same.
         let mut late = self.unsized_texts(reach, new);
@@ -459,10 +460,15 @@ pub(super) fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'st
         .is_some_and(|it| it.text().starts_with(char::is_uppercase));
     let around = path.syntax().parent()?;
     Some(match around.kind() {
-        SyntaxKind::PATH_TYPE => match around.parent().map(|it| it.kind()) {
-            Some(SyntaxKind::IMPL | SyntaxKind::TYPE_BOUND) => ("E0405", "trait"),
-            _ => ("E0412", "type"),
-        },
+        SyntaxKind::PATH_TYPE => {
+            let within = around.parent();
+            let block = within.clone().and_then(ast::Impl::cast);
+            let is_header = block.and_then(|it| it.trait_()).is_some_and(|it| *it.syntax() == around);
+            match is_header || within.is_some_and(|it| it.kind() == SyntaxKind::TYPE_BOUND) {
+                true => ("E0405", "trait"),
+                false => ("E0412", "type"),
+            }
+        }
         SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT => ("E0422", "struct or variant"),
         SyntaxKind::TUPLE_STRUCT_PAT => ("E0531", "tuple struct or variant"),
         SyntaxKind::MACRO_CALL => ("", "macro"),

@@ -66,7 +66,7 @@ impl<'db> Context<'db> {
             let loses = |&(file, at): &(FileId, usize), places: &[usize]| {
                 let Some(Definition::Adt(adt)) = self.definition_at(file, at) else { return None };
                 let source = self.sema.source(adt)?.value;
-                loses_use(&source, places).then_some(adt)
+                loses_use(&self.sema, &source, places).then_some(adt)
             };
             let more = shaken.iter().filter_map(|(at, places)| loses(at, places));
             let more: Vec<Adt> = more.filter(|it| !found.contains(it)).collect();
@@ -188,9 +188,9 @@ fn is_function(kind: SymbolKind) -> bool {
 }
 
 /// Whether a parameter of a type stands in fields at these places and in no other.
-fn loses_use(source: &ast::Adt, places: &[usize]) -> bool {
+fn loses_use(sema: &Semantics<'_, RootDatabase>, source: &ast::Adt, places: &[usize]) -> bool {
     let parameters = source.generic_param_list().into_iter().flat_map(|it| it.generic_params());
-    let fields = fields(source);
+    let fields = fields(sema, source);
     // A variant goes with its fields.
     let is_shaken = |field: &SyntaxNode| {
         let variant = field.ancestors().find_map(ast::Variant::cast).and_then(|it| it.name());
@@ -204,9 +204,17 @@ fn loses_use(source: &ast::Adt, places: &[usize]) -> bool {
     })
 }
 
-fn fields(source: &ast::Adt) -> Vec<SyntaxNode> {
-    let is_field = |it: &SyntaxNode| ast::RecordField::can_cast(it.kind()) || ast::TupleField::can_cast(it.kind());
-    source.syntax().descendants().filter(is_field).collect()
+/// Those that no `cfg` takes away.
+fn fields(sema: &Semantics<'_, RootDatabase>, source: &ast::Adt) -> Vec<SyntaxNode> {
+    let is_there = |it: &SyntaxNode| {
+        let variant = it.ancestors().find_map(ast::Variant::cast);
+        let is_field = match ast::RecordField::cast(it.clone()) {
+            Some(it) => sema.to_def(&it).is_some(),
+            None => ast::TupleField::cast(it.clone()).is_some_and(|it| sema.to_def(&it).is_some()),
+        };
+        is_field && variant.is_none_or(|it| sema.to_def(&it).is_some())
+    };
+    source.syntax().descendants().filter(is_there).collect()
 }
 
 /// Of a lifetime with its mark; of a constant nothing, as it may be unused.
@@ -260,7 +268,7 @@ impl Unused<'_, '_> {
                 _ => true,
             };
             let is_doubtful = |it: &Generic| {
-                let fields = fields(&it.source.value).into_iter();
+                let fields = fields(self.sema, &it.source.value).into_iter();
                 it.is_clear
                     && !fields.flat_map(|it| it.descendants()).filter_map(ast::Path::cast).all(|it| is_clear(&it))
             };
@@ -282,7 +290,7 @@ impl Unused<'_, '_> {
     fn narrow(&mut self) {
         loop {
             let used = self.types.iter().flat_map(|(adt, it)| {
-                let fields = fields(&it.source.value);
+                let fields = fields(self.sema, &it.source.value);
                 let is_used = |name: &str| fields.iter().any(|field| self.firm_and_idle(field, name).0 > 0);
                 it.names.iter().filter(|it| is_used(it)).map(|it| (*adt, it.clone())).collect::<Vec<_>>()
             });

@@ -216,6 +216,10 @@ pub(super) const BREAKING: &[(&str, &str, &str)] = &[
         "pub fn listing() -> Listing {\n    Listing::Closed(Vec::new().into_iter())",
         "pub fn listing() -> Option<Listing> {\n    Some(Listing::Closed(Vec::new().into_iter()))",
     ),
+    ("a hidden type that elsewhere implements a trait", "    pub struct Engine(", "    struct Engine("),
+    ("an import removed of a type that implements a trait", "    use super::motor::Engine;\n", "\n"),
+    ("an import removed of a trait that is implemented", "    use super::motor::Runs;\n", "\n"),
+    ("a field gone beside what is left out", "Driven { by: &'a W },\n", "Driven,\n"),
     ("a pattern of a future", "pub fn found(", "pub async fn found("),
     (
         "a constant that only a macro of itself names",

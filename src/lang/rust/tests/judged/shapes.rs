@@ -599,3 +599,38 @@ pub fn listing() -> Listing {
 pub fn tens() -> std::vec::IntoIter<u8> {
     vec![10, 20].into_iter()
 }
+
+pub mod motor {
+    pub struct Engine(pub u8);
+
+    pub trait Runs {
+        fn runs(&self) -> u8;
+    }
+
+    pub struct Car {
+        pub engine: Engine,
+    }
+
+    pub enum Drive<'a, W> {
+        Driven { by: &'a W },
+        #[cfg(feature = "towed")]
+        Towed { by: &'a W },
+        #[cfg(not(feature = "towed"))]
+        Stands(std::marker::PhantomData<&'a ()>),
+    }
+}
+
+pub mod running {
+    use super::motor::Engine;
+    use super::motor::Runs;
+
+    impl Runs for Engine {
+        fn runs(&self) -> u8 {
+            self.0
+        }
+    }
+
+    impl Engine {
+        pub fn stops(&self) {}
+    }
+}

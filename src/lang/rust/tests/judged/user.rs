@@ -665,3 +665,15 @@ pub mod listed {
         paired(1, tens())
     }
 }
+
+pub mod driven {
+    use crate::shapes::motor::{Car, Runs};
+
+    pub fn drive(it: &Car) -> u8 {
+        it.engine.runs()
+    }
+
+    pub fn park(it: &Car) {
+        it.engine.stops();
+    }
+}
