@@ -18,6 +18,8 @@ const EDITS: &[(&str, &str, &str)] = &[
     ),
     ("a type gone that is compared", "pub struct Label(String);", "pub struct Tag(String);"),
     ("a type gone that is compared with itself at last", "pub struct Count(usize);", "pub struct Number(usize);"),
+    ("numbers of another size", "pub const WIDE: usize = 8;", "pub const WIDE: u16 = 8;"),
+    ("numbers of another sort", "pub const WIDE: usize = 8;", "pub const WIDE: f32 = 8.0;"),
 ];
 
 #[test]

@@ -133,3 +133,13 @@ impl PartialEq for Count {
 pub fn is_none(of: &Count) -> bool {
     *of == 0
 }
+
+pub const WIDE: usize = 8;
+
+pub fn shares(of: &[u8]) -> Vec<u8> {
+    let each = WIDE / of.len().max(1);
+    let both = each * 2;
+    let mut all = Vec::with_capacity(of.len().min(both));
+    all.resize(each << 1, 0);
+    all
+}
