@@ -88,7 +88,7 @@ impl<'db> Context<'db> {
             new.retain(|it| it.code.as_deref() != Some("E0282"));
         }
         let mut told = Told::new(new);
-        objects.into_iter().chain(self.unused_parameters(reach, scene, told.new)).for_each(|it| told.add(it));
+        objects.into_iter().for_each(|it| told.add(it));
         let lost_imports = self.gone_names(reach, &gone, scene, &mut told);
         self.ambiguous_types(reach, scene).into_iter().for_each(|it| told.add(it));
         self.conflicts(reach, scene).into_iter().for_each(|it| told.add(it));
@@ -121,6 +121,7 @@ impl<'db> Context<'db> {
         let mut late = self.unsized_texts(reach, new);
         late.extend(self.mixed_operands(reach, scene));
         late.extend(self.unmet_needs(reach, deltas, scene));
+        late.extend(self.unused_parameters(reach, scene, new));
         let mut told = Told::new(new);
         late.into_iter().for_each(|it| told.add(it));
         new.sort();

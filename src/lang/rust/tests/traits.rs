@@ -20,6 +20,8 @@ const EDITS: &[(&str, &str, &str)] = &[
     ("a type gone that is compared with itself at last", "pub struct Count(usize);", "pub struct Number(usize);"),
     ("numbers of another size", "pub const WIDE: usize = 8;", "pub const WIDE: u16 = 8;"),
     ("numbers of another sort", "pub const WIDE: usize = 8;", "pub const WIDE: f32 = 8.0;"),
+    ("a parameter that no field uses, by another name", "    pub by: F,\n", ""),
+    ("a variant gone that alone used a parameter, and is handed on", "    First(A),\n", ""),
 ];
 
 #[test]

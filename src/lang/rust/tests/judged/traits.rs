@@ -1,6 +1,7 @@
 //! Types and what they implement.
 
 use std::cmp::Ordering;
+use std::marker::PhantomData;
 
 pub trait Marked: Clone {}
 pub trait Hinted: Marked {}
@@ -142,4 +143,61 @@ pub fn shares(of: &[u8]) -> Vec<u8> {
     let mut all = Vec::with_capacity(of.len().min(both));
     all.resize(each << 1, 0);
     all
+}
+
+pub struct Mapped<I, F> {
+    pub iter: I,
+    pub by: F,
+}
+
+pub struct By<R>(PhantomData<R>);
+
+pub type Turned<I, R> = Mapped<I, By<R>>;
+
+pub fn turned<I, R>(iter: I) -> Turned<I, R> {
+    Mapped { iter, by: By(PhantomData) }
+}
+
+pub fn turn<I, R>(iter: I) -> Turned<I, R> {
+    turned(iter)
+}
+
+pub enum Order<A, B> {
+    First(A),
+    Second(B),
+}
+
+pub mod firsts {
+    pub use super::Order::First;
+}
+
+impl<A, B> Order<A, B> {
+    pub fn is_first(&self) -> bool {
+        match self {
+            Order::First(_) => true,
+            Order::Second(_) => false,
+        }
+    }
+
+    pub fn is_second(&self) -> bool {
+        !self.is_first()
+    }
+
+    pub fn made_first(it: A) -> Self {
+        firsts::First(it)
+    }
+}
+
+pub struct Ordered<A, B> {
+    inner: Order<A, B>,
+}
+
+impl<A, B> Ordered<A, B> {
+    pub fn new(inner: Order<A, B>) -> Self {
+        Ordered { inner }
+    }
+
+    pub fn is_first(&self) -> bool {
+        matches!(self.inner, firsts::First(_))
+    }
 }
