@@ -10,6 +10,7 @@ mod bounds;
 mod branches;
 mod conflicts;
 mod constants;
+mod constructors;
 mod declared;
 mod derives;
 mod differ;

@@ -17,52 +17,52 @@ use crate::lang::rust::view::Context;
 use crate::model::{Diagnostic, OutlineItem};
 use crate::text::words::words;
 
-/// A type that loses a derive, or may lose the macro that one names.
+/// A type that derives something else, or may lose the macro that a derive names.
 pub(super) struct Derived<'a> {
     /// Among those of the scene.
     file: usize,
     item: &'a OutlineItem,
     /// The attributes that its derives read before.
     helpers: BTreeSet<String>,
-    /// The derives that named a macro.
-    known: BTreeSet<String>,
+    /// The derives that named no macro before either.
+    unknown: BTreeSet<String>,
 }
 
 impl<'db> Context<'db> {
     pub(super) fn helpers_at_stake<'a>(&self, scene: &'a Scene, deltas: &[(usize, Delta<'a>)]) -> Vec<Derived<'a>> {
         let mut found = Vec::new();
-        let mut add = |file: usize, old: &OutlineItem, item: &'a OutlineItem| {
-            let adt = self.adt_of(&scene.olds[file], old);
+        let mut add = |file: usize, old: Option<&OutlineItem>, item: &'a OutlineItem| {
+            let adt = old.and_then(|it| self.adt_of(&scene.olds[file], it));
             let helpers = adt.as_ref().map(|it| self.helpers(it)).unwrap_or_default();
-            let known = adt.iter().flat_map(|it| self.derives_of(it)).filter(|it| it.1).map(|it| it.0).collect();
-            found.push(Derived { file, item, helpers, known });
+            let unknown = adt.iter().flat_map(|it| self.derives_of(it)).filter(|it| !it.1).map(|it| it.0).collect();
+            found.push(Derived { file, item, helpers, unknown });
         };
         for (index, delta) in deltas {
-            let (Some(before), Some(after)) = (delta.before, delta.after) else { continue };
+            let Some(after) = delta.after else { continue };
             let (old, new) = (&scene.olds[*index], &scene.news[*index]);
-            let kept = derives(after, &new.text);
-            if derives(before, &old.text).iter().any(|it| !kept.contains(it)) {
-                add(*index, before, after);
+            let before = delta.before.map(|it| derives(it, &old.text)).unwrap_or_default();
+            if before != derives(after, &new.text) {
+                add(*index, delta.before, after);
             }
         }
         for (index, (old, loose)) in scene.olds.iter().zip(&scene.loose).enumerate() {
             old.outline().walk(&mut |item| {
                 let names = derives(item, &old.text);
                 if names.iter().any(|it| loose.all || loose.names.contains(*it)) {
-                    add(index, item, item);
+                    add(index, Some(item), item);
                 }
             });
         }
         found
     }
 
-    /// The derives that name no macro any more, and the attributes that no derive reads any more.
+    /// The derives that name no macro now, and the attributes that no derive reads any more.
     pub(super) fn unread_helpers(&self, before: &[Derived<'_>], scene: &Scene) -> Vec<Diagnostic> {
         let mut found = Vec::new();
-        for Derived { file, item, helpers, known } in before {
+        for Derived { file, item, helpers, unknown } in before {
             let file = &scene.news[*file];
             let Some(adt) = self.adt_of(file, item) else { continue };
-            for (name, _) in self.derives_of(&adt).into_iter().filter(|it| !it.1 && known.contains(&it.0)) {
+            for (name, _) in self.derives_of(&adt).into_iter().filter(|it| !it.1 && !unknown.contains(&it.0)) {
                 let own = type_of(file.outline(), item).and_then(|it| derived(it, file, &name));
                 let message = format!("cannot find derive macro `{name}` in this scope");
                 found.extend(own.map(|it| self.error(file.lines().place(&file.path, it), "", message)));

@@ -48,6 +48,13 @@ pub(super) struct Refused {
     is_early: bool,
 }
 
+/// A block of which the trait, or the type, means nothing.
+pub(super) struct Unheaded {
+    file: String,
+    span: Span,
+    of_trait: bool,
+}
+
 /// The names that broken imports would have brought in, and where.
 pub(super) type LostImports = HashMap<Arc<str>, Vec<(String, Span)>>;
 
@@ -90,24 +97,28 @@ impl<'db> Context<'db> {
         Some(self.sema.scope(&token.parent()?)?.module())
     }
 
-    /// The implementation of a trait that means nothing: of its bodies the compiler says nothing more.
-    pub(super) fn block_headed_by(&self, error: &Diagnostic) -> Option<(String, Span)> {
+    /// The block of which the trait, or the type, means nothing: of its bodies the compiler says nothing more.
+    pub(super) fn block_headed_by(&self, error: &Diagnostic) -> Option<Unheaded> {
         let file = self.files.get(&error.place.file)?;
-        match error.code.as_deref() {
-            Some("E0404" | "E0405") => {}
-            Some("E0433") if self.leads_to_header(error) => {}
+        let of_trait = match error.code.as_deref() {
+            Some("E0404" | "E0405") => true,
+            Some("E0433") if self.leads_to_header(error) => true,
+            Some("E0412") if self.is_headed(error) => false,
             _ => return None,
-        }
+        };
         let block = file.outline().enclosing(error.place.start).pop().filter(|it| it.kind == SymbolKind::Impl)?;
-        Some((error.place.file.clone(), block.span))
+        Some(Unheaded { file: error.place.file.clone(), span: block.span, of_trait })
     }
 
-    /// Whether what is missed is what such a block would give its type: the compiler comes to its end before it asks for
-    /// that.
-    pub(super) fn is_missed_for(&self, block: &(String, Span), error: &Diagnostic) -> bool {
-        let Some(file) = self.files.get(&block.0) else { return false };
-        let chain = file.outline().enclosing(block.1.start);
-        let Some(block) = chain.last().filter(|it| it.span == block.1) else { return false };
+    /// Whether an error is within such a block, or misses what the block would give its type: where a trait means nothing
+    /// the compiler comes to its end before it asks for that.
+    pub(super) fn is_of_unheaded(&self, of: &Unheaded, error: &Diagnostic) -> bool {
+        if of.file == error.place.file && of.span.contains(error.place.start) {
+            return true;
+        }
+        let Some(file) = self.files.get(&of.file).filter(|_| of.of_trait) else { return false };
+        let chain = file.outline().enclosing(of.span.start);
+        let Some(block) = chain.last().filter(|it| it.span == of.span) else { return false };
         match error.code.as_deref() {
             Some("E0277") => {
                 let lacks = error.message.split('`').nth(1).and_then(|it| it.rsplit(": ").next()).unwrap_or_default();
@@ -117,6 +128,14 @@ impl<'db> Context<'db> {
             Some("E0599") => block.children.iter().any(|it| self.text_of(error) == Some(&it.name)),
             _ => false,
         }
+    }
+
+    /// Whether what is missed is the type that a block is of.
+    fn is_headed(&self, error: &Diagnostic) -> bool {
+        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
+        let block = token.as_ref().and_then(|it| it.parent_ancestors().find_map(ast::Impl::cast));
+        let Some(ast::Type::PathType(of)) = block.and_then(|it| it.self_ty()) else { return false };
+        of.path().and_then(|it| it.segment()?.name_ref()?.ident_token()) == token
     }
 
     /// Whether what is missed is a module on the way to the trait that a block implements.

@@ -54,6 +54,7 @@ impl<'db> Context<'db> {
             if with_operators {
                 self.operators(&source, &mut told);
                 self.unfit_projections(&source, &mut told);
+                self.hidden_constructors(&source, &mut told);
             }
             self.missed_variants(&source, &mut told);
             self.patterns_of_opaque(&source, &mut told);

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use ra_ap_hir::Impl;
+use ra_ap_ide::TryToNav as _;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::HasGenericArgs as _;
 use ra_ap_syntax::{AstNode as _, SyntaxToken, ast};
@@ -13,6 +14,7 @@ use super::reach::{Cause, Reach};
 use super::rules::{Told, derived, is_type};
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
+use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Span, SymbolKind};
 
@@ -24,6 +26,7 @@ impl<'db> Context<'db> {
     /// What needs a trait that a type does not implement any more.
     pub(super) fn lost_traits(&self, cause: &Cause<'_>, scene: &Scene, told: &mut Told<'_>) {
         for lost in &cause.lost {
+            let needs = BUILT_ON.iter().find(|it| it.0 == lost).map_or(&[][..], |it| it.1);
             for occurrence in cause.occurrences.iter().filter(|it| it.role == Role::Type) {
                 let name: &str = &occurrence.file.path;
                 let Some((file, start)) = self.files.get(name).zip(scene.moved(name, occurrence.at.start)) else {
@@ -42,22 +45,23 @@ impl<'db> Context<'db> {
                         "PartialEq" => ("E0369", format!("`==` cannot be applied to type `{}`", cause.name)),
                         _ => ("E0277", format!("`{}` does not implement `{lost}`", cause.name)),
                     };
-                    let place = match lost.as_str() {
-                        "Copy" => derived(holder, file, "Copy").unwrap_or(at),
-                        _ => at,
-                    };
+                    let place = if lost == "Copy" { holder.name_span } else { at };
                     told.add(self.error(file.lines().place(name, place), code, message));
                 }
             }
-            let Some((index, delta)) = &cause.delta else { continue };
-            if let Some(own) = delta.after.filter(|it| is_type(it.kind)) {
-                self.supertraits(own, &scene.news[*index], lost, told);
+            let Some((file, own)) = self.type_of_cause(cause, scene) else { continue };
+            for need in needs {
+                if derived(&own, &file, need).is_some() {
+                    let at = own.name_span;
+                    let message = format!("`{}` does not implement `{lost}`, which `{need}` needs", own.name);
+                    told.add(self.error(file.lines().place(&file.path, at), "E0277", message));
+                }
             }
+            self.supertraits(&own, &file, lost, told);
         }
     }
 
-    /// What the derives of a type are built on, and it does not implement: a trait that is lost, or one of a block that
-    /// names the type as it was.
+    /// What the derives of a type are built on, and it has no more since a block names it as it was.
     pub(super) fn unmet_needs(
         &self,
         reach: &Reach<'_>,
@@ -73,7 +77,7 @@ impl<'db> Context<'db> {
                 let before = it.delta.as_ref().and_then(|it| it.1.before).filter(|it| is_type(it.kind));
                 before.is_some_and(|it| Some(it) == delta.before || it.name == own.name)
             };
-            let lost: Vec<String> = reach.causes.iter().filter(is_of).flat_map(had_by).collect();
+            let lost: Vec<String> = reach.causes.iter().filter(is_of).flat_map(heads_of).collect();
             let has = |name: &str| {
                 let traits = self.blocks_of(own, file).into_iter().filter_map(|it| it.trait_(self.db));
                 there.contains(name) || traits.into_iter().any(|it| it.name(self.db).as_str() == name)
@@ -95,6 +99,25 @@ impl<'db> Context<'db> {
         }
     }
 
+    /// The type that loses a trait, as it is now: that which is edited, or that of which an implementation goes.
+    fn type_of_cause(&self, cause: &Cause<'_>, scene: &Scene) -> Option<(Arc<File>, OutlineItem)> {
+        let (index, delta) = cause.delta.as_ref()?;
+        if let Some(own) = delta.after.filter(|it| is_type(it.kind)) {
+            return Some((scene.news[*index].clone(), own.clone()));
+        }
+        let is_type_name = |it: &&Occurrence| matches!(it.role, Role::Type | Role::SelfType);
+        let token = cause.occurrences.iter().filter(is_type_name).find_map(|it| {
+            let token = self.token(it.id, scene.moved(&it.file.path, it.at.start)?)?;
+            (token.text() == cause.name).then_some(token)
+        })?;
+        let Definition::Adt(adt) = self.meant_by(&token)? else { return None };
+        let at = Definition::Adt(adt).try_to_nav(&self.sema)?.call_site;
+        let file = self.file(at.file_id)?.clone();
+        let chain = file.outline().enclosing(span(at.focus_or_full_range()).start);
+        let own = chain.last().filter(|it| is_type(it.kind)).map(|it| (*it).clone())?;
+        Some((file, own))
+    }
+
     /// Other traits of a type that are built on a lost one.
     fn supertraits(&self, own: &OutlineItem, file: &Arc<File>, lost: &str, told: &mut Told<'_>) {
         for block in self.blocks_of(own, file) {
@@ -112,15 +135,15 @@ impl<'db> Context<'db> {
     }
 }
 
-/// The traits that a type loses, and those of the blocks that name it in their heads.
-fn had_by(cause: &Cause<'_>) -> Vec<String> {
+/// The traits of the blocks that name in their heads what goes.
+fn heads_of(cause: &Cause<'_>) -> Vec<String> {
     let types = cause.occurrences.iter().filter(|it| it.role == Role::Type && cause.goes());
     let heads = types.filter_map(|it| {
         let head = it.file.outline().enclosing(it.at.start).pop().filter(|it| it.kind == SymbolKind::Impl)?;
         let of = head.name.split_once(" for ")?.0.split('<').next()?;
         Some(of.rsplit("::").next()?.to_owned())
     });
-    cause.lost.iter().cloned().chain(heads).collect()
+    heads.collect()
 }
 
 /// Whether what stands around a type has a trait though the type has it not.

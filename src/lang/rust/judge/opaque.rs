@@ -1,5 +1,5 @@
-//! Patterns against what an `async fn` or another `impl Trait` gives. rust-analyzer takes such a type for one that may
-//! still turn out to be that of the pattern, and says nothing when it does not.
+//! Patterns against what an `async fn` or another `impl Trait` gives, and conditions that are one. rust-analyzer takes
+//! such a type for one that may still turn out to be what is wanted, and says nothing when it does not.
 
 use ra_ap_hir::{HirDisplay as _, Type};
 use ra_ap_syntax::ast::{self, HasName as _};
@@ -19,18 +19,35 @@ impl<'db> Context<'db> {
                 let arms = it.match_arm_list().into_iter().flat_map(|it| it.arms());
                 (it.expr(), arms.filter_map(|it| it.pat()).collect::<Vec<_>>())
             } else {
+                self.opaque_condition(&node, told);
                 continue;
             };
             if !patterns.iter().any(may_refuse) {
                 continue;
             }
-            let ty = of.and_then(|it| self.sema.type_of_expr(&it)).map(|it| it.original);
-            let Some(ty) = ty.filter(|it| it.as_impl_traits(self.db).is_some() && it.as_type_param(self.db).is_none())
-            else {
-                continue;
-            };
+            let Some(ty) = of.and_then(|it| self.opaque_type(&it)) else { continue };
             patterns.iter().for_each(|it| self.refused_by(it, &ty, told));
         }
+    }
+
+    fn opaque_type(&self, of: &ast::Expr) -> Option<Type<'db>> {
+        let ty = self.sema.type_of_expr(of)?.original;
+        (ty.as_impl_traits(self.db).is_some() && ty.as_type_param(self.db).is_none()).then_some(ty)
+    }
+
+    fn opaque_condition(&self, node: &SyntaxNode, told: &mut Vec<Told>) {
+        let condition = match ast::IfExpr::cast(node.clone()) {
+            Some(it) => it.condition(),
+            None => match ast::WhileExpr::cast(node.clone()) {
+                Some(it) => it.condition(),
+                None => ast::MatchGuard::cast(node.clone()).and_then(|it| it.condition()),
+            },
+        };
+        let Some((condition, ty)) = condition.and_then(|it| Some((it.clone(), self.opaque_type(&it)?))) else { return };
+        let Some(scope) = self.sema.scope(node) else { return };
+        let found = ty.display(self.db, scope.krate().to_display_target(self.db));
+        let message = format!("mismatched types: expected `bool`, found `{found}`");
+        told.push(self.told_of(condition.syntax(), "E0308", message));
     }
 
     fn refused_by(&self, pattern: &ast::Pat, ty: &Type<'db>, told: &mut Vec<Told>) {

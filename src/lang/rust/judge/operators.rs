@@ -1,6 +1,9 @@
-//! Operators of types that do not have them: rust-analyzer says nothing of these.
+//! Operators of types that do not have them, and arrays of one value of a type that cannot be copied: rust-analyzer says
+//! nothing of these.
 
-use ra_ap_hir::{AsAssocItem as _, AssocItemContainer, Function, HirDisplay as _, InFile, Trait, Type};
+use ra_ap_hir::{
+    AsAssocItem as _, AssocItemContainer, Function, HirDisplay as _, InFile, ModuleDef, PathResolution, Trait, Type,
+};
 use ra_ap_ide::FileRange;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
@@ -15,6 +18,8 @@ impl<'db> Context<'db> {
                 told.extend(self.unary(&unary));
             } else if let Some(binary) = ast::BinExpr::cast(node.clone()) {
                 told.extend(self.binary(&binary));
+            } else if let Some(array) = ast::ArrayExpr::cast(node.clone()) {
+                told.extend(self.repeated(&array));
             }
         });
     }
@@ -70,6 +75,29 @@ impl<'db> Context<'db> {
         Some(self.told_of(expression.syntax(), "E0600", message))
     }
 
+    /// What is repeated is copied, unless it is a constant.
+    fn repeated(&self, array: &ast::ArrayExpr) -> Option<Told> {
+        let ast::ArrayExprKind::Repeat { initializer: Some(of), repeat: Some(times) } = array.kind() else {
+            return None;
+        };
+        let is_constant = match &of {
+            ast::Expr::PathExpr(it) => {
+                let meant = it.path().and_then(|it| self.sema.resolve_path(&it));
+                matches!(meant, Some(PathResolution::Def(ModuleDef::Const(_) | ModuleDef::Adt(_))))
+            }
+            ast::Expr::BlockExpr(it) => it.const_token().is_some(),
+            _ => false,
+        };
+        let ty = self.type_of_operand(Some(of.clone()))?;
+        let is_once = matches!(times.syntax().text().to_string().as_str(), "0" | "1");
+        if is_constant || is_once || ty.contains_unknown() || ty.is_never() || ty.is_copy(self.db) {
+            return None;
+        }
+        let target = self.sema.scope(array.syntax())?.krate().to_display_target(self.db);
+        let message = format!("the trait bound `{}: Copy` is not satisfied", ty.display(self.db, target));
+        Some(self.told_of(of.syntax(), "E0277", message))
+    }
+
     fn type_of_operand(&self, expression: Option<ast::Expr>) -> Option<Type<'db>> {
         self.sema.type_of_expr(&expression?).map(|it| it.original)
     }
@@ -107,5 +135,5 @@ fn has_no_arithmetic(ty: &Type<'_>) -> bool {
 
 /// Whether it is looked for only where types change.
 pub(super) fn is_of_types(error: &Diagnostic) -> bool {
-    matches!(error.code.as_deref(), Some("E0271" | "E0368" | "E0369" | "E0600"))
+    matches!(error.code.as_deref(), Some("E0271" | "E0368" | "E0369" | "E0423" | "E0532" | "E0600" | "E0603"))
 }

@@ -3,14 +3,15 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, InFile, Visibility};
+use ra_ap_cfg::{CfgExpr, CfgOptions};
+use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, InFile, Module, Visibility};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
-use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxNode, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::Scene;
-use super::lost::{LostImports, Refused, is_lost, is_of_a_body};
+use super::lost::{LostImports, Refused, Unheaded, is_lost, is_of_a_body};
 use super::reach::{Cause, Reach};
 use super::unstable::loses_receiver;
 use crate::lang::files::File;
@@ -111,11 +112,9 @@ impl<'db> Context<'db> {
         if new.iter().any(is_gone) {
             new.retain(|it| !self.follows_from_unknown(&types, &lost_imports, it));
         }
-        let headers: Vec<(String, Span)> = new.iter().filter_map(|it| self.block_headed_by(it)).collect();
+        let unheaded: Vec<Unheaded> = new.iter().filter_map(|it| self.block_headed_by(it)).collect();
         new.retain(|it| {
-            let is_within = |of: &(String, Span)| *of.0 == it.place.file && of.1.contains(it.place.start);
-            !is_of_a_body(it) && !self.is_of_self(it)
-                || !headers.iter().any(|of| is_within(of) || self.is_missed_for(of, it))
+            !is_of_a_body(it) && !self.is_of_self(it) || !unheaded.iter().any(|of| self.is_of_unheaded(of, it))
         });
         // What follows from something unknown all the same.
         let mut late = self.unsized_texts(reach, new);
@@ -219,7 +218,7 @@ impl<'db> Context<'db> {
             return None;
         }
         let token = self.token(id, at.start)?;
-        if self.is_switched_off(file, id, at.start) || self.is_left_out(&token) {
+        if self.is_left_out(id, &token) {
             return None;
         }
         let place = file.lines().place(name, at);
@@ -258,28 +257,17 @@ impl<'db> Context<'db> {
         })
     }
 
-    /// Whether the compiler does not read what stands there, for a `cfg`.
-    fn is_switched_off(&self, file: &File, id: FileId, at: usize) -> bool {
-        let around = file.outline().enclosing(at);
-        let has_cfg = |it: &OutlineItem| {
-            file.text.get(it.span.start..it.name_span.start).is_some_and(|head| words(head).any(|it| it.1 == "cfg"))
-        };
-        let block = |it: &OutlineItem| self.token(id, it.name_span.start)?.parent_ancestors().find_map(ast::Impl::cast);
-        around.iter().filter(|it| it.kind != SymbolKind::Macro && has_cfg(it)).any(|it| match it.kind {
-            SymbolKind::Impl => block(it).is_some_and(|it| self.sema.to_def(&it).is_none()),
-            _ => self.definition_at(id, it.name_span.start).is_none(),
-        })
-    }
-
-    /// Whether a part of a body around a place has a `cfg` of its own that takes it away.
-    fn is_left_out(&self, token: &SyntaxToken) -> bool {
-        let is_read = |part: &SyntaxNode| {
-            part.descendants().find_map(|it| match ast::Expr::cast(it.clone()) {
-                Some(it) => Some(self.sema.type_of_expr(&it).is_some()),
-                None => ast::Pat::cast(it).map(|it| self.sema.type_of_pat(&it).is_some()),
-            })
-        };
-        conditional_parts(token).any(|it| is_read(&it) == Some(false))
+    /// Whether the compiler does not read what stands there, for a `cfg` around it.
+    fn is_left_out(&self, id: FileId, token: &SyntaxToken) -> bool {
+        let attributes = token.parent_ancestors().flat_map(|it| it.children()).filter_map(ast::Attr::cast);
+        let conditions = attributes.filter_map(|it| match it.meta()? {
+            ast::Meta::CfgMeta(it) => Some(CfgExpr::parse_from_ast(it.cfg_predicate()?)),
+            _ => None,
+        });
+        let conditions: Vec<CfgExpr> = conditions.collect();
+        let options = |it: Module| it.krate(self.db).cfg(self.db);
+        let is_off = |of: &CfgOptions| conditions.iter().any(|it| of.check(it) == Some(false));
+        !conditions.is_empty() && self.sema.file_to_module_defs(id).map(options).all(is_off)
     }
 
     /// The code of the error where a definition may not be named.
@@ -363,7 +351,7 @@ impl<'db> Context<'db> {
             if qualifier.is_some_and(|it| self.is_unbound(&token, &it.syntax().text().to_string())) {
                 continue;
             }
-            if self.is_switched_off(own, id, at) || conditional_parts(&token).next().is_some() {
+            if self.is_left_out(id, &token) {
                 continue;
             }
             let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
@@ -385,15 +373,6 @@ fn is_needed_as_type(token: &SyntaxToken, meaning: Definition<'_>) -> bool {
         Definition::EnumVariant(_) | Definition::Function(_) | Definition::Const(_) | Definition::Static(_)
     );
     is_value && matches!(unresolved_kind(token), Some(("E0405" | "E0412" | "E0433", _)))
-}
-
-/// The parts of a body, fields and the like around a place that have a `cfg` of their own.
-fn conditional_parts(token: &SyntaxToken) -> impl Iterator<Item = SyntaxNode> {
-    let parts = token.parent_ancestors().filter(|it| !ast::Item::can_cast(it.kind()) && it.parent().is_some());
-    parts.filter(|it| {
-        let mut attributes = it.children().filter_map(ast::Attr::cast);
-        attributes.any(|it| it.syntax().text().to_string().contains("cfg"))
-    })
 }
 
 /// The bodies of a new text that do not import what they did: what they name may mean nothing now.

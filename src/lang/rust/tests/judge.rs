@@ -220,6 +220,29 @@ pub(super) const BREAKING: &[(&str, &str, &str)] = &[
     ("an import removed of a type that implements a trait", "    use super::motor::Engine;\n", "\n"),
     ("an import removed of a trait that is implemented", "    use super::motor::Runs;\n", "\n"),
     ("a field gone beside what is left out", "Driven { by: &'a W },\n", "Driven,\n"),
+    ("a type renamed that is imported where that is left out", "    pub struct Engine(", "    pub struct Motor("),
+    ("conditions that are futures", "pub fn is_steep(", "pub async fn is_steep("),
+    ("a private field of a tuple struct", "    pub struct Coin(pub u8);", "    pub struct Coin(u8);"),
+    (
+        "no more copied into an array",
+        "    #[derive(Clone, Copy)]\n    pub struct Coin",
+        "    #[derive(Clone)]\n    pub struct Coin",
+    ),
+    (
+        "an unknown derive",
+        "    #[derive(Debug)]\n    pub struct Fault;",
+        "    #[derive(Debug, Missing)]\n    pub struct Fault;",
+    ),
+    (
+        "a new type with an unknown derive",
+        "    #[derive(Debug)]\n    pub struct Fault;",
+        "    #[derive(Clone, Missing)]\n    pub struct More;\n\n    #[derive(Debug)]\n    pub struct Fault;",
+    ),
+    (
+        "an implementation removed that another trait needs",
+        "    impl std::fmt::Display for Fault {\n        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {\n            Ok(())\n        }\n    }\n",
+        "",
+    ),
     ("a pattern of a future", "pub fn found(", "pub async fn found("),
     (
         "a constant that only a macro of itself names",

@@ -634,3 +634,21 @@ pub mod running {
         pub fn stops(&self) {}
     }
 }
+
+pub fn is_steep(by: u8) -> bool {
+    by > 3
+}
+
+pub mod coin {
+    #[derive(Clone, Copy)]
+    pub struct Coin(pub u8);
+
+    #[derive(Debug)]
+    pub struct Fault;
+
+    impl std::fmt::Display for Fault {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            Ok(())
+        }
+    }
+}

@@ -677,3 +677,70 @@ pub mod driven {
         it.engine.stops();
     }
 }
+
+pub mod towed {
+    #[cfg(feature = "towed")]
+    use crate::shapes::motor::Engine;
+
+    #[cfg(feature = "towed")]
+    pub fn tow(it: &Engine) -> u8 {
+        it.0
+    }
+
+    pub fn is_towed() -> bool {
+        cfg!(feature = "towed")
+    }
+}
+
+pub mod steep {
+    use crate::shapes::is_steep;
+
+    pub fn climbed(mut by: u8) -> u8 {
+        while is_steep(by) {
+            by -= 1;
+        }
+        if (is_steep(by)) {
+            by += 1;
+        } else if by > 1
+            && is_steep(by)
+        {
+            by += 2;
+        }
+        match by {
+            1 if is_steep(by) => 2,
+            _ => by,
+        }
+    }
+}
+
+pub mod coins {
+    use crate::shapes::coin::{self, Coin, Fault};
+
+    const NONE: Coin = coin::Coin(0);
+
+    #[derive(Clone, Copy)]
+    pub struct Purse(Coin);
+
+    impl std::error::Error for Fault {}
+
+    pub fn spent(it: Coin) -> [Coin; 3] {
+        let Coin(by) = it;
+        [Coin(by); 3]
+    }
+
+    pub fn one() -> [Coin; 2] {
+        let _ = [NONE; 1];
+        [NONE; 2]
+    }
+
+    pub fn all(of: &[u8]) -> Vec<Coin> {
+        of.iter().copied().map(Coin).collect()
+    }
+
+    pub fn is_none(it: &Purse) -> bool {
+        match it.0 {
+            coin::Coin(0) => true,
+            _ => false,
+        }
+    }
+}

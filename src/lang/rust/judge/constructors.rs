@@ -1,0 +1,41 @@
+//! Tuple structs with a field that may not be seen: there they can neither be made nor matched. rust-analyzer sees no
+//! field in either.
+
+use ra_ap_hir::{Adt, HasVisibility as _, ModuleDef, PathResolution, StructKind};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+
+use super::native::Told;
+use crate::lang::rust::view::Context;
+
+impl<'db> Context<'db> {
+    pub(super) fn hidden_constructors(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
+        self.in_expansions(body, &mut |node| {
+            if let Some(it) = ast::PathExpr::cast(node.clone()) {
+                told.extend(it.path().and_then(|it| self.hidden_constructor(&it, "E0423", "make")));
+            } else if let Some(it) = ast::TupleStructPat::cast(node.clone()) {
+                told.extend(it.path().and_then(|it| self.hidden_constructor(&it, "E0532", "match")));
+            }
+        });
+    }
+
+    fn hidden_constructor(&self, path: &ast::Path, code: &'static str, what: &str) -> Option<Told> {
+        let name = path.segment()?.name_ref()?;
+        // What begins with a small letter is a variable or a function.
+        if !name.text().starts_with(char::is_uppercase) {
+            return None;
+        }
+        let Some(PathResolution::Def(ModuleDef::Adt(Adt::Struct(of)))) = self.sema.resolve_path(path) else {
+            return None;
+        };
+        let from = self.sema.scope(path.syntax())?.module();
+        let is_seen = || of.fields(self.db).iter().all(|it| it.is_visible_from(self.db, from));
+        if of.kind(self.db) != StructKind::Tuple || is_seen() {
+            return None;
+        }
+        let message = format!("cannot {what} the tuple struct `{}`: it has private fields", name.text());
+        match path.qualifier() {
+            Some(_) => Some(self.told_of(name.syntax(), "E0603", message)),
+            None => Some(self.told_of(path.syntax(), code, message)),
+        }
+    }
+}
