@@ -22,6 +22,11 @@ const EDITS: &[(&str, &str, &str)] = &[
     ("numbers of another sort", "pub const WIDE: usize = 8;", "pub const WIDE: f32 = 8.0;"),
     ("a parameter that no field uses, by another name", "    pub by: F,\n", ""),
     ("a variant gone that alone used a parameter, and is handed on", "    First(A),\n", ""),
+    (
+        "other items behind those of an iterator",
+        "last: &'static str) -> Vec<String> {",
+        "last: &'static String) -> Vec<String> {",
+    ),
 ];
 
 #[test]

@@ -201,3 +201,9 @@ impl<A, B> Ordered<A, B> {
         matches!(self.inner, firsts::First(_))
     }
 }
+
+pub fn spoken(first: Option<&str>, last: &'static str) -> Vec<String> {
+    let mut all: Vec<String> = first.unwrap_or("").split(':').chain([last]).map(str::to_owned).collect();
+    all.extend(last.bytes().chain(*b"ab").map(|it| it.to_string()));
+    all
+}
