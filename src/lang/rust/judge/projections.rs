@@ -102,7 +102,7 @@ impl<'db> Context<'db> {
                 Some(ast::Type::ImplTraitType(it)) => self.asked_by(it.type_bound_list()),
                 Some(ast::Type::PathType(it)) => match it.path().and_then(|it| it.as_single_name_ref()) {
                     Some(name) if own.iter().any(|it| name.text() == it.as_str()) => {
-                        bounds_of(&source, &name.text()).into_iter().flat_map(|it| self.asked_by(Some(it))).collect()
+                        bounds_of(&source, name.text()).into_iter().flat_map(|it| self.asked_by(Some(it))).collect()
                     }
                     _ => Vec::new(),
                 },

@@ -200,7 +200,7 @@ impl<'db> Context<'db> {
     fn names_gone(&self, body: &SyntaxNode, gone: &HashSet<&str>) -> bool {
         let mut found = false;
         self.in_expansions(body, &mut |node| {
-            found |= ast::NameRef::cast(node.clone()).is_some_and(|it| gone.contains(&*it.text()));
+            found |= ast::NameRef::cast(node.clone()).is_some_and(|it| gone.contains(it.text()));
         });
         found
     }
