@@ -27,6 +27,7 @@ mod loose;
 mod lost;
 mod macros;
 mod made;
+mod mixed;
 mod modules;
 mod native;
 mod needs;

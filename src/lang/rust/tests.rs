@@ -14,6 +14,7 @@ mod judge;
 mod names;
 mod second;
 mod touch;
+mod traits;
 
 use super::engine::{Rust, RustConfig};
 use super::usages::Occurrence;

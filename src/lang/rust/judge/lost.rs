@@ -162,7 +162,9 @@ impl<'db> Context<'db> {
 
     /// The module that the path to what is missed leads through.
     fn way_to(&self, error: &Diagnostic) -> Option<Module> {
-        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
+        let written = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
+        // The input of a macro is a path only where it is put.
+        let token = self.sema.descend_into_macros_exact(written).into_iter().next()?;
         let path = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?.parent_path();
         let tree =
             || path.syntax().parent().and_then(ast::UseTree::cast)?.parent_use_tree_list()?.parent_use_tree().path();

@@ -10,13 +10,13 @@ use ra_ap_syntax::ast::HasGenericArgs as _;
 use ra_ap_syntax::{AstNode as _, SyntaxToken, ast};
 
 use super::Scene;
-use super::reach::Cause;
+use super::reach::{Cause, Reach};
 use super::rules::{Told, derived, is_type};
 use crate::lang::files::File;
-use crate::lang::rust::delta::derives;
+use crate::lang::rust::delta::{Delta, derives};
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
-use crate::model::{OutlineItem, Role, Span};
+use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Span, SymbolKind};
 
 /// Of a trait that is lost, the derived ones that need it.
 const BUILT_ON: [(&str, &[&str]); 4] =
@@ -61,6 +61,44 @@ impl<'db> Context<'db> {
         }
     }
 
+    /// What the derives of a type are built on, and it has no more since a block names it as it was.
+    pub(super) fn unmet_needs(
+        &self,
+        reach: &Reach<'_>,
+        deltas: &[(usize, Delta<'_>)],
+        scene: &Scene,
+    ) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for (index, delta) in deltas.iter().filter(|it| it.1.kind != ChangeKind::Body) {
+            let Some(own) = delta.after.filter(|it| is_type(it.kind)) else { continue };
+            let file = &scene.news[*index];
+            let there = derives(own, &file.text);
+            let is_of = |it: &&Cause<'_>| {
+                let before = it.delta.as_ref().and_then(|it| it.1.before).filter(|it| is_type(it.kind));
+                before.is_some_and(|it| Some(it) == delta.before || it.name == own.name)
+            };
+            let lost: Vec<String> = reach.causes.iter().filter(is_of).flat_map(heads_of).collect();
+            let has = |name: &str| {
+                let traits = self.blocks_of(own, file).into_iter().filter_map(|it| it.trait_(self.db));
+                there.contains(name) || traits.into_iter().any(|it| it.name(self.db).as_str() == name)
+            };
+            for (lacks, needs) in BUILT_ON.iter().filter(|it| lost.iter().any(|lost| lost == it.0)) {
+                for need in needs.iter().filter(|it| there.contains(**it) && !has(lacks)) {
+                    let message = format!("`{}` does not implement `{lacks}`, which `{need}` needs", own.name);
+                    found.push(self.error(file.lines().place(&file.path, own.name_span), "E0277", message));
+                }
+            }
+        }
+        found
+    }
+
+    fn blocks_of(&self, own: &OutlineItem, file: &File) -> Vec<Impl> {
+        match self.file_id(&file.path).and_then(|id| self.definition_at(id, own.name_span.start)) {
+            Some(Definition::Adt(adt)) => Impl::all_for_type(self.db, adt.ty(self.db)),
+            _ => Vec::new(),
+        }
+    }
+
     /// The type that loses a trait, as it is now: that which is edited, or that of which an implementation goes.
     fn type_of_cause(&self, cause: &Cause<'_>, scene: &Scene) -> Option<(Arc<File>, OutlineItem)> {
         let (index, delta) = cause.delta.as_ref()?;
@@ -82,14 +120,9 @@ impl<'db> Context<'db> {
 
     /// Other traits of a type that are built on a lost one.
     fn supertraits(&self, own: &OutlineItem, file: &Arc<File>, lost: &str, told: &mut Told<'_>) {
-        let Some(Definition::Adt(adt)) =
-            self.file_id(&file.path).and_then(|id| self.definition_at(id, own.name_span.start))
-        else {
-            return;
-        };
-        for block in Impl::all_for_type(self.db, adt.ty(self.db)) {
+        for block in self.blocks_of(own, file) {
             let Some(of) = block.trait_(self.db) else { continue };
-            let needs = of.direct_supertraits(self.db).iter().any(|it| it.name(self.db).as_str() == lost);
+            let needs = of.all_supertraits(self.db).iter().any(|it| *it != of && it.name(self.db).as_str() == lost);
             let Some(source) = self.sema.source(block).filter(|_| needs) else { continue };
             let Some(id) = source.file_id.file_id() else { continue };
             let Some(file) = self.file(id.file_id(self.db)) else { continue };
@@ -100,6 +133,17 @@ impl<'db> Context<'db> {
             told.add(self.error(file.lines().place(&file.path, at), "E0277", message));
         }
     }
+}
+
+/// The traits of the blocks that name in their heads what goes.
+fn heads_of(cause: &Cause<'_>) -> Vec<String> {
+    let types = cause.occurrences.iter().filter(|it| it.role == Role::Type && cause.goes());
+    let heads = types.filter_map(|it| {
+        let head = it.file.outline().enclosing(it.at.start).pop().filter(|it| it.kind == SymbolKind::Impl)?;
+        let of = head.name.split_once(" for ")?.0.split('<').next()?;
+        Some(of.rsplit("::").next()?.to_owned())
+    });
+    heads.collect()
 }
 
 /// Whether what stands around a type has a trait though the type has it not.

@@ -49,6 +49,8 @@ impl<'db> Context<'db> {
         let message = format!("`{}` cannot be applied to `{}` and `{}`", operator.text(), told(&left), told(&right));
         let code = match kind {
             ast::BinaryOp::Assignment { .. } => "E0368",
+            // What comes of it is of the type on the left.
+            ast::BinaryOp::ArithOp(_) if is_alike(&left, &right) => "E0277",
             _ => "E0369",
         };
         Some(self.told_of(expression.syntax(), code, message))
@@ -116,6 +118,12 @@ impl<'db> Context<'db> {
     pub(super) fn told_range(&self, node: &SyntaxNode) -> FileRange {
         self.told_at(InFile::new(self.sema.hir_file_for(node), node.text_range()))
     }
+}
+
+/// Whether both are numbers of one sort.
+fn is_alike(left: &Type<'_>, right: &Type<'_>) -> bool {
+    let is_whole = |it: &Type<'_>| it.as_builtin().is_some_and(|it| it.is_int() || it.is_uint());
+    is_whole(left) && is_whole(right) || left.is_float() && right.is_float()
 }
 
 /// Texts, slices, tuples and the like, behind however many references.

@@ -3,7 +3,8 @@
 
 use either::Either;
 use ra_ap_hir::{
-    AssocItem, DisplayTarget, Function, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Trait, Type, TypeAlias,
+    AsAssocItem as _, AssocItem, DisplayTarget, Function, GenericDef, HirDisplay as _, ModuleDef, PathResolution,
+    Trait, Type, TypeAlias,
 };
 use ra_ap_syntax::ast::{
     HasArgList as _, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _,
@@ -30,7 +31,9 @@ impl<'db> Context<'db> {
             if let Some(call) = ast::MethodCallExpr::cast(node.clone()) {
                 if let Some((Either::Left(of), generics)) = self.sema.resolve_method_call_fallback(&call) {
                     let generics = generics.map(|it| it.types(self.db)).unwrap_or_default();
-                    self.unfit_arguments(of, &named(generics), call.arg_list(), told);
+                    let mut generics = named(generics);
+                    generics.extend(self.types_of_self(of, call.receiver()));
+                    self.unfit_arguments(of, &generics, call.arg_list(), told);
                 }
             } else if let Some(call) = ast::CallExpr::cast(node.clone()) {
                 let Some(ast::Expr::PathExpr(path)) = call.expr() else { return };
@@ -53,7 +56,26 @@ impl<'db> Context<'db> {
         }
     }
 
-    /// The arguments of a call of a function of the workspace.
+    /// Of a method of a trait, what the types of the trait are for its receiver, as they are written there.
+    fn types_of_self(&self, method: Function, receiver: Option<ast::Expr>) -> Generics<'db> {
+        let of = method.as_assoc_item(self.db).and_then(|it| it.container_trait(self.db));
+        let of = of.filter(|it| it.type_or_const_param_count(self.db, false) == 0);
+        let own = receiver.and_then(|it| self.sema.type_of_expr(&it)).map(|it| it.original);
+        let Some((of, own)) = of.zip(own) else { return Generics::new() };
+        let types = of.items(self.db).into_iter().filter_map(|it| match it {
+            AssocItem::TypeAlias(it) => Some((it, own.normalize_trait_assoc_type(self.db, &[], it)?)),
+            _ => None,
+        });
+        types.map(|(it, ty)| (format!("Self::{}", it.name(self.db).as_str()), ty)).collect()
+    }
+
+    /// Whether the items of what is iterated are told by arguments too.
+    fn is_of_iterators(&self, of: Function) -> bool {
+        let container = of.as_assoc_item(self.db).and_then(|it| it.container_trait(self.db));
+        container.is_some_and(|it| it.name(self.db).as_str() == "Iterator")
+    }
+
+    /// The arguments of a call of a function of the workspace, or of a method of iterators.
     fn unfit_arguments(
         &self,
         of: Function,
@@ -62,7 +84,7 @@ impl<'db> Context<'db> {
         told: &mut Vec<Told>,
     ) {
         let is_own = of.module(self.db).krate(self.db).origin(self.db).is_local();
-        if !is_own || GenericDef::Function(of).type_or_const_params(self.db).is_empty() {
+        if !is_own && !self.is_of_iterators(of) || GenericDef::Function(of).type_or_const_params(self.db).is_empty() {
             return;
         }
         let Some(source) = self.sema.source(of).map(|it| it.value) else { return };
@@ -79,7 +101,7 @@ impl<'db> Context<'db> {
             let bounds: Vec<ast::TypeBoundList> = match parameter.ty() {
                 Some(ast::Type::ImplTraitType(it)) => it.type_bound_list().into_iter().collect(),
                 Some(ast::Type::PathType(it)) => match it.path().and_then(|it| it.as_single_name_ref()) {
-                    Some(name) if own.iter().any(|it| name.text() == it.as_str()) => bounds_of(&source, &name.text()),
+                    Some(name) if own.iter().any(|it| name.text() == it.as_str()) => bounds_of(&source, name.text()),
                     _ => Vec::new(),
                 },
                 _ => Vec::new(),

@@ -89,7 +89,7 @@ impl<'db> Context<'db> {
             new.retain(|it| it.code.as_deref() != Some("E0282"));
         }
         let mut told = Told::new(new);
-        objects.into_iter().chain(self.unused_parameters(reach, scene, told.new)).for_each(|it| told.add(it));
+        objects.into_iter().for_each(|it| told.add(it));
         let lost_imports = self.gone_names(reach, &gone, scene, &mut told);
         self.ambiguous_types(reach, scene).into_iter().for_each(|it| told.add(it));
         self.conflicts(reach, scene).into_iter().for_each(|it| told.add(it));
@@ -120,11 +120,13 @@ impl<'db> Context<'db> {
         new.retain(|it| {
             !is_of_a_body(it) && !self.is_of_self(it) || !unheaded.iter().any(|of| self.is_of_unheaded(of, it))
         });
-        let of_sizes = self.unsized_texts(reach, new);
-        let is_new =
-            |it: &Diagnostic| !new.iter().any(|of| of.place.file == it.place.file && of.place.line == it.place.line);
-        let of_sizes: Vec<Diagnostic> = of_sizes.into_iter().filter(is_new).collect();
-        new.extend(of_sizes);
+        // What follows from something unknown all the same.
+        let mut late = self.unsized_texts(reach, new);
+        late.extend(self.mixed_operands(reach, scene));
+        late.extend(self.unmet_needs(reach, deltas, scene));
+        late.extend(self.unused_parameters(reach, scene, new));
+        let mut told = Told::new(new);
+        late.into_iter().for_each(|it| told.add(it));
         new.sort();
         // Bodies that a macro makes tell the same of its definition.
         new.dedup();

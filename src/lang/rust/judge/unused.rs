@@ -12,7 +12,7 @@ use ra_ap_syntax::ast::{self, HasGenericArgs as _, HasGenericParams as _, HasNam
 use ra_ap_syntax::{AstNode, SyntaxKind, SyntaxNode};
 
 use super::Scene;
-use super::reach::Reach;
+use super::reach::{Cause, Reach};
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{ChangeKind, Diagnostic, Role, SymbolKind};
@@ -73,7 +73,15 @@ impl<'db> Context<'db> {
             found.extend(&more);
             let definitions: Vec<Definition<'db>> = more.into_iter().map(Definition::Adt).collect();
             let named = self.find(&definitions).into_iter().flat_map(|it| it.items);
-            let named: Vec<_> = named.map(|it| (it.file, it.id, it.at.start)).collect();
+            let mut named: Vec<_> = named.map(|it| (it.file, it.id, it.at.start)).collect();
+            // By another name a type is the same.
+            let aliases = named.iter().filter_map(|(_, id, at)| {
+                let alias = self.token(*id, *at)?.parent_ancestors().find_map(ast::TypeAlias::cast)?;
+                self.sema.to_def(&alias).map(Definition::TypeAlias)
+            });
+            let aliases: Vec<Definition<'db>> = aliases.collect();
+            let by_alias = self.find(&aliases).into_iter().flat_map(|it| it.items);
+            named.extend(by_alias.map(|it| (it.file, it.id, it.at.start)));
             let mut functions: BTreeSet<(FileId, usize)> = BTreeSet::new();
             for (file, id, at) in &named {
                 // `use a::B as C`
@@ -150,10 +158,16 @@ impl<'db> Context<'db> {
         }
         unused.types.retain(|_, it| !it.names.is_empty());
         if !unused.types.is_empty() {
+            let is_field = |it: &Cause<'_>| {
+                let before = it.delta.as_ref().and_then(|it| it.1.before);
+                before.is_some_and(|it| it.kind == SymbolKind::Field)
+            };
+            let gone = reach.causes.iter().filter(|it| it.goes() && !is_field(it)).map(|it| it.name.as_str());
+            let gone: HashSet<&str> = gone.collect();
             for (file, at) in reach.shaken.bodies.iter().filter_map(now) {
                 let bodies = self.bodies_at(&file, at).into_iter().filter_map(|it| self.body_syntax(it));
                 // What cannot be told in a body with other errors may follow from these.
-                for body in bodies.filter(|it| !self.has_errors(it, new)) {
+                for body in bodies.filter(|it| !self.has_errors(it, new) && !self.names_gone(it, &gone)) {
                     let root = body.ancestors().last();
                     // What was written before is known to name them or not; what macros make is not.
                     let is_meant = |name: &ast::NameRef| {
@@ -180,6 +194,15 @@ impl<'db> Context<'db> {
         let Some(file) = self.name_of(range.file_id.file_id(self.db)) else { return false };
         let at = span(range.range);
         new.iter().any(|it| it.place.file == file && (at.start..at.end).contains(&it.place.start))
+    }
+
+    /// Whether a body names what is gone: that is wrong too, and may be told elsewhere.
+    fn names_gone(&self, body: &SyntaxNode, gone: &HashSet<&str>) -> bool {
+        let mut found = false;
+        self.in_expansions(body, &mut |node| {
+            found |= ast::NameRef::cast(node.clone()).is_some_and(|it| gone.contains(it.text()));
+        });
+        found
     }
 }
 
@@ -324,19 +347,28 @@ impl Unused<'_, '_> {
 
     fn is_idle(&self, argument: &SyntaxNode, list: &ast::GenericArgList) -> bool {
         let Some(path) = list.syntax().ancestors().find_map(ast::Path::cast) else { return false };
-        let adt = match self.sema.resolve_path(&path) {
-            Some(PathResolution::Def(ModuleDef::Adt(it))) => it,
-            Some(_) => return false,
-            None => return true,
-        };
-        let Some(of) = self.types.get(&adt) else { return false };
         let is_lifetime = ast::LifetimeArg::can_cast(argument.kind());
         let same = |it: &ast::GenericArg| matches!(it, ast::GenericArg::LifetimeArg(_)) == is_lifetime;
-        let nth = list.generic_args().filter(same).position(|it| it.syntax() == argument);
-        let parameters = of.source.value.generic_param_list().into_iter().flat_map(|it| it.generic_params());
-        let mut parameters = parameters.filter(|it| matches!(it, ast::GenericParam::LifetimeParam(_)) == is_lifetime);
-        let name = nth.and_then(|nth| parameters.nth(nth)).and_then(|it| name_of(&it));
-        name.is_some_and(|it| of.names.contains(&it))
+        let Some(nth) = list.generic_args().filter(same).position(|it| it.syntax() == argument) else { return false };
+        let nth_of = |parameters: Option<ast::GenericParamList>| {
+            let parameters = parameters.into_iter().flat_map(|it| it.generic_params());
+            let mut same = parameters.filter(|it| matches!(it, ast::GenericParam::LifetimeParam(_)) == is_lifetime);
+            same.nth(nth).and_then(|it| name_of(&it))
+        };
+        match self.sema.resolve_path(&path) {
+            Some(PathResolution::Def(ModuleDef::Adt(adt))) => self.types.get(&adt).is_some_and(|of| {
+                nth_of(of.source.value.generic_param_list()).is_some_and(|it| of.names.contains(&it))
+            }),
+            Some(PathResolution::Def(ModuleDef::TypeAlias(it))) => {
+                let alias = self.sema.source(it).map(|it| it.value);
+                let name = alias.as_ref().and_then(|it| nth_of(it.generic_param_list()));
+                let counts =
+                    name.zip(alias.and_then(|it| it.ty())).map(|(it, of)| self.firm_and_idle(of.syntax(), &it));
+                counts.is_some_and(|(firm, idle)| firm == 0 && idle > 0)
+            }
+            Some(_) => false,
+            None => true,
+        }
     }
 
     /// Where the compiler cannot tell a type any more, with its code.

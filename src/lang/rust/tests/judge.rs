@@ -319,26 +319,40 @@ fn compiled(root: &Path) -> BTreeSet<String> {
 }
 
 fn judged(it: &mut Loaded, from: &str, to: &str) -> Judgement {
-    let (after, edits) = it.change("src/shapes.rs", from, to);
+    judged_in(it, "src/shapes.rs", from, to)
+}
+
+fn judged_in(it: &mut Loaded, file: &str, from: &str, to: &str) -> Judgement {
+    let (after, edits) = it.change(file, from, to);
     let before = it.files.clone();
     it.rust.judge(&before, &after, &edits, None)
 }
 
 #[test]
 fn what_breaks_is_what_the_compiler_reports() {
-    let (directory, mut it) = fixture(&FILES);
+    hold(&FILES, "src/shapes.rs", BREAKING.iter().chain(HARMLESS));
+}
+
+/// Holds edits of one file of a fixture against the compiler.
+pub(super) fn hold<'c>(
+    files: &[(&str, &str)],
+    edited: &str,
+    cases: impl Iterator<Item = &'c (&'c str, &'c str, &'c str)>,
+) {
+    let (directory, mut it) = fixture(files);
     it.fill();
     let root = directory.path().canonicalize().unwrap();
     assert_eq!(compiled(&root), BTreeSet::new(), "the fixture compiles");
+    let path = root.join(edited);
+    let text = it.files.get(edited).unwrap().text.clone();
     let mut wrong = Vec::new();
-    for (name, from, to) in BREAKING.iter().chain(HARMLESS) {
-        let judgement = judged(&mut it, from, to);
+    for (name, from, to) in cases {
+        let judgement = judged_in(&mut it, edited, from, to);
         let place = |it: &crate::model::Broken| format!("{}:{}", it.at.place.file, it.at.place.line);
         let told: BTreeSet<String> = judgement.impact.broken.iter().map(place).collect();
-        let path = root.join("src/shapes.rs");
-        std::fs::write(&path, SHAPES.replacen(from, to, 1)).unwrap();
+        std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
         let truth = compiled(&root);
-        std::fs::write(&path, SHAPES).unwrap();
+        std::fs::write(&path, &*text).unwrap();
         // Cargo does not check the tests of a library that fails.
         let reached = |it: &&String| truth.is_empty() || !it.starts_with("tests/");
         let told: BTreeSet<String> = told.iter().filter(reached).cloned().collect();
