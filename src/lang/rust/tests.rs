@@ -15,6 +15,7 @@ mod names;
 mod second;
 mod touch;
 mod traits;
+mod uses;
 
 use super::engine::{Rust, RustConfig};
 use super::usages::Occurrence;

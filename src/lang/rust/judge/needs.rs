@@ -1,6 +1,7 @@
 //! What needs a trait that a type does not implement any more: what holds the type and derives the trait, other derives
 //! of the type itself, and traits that are built on the lost one.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use ra_ap_hir::Impl;
@@ -26,6 +27,7 @@ impl<'db> Context<'db> {
     /// What needs a trait that a type does not implement any more.
     pub(super) fn lost_traits(&self, cause: &Cause<'_>, scene: &Scene, told: &mut Told<'_>) {
         for lost in &cause.lost {
+            let mut printed: HashSet<(&str, usize)> = HashSet::new();
             let needs = BUILT_ON.iter().find(|it| it.0 == lost).map_or(&[][..], |it| it.1);
             for occurrence in cause.occurrences.iter().filter(|it| it.role == Role::Type) {
                 let name: &str = &occurrence.file.path;
@@ -38,7 +40,9 @@ impl<'db> Context<'db> {
                 if token.is_none_or(|it| needs_no(lost, &it)) {
                     continue;
                 }
-                if derives(holder, &file.text).contains(lost.as_str()) {
+                // What is printed is an object of one trait in all fields, and the compiler tells of that once.
+                let is_told = lost == "Debug" && !printed.insert((name, holder.name_span.start));
+                if !is_told && derives(holder, &file.text).contains(lost.as_str()) {
                     let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
                     let (code, message) = match lost.as_str() {
                         "Copy" => ("E0204", "the trait `Copy` cannot be implemented: a field is not `Copy`".to_owned()),
