@@ -44,6 +44,7 @@ mod tainted;
 mod unstable;
 mod unused;
 mod updates;
+mod written;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};

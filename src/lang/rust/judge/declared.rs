@@ -46,9 +46,12 @@ impl<'db> Context<'db> {
             // Blocks of one type with other arguments may have what goes by the same name.
             let block = |it: &OutlineItem| {
                 let around = self.token(id, it.name_span.start)?.parent_ancestors().find_map(ast::Impl::cast);
-                Some(around?.self_ty()?.syntax().text().to_string())
+                let around = around?;
+                Some((around.self_ty()?.syntax().text().to_string(), around.trait_().is_some()))
             };
-            if !compiled(item) || !compiled(first) || block(item) != block(first) {
+            // That a trait is implemented twice is told of the blocks.
+            let is_of_trait = block(item).is_some_and(|it| it.1);
+            if is_of_trait || !compiled(item) || !compiled(first) || block(item) != block(first) {
                 continue;
             }
             let code = match item.kind {

@@ -52,8 +52,12 @@ impl<'db> Context<'db> {
         judged.collect()
     }
 
-    fn unfit_generic(&self, token: &SyntaxToken, is_head: bool) -> Option<Diagnostic> {
+    pub(super) fn unfit_generic(&self, token: &SyntaxToken, is_head: bool) -> Option<Diagnostic> {
         let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?;
+        // `Fn(u8) -> u8`
+        if segment.parenthesized_arg_list().is_some() {
+            return None;
+        }
         let path = segment.parent_path();
         let ty = path.syntax().parent().and_then(ast::PathType::cast)?;
         let (of, name) = match self.meant_by(token)? {

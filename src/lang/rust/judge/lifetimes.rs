@@ -14,7 +14,8 @@ impl Context<'_> {
     /// The errors in the heads that an edit wrote.
     pub(super) fn untold_lifetimes(&self, file: &File, deltas: &[&Delta<'_>]) -> Vec<Diagnostic> {
         let Some(id) = self.file_id(&file.path) else { return Vec::new() };
-        let written = deltas.iter().filter(|it| matches!(it.kind, ChangeKind::Added | ChangeKind::Signature));
+        let is_written = |kind| matches!(kind, ChangeKind::Added | ChangeKind::Signature | ChangeKind::Type);
+        let written = deltas.iter().filter(|it| is_written(it.kind));
         let mut found = Vec::new();
         for item in written.filter_map(|it| it.after) {
             // What `cfg` switches off is no definition.
@@ -37,6 +38,13 @@ impl Context<'_> {
         }
         let ty = match node {
             it if ast::RecordField::can_cast(it.kind()) => ast::RecordField::cast(it.clone()).and_then(|it| it.ty()),
+            it if ast::TupleField::can_cast(it.kind()) => ast::TupleField::cast(it.clone()).and_then(|it| it.ty()),
+            it if ast::Struct::can_cast(it.kind()) => {
+                let fields = it
+                    .descendants()
+                    .filter(|it| ast::RecordField::can_cast(it.kind()) || ast::TupleField::can_cast(it.kind()));
+                return fields.flat_map(|it| self.untold_in(&it)).collect();
+            }
             it if ast::TypeAlias::can_cast(it.kind()) => ast::TypeAlias::cast(it.clone()).and_then(|it| it.ty()),
             _ => None,
         };

@@ -68,6 +68,16 @@ impl Loose {
         })
     }
 
+    /// The words of the blocks whose heads are not what they were.
+    pub(super) fn in_blocks<'t>(&'t self, text: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
+        self.blocks.iter().flat_map(move |it| words_at(text, *it))
+    }
+
+    /// Where these begin.
+    pub(super) fn heads(&self) -> impl Iterator<Item = usize> {
+        self.blocks.iter().map(|it| it.start)
+    }
+
     /// The bodies of the new text that may mean something else now, by where their names stand.
     pub(super) fn bodies(&self, new: &File) -> BTreeSet<usize> {
         let mut bodies = BTreeSet::new();

@@ -62,6 +62,11 @@ impl<'db> Context<'db> {
             ast::UnaryOp::Not | ast::UnaryOp::Neg => expression.op_token()?,
         };
         let ty = self.type_of_operand(expression.expr())?;
+        let is_unsigned = ty.as_builtin().is_some_and(|it| it.is_uint());
+        if is_unsigned && matches!(expression.op_kind(), Some(ast::UnaryOp::Neg)) {
+            let message = "cannot apply unary operator `-` to an unsigned number".to_owned();
+            return Some(self.told_of(expression.syntax(), "E0600", message));
+        }
         if ty.as_builtin().is_some() || ty.contains_unknown() || ty.is_never() {
             return None;
         }

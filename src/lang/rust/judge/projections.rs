@@ -48,6 +48,14 @@ impl<'db> Context<'db> {
         let result = function.and_then(|it| it.ret_type()?.ty());
         let value = ast::BlockExpr::cast(body.clone()).and_then(|it| it.tail_expr());
         let Some((ast::Type::ImplTraitType(result), value)) = result.zip(value) else { return };
+        let ty = self.sema.type_of_expr(&value).map(|it| it.original);
+        let ty = ty.filter(|it| !it.contains_unknown() && !it.is_never());
+        let lacks = ty.and_then(|it| self.lacks(&it, &self.traits_in(result.type_bound_list())));
+        if let Some(lacks) = lacks {
+            let message = format!("the result does not implement `{}`", lacks.name(self.db).as_str());
+            told.push(self.told_of(result.syntax(), "E0277", message));
+            return;
+        }
         for asked in self.asked_by(result.type_bound_list()) {
             if let Some(message) = self.unfit(&value, &asked, &[], &[]) {
                 told.push(self.told_of(result.syntax(), "E0271", message));

@@ -105,6 +105,7 @@ impl<'db> Context<'db> {
             let of_file: Vec<&Delta<'_>> = deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
             self.unresolved_names(index, scene, reach, &lost_variants, &mut told);
             self.twice(file, &of_file, &mut told);
+            self.unfit_heads(file, &of_file, &scene.loose[index], &mut told);
             self.untold_lifetimes(file, &of_file).into_iter().for_each(|it| told.add(it));
             self.without_files(file, &of_file, &mut told);
             self.without_main(file, &of_file).into_iter().for_each(|it| told.add(it));
@@ -328,6 +329,7 @@ impl<'db> Context<'db> {
             false => loose.paths(&file.text).collect(),
         };
         places.extend(bodies_with_other_imports(old, file).into_iter().flat_map(|it| words_at(&file.text, it)));
+        places.extend(loose.in_blocks(&file.text));
         places.retain(|it| !lost_variants.contains(it.1));
         let written = back.gaps().into_iter().flat_map(|it| words_at(&file.text, it));
         places.extend(written.filter(|(at, word)| !back.is_untouched(Span::new(*at, at + word.len()))));

@@ -38,10 +38,8 @@ impl<'db> Context<'db> {
         // The fields that change, or name a type that is gone.
         let mut fields: Vec<(FileId, usize)> = Vec::new();
         for (index, delta) in deltas {
-            let Some(item) = delta.before.filter(|_| matches!(delta.kind, ChangeKind::Removed | ChangeKind::Signature))
-            else {
-                continue;
-            };
+            let is_other = matches!(delta.kind, ChangeKind::Removed | ChangeKind::Signature | ChangeKind::Type);
+            let Some(item) = delta.before.filter(|_| is_other) else { continue };
             if matches!(item.kind, SymbolKind::Field | SymbolKind::Variant) {
                 fields.extend(self.file_id(&scene.olds[*index].path).map(|id| (id, item.name_span.start)));
             }

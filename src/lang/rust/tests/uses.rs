@@ -1,5 +1,5 @@
 //! What many ways to use a thing make of a change of it, with the compiler as the judge: traits, generics, functions and
-//! constants (`judged/parts.rs`), and what values can do (`judged/values.rs`).
+//! constants (`judged/parts.rs`), what values can do (`judged/values.rs`), and what is written anew (`judged/written.rs`).
 
 use super::judge::hold;
 
@@ -143,6 +143,67 @@ const OF_VALUES: &[(&str, &str, &str)] = &[
     ),
 ];
 
+const WRITTEN: [(&str, &str); 4] = [
+    ("Cargo.toml", MANIFEST),
+    ("src/lib.rs", "pub mod wording;\npub mod written;\n"),
+    ("src/wording.rs", include_str!("judged/wording.rs")),
+    ("src/written.rs", include_str!("judged/written.rs")),
+];
+
+const OF_WRITTEN: &[(&str, &str, &str)] = &[
+    ("derived of what a field has not: Copy", "pub struct Thing {", "#[derive(Copy, Clone)]\npub struct Thing {"),
+    (
+        "derived of what a field has not: Default",
+        "    pub name: String,\n",
+        "    pub name: String,\n    pub more: Option<Conf>,\n    pub by: Conf,\n",
+    ),
+    (
+        "derived of what a field has not: PartialEq and Default",
+        "pub struct Thing {\n    pub n: u32,",
+        "#[derive(PartialEq, Default)]\npub struct Thing {\n    pub by: Conf,\n    pub n: u32,",
+    ),
+    ("derived of what the type has not", "pub struct Thing {", "#[derive(Eq)]\npub struct Thing {"),
+    ("derived for a variant that has it not", "    Two(u8),", "    Two(Conf),"),
+    ("a reference without a lifetime", "    pub name: String,", "    pub name: &str,"),
+    ("a lifetime that nobody declares", "pub fn size(&self) -> u32 {", "pub fn size(&self, by: &'a str) -> u32 {"),
+    (
+        "a lifetime that a bound declares",
+        "pub fn size(&self) -> u32 {",
+        "pub fn size(&self, by: impl for<'a> Fn(&'a str)) -> u32 {",
+    ),
+    ("a parameter twice", "pub fn size(&self) -> u32 {", "pub fn size(&self, by: u8, by: u8) -> u32 {"),
+    ("a result that does not implement", "pub fn size(&self) -> u32 {", "pub fn size(&self) -> impl Plain {"),
+    ("less than nothing", "        self.n\n", "        -self.n\n"),
+    ("too few generics of a field", "    pub name: String,", "    pub name: HashMap<String>,"),
+    ("too few generics of an alias", "HashMap<u8, Conf>;", "HashMap<u8>;"),
+    ("too many generics of a block", "impl<T: Clone> Gen<T> {", "impl<T: Clone> Gen<T, T> {"),
+    ("no generics of a block", "impl<T: Clone> Gen<T> {", "impl<T: Clone> Gen {"),
+    ("a block without its generics", "impl<T: Clone> Gen<T> {", "impl Gen<T> {"),
+    ("a block with more generics than are named", "impl<T: Clone> Gen<T> {", "impl<T: Clone, U> Gen<T> {"),
+    ("a parameter that its field does not use", "    pub it: T,", "    pub it: u8,"),
+    (
+        "implemented twice",
+        "impl Plain for Thing {",
+        "impl Plain for Thing {\n    fn go(&self) -> u8 {\n        2\n    }\n}\n\nimpl Plain for Thing {",
+    ),
+    ("a struct implemented", "impl Plain for Thing {", "impl Conf for Thing {"),
+    (
+        "what is of elsewhere implemented for what is of elsewhere",
+        "impl Plain for Thing {",
+        "impl fmt::Display for Vec<u8> {\n    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {\n        Ok(())\n    }\n}\n\nimpl Plain for Thing {",
+    ),
+    (
+        "a block of a type of elsewhere",
+        "impl Plain for Thing {",
+        "impl Vec<u8> {\n    pub fn own(&self) {}\n}\n\nimpl Plain for Thing {",
+    ),
+    (
+        "a new type that fits",
+        "pub struct Thing {",
+        "#[derive(Clone, Debug, PartialEq, Default)]\npub struct Fits<'a, T: Clone> {\n    pub by: &'a [T],\n    pub map: HashMap<String, Vec<Option<T>>>,\n}\n\nimpl<'a, T: Clone + 'a> IntoIterator for &'a Fits<'a, T> {\n    type Item = &'a T;\n    type IntoIter = std::slice::Iter<'a, T>;\n    fn into_iter(self) -> Self::IntoIter {\n        self.by.iter()\n    }\n}\n\npub struct Thing {",
+    ),
+];
+
 #[test]
 fn what_is_made_of_parts() {
     hold(&PARTS, "src/parts.rs", OF_PARTS.iter());
@@ -151,4 +212,9 @@ fn what_is_made_of_parts() {
 #[test]
 fn what_values_can_do() {
     hold(&VALUES, "src/values.rs", OF_VALUES.iter());
+}
+
+#[test]
+fn what_is_written_anew() {
+    hold(&WRITTEN, "src/written.rs", OF_WRITTEN.iter());
 }
