@@ -1,3 +1,5 @@
+//! Traits, generics, functions and constants that are edited.
+
 pub trait Shape {
     type Unit;
     const SIDES: usize = 1;

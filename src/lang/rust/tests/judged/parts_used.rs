@@ -1,3 +1,5 @@
+//! Many ways to use them.
+
 use crate::parts::*;
 pub struct Sq(u32);
 impl Shape for Sq {

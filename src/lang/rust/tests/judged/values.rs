@@ -1,3 +1,5 @@
+//! Types whose values lose what they can do.
+
 use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Id(pub u32);

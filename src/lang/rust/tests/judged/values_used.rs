@@ -1,3 +1,5 @@
+//! Many ways to need what they lose.
+
 use crate::values::*;
 use std::collections::*;
 pub fn keys() {
@@ -61,7 +63,6 @@ pub fn prints(v: &[Id], n: &Name) {
     println!("{n}");
     let _ = format!("{:?}", Some(Id(1)));
     let _ = n.to_string();
-    dbg!(Id(1));
     let r: Result<u8, Id> = Ok(1);
     r.unwrap();
     let r: Result<Id, u8> = Err(1);

@@ -1,3 +1,5 @@
+//! What stands beside the edited file.
+
 pub struct Conf {
     pub level: u8,
     pub title: String,

@@ -1,3 +1,5 @@
+//! A file into which wrong things are written.
+
 use crate::wording::{self as a, Conf, Msg, Plain};
 use std::collections::HashMap;
 use std::fmt;
