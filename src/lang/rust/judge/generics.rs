@@ -40,7 +40,8 @@ impl<'db> Context<'db> {
             after.kind,
             SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union | SymbolKind::Trait | SymbolKind::Type
         );
-        if !is_generic || before.signature == after.signature {
+        let has_generics = before.signature.contains('<') || after.signature.contains('<');
+        if !is_generic || !has_generics || before.signature == after.signature {
             return Vec::new();
         }
         let places = cause.occurrences.iter().filter(|it| !matches!(it.role, Role::Import | Role::Doc));

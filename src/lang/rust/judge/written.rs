@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ra_ap_hir::{Adt, Impl, ModuleDef, PathResolution, Trait, Type};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasAttrs as _, HasGenericParams as _, HasName as _};
-use ra_ap_syntax::{AstNode as _, SyntaxNode};
+use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode};
 
 use super::loose::Loose;
 use super::rules::{Told, derived};
@@ -65,7 +65,8 @@ impl<'db> Context<'db> {
         for inner in head {
             if let Some(lifetime) = ast::Lifetime::cast(inner.clone()) {
                 let name = lifetime.text().to_string();
-                if !declared.contains(&name) && !ast::LifetimeParam::can_cast(parent_kind(&inner)) {
+                if !declared.contains(&name) && inner.parent().is_none_or(|it| it.kind() != SyntaxKind::LIFETIME_PARAM)
+                {
                     let message = format!("use of undeclared lifetime name `{name}`");
                     self.add_at(&inner, "E0261", message, told);
                 }
@@ -110,18 +111,15 @@ impl<'db> Context<'db> {
             .map(|(ty, field)| (ty, field.ty(self.db)))
             .filter(|it| !it.1.contains_unknown())
             .collect();
-        let is_default_named = |it: &ast::Type| {
-            !matches!(adt, ast::Adt::Enum(_)) || it.syntax().ancestors().all(|it| ast::Variant::can_cast(it.kind()))
-        };
         for name in names {
             let Some(of) = self.derived_trait(name, adt) else { continue };
             let lacks = |ty: &Type<'db>| match name {
                 "PartialEq" | "PartialOrd" => !ty.impls_trait(self.db, of, std::slice::from_ref(ty)),
                 _ => !ty.impls_trait(self.db, of, &[]),
             };
-            for (ty, _) in
-                fields.iter().filter(|it| name != "Default" || is_default_named(&it.0)).filter(|it| lacks(&it.1))
-            {
+            // The default of an enum is one of its variants without fields.
+            let needs = name != "Default" || !matches!(adt, ast::Adt::Enum(_));
+            for (ty, _) in fields.iter().filter(|it| needs && lacks(&it.1)) {
                 let written = ty.syntax().text();
                 match name {
                     "Copy" => {
@@ -169,8 +167,7 @@ impl<'db> Context<'db> {
             _ => return None,
         };
         let scope = self.sema.scope(adt.syntax())?;
-        let (text, edition) = (format!("use ::{path};"), ra_ap_syntax::Edition::CURRENT);
-        let tree = ra_ap_syntax::SourceFile::parse(&text, edition).tree();
+        let tree = SourceFile::parse(&format!("use ::{path};"), Edition::CURRENT).tree();
         let path = tree.syntax().descendants().find_map(ast::Path::cast)?;
         match scope.speculative_resolve(&path)? {
             PathResolution::Def(ModuleDef::Trait(it)) => Some(it),
@@ -263,10 +260,6 @@ impl<'db> Context<'db> {
         let place = self.place(self.told_range(node));
         place.into_iter().for_each(|it| told.add(self.error(it, code, message.clone())));
     }
-}
-
-fn parent_kind(node: &SyntaxNode) -> ra_ap_syntax::SyntaxKind {
-    node.parent().map_or(ra_ap_syntax::SyntaxKind::TOMBSTONE, |it| it.kind())
 }
 
 fn is_whole(node: &SyntaxNode) -> bool {
