@@ -24,22 +24,20 @@ impl<'db> Context<'db> {
         if !name.text().starts_with(char::is_uppercase) {
             return None;
         }
-        let is_pattern = code == "E0532";
-        let of = match self.sema.resolve_path(path)? {
-            PathResolution::Def(ModuleDef::Adt(Adt::Struct(of))) => of,
-            PathResolution::Def(ModuleDef::EnumVariant(of)) if of.kind(self.db) == StructKind::Record => {
-                let code = match (is_pattern, path.qualifier()) {
-                    (true, Some(_)) => "E0164",
-                    (true, None) => "E0532",
-                    (false, _) => "E0533",
-                };
-                return Some(self.told_of(path.syntax(), code, format!("the fields of `{}` have names", name.text())));
-            }
+        let (of, named) = match self.sema.resolve_path(path)? {
+            PathResolution::Def(ModuleDef::Adt(Adt::Struct(of))) => (Some(of), of.kind(self.db) == StructKind::Record),
+            PathResolution::Def(ModuleDef::EnumVariant(of)) => (None, of.kind(self.db) == StructKind::Record),
             _ => return None,
         };
-        if of.kind(self.db) == StructKind::Record {
+        if named {
+            let code = match (of.is_none(), code, path.qualifier()) {
+                (true, "E0532", Some(_)) => "E0164",
+                (true, "E0423", _) => "E0533",
+                _ => code,
+            };
             return Some(self.told_of(path.syntax(), code, format!("the fields of `{}` have names", name.text())));
         }
+        let of = of?;
         let from = self.sema.scope(path.syntax())?.module();
         let is_seen = || of.fields(self.db).iter().all(|it| it.is_visible_from(self.db, from));
         if of.kind(self.db) != StructKind::Tuple || is_seen() {

@@ -81,7 +81,7 @@ impl<'db> Context<'db> {
     }
 
     /// What a type derives, and whether there are such macros.
-    fn derives_of(&self, adt: &ast::Adt) -> Vec<(String, bool)> {
+    pub(super) fn derives_of(&self, adt: &ast::Adt) -> Vec<(String, bool)> {
         let mut found = Vec::new();
         for meta in adt.attrs().filter_map(|it| it.meta()) {
             let Some(macros) = self.sema.resolve_derive_macro(&meta) else { continue };

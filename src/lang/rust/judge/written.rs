@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use ra_ap_hir::{Adt, Impl, ModuleDef, PathResolution, Trait, Type};
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::ast::{self, HasAttrs as _, HasGenericParams as _, HasName as _};
+use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode};
 
 use super::loose::Loose;
 use super::rules::{Told, derived};
 use crate::lang::files::File;
-use crate::lang::rust::delta::{Delta, derives};
+use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{ChangeKind, OutlineItem, Place, SymbolKind};
 use crate::text::words::words;
@@ -92,12 +92,11 @@ impl<'db> Context<'db> {
         let name = adt.name().map(|it| span(it.syntax().text_range()).start);
         let chain = name.map(|it| file.outline().enclosing(it)).unwrap_or_default();
         let Some(item) = chain.last().filter(|it| Some(it.name_span.start) == name) else { return };
-        let names = derives(item, &file.text);
-        let macros: Vec<_> =
-            adt.attrs().filter_map(|it| self.sema.resolve_derive_macro(&it.meta()?)).flatten().collect();
-        if names.is_empty() || macros.len() != names.len() || macros.iter().any(Option::is_none) {
+        let derived_macros = self.derives_of(adt);
+        if derived_macros.iter().any(|it| !it.1) {
             return;
         }
+        let names: BTreeSet<&str> = derived_macros.iter().map(|it| it.0.as_str()).collect();
         let generics = adt.generic_param_list().into_iter().flat_map(|it| it.generic_params());
         let generics: Vec<String> = generics.map(|it| it.syntax().text().to_string()).collect();
         let is_generic =
