@@ -4,7 +4,10 @@
 After each kill, before anything is repaired, every file must be wholly old or wholly new. After the next start, before its first
 answer, a change must be made in all its files or in none, made if its client was told so; and no temporary file may be left.
 A third of the kills comes at a random moment of the whole change, a third soon after its first temporary file is seen, a third soon
-after its first file is seen to be swapped.
+after its first file is seen to be swapped; every fourth comes right after the answer.
+
+Of half the changes that were answered, somebody takes back, edits or deletes one of the files or all of them before the next start. Then
+what somebody wrote must stay, and so must the change: in its other files, and in the list of changes.
 """
 
 import http.client
@@ -86,6 +89,24 @@ class Model:
         return ("/v1/edit", {"edits": edits, "autofix": 0}), after
 
 
+def alter(model, before, after):
+    """What somebody makes of some of a change's files: taken back, edited or deleted."""
+    changed = [name for name in model.names() if before.get(name) != after.get(name)]
+    state = dict(after)
+    for name in changed if model.random.random() < 0.3 else [model.random.choice(changed)]:
+        # Enough is left to change.
+        deed = model.random.choice(("revert", "edit", "delete") if len(state) > 4 else ("revert", "edit"))
+        generation = before.get(name) if deed == "revert" else after.get(name, 0) + 1000 if deed == "edit" else None
+        if generation is None:
+            model.path(name).unlink(missing_ok=True)
+            state.pop(name, None)
+        else:
+            model.path(name).parent.mkdir(parents=True, exist_ok=True)
+            model.path(name).write_text(model.text(name, generation))
+            state[name] = generation
+    return state
+
+
 class Sender(threading.Thread):
     def __init__(self, client, request):
         super().__init__(daemon=True)
@@ -136,26 +157,29 @@ def run(options, directory):
     model = Model(root, chance)
     wrong, counts = [], {kind: 0 for kind in KINDS}
     outcomes = {"none of it": 0, "half of it": 0, "all of it": 0}
-    told, long, begin = 0, {}, time.monotonic()
+    told, altered, long, begin = 0, 0, {}, time.monotonic()
     pending = None
 
     def check(server):
         """After a start: what the last change came to. The first answer is one that the journal has no part in."""
         nonlocal pending
-        server.client.post("/v1/describe", file="f1.txt")
+        server.client.send("POST", "/v1/describe", body={"file": "f1.txt"})
         if pending is None:
             return
-        kind, before, after, reply = pending
-        state, torn = model.found([before, after])
-        if torn or state not in (before, after):
-            wrong.append(f"{kind}: {torn or state} is neither {before} nor {after}")
-        if reply and reply[0] == 200 and state != after:
+        kind, before, after, reply, theirs = pending
+        state, torn = model.found([before, after] if theirs is None else [theirs])
+        if torn or state not in ([before, after] if theirs is None else [theirs]):
+            wrong.append(f"{kind}: {torn or state} is neither {before} nor {after}, altered to {theirs}")
+        is_told = bool(reply and reply[0] == 200)
+        if is_told and theirs is None and state != after:
             wrong.append(f"{kind}: told that it was made, and it is not")
         if left := model.temporary():
             wrong.append(f"{kind}: left over: {left}")
         model.state = state
         pending = None
         changes = server.client.get("/v1/changes", limit=1)["changes"]
+        if is_told and (not changes or changes[0]["change"] != reply[1]["change"]):
+            wrong.append(f"{kind}: told that it was made, and it is not in the list of changes; altered to {theirs}")
         made = state == after and before != after
         model.undo = (changes[0]["change"], before) if made and changes else None
 
@@ -178,8 +202,8 @@ def run(options, directory):
             }
             sender.start()
             sender.sent.wait()
-            if number % 10 == 0:
-                # Every tenth change shows how long one takes, and is killed as soon as it is answered.
+            if number % 4 == 0:
+                # Every fourth change shows how long one takes, and is killed as soon as it is answered.
                 asked = time.perf_counter()
                 sender.join(60.0)
                 took = time.perf_counter() - asked
@@ -199,11 +223,15 @@ def run(options, directory):
         told += bool(sender.reply)
         if sender.reply and sender.reply[0] != 200:
             wrong.append(f"{kind}: refused: {str(sender.reply[1])[:300]}")
-        pending = kind, before, after, sender.reply
+        theirs = None
+        if state == after and before != after and sender.reply and sender.reply[0] == 200 and chance.random() < 0.5:
+            theirs = alter(model, before, after)
+            altered += 1
+        pending = kind, before, after, sender.reply, theirs
     seconds = time.monotonic() - begin
     kills = sum(counts.values())
     print(f"{kills} kills in {seconds:.0f} s ({counts}); a change takes {', '.join(f'{k} {v * 1e3:.1f} ms' for k, v in long.items())}")
-    print(f"on the disk right after the kill: {outcomes}; {told} were answered before it")
+    print(f"on the disk right after the kill: {outcomes}; {told} were answered before it, {altered} of them altered by somebody before the next start")
     print(f"torn, half made, falsely told or left over: {len(wrong)}")
     for it in wrong[:20]:
         print(f"  {it}", file=sys.stderr)

@@ -93,7 +93,7 @@ impl Writer {
         self.look_into_journal();
         let turn = self.turns.take()?;
         if turn.interrupted
-            && let Err(error) = mend(&self.disk, &self.journal)
+            && let Err(error) = mend(&self.disk, &self.journal, &turn)
         {
             tracing::error!(%error, "a change that was interrupted is perhaps half made");
             turn.leave_unfinished();
@@ -137,7 +137,14 @@ impl Writer {
         })?;
         match self.disk.write(&token, &writes) {
             Ok(notes) => {
+                let entered = turn.enter(&token);
                 self.journal.settle(token.clone(), Verdict::Done);
+                // Then the journal's own note is waited for.
+                if let Err(error) = entered
+                    && let Err(also) = self.journal.unfinished(journal::key(&self.root), RECORD)
+                {
+                    tracing::error!(%error, %also, "a change was made; a kill right now would have it looked at anew");
+                }
                 drop(turn);
                 Ok((token, notes))
             }

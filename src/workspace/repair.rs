@@ -1,13 +1,14 @@
 //! What a kill or a power cut left of a change is put right before anything is answered. The journal says what was to
-//! be done; hashes tell how far it came. A change whose files are all new is done. Any other is taken back, since
-//! whoever asked for it was never told that it was made. What somebody else has written since is left alone.
+//! be done, and the turn which changes were made: those are done, whatever has become of their files since. Of any
+//! other the files tell how far it came. If all are new it is done, else it is taken back, since whoever asked for it
+//! was never told that it was made. What somebody else has written since is left alone.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::disk::{Disk, Located, Write};
 use super::journal::{self, Entry, EntryFile, Journal, Verdict};
-use super::turn::Turns;
+use super::turn::{Turn, Turns};
 use crate::model::{Error, Result};
 
 const DEADLINE: Duration = Duration::from_secs(20);
@@ -20,15 +21,16 @@ pub fn repair(disk: &Disk, journal: &Journal, turns: &mut Turns) -> Result<()> {
     }
     // Only who has the turn knows that nobody is at it right now.
     let turn = turns.take()?;
-    mend(disk, journal).inspect_err(|_| turn.leave_unfinished())
+    mend(disk, journal, &turn).inspect_err(|_| turn.leave_unfinished())
 }
 
 /// The same for who has the turn.
-pub fn mend(disk: &Disk, journal: &Journal) -> Result<()> {
+pub fn mend(disk: &Disk, journal: &Journal, turn: &Turn) -> Result<()> {
     let key = journal::key(disk.root());
     // The youngest first: an older one may have left what the younger began with.
     for entry in journal.unfinished(key, DEADLINE)?.into_iter().rev() {
-        match settle(disk, &entry) {
+        let settled = if turn.was_made(&entry.id) { Ok(finish(disk, &entry)) } else { settle(disk, &entry) };
+        match settled {
             Ok(verdict) => {
                 tracing::warn!(change = entry.id, ?verdict, "a change was interrupted; it was put right");
                 journal.settle(entry.id, verdict);
@@ -50,6 +52,14 @@ enum Stands {
     New,
     /// Somebody else has written it since, or it cannot be read.
     Other,
+}
+
+/// A change that was made stays. Nothing of it is looked at but what was to be thrown away.
+fn finish(disk: &Disk, entry: &Entry) -> Verdict {
+    for located in entry.files.iter().filter_map(|it| disk.locate(&it.file).ok()) {
+        disk.sweep(&located, &entry.id);
+    }
+    Verdict::Done
 }
 
 fn settle(disk: &Disk, entry: &Entry) -> Result<Verdict> {
@@ -116,6 +126,7 @@ mod tests {
     use crate::config::JournalBounds;
     use crate::workspace::change::Cause;
 
+    const TOKEN: &str = "01HZY8Q3T4V5W6X7Y8Z9A0BCDE";
     const BOUNDS: JournalBounds = JournalBounds { keep: Duration::from_secs(3600), max_bytes: 1 << 30 };
 
     fn file(name: &str, old: Option<&str>, new: Option<&str>) -> EntryFile {
@@ -132,6 +143,11 @@ mod tests {
 
     /// A change of four files, of which so many were made, and what is there afterwards. `theirs` is written before.
     fn check(made: usize, theirs: Option<(&str, &str)>, expected: [Option<&str>; 4], verdict: Verdict) {
+        check_told(false, made, theirs.as_slice(), expected, verdict);
+    }
+
+    /// `told`: whoever asked for the change was told that it was made.
+    fn check_told(told: bool, made: usize, theirs: &[(&str, &str)], expected: [Option<&str>; 4], verdict: Verdict) {
         let home = tempfile::tempdir().unwrap();
         let root = home.path().join("w");
         fs::create_dir(&root).unwrap();
@@ -156,13 +172,13 @@ mod tests {
         for (number, file) in files.iter().enumerate() {
             put(&file.file, if number < made { file.new.as_deref() } else { file.old.as_deref() });
         }
-        if let Some((name, text)) = theirs {
+        for (name, text) in theirs {
             put(name, Some(text));
         }
-        fs::write(root.join(".semdex-01CHANGE-left"), "").unwrap();
+        fs::write(root.join(format!(".semdex-{TOKEN}-left")), "").unwrap();
         fs::write(root.join(".semdex-01OTHER-left"), "").unwrap();
         let entry = Entry {
-            id: "01CHANGE".to_owned(),
+            id: TOKEN.to_owned(),
             workspace: journal::key(disk.root()),
             made_at: i64::MAX / 2,
             revision: 1,
@@ -173,17 +189,20 @@ mod tests {
             files: files.to_vec(),
         };
         journal.begin(entry, DEADLINE).unwrap();
+        if told {
+            turns.take().unwrap().enter(TOKEN).unwrap();
+        }
 
         repair(&disk, &journal, &mut turns).unwrap();
         let read = |name: &str| fs::read_to_string(root.join(name)).ok();
         let now = files.each_ref().map(|it| read(&it.file));
         assert_eq!(now.each_ref().map(|it| it.as_deref()), expected, "{made} made, {theirs:?}");
         assert_eq!(root.join("x").exists(), expected[2].is_some(), "directories that were made for a file go with it");
-        assert!(!root.join(".semdex-01CHANGE-left").exists() && root.join(".semdex-01OTHER-left").exists());
+        assert!(!root.join(format!(".semdex-{TOKEN}-left")).exists() && root.join(".semdex-01OTHER-left").exists());
         let key = journal::key(Path::new(disk.root()));
         assert!(journal.unfinished(key.clone(), DEADLINE).unwrap().is_empty());
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let known = runtime.block_on(journal.get(key, "01CHANGE".to_owned())).unwrap();
+        let known = runtime.block_on(journal.get(key, TOKEN.to_owned())).unwrap();
         assert_eq!(known.is_some(), verdict == Verdict::Done);
     }
 
@@ -194,6 +213,16 @@ mod tests {
             check(made, None, old, Verdict::Dropped);
         }
         check(4, None, [Some("one"), None, Some("three"), Some("four")], Verdict::Done);
+    }
+
+    #[test]
+    fn a_change_that_was_told_stays_whatever_somebody_did_since() {
+        let new = [Some("one"), None, Some("three"), Some("four")];
+        check_told(true, 4, &[], new, Verdict::Done);
+        check_told(true, 4, &[("a", "1")], [Some("1"), None, Some("three"), Some("four")], Verdict::Done);
+        check_told(true, 4, &[("gone", "2")], [Some("one"), Some("2"), Some("three"), Some("four")], Verdict::Done);
+        let all = [("a", "mine"), ("gone", "mine"), ("x/y/new", "mine"), ("b", "mine")];
+        check_told(true, 4, &all, [Some("mine"); 4], Verdict::Done);
     }
 
     #[test]

@@ -16,6 +16,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(1);
 /// As long as somebody has the turn the mark begins with this.
 const BUSY: &[u8] = b"!";
+/// So many changes are remembered. Each process owes the journal the notes of its last change or two.
+const REMEMBERED: usize = 64;
+/// Of a change's token.
+const TOKEN_LENGTH: usize = 26;
 
 #[derive(Debug)]
 pub struct Turns {
@@ -31,10 +35,24 @@ pub struct Turn<'a> {
     ended: &'a str,
     /// Who had it before did not come to an end.
     pub interrupted: bool,
+    /// Changes that were made, by anyone, the newest first.
+    made: Vec<String>,
     unfinished: Cell<bool>,
 }
 
 impl Turn<'_> {
+    /// Whether this change was made, and perhaps answered. Only that of the last changes is known.
+    pub fn was_made(&self, change: &str) -> bool {
+        self.made.iter().any(|it| it == change)
+    }
+
+    /// Enters a change that is on the disk for good. From here on no kill takes it back.
+    pub fn enter(&self, change: &str) -> std::io::Result<()> {
+        let made = std::iter::once(change).chain(self.made.iter().map(String::as_str)).take(REMEMBERED);
+        let lines: String = std::iter::once(self.ended).chain(made).map(|it| format!("{it}\n")).collect();
+        self.file.write_all_at(lines.as_bytes(), 0)
+    }
+
     /// Something is left that whoever comes next is to put right.
     pub fn leave_unfinished(&self) {
         self.unfinished.set(true);
@@ -45,14 +63,15 @@ impl Turns {
     pub fn new(state_dir: &Path, root: &Path) -> Turns {
         let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
-        Turns { file: state_dir.join("turns").join(&key[..16]), opened: None, ended: format!("ended {boot}") }
+        let ended = format!("ended {}", boot.trim_end());
+        Turns { file: state_dir.join("turns").join(&key[..16]), opened: None, ended }
     }
 
     /// Since the machine was started, all who had the turn came to an end, and nobody has it.
     pub fn all_ended(&self) -> bool {
         // Where nothing tells one boot from another nothing is known.
         let knows_boot = self.ended.trim_end().contains(' ');
-        knows_boot && std::fs::read_to_string(&self.file).is_ok_and(|mark| mark == self.ended)
+        knows_boot && File::open(&self.file).is_ok_and(|it| lines_of(&it).first() == Some(&self.ended))
     }
 
     pub fn take(&mut self) -> Result<Turn<'_>> {
@@ -78,11 +97,12 @@ impl Turns {
         loop {
             match file.try_lock() {
                 Ok(()) => {
-                    let mut first = [0; BUSY.len()];
-                    let interrupted = file.read_exact_at(&mut first, 0).is_ok() && first == BUSY;
+                    let mut made = lines_of(file);
+                    let interrupted = made.first().is_some_and(|mark| mark.as_bytes().starts_with(BUSY));
+                    made.retain(|it| it.len() == TOKEN_LENGTH && it.bytes().all(|it| it.is_ascii_alphanumeric()));
                     // Without it a kill is noticed only by the journal, at the next start.
                     let _ = file.write_all_at(BUSY, 0);
-                    return Ok(Turn { file, ended: &self.ended, interrupted, unfinished: Cell::new(false) });
+                    return Ok(Turn { file, ended: &self.ended, interrupted, made, unfinished: Cell::new(false) });
                 }
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => {
@@ -95,6 +115,14 @@ impl Turns {
             }
         }
     }
+}
+
+/// The mark, and what stands below it.
+fn lines_of(file: &File) -> Vec<String> {
+    const MOST_BYTES: usize = 4096;
+    let mut bytes = vec![0; MOST_BYTES];
+    let length = file.read_at(&mut bytes, 0).unwrap_or_default();
+    String::from_utf8_lossy(&bytes[..length]).lines().map(str::to_owned).collect()
 }
 
 fn open(file: &Path) -> std::io::Result<File> {
@@ -160,6 +188,28 @@ mod tests {
             }
             assert!(another.all_ended());
         }
+    }
+
+    #[test]
+    fn changes_that_were_made_are_remembered_whoever_dies() {
+        let home = tempfile::tempdir().unwrap();
+        let mut turns = Turns::new(home.path(), Path::new("/w"));
+        let token = |number: usize| format!("01{number:024}");
+        for number in 0..100 {
+            let turn = turns.take().unwrap();
+            assert!(!turn.was_made(&token(number)));
+            turn.enter(&token(number)).unwrap();
+        }
+        // As a kill leaves it: in the middle of the next change.
+        let turn = turns.take().unwrap();
+        turn.leave_unfinished();
+        drop(turn);
+        let mut another = Turns::new(home.path(), Path::new("/w"));
+        let turn = another.take().unwrap();
+        assert!(turn.interrupted && turn.was_made(&token(99)) && turn.was_made(&token(50)));
+        assert!(!turn.was_made(&token(1)) && !turn.was_made(&token(100)) && !turn.was_made(""));
+        drop(turn);
+        assert!(turns.all_ended());
     }
 
     #[test]

@@ -225,6 +225,49 @@ fn an_unreadable_journal_is_put_aside_and_told() {
 }
 
 #[test]
+fn what_was_answered_stays_whatever_somebody_does_before_the_next_start() {
+    let mut server = Server::on(TEXTS);
+    let mut tokens = Vec::new();
+    // Each change is answered, the server killed at once, and what it wrote altered by somebody.
+    let alterations: [(&[&str], &[(&str, &str)]); 4] = [
+        (&["a.txt", "b.txt"], &[("a.txt", "one\ntwo\n")]),
+        (&["a.txt", "b.txt"], &[("b.txt", "edited\n")]),
+        (&["a.txt", "b.txt"], &[("a.txt", "edited\n"), ("b.txt", "edited\n")]),
+        (&["a.txt"], &[("a.txt", "edited\n")]),
+    ];
+    for (files, theirs) in alterations {
+        for (name, text) in TEXTS {
+            server.home.write(name, text);
+        }
+        let edits: Vec<Value> = files
+            .iter()
+            .map(|file| json!({"file": file, "search_context": if *file == "a.txt" { "two" } else { "three" }, "replacement": "changed"}))
+            .collect();
+        let (status, made) = server.post("/v1/edit", &json!({"edits": edits}));
+        server.signal(rustix::process::Signal::KILL);
+        server.wait();
+        assert_eq!((status, &made["applied"]), (200, &json!(true)), "{made}");
+        tokens.push(made["change"].clone());
+        let mut expected: Vec<(&str, String)> = files.iter().map(|file| (*file, server.home.read(file))).collect();
+        for (name, text) in theirs {
+            server.home.write(name, text);
+            expected.iter_mut().filter(|it| it.0 == *name).for_each(|it| (*text).clone_into(&mut it.1));
+        }
+        server = server.beside(&["--trust"]);
+        let (_, changes) = server.get("/v1/changes");
+        let listed: Vec<&Value> = changes["changes"].as_array().unwrap().iter().map(|it| &it["change"]).collect();
+        assert_eq!(listed, tokens.iter().rev().collect::<Vec<_>>(), "{theirs:?}");
+        for (file, text) in expected {
+            assert_eq!(server.home.read(file), text, "{file}, {theirs:?}");
+        }
+    }
+    // What was not altered since can be taken back: its files are as the change left them.
+    server.home.write("a.txt", "one\nchanged\n");
+    assert_eq!(undo(&server, &tokens[3]).0, 200);
+    assert_eq!(server.home.read("a.txt"), "one\ntwo\n");
+}
+
+#[test]
 fn two_servers_of_one_workspace_share_its_journal() {
     let first = Server::on(TEXTS);
     let second = first.beside(&["--trust"]);
