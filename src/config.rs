@@ -4,11 +4,13 @@ mod listen;
 mod root;
 mod settings;
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use listen::Listen;
 pub use root::find_root;
@@ -28,6 +30,7 @@ pub struct Config {
     pub journal: JournalBounds,
     /// The user's own file. A workspace's may say otherwise.
     user: settings::Keys,
+    own_paths: Arc<[PathBuf]>,
 }
 
 /// What of the command line bears on the configuration.
@@ -70,7 +73,15 @@ impl Config {
                 Err(_) => settings::UserDocument::default(),
             },
         };
+        // Those of servers that were started with other variables, too.
+        let own = [("XDG_STATE_HOME", ".local/state"), ("XDG_CACHE_HOME", ".cache"), ("XDG_CONFIG_HOME", ".config")];
+        let bases = own.iter().flat_map(|(variable, default)| {
+            [absolute(variable), absolute("HOME").map(|home| home.join(default))].into_iter().flatten()
+        });
+        let own_paths: BTreeSet<PathBuf> =
+            bases.map(|base| base.join("semdex")).chain(flags.config_file.clone()).collect();
         Ok(Config {
+            own_paths: own_paths.into_iter().collect(),
             state_dir: below_home("XDG_STATE_HOME", ".local/state")?,
             cache_dir: below_home("XDG_CACHE_HOME", ".cache")?,
             trust: flags.trust,
@@ -78,6 +89,12 @@ impl Config {
             journal: document.journal.bounds(),
             user: settings::Keys { limits: document.limits, go: document.go, rust: document.rust },
         })
+    }
+
+    /// Where semdex keeps files of its own, which are part of no workspace: token, trust and journal, what it builds, and
+    /// its configuration.
+    pub fn own_paths(&self) -> Arc<[PathBuf]> {
+        self.own_paths.clone()
     }
 
     /// What counts in one workspace: its own `semdex.toml` over the user's file over the defaults. What starts

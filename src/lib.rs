@@ -1,6 +1,7 @@
 //! semdex: a type-aware code knowledge service. The modules in reading order.
 
 pub mod api;
+pub mod beneath;
 pub mod cli;
 pub mod config;
 pub mod lang;

@@ -10,6 +10,11 @@ use std::path::{Path, PathBuf};
 
 use toml::Table;
 
+use crate::beneath::read_file;
+
+/// Of a manifest.
+const LONGEST_FILE: usize = 10 << 20;
+
 /// The root of the workspace that contains this directory, in canonical form.
 pub fn find_root(start: &Path) -> io::Result<PathBuf> {
     find_root_below(start, std::env::home_dir().as_deref())
@@ -115,10 +120,8 @@ fn uses(root: &Path, text: &str, module: &Path) -> bool {
 
 /// The text of a regular file; whatever else has the name (a FIFO would never end) is not a manifest.
 fn read_text(path: &Path) -> Option<String> {
-    if !path.is_file() {
-        return None;
-    }
-    fs::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    let bytes = read_file(path, LONGEST_FILE).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

@@ -3,15 +3,16 @@
 //! only where it is trusted.
 
 use std::fmt;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::CWD;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 
 use super::ConfigError;
+use crate::beneath;
 
 /// What counts in one workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +58,7 @@ const DEFAULT_MAX_FILE_BYTES: u64 = 10 << 20;
 /// Offsets have 32 bits, with room to spare.
 const LARGEST_MAX_FILE_BYTES: u64 = 1 << 30;
 /// A configuration is short; what is longer is something else.
-const LONGEST_FILE: u64 = 1 << 20;
+const LONGEST_FILE: usize = 1 << 20;
 
 impl Settings {
     pub(super) fn new(workspace: &Keys, user: &Keys, trusted: bool) -> Settings {
@@ -150,9 +151,8 @@ struct Size(u64);
 struct FileSize(u64);
 
 pub(super) fn read_user(path: &Path) -> Result<UserDocument, ConfigError> {
-    let unreadable = |source| ConfigError::Unreadable { path: path.to_path_buf(), source };
-    let metadata = fs::metadata(path).map_err(unreadable)?;
-    read(path, &metadata)
+    let read = beneath::read_file(path, LONGEST_FILE);
+    parse(path, &read.map_err(|source| unreadable(path, source))?)
 }
 
 pub(super) fn read_user_if_any(path: &Path) -> Result<UserDocument, ConfigError> {
@@ -164,24 +164,32 @@ pub(super) fn read_user_if_any(path: &Path) -> Result<UserDocument, ConfigError>
 
 pub(super) fn read_workspace_if_any(path: &Path) -> Result<Keys, ConfigError> {
     // Links are not followed: a file outside is no business of the workspace's.
-    match fs::symlink_metadata(path) {
-        Ok(metadata) => read(path, &metadata),
-        Err(error) if is_absent(&error) => Ok(Keys::default()),
-        Err(source) => Err(ConfigError::Unreadable { path: path.to_path_buf(), source }),
+    match beneath::read_at(CWD, path, LONGEST_FILE) {
+        Ok(content) => parse(path, &content.bytes),
+        Err(error) => match io::Error::from(error) {
+            error if is_absent(&error) => Ok(Keys::default()),
+            source => Err(unreadable(path, source)),
+        },
     }
+}
+
+fn unreadable(path: &Path, source: io::Error) -> ConfigError {
+    let source = match source.kind() {
+        io::ErrorKind::InvalidInput | io::ErrorKind::FileTooLarge | io::ErrorKind::IsADirectory => {
+            io::Error::other("not a regular file of at most 1 MiB")
+        }
+        _ => source,
+    };
+    ConfigError::Unreadable { path: path.to_path_buf(), source }
 }
 
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn read<T: DeserializeOwned>(path: &Path, metadata: &fs::Metadata) -> Result<T, ConfigError> {
-    let unreadable = |source| ConfigError::Unreadable { path: path.to_path_buf(), source };
-    if !metadata.is_file() || metadata.len() > LONGEST_FILE {
-        return Err(unreadable(io::Error::other("not a regular file of at most 1 MiB")));
-    }
-    let text = fs::read_to_string(path).map_err(unreadable)?;
-    toml::from_str(&text).map_err(|error| {
+fn parse<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, ConfigError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| unreadable(path, io::Error::other(error)))?;
+    toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         ConfigError::Invalid { path: path.to_path_buf(), line, detail: with_nearest(error.message()) }
@@ -294,6 +302,8 @@ fn absolute_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Path
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn parse<T>(text: &str, read: impl Fn(&Path) -> Result<T, ConfigError>) -> Result<T, String> {
@@ -398,6 +408,10 @@ mod tests {
         assert!(read_workspace_if_any(&path).is_ok(), "a missing file says nothing");
         assert!(read_workspace_if_any(&path.join("below")).is_ok());
         std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        let error = read_workspace_if_any(&path).unwrap_err().to_string();
+        assert!(error.contains("not a regular file"), "{error}");
+        fs::remove_file(&path).unwrap();
+        rustix::fs::mkfifoat(CWD, &path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
         let error = read_workspace_if_any(&path).unwrap_err().to_string();
         assert!(error.contains("not a regular file"), "{error}");
     }

@@ -1,14 +1,16 @@
 //! How the writer learns what others did: the barrier, and comparing the texts with what stands on the disk.
 
-use std::collections::BTreeSet;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::change::{Cause, with_edits};
 use super::disk;
-use super::watch::{Seen, Watcher, is_listed, present, walk};
+use super::watch::{Seen, Texts, Watcher, walk};
 use super::writer::Writer;
+use crate::beneath::Tree;
 use crate::model::{Code, Error, FileEdit, Missing, MissingCode, Result};
 
 /// How long the file system may take to tell what has happened.
@@ -64,20 +66,15 @@ impl Writer {
     fn compare(&self, paths: &BTreeSet<PathBuf>) -> Result<Vec<FileEdit>> {
         let mut edits = Vec::new();
         let mut seen = BTreeSet::new();
+        let mut texts = OpenTrees::default();
         for path in paths {
-            let root = self.root_of(path);
-            let now = if is_listed(root, path) { self.read(path)? } else { None };
-            if let Some((name, text)) = now {
-                self.differs(name, Some(text), &mut seen, &mut edits);
-            } else {
-                self.differs(self.name_of(path), None, &mut seen, &mut edits);
-            }
+            let text = self.read_with(&mut texts, path)?;
+            self.differs(self.name_of(path), text, &mut seen, &mut edits);
             // It may have been a directory, or be one that was moved here.
             let name = self.name_of(path);
             let below: Vec<String> = self.files.below(&name).map(|it| it.path.to_string()).collect();
             for name in below {
-                let path = self.absolute(&name);
-                let text = if is_listed(root, &path) { self.read(&path)?.map(|it| it.1) } else { None };
+                let text = self.read_with(&mut texts, &self.absolute(&name))?;
                 self.differs(name, text, &mut seen, &mut edits);
             }
         }
@@ -87,7 +84,7 @@ impl Writer {
     fn compare_all(&mut self) -> Result<Vec<FileEdit>> {
         let listed = match &mut self.watcher {
             Some(watcher) => watcher.rescan(),
-            None => walk(&self.root),
+            None => walk(self.disk.tree()),
         };
         self.note_watching();
         let listed = listed.map_err(|error| {
@@ -99,9 +96,10 @@ impl Writer {
         })?;
         let mut edits = Vec::new();
         let mut seen = BTreeSet::new();
+        let mut texts = OpenTrees::default();
         for path in &listed {
-            if let Some((name, text)) = self.read(path)? {
-                self.differs(name, Some(text), &mut seen, &mut edits);
+            if let Some(text) = self.read_with(&mut texts, path)? {
+                self.differs(self.name_of(path), Some(text), &mut seen, &mut edits);
             }
         }
         let gone: Vec<String> =
@@ -132,17 +130,17 @@ impl Writer {
         }
     }
 
-    /// A file's name and text; `None` for what is no text, too large or gone. That it cannot be read just now (a failing
-    /// disk, no file descriptors left) does not mean that it is gone.
+    /// A file's name and text; `None` for what is no text, too large, gone, or no file of the workspace. That it cannot
+    /// be read just now (a failing disk, no file descriptors left) does not mean that it is gone.
     pub(super) fn read(&self, path: &Path) -> Result<Option<(String, Arc<str>)>> {
-        let read = || {
-            let Some(metadata) = present(std::fs::metadata(path))? else { return Ok(None) };
-            if metadata.len() > self.settings.max_file_bytes {
-                return Ok(None);
-            }
-            present(std::fs::read(path))
-        };
-        let bytes = read().map_err(|error: std::io::Error| {
+        let text = self.read_with(&mut OpenTrees::default(), path)?;
+        Ok(text.map(|it| (self.name_of(path), it)))
+    }
+
+    /// The same for one file of many.
+    fn read_with(&self, texts: &mut OpenTrees, path: &Path) -> Result<Option<Arc<str>>> {
+        let most = usize::try_from(self.settings.max_file_bytes).unwrap_or(usize::MAX);
+        let bytes = texts.of(&self.tree_of(path)).and_then(|it| it.read(path, most)).map_err(|error| {
             tracing::error!(%error, path = %path.display(), "a file cannot be read");
             let detail = format!(
                 "`{}` cannot be read at the moment ({error}), so no answer could be true: ask again",
@@ -150,8 +148,7 @@ impl Writer {
             );
             Error::new(Code::NotReady, detail)
         })?;
-        let text = bytes.as_deref().and_then(disk::text_of).map(Arc::from);
-        Ok(text.map(|it| (self.name_of(path), it)))
+        Ok(bytes.as_deref().and_then(disk::text_of).map(Arc::from))
     }
 
     fn name_of(&self, path: &Path) -> String {
@@ -162,7 +159,23 @@ impl Writer {
         self.root.join(name)
     }
 
-    fn root_of(&self, path: &Path) -> &Path {
-        self.outside_roots.iter().find(|it| path.starts_with(it)).unwrap_or(&self.root)
+    fn tree_of(&self, path: &Path) -> Tree {
+        match self.outside_roots.iter().find(|it| path.starts_with(it)) {
+            Some(root) => Tree::named(root.clone(), self.disk.tree().forbidden().clone()),
+            None => self.disk.tree().clone(),
+        }
+    }
+}
+
+/// The trees that are read from, each entered once.
+#[derive(Default)]
+struct OpenTrees(BTreeMap<PathBuf, Texts>);
+
+impl OpenTrees {
+    fn of(&mut self, tree: &Tree) -> std::io::Result<&mut Texts> {
+        Ok(match self.0.entry(tree.root().to_path_buf()) {
+            Entry::Occupied(texts) => texts.into_mut(),
+            Entry::Vacant(place) => place.insert(Texts::of(tree)?),
+        })
     }
 }

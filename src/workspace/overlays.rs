@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::change::Cause;
-use super::watch::is_listed;
 use super::writer::Writer;
 use super::{disk, journal};
 use crate::lang::files::{File, Files};
@@ -160,9 +159,8 @@ impl Writer {
     /// What the disk has of a file is seen again.
     fn show_disk(&mut self, file: &str) {
         let path = self.root.join(file);
-        let now = if is_listed(&self.root, &path) { self.read(&path) } else { Ok(None) };
         // What cannot be read now is looked at again before the next answer.
-        let now = now.unwrap_or_else(|_| {
+        let now = self.read(&path).unwrap_or_else(|_| {
             self.unread.insert(path);
             None
         });

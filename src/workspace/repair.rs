@@ -151,7 +151,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let root = home.path().join("w");
         fs::create_dir(&root).unwrap();
-        let (disk, state) = (Disk::new(&root).unwrap(), home.path().join("state"));
+        let (disk, state) = (Disk::new(&root, Arc::default()).unwrap(), home.path().join("state"));
         let (journal, mut turns) = (Journal::new(&state, BOUNDS), Turns::new(&state, &root));
         let files = [
             file("a", Some("1"), Some("one")),

@@ -26,7 +26,6 @@ mod tests;
 mod walk;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::fs;
 use std::io;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
@@ -35,12 +34,16 @@ use std::time::{Duration, Instant};
 
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind, RenameMode};
 use notify::{INotifyWatcher, RecursiveMode, Watcher as _};
+use rustix::fs::FileType;
 
 use aliases::Aliases;
 use cookie::Cookie;
 use inbox::{Inbox, Mail, Touch};
-use place::{Identity, identity_of, is_remote, stands_at};
-pub use walk::{is_ignored_dir, is_listed, present, walk};
+use place::{identity_of, is_remote};
+pub use walk::{Texts, is_listed, walk};
+use walk::{enter, present};
+
+use crate::beneath::{Identity, Reader, Tree};
 
 /// What may have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,7 +82,7 @@ pub struct Watcher {
 
 #[derive(Debug)]
 struct Root {
-    path: PathBuf,
+    tree: Tree,
     /// What stood there when it was watched.
     identity: Option<Identity>,
 }
@@ -108,27 +111,25 @@ struct Bounds {
 const BOUNDS: Bounds = Bounds { paths: 16_384, directories: usize::MAX };
 
 impl Watcher {
-    /// Watches every directory below the roots, and a private directory for cookies, made in `cookie_dir` and removed
-    /// on drop, with the same inotify instance. Returns when all watches are set, with all files found; paths are
-    /// below the roots' canonical paths. `wake` is called, from another thread, when something has arrived for the
+    /// Watches every directory of the trees, and a private directory for cookies, made in `cookie_dir` and removed on
+    /// drop, with the same inotify instance. Returns when all watches are set, with all files found. `wake` is called, from another thread, when something has arrived for the
     /// first time since the last look; it must not block.
     pub fn start(
-        roots: &[PathBuf],
+        trees: &[Tree],
         cookie_dir: &Path,
         wake: impl Fn() + Send + Sync + 'static,
     ) -> io::Result<(Watcher, Vec<PathBuf>)> {
-        Watcher::start_within(BOUNDS, roots, cookie_dir, Arc::new(wake))
+        Watcher::start_within(BOUNDS, trees, cookie_dir, Arc::new(wake))
     }
 
     fn start_within(
         bounds: Bounds,
-        roots: &[PathBuf],
+        trees: &[Tree],
         cookie_dir: &Path,
         wake: Arc<dyn Fn() + Send + Sync>,
     ) -> io::Result<(Watcher, Vec<PathBuf>)> {
-        let roots = roots.iter().map(|root| Ok(Root { path: fs::canonicalize(root)?, identity: None }));
         let mut watcher = Watcher {
-            roots: roots.collect::<io::Result<_>>()?,
+            roots: trees.iter().map(|tree| Root { tree: tree.clone(), identity: None }).collect(),
             cookie_dir: cookie_dir.to_path_buf(),
             bounds,
             wake,
@@ -145,14 +146,16 @@ impl Watcher {
     }
 
     /// Watches one more tree, and answers with its files.
-    pub fn add_root(&mut self, root: &Path) -> io::Result<Vec<PathBuf>> {
-        let path = fs::canonicalize(root)?;
-        if !self.is_root(&path) {
-            self.roots.push(Root { path: path.clone(), identity: None });
+    pub fn add_root(&mut self, tree: &Tree) -> io::Result<Vec<PathBuf>> {
+        if tree.identity().is_none() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        if !self.is_root(tree.root()) {
+            self.roots.push(Root { tree: tree.clone(), identity: None });
         }
         let mut files = BTreeSet::new();
-        self.watch_root(&path, &mut files)?;
-        if self.instance.is_some() { Ok(files.into_iter().collect()) } else { walk(&path) }
+        self.watch_root(tree, &mut files)?;
+        if self.instance.is_some() { Ok(files.into_iter().collect()) } else { walk(tree) }
     }
 
     /// What has arrived so far, without waiting for more. Where there is nothing that could arrive, nothing has.
@@ -200,14 +203,14 @@ impl Watcher {
         if self.lacks.is_none() {
             self.open_instance()?;
             for index in 0..self.roots.len() {
-                let root = self.roots[index].path.clone();
-                self.watch_root(&root, &mut files)?;
+                let tree = self.roots[index].tree.clone();
+                self.watch_root(&tree, &mut files)?;
             }
         }
         if self.lacks.is_some() {
             files.clear();
             for root in &self.roots {
-                files.extend(walk(&root.path)?);
+                files.extend(walk(&root.tree)?);
             }
         }
         Ok(files.into_iter().collect())
@@ -223,7 +226,7 @@ impl Watcher {
             Mail::Paths(paths) => self.look_at(paths),
             Mail::Lost => return self.give_in(),
         };
-        let moved = self.roots.iter().any(|root| identity_of(&root.path).ok() != Some(root.identity));
+        let moved = self.roots.iter().any(|root| root.tree.identity() != root.identity);
         match seen {
             Ok(seen) if !self.stale && !moved && self.lacks.is_none() => Seen::Paths(seen),
             _ => self.give_in(),
@@ -239,6 +242,7 @@ impl Watcher {
     fn look_at(&mut self, touched: BTreeMap<PathBuf, Touch>) -> io::Result<BTreeSet<PathBuf>> {
         let mut seen = BTreeSet::new();
         let mut rechecked: Option<PathBuf> = None;
+        let mut readers: Vec<Reader> = Vec::new();
         for (path, touch) in touched {
             // The parent stood before it, and everything below it was looked at just now.
             if rechecked.as_ref().is_some_and(|directory| path.starts_with(directory)) {
@@ -264,13 +268,19 @@ impl Watcher {
                 continue;
             }
             if touch == Touch::Structure {
-                let metadata = walk::look(&path)?;
-                let is_directory = metadata.as_ref().is_some_and(|found| found.is_dir());
-                if is_directory || self.directories.contains_key(&path) {
+                if !readers.iter().any(|it| path.starts_with(it.root())) {
+                    readers.extend(self.reader_of(&path)?);
+                }
+                let found = match readers.iter().find(|it| path.starts_with(it.root())) {
+                    Some(reader) => walk::look(reader, &path)?,
+                    None => None,
+                };
+                let kind = found.as_ref().map(|it| FileType::from_raw_mode(it.st_mode));
+                if kind == Some(FileType::Directory) || self.directories.contains_key(&path) {
                     self.recheck(&path, &mut seen)?;
                     rechecked = Some(path.clone());
                 }
-                self.stale |= self.aliases.note(&path, metadata.as_ref());
+                self.stale |= self.aliases.note(&path, found.as_ref());
             }
             seen.insert(path);
         }
@@ -286,7 +296,7 @@ impl Watcher {
         seen.insert(directory.to_path_buf());
         self.forget(directory);
         self.stale |= self.watch_below(directory, seen)?;
-        let nested = self.roots.iter().map(|root| root.path.clone());
+        let nested = self.roots.iter().map(|root| root.tree.root().to_path_buf());
         let nested: Vec<_> = nested.filter(|root| root.starts_with(directory) && root != directory).collect();
         for root in nested {
             self.stale |= self.watch_below(&root, seen)?;
@@ -294,30 +304,40 @@ impl Watcher {
         Ok(())
     }
 
-    fn watch_root(&mut self, root: &Path, files: &mut BTreeSet<PathBuf>) -> io::Result<()> {
-        let identity = identity_of(root)?;
-        if let Some(known) = self.roots.iter_mut().find(|known| known.path == root) {
+    fn watch_root(&mut self, tree: &Tree, files: &mut BTreeSet<PathBuf>) -> io::Result<()> {
+        let identity = tree.identity();
+        if let Some(known) = self.roots.iter_mut().find(|known| known.tree.root() == tree.root()) {
             known.identity = identity;
         }
         // More names of a file than one are no news here: all of them are found.
-        self.watch_below(root, files)?;
+        self.watch_below(tree.root(), files)?;
         Ok(())
+    }
+
+    /// The way into the innermost tree that a path lies in; `None` if there is none (any more).
+    fn reader_of(&self, path: &Path) -> io::Result<Option<Reader>> {
+        let around = self.roots.iter().map(|root| &root.tree).filter(|tree| path.starts_with(tree.root()));
+        match around.max_by_key(|tree| tree.root().as_os_str().len()) {
+            Some(tree) => enter(tree),
+            None => Ok(None),
+        }
     }
 
     /// Watches a directory and all below it, each before it is listed, and adds the files. True if one of them has
     /// more hard links than were known, perhaps elsewhere in the tree.
     fn watch_below(&mut self, top: &Path, files: &mut BTreeSet<PathBuf>) -> io::Result<bool> {
         let mut linked = false;
+        let Some(reader) = self.reader_of(top)? else { return Ok(false) };
         let mut pending = vec![top.to_path_buf()];
         while let Some(directory) = pending.pop() {
             let is_root = self.is_root(&directory);
             if !is_root && directory.file_name().is_some_and(walk::is_ignored_dir_name) {
                 continue;
             }
-            if !self.watch(&directory)? {
+            if !self.watch(&reader, &directory)? {
                 continue;
             }
-            let Some(listing) = walk::list(&directory)? else {
+            let Some(listing) = walk::list(&reader, &directory)? else {
                 self.forget(&directory);
                 continue;
             };
@@ -327,28 +347,31 @@ impl Watcher {
                 }
                 continue;
             }
-            for path in listing.files.iter().chain(&listing.links) {
-                linked |= self.aliases.note(path, walk::look(path)?.as_ref());
+            for (path, found) in listing.files.iter().chain(&listing.links) {
+                linked |= self.aliases.note(path, Some(found));
             }
-            let root = self.roots.iter().find(|root| directory.starts_with(&root.path));
-            let links = listing.links.into_iter();
-            files.extend(links.filter(|link| root.is_some_and(|root| is_listed(&root.path, link))));
-            files.extend(listing.files);
+            let links = listing.links.into_iter().map(|(path, _)| path);
+            files.extend(links.filter(|link| walk::lists(&reader, link)));
+            files.extend(listing.files.into_iter().map(|(path, _)| path));
             pending.extend(listing.directories);
         }
         Ok(linked)
     }
 
     /// Sets the watch of one directory; false if there is no such directory, or no watching.
-    fn watch(&mut self, directory: &Path) -> io::Result<bool> {
-        let Some(identity) = identity_of(directory)? else { return Ok(false) };
+    fn watch(&mut self, reader: &Reader, directory: &Path) -> io::Result<bool> {
+        let Some(identity) = identity_of(reader, directory)? else { return Ok(false) };
         match self.directories.get(directory) {
             Some(known) if known.identity == identity => return Ok(true),
             Some(_) => self.forget(directory),
             None => {}
         }
         if let Some(older) = self.inodes.get(&identity).cloned() {
-            match (stands_at(identity, &older)?, stands_at(identity, directory)?) {
+            let stands_there = match self.reader_of(&older)? {
+                Some(reader) => identity_of(&reader, &older)? == Some(identity),
+                None => false,
+            };
+            match (stands_there, identity_of(reader, directory)? == Some(identity)) {
                 // The event of its leaving the older place is still on its way.
                 (false, _) => self.forget(&older),
                 (true, true) => {
@@ -383,15 +406,15 @@ impl Watcher {
                 self.stop_watching(too_many_directories());
                 return Ok(false);
             }
-            Err(error) => return present(Err(into_io(error))).map(|_: Option<()>| false),
+            Err(error) => return present::<()>(Err(into_io(error))).map(|_| false),
         }
         self.directories.insert(directory.to_path_buf(), Directory { identity, tagged: false });
         self.inodes.insert(identity, directory.to_path_buf());
         // The watch was set by name: is it on what was looked at?
-        let now = identity_of(directory)?;
+        let now = identity_of(reader, directory)?;
         if now != Some(identity) {
             self.forget(directory);
-            self.stale |= now.is_some() || walk::look(directory)?.is_some();
+            self.stale |= now.is_some() || walk::look(reader, directory)?.is_some();
             return Ok(false);
         }
         Ok(true)
@@ -445,7 +468,7 @@ impl Watcher {
     }
 
     fn is_root(&self, path: &Path) -> bool {
-        self.roots.iter().any(|root| root.path == path)
+        self.roots.iter().any(|root| root.tree.root() == path)
     }
 }
 

@@ -19,6 +19,7 @@ use super::repair::repair;
 use super::turn::Turns;
 use super::watch::{Watcher, walk};
 use super::{Inner, Published, Snapshot, Workspace, Workspaces};
+use crate::beneath::Tree;
 use crate::config::{Config, Features, Settings};
 use crate::lang::Tidied;
 use crate::lang::files::{File, Files};
@@ -139,8 +140,13 @@ pub(super) fn start(
     let settings = config.settings(&root, trusted).map_err(|error| {
         Error::new(Code::InvalidRequest, format!("the configuration of {}: {error}", root.display()))
     })?;
-    let disk =
-        Disk::new(&root).map_err(|error| Error::new(Code::UnknownWorkspace, format!("{}: {error}", root.display())))?;
+    let disk = Disk::new(&root, config.own_paths()).map_err(|error| {
+        let code = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => Code::ForbiddenRoot,
+            _ => Code::UnknownWorkspace,
+        };
+        Error::new(code, format!("{}: {error}", root.display()))
+    })?;
     let disk = Arc::new(disk);
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
     let first = Published {
@@ -214,7 +220,7 @@ impl Writer {
         let inbox = self.inbox.clone();
         let wake = move || drop(inbox.try_send(Event::Wake));
         let cookies = self.config.state_dir.join("cookies");
-        let found = match Watcher::start(std::slice::from_ref(&self.root), &cookies, wake) {
+        let found = match Watcher::start(std::slice::from_ref(self.disk.tree()), &cookies, wake) {
             Ok((watcher, found)) => {
                 self.watcher = Some(watcher);
                 self.note_watching();
@@ -222,7 +228,7 @@ impl Writer {
             }
             Err(error) => {
                 tracing::error!(%error, "the workspace cannot be watched: every answer compares it with the disk");
-                walk(&self.root)
+                walk(self.disk.tree())
             }
         };
         match found {
@@ -420,8 +426,9 @@ impl Writer {
             if self.outside_roots.contains(&root) {
                 continue;
             }
+            let tree = Tree::named(root.clone(), self.disk.tree().forbidden().clone());
             if let Some(watcher) = &mut self.watcher
-                && let Err(error) = watcher.add_root(&root)
+                && let Err(error) = watcher.add_root(&tree)
             {
                 tracing::warn!(%error, root = %root.display(), "a path dependency cannot be watched");
             }

@@ -12,16 +12,18 @@ use source::*;
 
 /// Which modules a module may use besides itself. Nothing else is lawful; a new module is entered here.
 ///
-/// `main → api, mcp, cli → ops → workspace → lang → lsp, text → model`, and `config`, `trust`, `token` below `workspace`.
+/// `main → api, mcp, cli → ops → workspace → lang → lsp, text → model`, and `config`, `trust`, `token` below `workspace`,
+/// `beneath` at the bottom.
 const ARROWS: &[(&str, &[&str])] = &[
     ("model", &[]),
+    ("beneath", &[]),
     ("text", &["model"]),
     ("lsp", &["model"]),
-    ("config", &["model"]),
+    ("config", &["beneath", "model"]),
     ("trust", &["config", "model"]),
     ("token", &["config", "model"]),
-    ("lang", &["lsp", "text", "config", "model"]),
-    ("workspace", &["lang", "text", "trust", "config", "model"]),
+    ("lang", &["lsp", "text", "config", "beneath", "model"]),
+    ("workspace", &["lang", "text", "trust", "config", "beneath", "model"]),
     ("ops", &["workspace", "lang", "text", "config", "model"]),
     // Markdown, for every face that shows answers.
     ("render", &["ops", "workspace", "lang", "text", "model"]),

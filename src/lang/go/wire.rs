@@ -10,8 +10,12 @@ use lsp_types::{DocumentDiagnosticParams, Position, Range, Uri};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use serde::{Deserialize, Serialize};
 
+use crate::beneath::read_file;
 use crate::lang::files::{File, Files};
 use crate::model::{Place, Span};
+
+/// Of a file outside of the workspace.
+const MOST_BYTES: usize = 10 << 20;
 
 /// `textDocument/diagnostic` as gopls answers it: lsp-types insists on a `kind` that gopls leaves empty.
 pub enum PullDiagnostics {}
@@ -130,8 +134,8 @@ pub fn load(files: &Files, file: &str) -> Option<Arc<File>> {
     if !file.starts_with('/') {
         return files.get(file).cloned();
     }
-    let text = std::fs::read_to_string(file).ok()?;
-    Some(Arc::new(File::new(file, text)))
+    let bytes = read_file(Path::new(file), MOST_BYTES).ok()?;
+    Some(Arc::new(File::new(file, String::from_utf8(bytes).ok()?)))
 }
 
 pub fn offset(file: &File, position: Position) -> usize {

@@ -383,6 +383,9 @@ fn load_macros(workspaces: &[ProjectWorkspace], config: &CargoConfig, missing: &
     table
 }
 
+/// Of a library.
+const LARGEST_SOURCE: usize = 64 << 20;
+
 /// The files of all source roots outside the workspace's root that no earlier step read.
 fn read_sources(
     folders: &ProjectFolders,
@@ -432,7 +435,8 @@ fn read_file(path: &AbsPath, root: &AbsPath, read: &mut HashSet<AbsPathBuf>, sou
     if path.starts_with(root) || read.contains(path) {
         return;
     }
-    if let Ok(bytes) = std::fs::read(AsRef::<Path>::as_ref(path)) {
+    // A pipe that came in its place is not waited for.
+    if let Ok(bytes) = crate::beneath::read_file(path.as_ref(), LARGEST_SOURCE) {
         read.insert(path.to_path_buf());
         sources.push((path.to_path_buf(), bytes));
     }

@@ -1,6 +1,6 @@
 //! Names, links, modes and failures, on a real file system.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use super::fault::{Plan, failing};
@@ -19,7 +19,8 @@ impl Fixture {
         let root = guard.path().join("workspace");
         fs::create_dir(&root).unwrap();
         fs::write(guard.path().join("secret"), "outside").unwrap();
-        let fixture = Fixture { disk: Disk::new(&root).unwrap(), _guard: guard };
+        let own = ["own/semdex", "state/semdex"].map(|it| root.canonicalize().unwrap().join(it));
+        let fixture = Fixture { disk: Disk::new(&root, own.into()).unwrap(), _guard: guard };
         for (name, content) in files {
             fs::create_dir_all(fixture.path(name).parent().unwrap()).unwrap();
             fs::write(fixture.path(name), content).unwrap();
@@ -114,6 +115,81 @@ fn names_stay_inside() {
     let located = fixture.disk.locate("./src//a.rs").unwrap();
     assert_eq!((located.rel.as_str(), fixture.disk.read_text(&located).unwrap().as_str()), ("src/a.rs", "a"));
     assert_eq!(located.abs, fixture.path("src/a.rs"));
+}
+
+#[test]
+fn a_uri_of_a_file_inside_is_that_file() {
+    let fixture = Fixture::new(&[("src/a b%.rs", "a"), ("ü#.txt", "u")]);
+    symlink(fixture.disk.root(), fixture.path("../alias")).unwrap();
+    let (root, alias) = (fixture.disk.root().to_str().unwrap(), fixture.path("../alias"));
+    let alias = alias.parent().unwrap().canonicalize().unwrap().join("alias");
+    let alias = alias.to_str().unwrap();
+    for (uri, expected) in [
+        (format!("file://{root}/src/a%20b%25.rs"), "src/a b%.rs"),
+        (format!("file://localhost{root}/src//./a%20b%25.rs"), "src/a b%.rs"),
+        (format!("FILE:{root}/src/a%20b%25.rs"), "src/a b%.rs"),
+        (format!("file://{root}/%C3%BC%23.txt"), "ü#.txt"),
+        (format!("file://{alias}/ü%23.txt"), "ü#.txt"),
+        (format!("file://{root}/new/x.rs"), "new/x.rs"),
+    ] {
+        assert_eq!(fixture.disk.locate(&uri).unwrap().rel, expected, "{uri}");
+    }
+    for uri in [
+        "file:///etc/passwd".to_owned(),
+        "file:///etc/nothing/x".to_owned(),
+        format!("file://{root}/../secret"),
+        format!("file://{root}/%2e%2e/secret"),
+        format!("file://{root}/src/%2E%2E/%2e%2e/secret"),
+        format!("file://elsewhere{root}/src/a%20b%25.rs"),
+        format!("file://{root}/.git/config"),
+        format!("file://{root}/%2egit/config"),
+        format!("file://{root}/own/semdex/token"),
+    ] {
+        assert_eq!(fixture.refused(&uri), Code::OutsideWorkspace, "{uri}");
+    }
+    for uri in [
+        "file://".to_owned(),
+        "file:///".to_owned(),
+        format!("file://{root}"),
+        format!("file://{root}/src/"),
+        format!("file://{root}/a%2Fb"),
+        format!("file://{root}/a%00b"),
+        format!("file://{root}/a%ffb"),
+        format!("file://{root}/a%2"),
+        format!("file://{root}/a.rs?x"),
+        format!("file://{root}/a.rs#L1"),
+        "./file:/x".to_owned(),
+        "src/file:///x/y.rs".to_owned(),
+    ] {
+        assert_eq!(fixture.refused(&uri), Code::InvalidRequest, "{uri}");
+    }
+    assert_eq!(fixture.disk.locate("file:x").unwrap().rel, "file:x", "an odd name, and no URI");
+}
+
+#[test]
+fn semdexs_own_files_are_no_part_of_a_workspace() {
+    let fixture = Fixture::new(&[("own/semdex/token", "secret"), ("a", "a"), ("own/b", "b")]);
+    symlink("own", fixture.path("link")).unwrap();
+    symlink("own/semdex/token", fixture.path("direct")).unwrap();
+    fs::hard_link(fixture.path("own/semdex/token"), fixture.path("hard")).unwrap();
+    let names = ["own/semdex/token", "own/semdex/new", "own/semdex", "link/semdex/token", "direct", "hard"];
+    // Not there yet, and not to be made by anybody else.
+    for name in names.into_iter().chain(["state/semdex/trust.json", "state/semdex"]) {
+        assert_eq!(fixture.refused(name), Code::OutsideWorkspace, "{name}");
+    }
+    // What was resolved before the directory came to be where it is.
+    let located = fixture.disk.locate("state/other/token").unwrap();
+    fs::create_dir(fixture.path("state")).unwrap();
+    fs::rename(fixture.path("own/semdex"), fixture.path("state/semdex")).unwrap();
+    symlink("semdex", fixture.path("state/other")).unwrap();
+    fixture.disk.read(&located).unwrap_err();
+    let located = Located { rel: "state/semdex/token".to_owned(), abs: PathBuf::new(), via_link: false };
+    assert_eq!(fixture.disk.read(&located).unwrap_err().code, Code::OutsideWorkspace);
+    let write = Write::new(&located, Some(blake3::hash(b"secret")), Some(b"mine"));
+    assert_eq!(fixture.disk.write("tag", &[write]).unwrap_err().error.code, Code::OutsideWorkspace);
+    assert_eq!(fixture.disk.locate("own/b").unwrap().rel, "own/b");
+    let inside = Disk::new(&fixture.path("state/semdex"), fixture.disk.tree().forbidden().clone());
+    assert_eq!(inside.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
 }
 
 #[test]

@@ -28,7 +28,8 @@ use rustix::io::Errno;
 
 use super::fault::{self, Step};
 use super::temporary::{MadeDirectories, Temporary, keep_attributes, keep_owner_and_mode};
-use super::{Disk, Doing, Found, Located, TEMPORARY_PREFIX, check_size, error, failed, open_directory, read_in, split};
+use super::{Disk, Doing, Located, TEMPORARY_PREFIX, check_size, error, failed, open_directory, read_in, split};
+use crate::beneath::Content;
 use crate::model::{Code, Error, Result};
 
 /// The new content of one file.
@@ -240,7 +241,7 @@ enum How {
     MoveBack,
     Remove,
     /// The file system cannot swap: the old file is gone, but for this.
-    WriteBack(Box<Found>),
+    WriteBack(Box<Content>),
 }
 
 impl Undo {
@@ -321,7 +322,7 @@ impl Staged<'_> {
         }
     }
 
-    fn replace(&self, old: Found) -> std::result::Result<Undo, Unswapped> {
+    fn replace(&self, old: Content) -> std::result::Result<Undo, Unswapped> {
         let (dir, temporary) = (&*self.dir, &self.temporary.name);
         match renameat_with(dir, temporary, dir, self.name, RenameFlags::EXCHANGE) {
             Ok(()) => {}
@@ -335,14 +336,14 @@ impl Staged<'_> {
         self.check_swapped_out(&old, How::SwapBack)
     }
 
-    fn delete(&self, old: &Found) -> std::result::Result<Undo, Unswapped> {
+    fn delete(&self, old: &Content) -> std::result::Result<Undo, Unswapped> {
         let dir = &*self.dir;
         renameat(dir, self.name, dir, &self.temporary.name).map_err(|errno| self.told(errno))?;
         self.check_swapped_out(old, How::MoveBack)
     }
 
     /// Whether what lies under the temporary name now is what was looked at a moment before.
-    fn check_swapped_out(&self, old: &Found, how: How) -> std::result::Result<Undo, Unswapped> {
+    fn check_swapped_out(&self, old: &Content, how: How) -> std::result::Result<Undo, Unswapped> {
         let (dir, temporary) = (&self.dir, &self.temporary.name);
         let stat = statat(&**dir, temporary, AtFlags::SYMLINK_NOFOLLOW);
         let undo = |stat| Undo { how, old: Some((dir.clone(), temporary.clone(), stat)) };
@@ -435,7 +436,7 @@ fn take_back(swapped: Vec<(&Staged, Undo)>) -> Vec<String> {
 }
 
 /// Whether what is there is what the write was made for.
-fn check(found: Option<Found>, write: &Write) -> Result<Option<Found>> {
+fn check(found: Option<Content>, write: &Write) -> Result<Option<Content>> {
     let file = &write.located.rel;
     match (found, write.expected) {
         (None, None) if write.content.is_none() => Err(failed(file, Doing::Write, Errno::NOENT)),

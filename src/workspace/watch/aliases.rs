@@ -2,11 +2,13 @@
 //! more than one hard link. They are few, so all are looked at each time.
 
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
 use std::ops::Bound;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{FileType, Stat};
+
+use crate::beneath::{Identity, identity};
 
 /// File times tick in steps of up to 10 ms, so a file can change twice within one step. What changed less than this
 /// long ago is not trusted to show its next change.
@@ -27,23 +29,23 @@ struct Alias {
 
 #[derive(Debug, PartialEq, Eq)]
 struct Print {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
+    file: Identity,
+    size: i64,
+    modified: (i64, u64),
+    changed: (i64, u64),
 }
 
 impl Aliases {
     /// Keeps an eye on a path if it is an alias, and no longer if it is none. True for one more hard link that was not
     /// known here: its other names may be anywhere in the tree.
-    pub fn note(&mut self, path: &Path, metadata: Option<&Metadata>) -> bool {
-        match metadata {
-            Some(found) if found.is_symlink() => {
+    pub fn note(&mut self, path: &Path, found: Option<&Stat>) -> bool {
+        let kind = |it: &Stat| FileType::from_raw_mode(it.st_mode);
+        match found {
+            Some(found) if kind(found) == FileType::Symlink => {
                 self.known.insert(path.to_path_buf(), Alias::of(path, true));
                 false
             }
-            Some(found) if found.is_file() && found.nlink() > 1 => {
+            Some(found) if kind(found) == FileType::RegularFile && found.st_nlink > 1 => {
                 self.known.insert(path.to_path_buf(), Alias::of(path, false)).is_none_or(|before| before.symbolic)
             }
             _ => {
@@ -81,28 +83,28 @@ impl Aliases {
 }
 
 impl Alias {
+    /// What the path leads to may lie outside of the tree. Nothing of it is opened or told but that it changed.
     fn of(path: &Path, symbolic: bool) -> Alias {
-        match fs::metadata(path) {
-            Ok(metadata) => Alias { symbolic, settled: is_settled(&metadata), print: Some(Print::of(&metadata)) },
+        match rustix::fs::stat(path) {
+            Ok(found) => Alias { symbolic, settled: is_settled(&found), print: Some(Print::of(&found)) },
             Err(_) => Alias { symbolic, settled: true, print: None },
         }
     }
 }
 
 impl Print {
-    fn of(metadata: &Metadata) -> Print {
+    fn of(found: &Stat) -> Print {
         Print {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            size: metadata.size(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
+            file: identity(found),
+            size: found.st_size,
+            modified: (found.st_mtime, found.st_mtime_nsec),
+            changed: (found.st_ctime, found.st_ctime_nsec),
         }
     }
 }
 
-fn is_settled(metadata: &Metadata) -> bool {
-    let (Ok(seconds), Ok(nanos)) = (u64::try_from(metadata.ctime()), u32::try_from(metadata.ctime_nsec())) else {
+fn is_settled(found: &Stat) -> bool {
+    let (Ok(seconds), Ok(nanos)) = (u64::try_from(found.st_ctime), u32::try_from(found.st_ctime_nsec)) else {
         return false;
     };
     let changed = UNIX_EPOCH + Duration::new(seconds, nanos);

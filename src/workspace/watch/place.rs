@@ -1,24 +1,17 @@
 //! What a directory is, whatever its name: inotify watches inodes, and not on every file system.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use rustix::fs::FileType;
+
 use super::walk::{look, present};
+use crate::beneath::{Identity, Reader, identity};
 
-/// Device and inode.
-pub(super) type Identity = (u64, u64);
-
-/// Which directory stands at a path, if one does.
-pub(super) fn identity_of(path: &Path) -> io::Result<Option<Identity>> {
-    Ok(look(path)?.filter(|found| found.is_dir()).map(|found| (found.dev(), found.ino())))
-}
-
-/// Whether a directory really stands at this path, and is not reached through a link.
-pub(super) fn stands_at(identity: Identity, path: &Path) -> io::Result<bool> {
-    let canonical = present(fs::canonicalize(path))?;
-    Ok(canonical.is_some_and(|canonical| canonical == path) && identity_of(path)? == Some(identity))
+/// Which directory of the tree stands at a path, if one does, and is not reached through a link.
+pub(super) fn identity_of(reader: &Reader, path: &Path) -> io::Result<Option<Identity>> {
+    let is_directory = |mode| FileType::from_raw_mode(mode) == FileType::Directory;
+    Ok(look(reader, path)?.filter(|found| is_directory(found.st_mode)).map(|found| identity(&found)))
 }
 
 /// Whether a directory can change without this machine's kernel knowing.

@@ -17,6 +17,18 @@ const DEADLINE: Duration = Duration::from_secs(20);
 
 type Hashes = BTreeMap<PathBuf, blake3::Hash>;
 
+fn tree(root: &Path) -> Tree {
+    Tree::new(root.to_path_buf(), Arc::default())
+}
+
+fn walk(root: &Path) -> io::Result<Vec<PathBuf>> {
+    super::walk(&tree(root))
+}
+
+fn is_listed(root: &Path, path: &Path) -> bool {
+    super::is_listed(&tree(root), path)
+}
+
 fn hashes(files: impl IntoIterator<Item = PathBuf>) -> Hashes {
     files.into_iter().filter_map(|path| Some((path.clone(), blake3::hash(&fs::read(path).ok()?)))).collect()
 }
@@ -46,7 +58,7 @@ impl Follower {
         let (wake, wakes) = sync_channel(64);
         let wake = Arc::new(move || _ = wake.try_send(()));
         let cookies = home.path().join("state");
-        let (watcher, found) = Watcher::start_within(bounds, std::slice::from_ref(&root), &cookies, wake).unwrap();
+        let (watcher, found) = Watcher::start_within(bounds, &[tree(&root)], &cookies, wake).unwrap();
         let known = hashes(found);
         let follower = Follower { home, root, watcher, wakes, known, rescans: 0 };
         assert_eq!(follower.known, hashes(walk(&follower.root).unwrap()));
@@ -257,15 +269,15 @@ fn caches_are_ignored_as_long_as_they_are_tagged() {
     follower.write("CACHEDIR.TAG", "");
     assert_eq!(follower.check(), ["CACHEDIR.TAG", "src/a"]);
     for name in [".git", "sub/.GIT", "sub/node_modules", ".semdex-dir", "target"] {
-        assert!(is_ignored_dir(&follower.path(name)), "{name}");
         follower.write(&format!("{name}/inside"), "");
         assert_eq!(follower.follow(), Seen::Paths(follower.ignored_name_only(name)));
     }
     follower.write("src/.semdex-1234", "a write in progress");
     assert_eq!(follower.check(), ["CACHEDIR.TAG", "src/a"]);
-    for name in [".github", "src", "node_modules2"] {
-        assert!(!is_ignored_dir(&follower.path(name)), "{name}");
+    for name in [".github/x", "node_modules2/x"] {
+        follower.write(name, "");
     }
+    assert_eq!(follower.check(), [".github/x", "CACHEDIR.TAG", "node_modules2/x", "src/a"]);
     assert_eq!(follower.rescans, 0);
 }
 
@@ -427,9 +439,9 @@ fn another_root_is_followed_too() {
     let mut follower = Follower::of(&["a"], BOUNDS);
     let library = fs::canonicalize(follower.home.path()).unwrap().join("library");
     write(&library.join("src/lib.rs"), "");
-    assert!(follower.watcher.add_root(&follower.outside("missing")).is_err());
-    assert_eq!(follower.watcher.add_root(&library).unwrap(), [library.join("src/lib.rs")]);
-    assert_eq!(follower.watcher.add_root(&library).unwrap(), [library.join("src/lib.rs")], "twice is once");
+    assert!(follower.watcher.add_root(&tree(&follower.outside("missing"))).is_err());
+    assert_eq!(follower.watcher.add_root(&tree(&library)).unwrap(), [library.join("src/lib.rs")]);
+    assert_eq!(follower.watcher.add_root(&tree(&library)).unwrap(), [library.join("src/lib.rs")], "twice is once");
     write(&library.join("src/lib.rs"), "changed");
     follower.write("a", "changed");
     let both = [library.join("src/lib.rs"), follower.path("a")].into();
@@ -482,7 +494,7 @@ fn the_cookies_directory_is_private_and_goes_with_the_watcher() {
     let homes = || -> Vec<PathBuf> { fs::read_dir(&cookies).unwrap().map(|entry| entry.unwrap().path()).collect() };
     let [home] = homes().try_into().unwrap();
     assert_eq!(fs::metadata(&home).unwrap().permissions().mode() & 0o777, 0o700);
-    let (other, _) = Watcher::start(&[follower.root.clone()], &cookies, || {}).unwrap();
+    let (other, _) = Watcher::start(&[tree(&follower.root)], &cookies, || {}).unwrap();
     assert_eq!(homes().len(), 2, "another watcher's is no leftover");
     drop(other);
     assert_eq!(homes(), std::slice::from_ref(&home));
@@ -498,7 +510,7 @@ fn the_cookies_directory_is_private_and_goes_with_the_watcher() {
     fs::create_dir(cookies.join(".semdex-watch-killed")).unwrap();
     File::create(cookies.join(".semdex-watch-killed/0")).unwrap();
     fs::create_dir(cookies.join("journal")).unwrap();
-    let (other, _) = Watcher::start(&[follower.root.clone()], &cookies, || {}).unwrap();
+    let (other, _) = Watcher::start(&[tree(&follower.root)], &cookies, || {}).unwrap();
     assert_eq!(homes().len(), 3, "two watchers and what is not ours");
     drop((other, follower.watcher));
     assert_eq!(homes(), [cookies.join("journal")]);
@@ -513,7 +525,7 @@ fn a_cookie_that_does_not_come_asks_for_a_rescan() {
     let (go_on, gate) = sync_channel::<()>(0);
     let gate = std::sync::Mutex::new(gate);
     let wake = move || _ = gate.lock().unwrap().recv_timeout(DEADLINE);
-    let (mut watcher, _) = Watcher::start(std::slice::from_ref(&root), &home.path().join("state"), wake).unwrap();
+    let (mut watcher, _) = Watcher::start(&[tree(&root)], &home.path().join("state"), wake).unwrap();
     write(&root.join("a"), "changed");
     let patience = Duration::from_millis(50);
     assert_eq!(watcher.barrier(patience), Err(BarrierTimedOut(patience)));
@@ -522,6 +534,79 @@ fn a_cookie_that_does_not_come_asks_for_a_rescan() {
     assert_eq!(watcher.barrier(DEADLINE), Ok(Seen::Rescan), "it stays so until the rescan");
     assert_eq!(watcher.rescan().unwrap(), [root.join("a")]);
     assert_eq!(watcher.barrier(DEADLINE), Ok(Seen::Paths(BTreeSet::new())));
+}
+
+#[test]
+fn what_is_forbidden_is_neither_listed_nor_watched() {
+    let home = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(home.path()).unwrap();
+    let (own, later) = (root.join("state/semdex"), root.join("cache/semdex"));
+    write(&own.join("token"), "secret");
+    write(&root.join("a"), "");
+    symlink("state/semdex/token", root.join("link")).unwrap();
+    fs::hard_link(own.join("token"), root.join("hard")).unwrap();
+    // Its name may lead through a link.
+    symlink("state", root.join("alias")).unwrap();
+    let tree = Tree::new(root.clone(), [root.join("alias/semdex"), later.clone()].into());
+    let (mut watcher, found) = Watcher::start(std::slice::from_ref(&tree), &own.join("cookies"), || {}).unwrap();
+    assert_eq!(found, [root.join("a")]);
+    for name in ["state/semdex/token", "alias/semdex/token", "link", "hard"] {
+        assert!(!super::is_listed(&tree, &root.join(name)), "{name}");
+        assert_eq!(Texts::of(&tree).unwrap().read(&root.join(name), 100).unwrap(), None, "{name}");
+    }
+    write(&own.join("token"), "another");
+    write(&later.join("b/c"), "comes later");
+    write(&root.join("b"), "");
+    let Ok(Seen::Paths(seen)) = watcher.barrier(DEADLINE) else { panic!("a rescan") };
+    assert!(seen.contains(&root.join("b")) && !seen.iter().any(|it| it.starts_with(&own)), "{seen:?}");
+    assert_eq!(super::walk(&tree).unwrap(), [root.join("a"), root.join("b")]);
+    assert_eq!(watcher.rescan().unwrap(), [root.join("a"), root.join("b")]);
+}
+
+#[test]
+fn a_directory_exchanged_for_a_link_shows_nothing_from_outside() {
+    let mut follower = Follower::of(&["d/e/f", "other/x"], BOUNDS);
+    write(&follower.outside("elsewhere/e/f"), "outside");
+    write(&follower.outside("elsewhere/e/g"), "outside");
+    symlink(follower.outside("elsewhere"), follower.path("swap")).unwrap();
+    let (one, two) = (follower.path("d"), follower.path("swap"));
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let swapping = {
+        let stop = stop.clone();
+        thread::spawn(move || {
+            let mut count = 0;
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                renameat_with(CWD, &one, CWD, &two, RenameFlags::EXCHANGE).unwrap();
+                count += 1;
+            }
+            // Back to where it began.
+            if count % 2 == 1 {
+                renameat_with(CWD, &one, CWD, &two, RenameFlags::EXCHANGE).unwrap();
+            }
+        })
+    };
+    let tree = tree(&follower.root);
+    let files = ["d/e/f", "d/e/g", "swap/e/f", "swap/e/g"].map(|name| follower.path(name));
+    let mut shown = 0;
+    for round in 0..3000 {
+        for file in &files {
+            let text = Texts::of(&tree).unwrap().read(file, 100).unwrap();
+            assert_ne!(text.as_deref(), Some(&b"outside"[..]), "{}", file.display());
+            shown += usize::from(text.is_some());
+        }
+        if round % 50 == 0 {
+            let listed = walk(&follower.root).unwrap();
+            assert!(!listed.iter().any(|it| it.ends_with("g")), "{listed:?}");
+            if let Ok(Seen::Rescan) = follower.watcher.barrier(DEADLINE) {
+                let listed = follower.watcher.rescan().unwrap();
+                assert!(!listed.iter().any(|it| it.ends_with("g")), "{listed:?}");
+            }
+        }
+    }
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    swapping.join().unwrap();
+    assert!(shown > 0, "what is inside was read now and then");
+    assert_eq!(follower.check(), ["d/e/f", "other/x"]);
 }
 
 /// Changes a small tree at random, in all ways that are known to be hard.

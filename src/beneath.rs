@@ -1,0 +1,434 @@
+//! Files beneath a directory, reached by handles alone, and reads that never block.
+//!
+//! A name is walked component by component, each opened relative to the one before, and no link is followed but those
+//! that are read and resolved here. So a directory that is exchanged for a link meanwhile leads nobody elsewhere. A
+//! file is looked at before it is read: a named pipe, a socket or a device in its place is refused, never waited for.
+//!
+//! Some directories are no part of any tree, wherever they lie and whatever they are called: a [`Tree`] knows them by
+//! device and inode.
+
+#[cfg(test)]
+mod tests;
+
+use std::cell::OnceCell;
+use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, lstat, openat, readlinkat, stat, statat};
+use rustix::io::Errno;
+use rustix::path::Arg;
+
+/// As many links as Linux itself follows in one name.
+const MOST_LINKS: usize = 40;
+/// A handle to walk on from. It needs no permission to read the directory.
+const STEP: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Device and inode.
+pub type Identity = (u64, u64);
+
+pub fn identity(stat: &Stat) -> Identity {
+    (stat.st_dev, stat.st_ino)
+}
+
+/// A directory, and all below it but what is forbidden.
+#[derive(Debug, Clone)]
+pub struct Tree {
+    root: PathBuf,
+    forbidden: Arc<[PathBuf]>,
+    /// The root's own name may be that of a link.
+    via_link: bool,
+}
+
+impl Tree {
+    /// The root is canonical, and may be missing. What is forbidden may be missing too.
+    pub fn new(root: PathBuf, forbidden: Arc<[PathBuf]>) -> Tree {
+        Tree { root, forbidden, via_link: false }
+    }
+
+    /// The same for a root that somebody has named, perhaps by a link: paths keep that name.
+    pub fn named(root: PathBuf, forbidden: Arc<[PathBuf]>) -> Tree {
+        Tree { root, forbidden, via_link: true }
+    }
+
+    /// The tree of a directory that is there, with nothing forbidden.
+    pub fn open(root: &Path) -> io::Result<Tree> {
+        Ok(Tree::new(root.canonicalize()?, Arc::default()))
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub fn forbidden(&self) -> &Arc<[PathBuf]> {
+        &self.forbidden
+    }
+
+    /// Whether the root is, or lies in, what is forbidden.
+    pub fn is_forbidden(&self) -> bool {
+        let forbidden = Forbidden::look(&self.forbidden);
+        let is_forbidden = |it: &Path| stat(it).is_ok_and(|it| forbidden.identities.contains(&identity(&it)));
+        self.root.ancestors().any(is_forbidden)
+    }
+
+    /// Which directory stands at the root.
+    pub fn identity(&self) -> Option<Identity> {
+        let found = if self.via_link { stat(&self.root) } else { lstat(&self.root) }.ok()?;
+        (FileType::from_raw_mode(found.st_mode) == FileType::Directory).then(|| identity(&found))
+    }
+
+    /// The way in, for one piece of work.
+    pub fn reader(&self) -> rustix::io::Result<Reader> {
+        let flags = if self.via_link { STEP.difference(OFlags::NOFOLLOW) } else { STEP };
+        let handle = openat(CWD, &self.root, flags, Mode::empty())?;
+        Ok(Reader { root: self.root.clone(), handle, forbidden: Forbidden::look(&self.forbidden) })
+    }
+
+    /// The content of a regular file. Links are followed as long as they stay in the tree.
+    pub fn read(&self, below: &Path, most: usize) -> io::Result<Vec<u8>> {
+        let reader = self.reader()?;
+        let below = reader.settle(below)?;
+        let (directory, name) = split(&below)?;
+        Ok(read_at(&reader.directory(directory)?, name, most)?.bytes)
+    }
+
+    /// The names of what a directory holds, sorted. Links are followed as long as they stay in the tree.
+    pub fn names(&self, below: &Path) -> io::Result<Vec<OsString>> {
+        let reader = self.reader()?;
+        let directory = reader.directory(&reader.settle(below)?)?;
+        let entries = entries(&directory)?.collect::<rustix::io::Result<Vec<_>>>()?;
+        let names = entries.iter().map(|it| OsString::from_vec(it.file_name().to_bytes().to_vec()));
+        let mut names: Vec<_> = names.filter(|it| it != "." && it != "..").collect();
+        names.sort();
+        Ok(names)
+    }
+}
+
+/// What is forbidden, as it stands on the disk now.
+#[derive(Debug)]
+struct Forbidden {
+    paths: Arc<[PathBuf]>,
+    /// Of directories, and of single files.
+    identities: Vec<Identity>,
+    /// What is not there, and may not be made.
+    absent: Vec<PathBuf>,
+    /// What the directories hold.
+    files: OnceCell<Vec<Identity>>,
+}
+
+impl Forbidden {
+    fn look(paths: &Arc<[PathBuf]>) -> Forbidden {
+        let (mut identities, mut absent) = (Vec::new(), Vec::new());
+        for path in paths.iter() {
+            match stat(path) {
+                Ok(found) => identities.push(identity(&found)),
+                Err(_) => absent.extend(would_be(path)),
+            }
+        }
+        Forbidden { paths: paths.clone(), identities, absent, files: OnceCell::new() }
+    }
+
+    fn check(&self, stat: &Stat) -> rustix::io::Result<()> {
+        let found = identity(stat);
+        // A hard link is another name of the same file.
+        let may_be_linked = stat.st_nlink > 1 && FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        if self.identities.contains(&found) || may_be_linked && self.files().contains(&found) {
+            return Err(Errno::XDEV);
+        }
+        Ok(())
+    }
+
+    fn files(&self) -> &[Identity] {
+        self.files.get_or_init(|| {
+            let entries = self.paths.iter().filter_map(|it| std::fs::read_dir(it).ok()).flatten().flatten();
+            entries.filter_map(|it| Some(identity(&stat(it.path()).ok()?))).collect()
+        })
+    }
+}
+
+/// The canonical path that something would have if it were made.
+fn would_be(path: &Path) -> Option<PathBuf> {
+    let (there, real) = path.ancestors().skip(1).find_map(|it| Some((it, it.canonicalize().ok()?)))?;
+    Some(real.join(path.strip_prefix(there).ok()?))
+}
+
+/// Walks and reads below the root as it stood when the reader was made.
+#[derive(Debug)]
+pub struct Reader {
+    root: PathBuf,
+    handle: OwnedFd,
+    forbidden: Forbidden,
+}
+
+/// Where a name leads to.
+#[derive(Debug)]
+pub struct Resolved {
+    /// Without links.
+    pub path: PathBuf,
+    /// Absent where nothing is there.
+    pub kind: Option<FileType>,
+    pub via_link: bool,
+}
+
+/// Why a name leads nowhere.
+#[derive(Debug)]
+pub enum Unresolved {
+    TooManyLinks,
+    /// The name goes on below this file.
+    BelowFile(PathBuf),
+    /// [`Errno::XDEV`]: it is forbidden.
+    Failed(PathBuf, Errno),
+}
+
+impl Reader {
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A directory below the root, reached without following a link; [`Errno::XDEV`] where it is forbidden.
+    pub fn directory(&self, below: &Path) -> rustix::io::Result<OwnedFd> {
+        self.directory_where(below, |_, _| true)
+    }
+
+    /// The same, with each directory on the way asked for by its name and handle; [`Errno::XDEV`] where one is refused.
+    pub fn directory_where(
+        &self,
+        below: &Path,
+        takes: impl Fn(&OsStr, &OwnedFd) -> bool,
+    ) -> rustix::io::Result<OwnedFd> {
+        let mut directory = openat(&self.handle, ".", STEP, Mode::empty())?;
+        for component in below.components() {
+            let Component::Normal(name) = component else { return Err(Errno::INVAL) };
+            directory = openat(&directory, name, STEP, Mode::empty())?;
+            self.forbidden.check(&fstat(&directory)?)?;
+            if !takes(name, &directory) {
+                return Err(Errno::XDEV);
+            }
+        }
+        Ok(directory)
+    }
+
+    /// What stands below the root, links not followed; [`Errno::XDEV`] where it is forbidden.
+    pub fn stat(&self, below: &Path) -> rustix::io::Result<Stat> {
+        let found = match below.file_name() {
+            Some(name) => {
+                let parent = below.parent().unwrap_or(Path::new(""));
+                statat(self.directory(parent)?, name, AtFlags::SYMLINK_NOFOLLOW)?
+            }
+            None => fstat(&self.handle)?,
+        };
+        self.forbidden.check(&found)?;
+        Ok(found)
+    }
+
+    /// [`Errno::XDEV`] where this is forbidden.
+    pub fn check(&self, found: &Stat) -> rustix::io::Result<()> {
+        self.forbidden.check(found)
+    }
+
+    /// Follows a name from the root, or an absolute one, link by link. It may lead out of the tree, which the path tells.
+    pub fn resolve(&self, name: &Path) -> Result<Resolved, Unresolved> {
+        let mut ahead: VecDeque<OsString> = parts(name).collect();
+        let failed = |path: &Path, errno| Unresolved::Failed(path.to_path_buf(), errno);
+        let place = if name.is_absolute() { Place::top() } else { Place::at(&self.root, &self.handle) };
+        let mut place = place.map_err(|errno| failed(&self.root, errno))?;
+        let mut links = 0;
+        while let Some(part) = ahead.pop_front() {
+            // Only a link can say so. What was walked holds no link, so that the parent is the one of the path.
+            if part == ".." {
+                place.up().map_err(|errno| failed(&place.path, errno))?;
+                continue;
+            }
+            let path = place.path.join(&part);
+            let failed = |errno| failed(&path, errno);
+            let found = match statat(&place.handle, &part, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(found) => found,
+                // What is not there may yet be made, with the directories above it.
+                Err(Errno::NOENT) if ahead.iter().all(|it| it != "..") => {
+                    let path: PathBuf = std::iter::once(path).chain(ahead.into_iter().map(PathBuf::from)).collect();
+                    if self.forbidden.absent.iter().any(|it| path.starts_with(it)) {
+                        return Err(Unresolved::Failed(path, Errno::XDEV));
+                    }
+                    return Ok(Resolved { path, kind: None, via_link: links > 0 });
+                }
+                Err(errno) => return Err(failed(errno)),
+            };
+            match FileType::from_raw_mode(found.st_mode) {
+                FileType::Symlink => {
+                    links += 1;
+                    if links > MOST_LINKS {
+                        return Err(Unresolved::TooManyLinks);
+                    }
+                    let target = readlinkat(&place.handle, &part, Vec::new()).map_err(failed)?;
+                    let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
+                    if target.is_absolute() {
+                        place = Place::top().map_err(failed)?;
+                    }
+                    parts(&target).rev().for_each(|it| ahead.push_front(it));
+                }
+                FileType::Directory => {
+                    let opened = openat(&place.handle, &part, STEP, Mode::empty()).map_err(failed)?;
+                    fstat(&opened).and_then(|it| self.forbidden.check(&it)).map_err(failed)?;
+                    place.enter(&part, opened);
+                }
+                kind if ahead.is_empty() => {
+                    self.forbidden.check(&found).map_err(failed)?;
+                    return Ok(Resolved { path, kind: Some(kind), via_link: links > 0 });
+                }
+                _ => return Err(Unresolved::BelowFile(path)),
+            }
+        }
+        Ok(Resolved { path: place.path, kind: Some(FileType::Directory), via_link: links > 0 })
+    }
+
+    /// The name without links of what a name leads to, below the root.
+    fn settle(&self, below: &Path) -> rustix::io::Result<PathBuf> {
+        let resolved = self.resolve(below).map_err(|unresolved| match unresolved {
+            Unresolved::TooManyLinks => Errno::LOOP,
+            Unresolved::BelowFile(_) => Errno::NOTDIR,
+            Unresolved::Failed(_, errno) => errno,
+        })?;
+        if resolved.kind.is_none() {
+            return Err(Errno::NOENT);
+        }
+        resolved.path.strip_prefix(&self.root).map(Path::to_path_buf).map_err(|_| Errno::XDEV)
+    }
+}
+
+/// A directory that was walked to, without links.
+struct Place {
+    path: PathBuf,
+    handle: OwnedFd,
+    /// Of the directories around it, as far as they were walked.
+    around: Vec<OwnedFd>,
+}
+
+impl Place {
+    fn at(path: &Path, handle: &OwnedFd) -> rustix::io::Result<Place> {
+        let handle = openat(handle, ".", STEP, Mode::empty())?;
+        Ok(Place { path: path.to_path_buf(), handle, around: Vec::new() })
+    }
+
+    fn top() -> rustix::io::Result<Place> {
+        let handle = openat(CWD, "/", STEP, Mode::empty())?;
+        Ok(Place { path: PathBuf::from("/"), handle, around: Vec::new() })
+    }
+
+    fn enter(&mut self, name: &OsStr, handle: OwnedFd) {
+        self.around.push(std::mem::replace(&mut self.handle, handle));
+        self.path.push(name);
+    }
+
+    fn up(&mut self) -> rustix::io::Result<()> {
+        if self.path.pop() {
+            // Above where the walk began the path is that of a directory without links.
+            let above = self.around.pop().map_or_else(|| openat(CWD, &self.path, STEP, Mode::empty()), Ok);
+            self.handle = above?;
+        }
+        Ok(())
+    }
+}
+
+/// The parts of a name that are to be walked.
+fn parts(name: &Path) -> impl DoubleEndedIterator<Item = OsString> {
+    name.components().filter_map(|component| match component {
+        Component::Normal(part) => Some(part.to_owned()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    })
+}
+
+fn split(below: &Path) -> rustix::io::Result<(&Path, &OsStr)> {
+    let name = below.file_name().ok_or(Errno::ISDIR)?;
+    Ok((below.parent().unwrap_or(Path::new("")), name))
+}
+
+/// What a directory holds, itself and the one above included.
+pub fn entries(directory: &OwnedFd) -> rustix::io::Result<Dir> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Dir::new(openat(directory, ".", flags, Mode::empty())?)
+}
+
+/// A file that was read, and what it was at that moment.
+#[derive(Debug)]
+pub struct Content {
+    pub bytes: Vec<u8>,
+    pub stat: Stat,
+}
+
+/// Why a file was not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It is no regular file.
+    Kind(FileType),
+    TooLarge,
+    Failed(Errno),
+}
+
+impl From<Errno> for Unreadable {
+    fn from(errno: Errno) -> Unreadable {
+        match errno {
+            // What opening a socket comes to.
+            Errno::NXIO => Unreadable::Kind(FileType::Socket),
+            errno => Unreadable::Failed(errno),
+        }
+    }
+}
+
+impl From<Unreadable> for io::Error {
+    fn from(unreadable: Unreadable) -> io::Error {
+        match unreadable {
+            Unreadable::Kind(FileType::Directory) => Errno::ISDIR.into(),
+            Unreadable::Kind(_) => io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"),
+            Unreadable::TooLarge => Errno::FBIG.into(),
+            Unreadable::Failed(errno) => errno.into(),
+        }
+    }
+}
+
+/// The regular file of this name in a directory, of at most so many bytes. A link is not followed. Looks before it
+/// opens, so that it touches no device, and after it, so that nothing that came between is read.
+pub fn read_at(directory: impl AsFd, name: impl Arg + Copy, most: usize) -> Result<Content, Unreadable> {
+    let before = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    check_regular(&before)?;
+    read_opened(openat(&directory, name, reading().union(OFlags::NOFOLLOW), Mode::empty())?, most)
+}
+
+/// The regular file at a path, of at most so many bytes. Links are followed.
+pub fn read_file(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    let read = || {
+        check_regular(&stat(path)?)?;
+        read_opened(openat(CWD, path, reading(), Mode::empty())?, most)
+    };
+    Ok(read()?.bytes)
+}
+
+const fn reading() -> OFlags {
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC)
+}
+
+fn read_opened(opened: OwnedFd, most: usize) -> Result<Content, Unreadable> {
+    let stat = fstat(&opened)?;
+    check_regular(&stat)?;
+    let size = usize::try_from(stat.st_size).unwrap_or(usize::MAX);
+    if size > most {
+        return Err(Unreadable::TooLarge);
+    }
+    let mut bytes = Vec::with_capacity(size + 1);
+    let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
+    let read = File::from(opened).take(limit).read_to_end(&mut bytes);
+    read.map_err(|error| error.raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error))?;
+    if bytes.len() > most { Err(Unreadable::TooLarge) } else { Ok(Content { bytes, stat }) }
+}
+
+fn check_regular(stat: &Stat) -> Result<(), Unreadable> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(()),
+        kind => Err(Unreadable::Kind(kind)),
+    }
+}
