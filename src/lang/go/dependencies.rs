@@ -1,11 +1,52 @@
 //! Where the sources of imported packages lie outside of the workspace: the module cache, a replacement, `vendor`,
 //! the standard library.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::gomod::{Module, compare_versions};
+use super::import_paths::{is_import_path, is_version};
 use super::modules::{below, module_of, modules, rest_of, works};
+use crate::beneath::Tree;
 use crate::lang::files::Files;
+
+/// A larger file is generated, and nobody reads its documentation.
+const MOST_BYTES: usize = 10 << 20;
+
+/// A directory of Go files, and the one around it that nothing leads out of: its module's, or that of the standard
+/// library.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    module: PathBuf,
+    below: String,
+}
+
+impl Source {
+    fn new(module: PathBuf, below: &str) -> Source {
+        Source { module, below: below.to_owned() }
+    }
+
+    pub fn directory(&self) -> PathBuf {
+        if self.below.is_empty() { self.module.clone() } else { self.module.join(&self.below) }
+    }
+
+    /// Whether the directory around it is that of a module.
+    pub fn is_module(&self) -> bool {
+        Tree::open(&self.module).and_then(|it| it.read(Path::new("go.mod"), MOST_BYTES)).is_ok()
+    }
+
+    /// The names of its Go files, sorted.
+    pub fn go_files(&self) -> io::Result<Vec<String>> {
+        let names = Tree::open(&self.module)?.names(Path::new(&self.below))?;
+        Ok(names.into_iter().filter_map(|it| it.into_string().ok()).filter(|it| it.ends_with(".go")).collect())
+    }
+
+    /// The text of one of its files.
+    pub fn read(&self, name: &str) -> io::Result<String> {
+        let bytes = Tree::open(&self.module)?.read(&Path::new(&self.below).join(name), MOST_BYTES)?;
+        String::from_utf8(bytes).map_err(io::Error::other)
+    }
+}
 
 /// Where the source of a dependency lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,11 +54,12 @@ pub struct Dependency {
     pub module: String,
     /// Absent where a directory replaces it.
     pub version: Option<String>,
-    pub directory: PathBuf,
+    pub source: Source,
 }
 
 /// The directory of an imported package in the module cache, or where `replace` or `vendor` put it. `importer` is
-/// a file that imports it; absent, every module is asked. The directory need not exist.
+/// a file that imports it; absent, every module is asked. The directory need not exist. There is none for a path or a
+/// version that is not lawful.
 pub fn dependency(
     files: &Files,
     root: &Path,
@@ -25,6 +67,9 @@ pub fn dependency(
     importer: Option<&str>,
     import_path: &str,
 ) -> Option<Dependency> {
+    if !is_import_path(import_path) {
+        return None;
+    }
     let all = modules(files);
     let own = importer.and_then(|it| module_of(files, it));
     let work = works(files).into_iter().find(|it| own.as_ref().is_none_or(|own| it.uses.contains(&own.directory)));
@@ -37,8 +82,8 @@ pub fn dependency(
     for home in homes {
         let vendored = below(home, &below("vendor", import_path));
         if files.below(&vendored).next().is_some() {
-            let directory = root.join(vendored);
-            return Some(Dependency { module: import_path.to_owned(), version: None, directory });
+            let source = Source::new(root.join(vendored), "");
+            return Some(Dependency { module: import_path.to_owned(), version: None, source });
         }
     }
     let requires = asked.iter().flat_map(|it| &it.requires).filter(|it| rest_of(import_path, &it.path).is_some());
@@ -54,28 +99,26 @@ pub fn dependency(
         .max_by_key(|(_, it)| it.version.is_some());
     let (path, version) = match replace {
         Some((home, it)) if it.target.starts_with(['.', '/']) => {
-            let directory = cleaned(&root.join(home).join(&it.target).join(rest));
-            return Some(Dependency { module: require.path.clone(), version: None, directory });
+            let source = Source::new(cleaned(&root.join(home).join(&it.target)), rest);
+            return Some(Dependency { module: require.path.clone(), version: None, source });
         }
         Some((_, it)) => (&it.target, it.target_version.as_ref().unwrap_or(&require.version)),
         None => (&require.path, &require.version),
     };
-    let directory = cleaned(&module_cache.join(format!("{}@{}", escaped(path), escaped(version))).join(rest));
-    Some(Dependency { module: require.path.clone(), version: Some(version.clone()), directory })
+    if !is_import_path(path) || !is_version(version) {
+        return None;
+    }
+    let source = Source::new(module_cache.join(format!("{}@{}", escaped(path), escaped(version))), rest);
+    Some(Dependency { module: require.path.clone(), version: Some(version.clone()), source })
 }
 
 /// The directory of a package of the standard library, if it is one.
-pub fn goroot_dir(goroot: &Path, import_path: &str) -> Option<PathBuf> {
-    let lawful = import_path.split('/').all(|it| !it.is_empty() && !it.starts_with('.'));
+pub fn goroot_dir(goroot: &Path, import_path: &str) -> Option<Source> {
     let sources = goroot.join("src");
-    let found = [sources.join(import_path), sources.join("vendor").join(import_path)];
-    found.into_iter().find(|it| lawful && holds_go(it))
-}
-
-/// Whether Go files lie there, and not only in directories below.
-fn holds_go(directory: &Path) -> bool {
-    let mut entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.any(|it| it.path().extension().is_some_and(|it| it == "go"))
+    let found = [Source::new(sources.clone(), import_path), Source::new(sources.join("vendor"), import_path)];
+    let lawful = is_import_path(import_path);
+    // Go files lie there, and not only in directories below.
+    found.into_iter().find(|it| lawful && it.go_files().is_ok_and(|it| !it.is_empty()))
 }
 
 /// Without `.` and `..`.
@@ -109,6 +152,12 @@ mod tests {
     use super::*;
     use crate::lang::go::fixture::files;
 
+    fn files_with_go_mod(text: &str) -> Files {
+        let mut files = Files::default();
+        files.insert(std::sync::Arc::new(crate::lang::files::File::new("go.mod", text)));
+        files
+    }
+
     #[test]
     fn where_dependencies_lie() {
         let files = files(
@@ -138,7 +187,9 @@ package q
         );
         let find = |importer: &str, path: &str| {
             let found = dependency(&files, Path::new("/module"), Path::new("/cache"), Some(importer), path);
-            found.map(|it| format!("{} {} {}", it.module, it.version.as_deref().unwrap_or("-"), it.directory.display()))
+            found.map(|it| {
+                format!("{} {} {}", it.module, it.version.as_deref().unwrap_or("-"), it.source.directory().display())
+            })
         };
         let expected = [
             (
@@ -165,6 +216,24 @@ package q
         for (importer, path, expected) in expected {
             assert_eq!(find(importer, path).as_deref(), expected, "{path}");
         }
+        let escapes = files_with_go_mod(
+            "module m\nrequire (\n\tgithub.com/x/y v1.0.0\n\tbad.dev/version v1.0.0/../../../etc\n\tup.dev/../../etc v1.0.0\n\
+             \tgone.dev/x v1.0.0\n)\nreplace gone.dev/x => ../../etc v1.0.0\n",
+        );
+        for path in [
+            "github.com/x/y/../../../../../etc",
+            "github.com/x/y/..",
+            "github.com/x/y//etc",
+            "github.com/x/y/\\..",
+            "bad.dev/version",
+            "up.dev/../../etc",
+            "up.dev/../../etc/ssl",
+        ] {
+            assert_eq!(dependency(&escapes, Path::new("/m"), Path::new("/cache"), None, path), None, "{path}");
+        }
+        let found = dependency(&escapes, Path::new("/m"), Path::new("/cache"), None, "github.com/x/y/z").unwrap();
+        assert_eq!(found.source.directory(), Path::new("/cache/github.com/x/y@v1.0.0/z"));
+
         let mut joined = files.clone();
         let work = crate::lang::files::File::new("go.work", "use .\nuse ./nested\n");
         joined.insert(std::sync::Arc::new(work));

@@ -1,10 +1,10 @@
 //! Packages outside the workspace, read from their directories: the standard library, the module cache.
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::constraints::BuildContext;
+use super::dependencies::Source;
 use super::examples::examples_in;
 use super::links;
 use super::lookup::{World, may_be_called};
@@ -16,12 +16,9 @@ use super::suggest;
 use crate::lang::files::File;
 use crate::model::{Description, Package};
 
-/// A larger file is generated, and nobody reads its documentation.
-const MAX_FILE: u64 = 10 * 1024 * 1024;
-
 /// The overview of a package in a directory; its files have absolute names.
-pub fn external_package(dir: &Path, import_path: &str, version: Option<&str>) -> io::Result<Package> {
-    let (package, _) = read(dir, import_path, &BuildContext::host())?;
+pub fn external_package(source: &Source, import_path: &str, version: Option<&str>) -> io::Result<Package> {
+    let (package, _) = read(source, import_path, &BuildContext::host())?;
     let package = package.named();
     let mut shown = overview(&package, version);
     shown.docs = shown.docs.map(|docs| links::resolved(&docs, |link| linked(&package.files, &package, link)));
@@ -30,8 +27,8 @@ pub fn external_package(dir: &Path, import_path: &str, version: Option<&str>) ->
 
 /// All that a directory says of one symbol, given by what its path has behind the package: its source, docs and
 /// examples. `None`: the package has no such symbol.
-pub fn external_symbol(dir: &Path, import_path: &str, bits: &[&str]) -> io::Result<Option<Description>> {
-    let (mut package, tests) = read(dir, import_path, &BuildContext::host())?;
+pub fn external_symbol(source: &Source, import_path: &str, bits: &[&str]) -> io::Result<Option<Description>> {
+    let (mut package, tests) = read(source, import_path, &BuildContext::host())?;
     let bits: Vec<String> = bits.iter().map(|it| (*it).to_owned()).collect();
     let all = package.files.clone();
     // Most packages have many files that never name the symbol; those need not be parsed.
@@ -80,8 +77,8 @@ fn linked(files: &[Arc<File>], package: &GoPackage, link: &str) -> Option<String
 }
 
 /// What may have been meant by a symbol that a package does not have.
-pub fn external_suggestions(dir: &Path, import_path: &str, bits: &[String]) -> io::Result<Vec<String>> {
-    let (mut package, _) = read(dir, import_path, &BuildContext::host())?;
+pub fn external_suggestions(source: &Source, import_path: &str, bits: &[String]) -> io::Result<Vec<String>> {
+    let (mut package, _) = read(source, import_path, &BuildContext::host())?;
     package.files.retain(|file| !is_test_file(&file.path));
     let world = World::new(vec![package.named()]);
     let exported = |path: &String| suggest::is_exported(path, import_path);
@@ -102,30 +99,24 @@ fn methods_of<'p>(files: &'p [Arc<File>], found: Declaration<'p>) -> Vec<Declara
 }
 
 /// The files of a package that a build takes, and apart from them its tests.
-fn read(dir: &Path, import_path: &str, context: &BuildContext) -> io::Result<(GoPackage, Vec<Arc<File>>)> {
-    let mut names: Vec<_> = std::fs::read_dir(dir)?.collect::<io::Result<Vec<_>>>()?;
-    names.sort_by_key(std::fs::DirEntry::file_name);
+fn read(source: &Source, import_path: &str, context: &BuildContext) -> io::Result<(GoPackage, Vec<Arc<File>>)> {
+    let directory = source.directory();
     let (mut files, mut tests) = (Vec::new(), Vec::new());
-    for entry in names {
-        let path = entry.path();
-        let Some(name) = path.to_str().filter(|it| it.ends_with(".go")) else { continue };
-        let metadata = std::fs::metadata(&path)?;
-        if !metadata.is_file() || metadata.len() > MAX_FILE {
-            continue;
-        }
-        let Ok(text) = String::from_utf8(std::fs::read(&path)?) else { continue };
-        if context.takes(name, &text) {
-            let file = Arc::new(File::new(name, text));
-            if is_test_file(name) { tests.push(file) } else { files.push(file) }
+    for name in source.go_files()? {
+        let path = directory.join(&name);
+        let (Some(path), Ok(text)) = (path.to_str(), source.read(&name)) else { continue };
+        if context.takes(path, &text) {
+            let file = Arc::new(File::new(path, text));
+            if is_test_file(path) { tests.push(file) } else { files.push(file) }
         }
     }
     if files.is_empty() && tests.is_empty() {
-        return Err(io::Error::new(io::ErrorKind::NotFound, format!("no Go files in {}", dir.display())));
+        return Err(io::Error::new(io::ErrorKind::NotFound, format!("no Go files in {}", directory.display())));
     }
     let package = GoPackage {
         import_path: import_path.to_owned(),
         name: String::new(),
-        directory: dir.to_string_lossy().into_owned(),
+        directory: directory.to_string_lossy().into_owned(),
         files,
         standing: Standing::Member,
         external: true,
@@ -139,10 +130,10 @@ mod tests {
     use crate::model::SymbolKind;
     use std::process::Command;
 
-    fn goroot_package(import_path: &str) -> std::path::PathBuf {
+    fn goroot_package(import_path: &str) -> Source {
         let output = Command::new("go").args(["env", "GOROOT"]).output().expect("go is needed for these tests");
         let goroot = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        super::super::dependencies::goroot_dir(Path::new(&goroot), import_path)
+        super::super::dependencies::goroot_dir(std::path::Path::new(&goroot), import_path)
             .expect("a package of the standard library")
     }
 
@@ -157,7 +148,6 @@ mod tests {
         let members: Vec<&str> = decoder.children.iter().map(|it| it.name.as_str()).collect();
         assert!(members.contains(&"Decode") && !members.contains(&"refill"), "{members:?}");
         assert!(package.symbols.iter().all(|it| it.public && !it.test));
-        assert!(external_package(&dir.join("gone"), "x", None).is_err());
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod filler;
 mod fixture;
 pub mod gomod;
 mod identifiers;
+mod import_paths;
 mod index;
 mod inquiry;
 mod install;

@@ -1,9 +1,9 @@
 //! What a workspace names but does not hold: finds the sources of the standard library and of dependencies by
 //! import path, and the import path of a source by its directory.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::dependencies::{dependency, goroot_dir};
+use super::dependencies::{Source, dependency, goroot_dir};
 use super::external::{external_package, external_suggestions, external_symbol};
 use super::gomod::parse_module;
 use super::lookup::may_be_called;
@@ -14,12 +14,16 @@ use super::resolve;
 use super::session::Session;
 use super::suggest;
 use super::syntax;
+use crate::beneath::read_file;
 use crate::lang::files::{File, Files};
 use crate::model::{Description, Error, Language, Package, Place, Symbol, SymbolKind, SymbolQuery};
 
+/// Of a `go.mod`.
+const MOST_BYTES: usize = 10 << 20;
+
 /// Where a package lies.
 struct Home {
-    directory: PathBuf,
+    source: Source,
     version: Option<String>,
 }
 
@@ -55,7 +59,7 @@ pub fn suggesting(session: &Session, files: &Files, query: &SymbolQuery, mut err
     let mut suggestions = Vec::new();
     for (import_path, bits) in wanted(files, query) {
         let Some(home) = home(session, files, &import_path) else { continue };
-        suggestions.extend(external_suggestions(&home.directory, &import_path, &bits).unwrap_or_default());
+        suggestions.extend(external_suggestions(&home.source, &import_path, &bits).unwrap_or_default());
     }
     if !suggestions.is_empty() {
         suggestions.append(&mut error.help.suggestions);
@@ -73,7 +77,7 @@ pub fn describe(session: &Session, files: &Files, symbol: &Symbol) -> Option<Des
 fn read(session: &Session, files: &Files, import_path: &str, bits: &[String]) -> Option<Description> {
     let home = home(session, files, import_path)?;
     let bits: Vec<&str> = bits.iter().map(String::as_str).collect();
-    let found = external_symbol(&home.directory, import_path, &bits).ok().flatten()?;
+    let found = external_symbol(&home.source, import_path, &bits).ok().flatten()?;
     Some(Description { version: home.version, ..found })
 }
 
@@ -81,7 +85,7 @@ fn read(session: &Session, files: &Files, import_path: &str, bits: &[String]) ->
 pub fn package(session: &Session, files: &Files, name: &str) -> Option<Package> {
     imports_called(files, name).into_iter().find_map(|import_path| {
         let home = home(session, files, &import_path)?;
-        external_package(&home.directory, &import_path, home.version.as_deref()).ok()
+        external_package(&home.source, &import_path, home.version.as_deref()).ok()
     })
 }
 
@@ -149,14 +153,16 @@ fn is_clause(text: &str, name: usize) -> bool {
 
 fn home(session: &Session, files: &Files, import_path: &str) -> Option<Home> {
     let toolchain = session.toolchain()?;
-    if let Some(directory) = goroot_dir(&toolchain.goroot, import_path) {
-        return Some(Home { directory, version: Some(toolchain.version.clone()) });
+    if let Some(source) = goroot_dir(&toolchain.goroot, import_path) {
+        return Some(Home { source, version: Some(toolchain.version.clone()) });
     }
     let root = session.root.directory();
     let found = dependency(files, root, &toolchain.module_cache, None, import_path)?;
     // What is vendored lies in the workspace, and is found there.
-    let outside = !found.directory.starts_with(root);
-    (outside && found.directory.is_dir()).then_some(Home { directory: found.directory, version: found.version })
+    let outside = !found.source.directory().starts_with(root);
+    // What replaces a module has to be one itself.
+    let is_lawful = outside && (found.version.is_some() || found.source.is_module());
+    is_lawful.then_some(Home { source: found.source, version: found.version })
 }
 
 /// The import path of a directory of the standard library, the module cache or a module that replaces another.
@@ -170,7 +176,8 @@ fn import_path_of(session: &Session, directory: &Path) -> Option<String> {
         let rest = rest.split_once('/').map_or("", |(_, rest)| rest);
         return Some(below(&unescaped(module), rest));
     }
-    let module = |it: &Path| parse_module("", &std::fs::read_to_string(it.join("go.mod")).ok()?);
+    let read = |it: &Path| String::from_utf8(read_file(&it.join("go.mod"), MOST_BYTES).ok()?).ok();
+    let module = |it: &Path| parse_module("", &read(it)?);
     let (home, module) = directory.ancestors().find_map(|it| Some((it, module(it)?)))?;
     Some(below(&module.path, directory.strip_prefix(home).ok()?.to_str()?))
 }
