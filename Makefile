@@ -25,6 +25,7 @@ build:
 
 run:
 	@test -n "$(WORKSPACE)" || { echo 'which workspace? make run WORKSPACE=path/to/it' >&2; exit 2; }
+	@test -d "$(WORKSPACE)" || { echo 'there is no directory $(WORKSPACE): WORKSPACE names the workspace to serve' >&2; exit 2; }
 	@scripts/install-missing.sh go std
 	$(MAKE) build
 	$(SEMDEX) serve --trust --listen $(LISTEN) "$(WORKSPACE)"

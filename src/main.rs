@@ -121,7 +121,7 @@ fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let here = [std::env::current_dir()?];
     let mut roots: Vec<PathBuf> = Vec::new();
     for directory in if named.is_empty() { &here } else { named } {
-        let root = find_root(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        let root = find_root(directory)?;
         if !roots.contains(&root) {
             roots.push(root);
         }

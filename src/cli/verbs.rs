@@ -9,6 +9,7 @@ use super::client::{self, Call};
 use super::overlay::Overlay;
 use super::servers::{self, Running};
 use crate::config::{Config, find_root};
+use crate::workspace::disk::path_of_uri;
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
@@ -307,7 +308,9 @@ impl Here {
 
 /// An absolute path with the links of its directory resolved, as roots are; the file itself need not exist.
 fn resolved(file: &Path) -> io::Result<PathBuf> {
-    let absolute = std::path::absolute(file)?;
+    let by_uri = file.to_str().and_then(path_of_uri).transpose();
+    let by_uri = by_uri.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.detail))?;
+    let absolute = by_uri.map_or_else(|| std::path::absolute(file), Ok)?;
     let existing = absolute.ancestors().skip(1).find_map(|it| Some((it, it.canonicalize().ok()?)));
     Ok(match existing {
         Some((named, real)) => match absolute.strip_prefix(named) {

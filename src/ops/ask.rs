@@ -204,6 +204,7 @@ where
 {
     let mut first_miss: Option<Error> = None;
     let mut found: Vec<Reply<T>> = Vec::new();
+    let query = &located(workspace, query)?;
     if workspace.status().languages.is_empty() {
         // Engines start once the workspace's files were read.
         workspace.snapshot(ask.needs(None, false)).await?;
@@ -251,6 +252,13 @@ where
             Err(Error::new(Code::AmbiguousSymbol, detail))
         }
     }
+}
+
+/// With the file as the workspace calls it. One of a dependency keeps its absolute name.
+pub(super) fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<SymbolQuery> {
+    let inside = query.file.as_deref().filter(|it| !it.starts_with('/'));
+    let file = inside.map(|it| workspace.locate(it)).transpose()?.or_else(|| query.file.clone());
+    Ok(SymbolQuery { file, ..query.clone() })
 }
 
 /// An answer by the text alone, where the index is not there yet.

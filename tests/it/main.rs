@@ -6,6 +6,7 @@ mod budget;
 mod change;
 mod cli;
 mod client;
+mod confined;
 mod door;
 mod errors;
 mod fresh;

@@ -1,0 +1,261 @@
+//! What is not the workspace's is not read, written or listed: by no name, through no link, and in no race.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{CWD, Mode, RenameFlags, mkfifoat, renameat_with};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::support::{Home, RUST, Reply, Server, run};
+
+/// Far more than all of it takes; a test that meets it has failed.
+const DEADLINE: Duration = Duration::from_secs(240);
+
+/// Every call that takes a file's name, with this one.
+fn calls(server: &Server, name: &str) -> Vec<(&'static str, Reply)> {
+    let post = |path, body: Value| (path, server.send(server.request("POST", path).json(&body)));
+    let get = |path, query: &[(&str, &str)]| (path, server.send(server.request("GET", path).query(query)));
+    let overlay = name.replace('%', "%25").replace('#', "%23");
+    let overlay = format!("/v1/overlays/{overlay}");
+    let put = server.request("PUT", &overlay).json(&json!({"content": "mine"}));
+    let blocks = format!("`{name}`\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n");
+    let blocks = server.request("POST", "/v1/edit").header("content-type", "text/x-search-replace").body(blocks);
+    vec![
+        post("/v1/open", json!({"file": name})),
+        post("/v1/describe", json!({"file": name})),
+        post("/v1/describe", json!({"file": name, "symbol": "x"})),
+        post("/v1/edit", json!({"file": name, "search_context": "a", "replacement": "b"})),
+        post("/v1/edit", json!({"symbol": "x", "file": name, "at": "delete"})),
+        post("/v1/write", json!({"name": name, "content": "mine", "mode": "create"})),
+        post("/v1/write", json!({"name": name, "content": "mine", "mode": "overwrite"})),
+        post("/v1/write", json!({"name": name, "content": "mine"})),
+        post("/v1/rename", json!({"symbol": "x", "file": name, "new_name": "y"})),
+        post("/v1/impact", json!({"symbol": "x", "file": name, "change": "remove"})),
+        get("/v1/symbols", &[("file", name)]),
+        get("/v1/symbols/at", &[("file", name), ("offset", "0")]),
+        get("/v1/diagnostics", &[("file", name)]),
+        get("/v1/usages", &[("symbol", "x"), ("file", name)]),
+        get("/v1/callers", &[("symbol", "x"), ("file", name)]),
+        get("/v1/changes", &[("file", name)]),
+        ("PUT /v1/overlays", server.send(put)),
+        ("DELETE /v1/overlays", server.send(server.request("DELETE", &overlay))),
+        ("blocks", server.send(blocks)),
+    ]
+}
+
+#[test]
+fn semdexs_own_files_are_no_part_of_a_root_that_encloses_them() {
+    let home = Home::with(&[("a.txt", "a\n")]);
+    let around = home.path();
+    let cache = around.join("cache");
+    fs::create_dir_all(around.join("config/semdex")).unwrap();
+    fs::write(around.join("config/semdex/config.toml"), "[limits]\nmax_file_bytes = 1000000\n").unwrap();
+    // A place of another server of the same user.
+    fs::create_dir_all(around.join(".local/state/semdex")).unwrap();
+    fs::write(around.join(".local/state/semdex/token"), "another's").unwrap();
+    let root = around.to_str().unwrap().to_owned();
+    let variables = [("XDG_CACHE_HOME", cache.as_path()), ("HOME", around.as_path())];
+    let server = home.serve_with(&["--trust", &root], &variables);
+    let state = around.join("state/semdex");
+    symlink("state", around.join("by-link")).unwrap();
+    symlink("state/semdex/token", around.join("link.txt")).unwrap();
+    fs::hard_link(state.join("token"), around.join("hard.txt")).unwrap();
+    let token = server.home.token();
+    for name in [
+        "state/semdex/token",
+        "state/semdex/trust.json",
+        "state/semdex/new/file.rs",
+        "by-link/semdex/token",
+        "link.txt",
+        "hard.txt",
+        "config/semdex/config.toml",
+        "cache/semdex/x.rs",
+        ".local/state/semdex/token",
+        &format!("file://{root}/state/semdex/token"),
+    ] {
+        for (call, reply) in calls(&server, name) {
+            assert!(!reply.text.contains(&token), "{call} {name}: {}", reply.text);
+            assert_eq!(reply.code(), "outside_workspace", "{call} {name}: {}", reply.text);
+        }
+    }
+    assert!(!state.join("trust.json").exists() && !state.join("new").exists());
+    assert_eq!(server.home.token(), token);
+    // Nor is any of it found by its text.
+    let miss = json!({"file": "workspace/a.txt", "search_context": token, "replacement": "b", "autofix": 100});
+    let (status, reply) = server.post("/v1/edit", &miss);
+    assert_eq!((status, reply.to_string().contains("semdex/token")), (409, false), "{reply}");
+    // What lies beside it is ordinary.
+    let (status, reply) =
+        server.post("/v1/write", &json!({"name": "state/mine.txt", "content": "x", "mode": "create"}));
+    assert_eq!(status, 200, "{reply}");
+    let opened = server.post("/v1/workspaces", &json!({"root": state}));
+    assert_eq!((opened.0, &opened.1["code"]), (403, &json!("forbidden_root")), "{}", opened.1);
+}
+
+/// Exchanges two names until it is told to stop.
+fn exchange(one: &Path, two: &Path, stop: &Arc<AtomicBool>) -> thread::JoinHandle<()> {
+    let (one, two, stop) = (one.to_owned(), two.to_owned(), stop.clone());
+    thread::spawn(move || {
+        while !stop.load(Ordering::Relaxed) {
+            // One of them may be away for the moment of a write.
+            let _ = renameat_with(CWD, &one, CWD, &two, RenameFlags::EXCHANGE);
+            thread::yield_now();
+        }
+    })
+}
+
+#[test]
+fn names_exchanged_during_requests_neither_hang_nor_show_what_lies_outside() {
+    let texts: Vec<(String, String)> = (0..8).map(|it| (format!("d/f{it}.txt"), format!("inside {it}\n"))).collect();
+    let mut files: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    files.extend([("p.txt", "inside p\n"), ("s.txt", "inside s\n"), ("still.txt", "still\n")]);
+    let mut server = Home::with(&files).serve(&["--trust"]);
+    let root = server.home.root();
+    let outside = server.home.path().join("outside");
+    fs::create_dir_all(&outside).unwrap();
+    for (name, _) in &texts {
+        fs::write(outside.join(Path::new(name).file_name().unwrap()), "SECRET\n").unwrap();
+    }
+    symlink(&outside, root.join("link")).unwrap();
+    mkfifoat(CWD, root.join("pipe"), Mode::from_raw_mode(0o600)).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(root.join("socket")).unwrap();
+    symlink("/dev/zero", root.join("zero")).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let swaps = [("d", "link"), ("p.txt", "pipe"), ("s.txt", "socket")];
+    let threads: Vec<_> = swaps.iter().map(|(a, b)| exchange(&root.join(a), &root.join(b), &stop)).collect();
+    let deadline = Instant::now() + DEADLINE;
+    let mut inside = 0;
+    for round in 0..200 {
+        let name = format!("d/f{}.txt", round % 8);
+        let link = name.replace("d/", "link/");
+        for name in [name.as_str(), link.as_str(), "p.txt", "pipe", "s.txt", "socket", "zero"] {
+            let reply = server.send(server.request("POST", "/v1/describe").json(&json!({"file": name})));
+            assert!(!reply.text.contains("SECRET"), "{name}: {}", reply.text);
+            inside += usize::from(reply.status == 200);
+        }
+        let edit = json!({"file": name, "search_context": "inside", "replacement": "inside", "autofix": 0});
+        let write = json!({"name": format!("d/new{round}.txt"), "content": "new"});
+        for (path, body) in [("/v1/edit", edit), ("/v1/write", write)] {
+            let reply = server.send(server.request("POST", path).json(&body));
+            assert!(!reply.text.contains("SECRET"), "{}", reply.text);
+        }
+        assert!(Instant::now() < deadline, "the requests are being held up");
+    }
+    stop.store(true, Ordering::Relaxed);
+    threads.into_iter().for_each(|it| it.join().unwrap());
+    assert!(inside > 100, "{inside} answers prove nothing");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 8, "nothing was written there");
+    assert_eq!(server.post("/v1/describe", &json!({"file": "still.txt"})).1["file"]["content"], "still\n");
+    server.signal(Signal::TERM);
+    assert_eq!(server.wait().code(), Some(0));
+}
+
+#[test]
+fn a_uri_names_a_file_inside_and_nothing_outside() {
+    let server = Server::on(&[RUST, &[("odd name#%.txt", "odd\n")]].concat());
+    let root = server.home.root().to_str().unwrap().to_owned();
+    let uri = |name: &str| format!("file://{root}/{name}");
+    server.wait_ready();
+    let (status, opened) = server.post("/v1/open", &json!({"file": uri("src/lib.rs")}));
+    assert_eq!((status, &opened["file"]), (200, &json!("src/lib.rs")), "{opened}");
+    let odd = uri("odd%20name%23%25.txt").replace("file://", "file://localhost");
+    let (status, described) = server.post("/v1/describe", &json!({"file": odd}));
+    assert_eq!((status, &described["file"]["content"]), (200, &json!("odd\n")), "{described}");
+    let by_uri = ("file", uri("src/lib.rs"));
+    for (path, query) in
+        [("/v1/symbols", &[][..]), ("/v1/diagnostics", &[]), ("/v1/symbols/at", &[("line", "6"), ("column", "8")])]
+    {
+        let reply = server.send(server.request("GET", path).query(&[&by_uri]).query(query));
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text);
+    }
+    let reply = server.send(server.request("GET", "/v1/usages").query(&[("symbol", "greet")]).query(&[&by_uri]));
+    assert_eq!((reply.status, &reply.json()["total"]), (200, &json!(3)), "{}", reply.text);
+    let blocks = format!("{}\n<<<<<<< SEARCH\n=======\nnew\n>>>>>>> REPLACE\n", uri("new/by-blocks.txt"));
+    let blocks = server.request("POST", "/v1/edit").header("content-type", "text/x-search-replace").body(blocks);
+    assert_eq!(server.send(blocks).status, 200);
+    assert_eq!(server.home.read("new/by-blocks.txt"), "new\n");
+    let (status, written) = server.post("/v1/write", &json!({"name": uri("new/a.txt"), "content": "a\n"}));
+    assert_eq!((status, &written["files"][0]["file"]), (200, &json!("new/a.txt")), "{written}");
+    let edit = json!({"file": uri("new/a.txt"), "search_context": "a", "replacement": "b"});
+    assert_eq!(server.post("/v1/edit", &edit).0, 200);
+    assert_eq!(server.home.read("new/a.txt"), "b\n");
+    let overlay = format!("/v1/overlays/{}", uri("new/a.txt"));
+    let put = server.send(server.request("PUT", &overlay).json(&json!({"content": "over\n"})));
+    assert_eq!((put.status, &put.json()["file"]), (200, &json!("new/a.txt")), "{}", put.text);
+    assert_eq!(server.send(server.request("DELETE", &overlay)).status, 200);
+    let shown = run(server.home.semdex().args(["open", &uri("src/lib.rs")]));
+    assert!(shown.code == Some(0) && shown.output.starts_with("# src/lib.rs"), "{} {}", shown.output, shown.errors);
+
+    for name in ["file:///etc/passwd", "file:///etc/new", "file://elsewhere/etc/passwd", &uri("../x"), &uri("%2e%2e/x")]
+    {
+        for (call, reply) in calls(&server, name) {
+            assert_eq!(reply.code(), "outside_workspace", "{call} {name}: {}", reply.text);
+        }
+    }
+    assert!(!server.home.root().join("file:").exists());
+}
+
+#[test]
+fn an_import_path_does_not_leave_its_module() {
+    let home = Home::with(&[
+        ("go.mod", "module example.com/m\n\ngo 1.22\n\nrequire github.com/x/y v1.0.0\n"),
+        ("m.go", "package m\n"),
+    ]);
+    let around = home.path();
+    let module = around.join("mod/github.com/x/y@v1.0.0");
+    for (directory, text) in [
+        (module.clone(), "// Package y is what is required.\npackage y\n\n// Lawful is inside.\nconst Lawful = 1\n"),
+        (around.join("outside"), "// Package outside is private.\npackage outside\n\nconst Password = 1\n"),
+    ] {
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("x.go"), text).unwrap();
+    }
+    fs::write(module.join("go.mod"), "module github.com/x/y\n").unwrap();
+    symlink(around.join("outside"), module.join("link")).unwrap();
+    let proxy = Path::new("off");
+    let server = home.serve_with(
+        &["--trust"],
+        &[("GOMODCACHE", &around.join("mod")), ("GOPROXY", proxy), ("GOFLAGS", Path::new("-mod=mod"))],
+    );
+    let describe = |package: &str| {
+        let reply = server.request("POST", "/v1/describe").json(&json!({"package": package, "wait_ms": 120_000}));
+        server.send(reply)
+    };
+    server.wait_for(|_| describe("github.com/x/y").text.contains("Lawful"));
+    let up = "../".repeat(20);
+    let outside = around.join("outside").to_str().unwrap().to_owned();
+    for package in [
+        format!("github.com/x/y/{up}{}", &outside[1..]),
+        "github.com/x/y/../../../../outside".to_owned(),
+        "github.com/x/y/link".to_owned(),
+        outside,
+        format!("{up}outside"),
+    ] {
+        let reply = describe(&package);
+        assert!(!reply.text.contains("Password") && reply.status == 404, "{package}: {} {}", reply.status, reply.text);
+        let symbol = json!({"symbol": format!("{package}.Password"), "wait_ms": 120_000});
+        let reply = server.send(server.request("POST", "/v1/describe").json(&symbol));
+        assert!(!reply.text.contains("const Password") && reply.status == 404, "{package}: {}", reply.text);
+    }
+}
+
+#[test]
+fn a_directory_that_is_not_there_is_told_before_anything_is_done() {
+    let home = Home::with(&[]);
+    let served = run(home.semdex().args(["serve", "--listen", "127.0.0.1:0", "typo"]));
+    assert_eq!((served.code, served.output.as_str()), (Some(1), ""));
+    assert!(served.errors.starts_with("semdex: typo: No such file or directory"), "{}", served.errors);
+    assert!(!home.path().join("state").exists(), "nothing was begun");
+    let make = run(std::process::Command::new("make")
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["run", "WORKSPACE=no/such/directory"]));
+    assert_eq!(make.code, Some(2));
+    assert!(make.errors.contains("there is no directory no/such/directory"), "{}", make.errors);
+    assert_eq!(make.output, "", "nothing was built");
+}
