@@ -17,10 +17,15 @@ use crate::support::{Home, RUST, Reply, Server, run};
 /// Far more than all of it takes; a test that meets it has failed.
 const DEADLINE: Duration = Duration::from_secs(240);
 
+fn get(server: &Server, path: &str, query: &[(&str, &str)]) -> Reply {
+    let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
+    server.send(server.request("GET", &format!("{path}?{query}")))
+}
+
 /// Every call that takes a file's name, with this one.
 fn calls(server: &Server, name: &str) -> Vec<(&'static str, Reply)> {
     let post = |path, body: Value| (path, server.send(server.request("POST", path).json(&body)));
-    let get = |path, query: &[(&str, &str)]| (path, server.send(server.request("GET", path).query(query)));
+    let get = |path, query: &[(&str, &str)]| (path, get(server, path, query));
     let overlay = name.replace('%', "%25").replace('#', "%23");
     let overlay = format!("/v1/overlays/{overlay}");
     let put = server.request("PUT", &overlay).json(&json!({"content": "mine"}));
@@ -167,14 +172,17 @@ fn a_uri_names_a_file_inside_and_nothing_outside() {
     let odd = uri("odd%20name%23%25.txt").replace("file://", "file://localhost");
     let (status, described) = server.post("/v1/describe", &json!({"file": odd}));
     assert_eq!((status, &described["file"]["content"]), (200, &json!("odd\n")), "{described}");
-    let by_uri = ("file", uri("src/lib.rs"));
-    for (path, query) in
-        [("/v1/symbols", &[][..]), ("/v1/diagnostics", &[]), ("/v1/symbols/at", &[("line", "6"), ("column", "8")])]
-    {
-        let reply = server.send(server.request("GET", path).query(&[&by_uri]).query(query));
+    let lib = uri("src/lib.rs");
+    let file = ("file", lib.as_str());
+    for (path, query) in [
+        ("/v1/symbols", &[file][..]),
+        ("/v1/diagnostics", &[file]),
+        ("/v1/symbols/at", &[file, ("line", "6"), ("column", "8")]),
+    ] {
+        let reply = get(&server, path, query);
         assert_eq!(reply.status, 200, "{path}: {}", reply.text);
     }
-    let reply = server.send(server.request("GET", "/v1/usages").query(&[("symbol", "greet")]).query(&[&by_uri]));
+    let reply = get(&server, "/v1/usages", &[("symbol", "greet"), file]);
     assert_eq!((reply.status, &reply.json()["total"]), (200, &json!(3)), "{}", reply.text);
     let blocks = format!("{}\n<<<<<<< SEARCH\n=======\nnew\n>>>>>>> REPLACE\n", uri("new/by-blocks.txt"));
     let blocks = server.request("POST", "/v1/edit").header("content-type", "text/x-search-replace").body(blocks);
