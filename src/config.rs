@@ -78,8 +78,10 @@ impl Config {
         let bases = own.iter().flat_map(|(variable, default)| {
             [absolute(variable), absolute("HOME").map(|home| home.join(default))].into_iter().flatten()
         });
-        let own_paths: BTreeSet<PathBuf> =
-            bases.map(|base| base.join("semdex")).chain(flags.config_file.clone()).collect();
+        // The file itself may be a link, too.
+        let directories = bases.map(|base| base.join("semdex"));
+        let paths = directories.flat_map(|it| [it.join("config.toml"), it]);
+        let own_paths: BTreeSet<PathBuf> = paths.chain(flags.config_file.clone()).collect();
         Ok(Config {
             own_paths: own_paths.into_iter().collect(),
             state_dir: below_home("XDG_STATE_HOME", ".local/state")?,

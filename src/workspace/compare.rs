@@ -66,15 +66,15 @@ impl Writer {
     fn compare(&self, paths: &BTreeSet<PathBuf>) -> Result<Vec<FileEdit>> {
         let mut edits = Vec::new();
         let mut seen = BTreeSet::new();
-        let mut texts = OpenTrees::default();
+        let mut trees = OpenTrees::default();
         for path in paths {
-            let text = self.read_with(&mut texts, path)?;
+            let text = self.read_with(&mut trees, path)?;
             self.differs(self.name_of(path), text, &mut seen, &mut edits);
             // It may have been a directory, or be one that was moved here.
             let name = self.name_of(path);
             let below: Vec<String> = self.files.below(&name).map(|it| it.path.to_string()).collect();
             for name in below {
-                let text = self.read_with(&mut texts, &self.absolute(&name))?;
+                let text = self.read_with(&mut trees, &self.absolute(&name))?;
                 self.differs(name, text, &mut seen, &mut edits);
             }
         }
@@ -96,9 +96,9 @@ impl Writer {
         })?;
         let mut edits = Vec::new();
         let mut seen = BTreeSet::new();
-        let mut texts = OpenTrees::default();
+        let mut trees = OpenTrees::default();
         for path in &listed {
-            if let Some(text) = self.read_with(&mut texts, path)? {
+            if let Some(text) = self.read_with(&mut trees, path)? {
                 self.differs(self.name_of(path), Some(text), &mut seen, &mut edits);
             }
         }
@@ -130,17 +130,16 @@ impl Writer {
         }
     }
 
-    /// A file's name and text; `None` for what is no text, too large, gone, or no file of the workspace. That it cannot
-    /// be read just now (a failing disk, no file descriptors left) does not mean that it is gone.
-    pub(super) fn read(&self, path: &Path) -> Result<Option<(String, Arc<str>)>> {
-        let text = self.read_with(&mut OpenTrees::default(), path)?;
-        Ok(text.map(|it| (self.name_of(path), it)))
+    /// A file's text; `None` for what is no text, too large, gone, or no file of the workspace. That it cannot be read
+    /// just now (a failing disk, no file descriptors left) does not mean that it is gone.
+    pub(super) fn read(&self, path: &Path) -> Result<Option<Arc<str>>> {
+        self.read_with(&mut OpenTrees::default(), path)
     }
 
     /// The same for one file of many.
-    fn read_with(&self, texts: &mut OpenTrees, path: &Path) -> Result<Option<Arc<str>>> {
+    pub(super) fn read_with(&self, trees: &mut OpenTrees, path: &Path) -> Result<Option<Arc<str>>> {
         let most = usize::try_from(self.settings.max_file_bytes).unwrap_or(usize::MAX);
-        let bytes = texts.of(&self.tree_of(path)).and_then(|it| it.read(path, most)).map_err(|error| {
+        let bytes = trees.of(&self.tree_of(path)).and_then(|it| it.read(path, most)).map_err(|error| {
             tracing::error!(%error, path = %path.display(), "a file cannot be read");
             let detail = format!(
                 "`{}` cannot be read at the moment ({error}), so no answer could be true: ask again",
@@ -151,7 +150,7 @@ impl Writer {
         Ok(bytes.as_deref().and_then(disk::text_of).map(Arc::from))
     }
 
-    fn name_of(&self, path: &Path) -> String {
+    pub(super) fn name_of(&self, path: &Path) -> String {
         path.strip_prefix(&self.root).unwrap_or(path).to_string_lossy().into_owned()
     }
 
@@ -169,7 +168,7 @@ impl Writer {
 
 /// The trees that are read from, each entered once.
 #[derive(Default)]
-struct OpenTrees(BTreeMap<PathBuf, Texts>);
+pub(super) struct OpenTrees(BTreeMap<PathBuf, Texts>);
 
 impl OpenTrees {
     fn of(&mut self, tree: &Tree) -> std::io::Result<&mut Texts> {

@@ -164,7 +164,7 @@ impl Writer {
             self.unread.insert(path);
             None
         });
-        self.show(file, now.map(|(_, text)| Arc::new(File::new(file, text))));
+        self.show(file, now.map(|text| Arc::new(File::new(file, text))));
     }
 
     fn show(&mut self, file: &str, now: Option<Arc<File>>) {

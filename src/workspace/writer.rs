@@ -11,6 +11,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use tokio::sync::{oneshot, watch as channel};
 
 use super::change::{Cause, Change, Outcome};
+use super::compare::OpenTrees;
 use super::disk::Disk;
 use super::journal::Journal;
 use super::memo::Memo;
@@ -234,9 +235,10 @@ impl Writer {
         match found {
             Ok(found) => {
                 let mut files = Files::default();
+                let mut trees = OpenTrees::default();
                 for path in found {
-                    match self.read(&path) {
-                        Ok(Some((name, text))) => drop(files.insert(Arc::new(File::new(name, text)))),
+                    match self.read_with(&mut trees, &path) {
+                        Ok(Some(text)) => drop(files.insert(Arc::new(File::new(self.name_of(&path), text)))),
                         Ok(None) => {}
                         Err(_) => drop(self.unread.insert(path)),
                     }
