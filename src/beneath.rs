@@ -115,22 +115,14 @@ struct Forbidden {
     paths: Arc<[PathBuf]>,
     /// Of directories, and of single files.
     identities: Vec<Identity>,
-    /// What is not there, and may not be made.
-    absent: Vec<PathBuf>,
     /// What the directories hold.
     files: OnceCell<Vec<Identity>>,
 }
 
 impl Forbidden {
     fn look(paths: &Arc<[PathBuf]>) -> Forbidden {
-        let (mut identities, mut absent) = (Vec::new(), Vec::new());
-        for path in paths.iter() {
-            match stat(path) {
-                Ok(found) => identities.push(identity(&found)),
-                Err(_) => absent.extend(would_be(path)),
-            }
-        }
-        Forbidden { paths: paths.clone(), identities, absent, files: OnceCell::new() }
+        let identities = paths.iter().filter_map(|it| Some(identity(&stat(it).ok()?))).collect();
+        Forbidden { paths: paths.clone(), identities, files: OnceCell::new() }
     }
 
     fn check(&self, stat: &Stat) -> rustix::io::Result<()> {
@@ -143,6 +135,11 @@ impl Forbidden {
         Ok(())
     }
 
+    /// Whether what is not there yet may not be made.
+    fn would_hold(&self, absent: &Path) -> bool {
+        self.paths.iter().filter_map(|it| would_be(it)).any(|it| absent.starts_with(it))
+    }
+
     fn files(&self) -> &[Identity] {
         self.files.get_or_init(|| {
             let entries = self.paths.iter().filter_map(|it| std::fs::read_dir(it).ok()).flatten().flatten();
@@ -151,7 +148,7 @@ impl Forbidden {
     }
 }
 
-/// The canonical path that something would have if it were made.
+/// The canonical path that something has, or would have if it were made.
 fn would_be(path: &Path) -> Option<PathBuf> {
     let (there, real) = path.ancestors().skip(1).find_map(|it| Some((it, it.canonicalize().ok()?)))?;
     Some(real.join(path.strip_prefix(there).ok()?))
@@ -251,7 +248,7 @@ impl Reader {
                 // What is not there may yet be made, with the directories above it.
                 Err(Errno::NOENT) if ahead.iter().all(|it| it != "..") => {
                     let path: PathBuf = std::iter::once(path).chain(ahead.into_iter().map(PathBuf::from)).collect();
-                    if self.forbidden.absent.iter().any(|it| path.starts_with(it)) {
+                    if self.forbidden.would_hold(&path) {
                         return Err(Unresolved::Failed(path, Errno::XDEV));
                     }
                     return Ok(Resolved { path, kind: None, via_link: links > 0 });

@@ -66,22 +66,21 @@ impl Config {
             let base = absolute(variable).or_else(home);
             base.map(|base| base.join("semdex")).ok_or(ConfigError::NoHome { variable })
         };
-        let document = match &flags.config_file {
-            Some(path) => settings::read_user(path)?,
-            None => match below_home("XDG_CONFIG_HOME", ".config") {
-                Ok(directory) => settings::read_user_if_any(&directory.join("config.toml"))?,
-                Err(_) => settings::UserDocument::default(),
-            },
+        let own_file = below_home("XDG_CONFIG_HOME", ".config").ok().map(|it| it.join("config.toml"));
+        let config_file = flags.config_file.clone().or(own_file);
+        let document = match (&flags.config_file, &config_file) {
+            (Some(path), _) => settings::read_user(path)?,
+            (None, Some(path)) => settings::read_user_if_any(path)?,
+            (None, None) => settings::UserDocument::default(),
         };
         // Those of servers that were started with other variables, too.
         let own = [("XDG_STATE_HOME", ".local/state"), ("XDG_CACHE_HOME", ".cache"), ("XDG_CONFIG_HOME", ".config")];
         let bases = own.iter().flat_map(|(variable, default)| {
             [absolute(variable), absolute("HOME").map(|home| home.join(default))].into_iter().flatten()
         });
-        // The file itself may be a link, too.
         let directories = bases.map(|base| base.join("semdex"));
-        let paths = directories.flat_map(|it| [it.join("config.toml"), it]);
-        let own_paths: BTreeSet<PathBuf> = paths.chain(flags.config_file.clone()).collect();
+        let config_file = config_file.and_then(|it| std::path::absolute(it).ok());
+        let own_paths: BTreeSet<PathBuf> = directories.chain(config_file).collect();
         Ok(Config {
             own_paths: own_paths.into_iter().collect(),
             state_dir: below_home("XDG_STATE_HOME", ".local/state")?,

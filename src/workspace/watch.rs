@@ -40,7 +40,7 @@ use aliases::Aliases;
 use cookie::Cookie;
 use inbox::{Inbox, Mail, Touch};
 use place::{identity_of, is_remote};
-pub use walk::{Texts, is_listed, walk};
+pub use walk::{Texts, walk};
 use walk::{enter, present};
 
 use crate::beneath::{Identity, Reader, Tree};
@@ -48,8 +48,8 @@ use crate::beneath::{Identity, Reader, Tree};
 /// What may have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
-    /// Absolute paths. Each is to be looked at again, and with it every file known below it: a file that [`is_listed`]
-    /// has perhaps new content, any other is gone.
+    /// Absolute paths. Each is to be looked at again, and with it every file known below it: a file that [`Texts`]
+    /// reads has perhaps new content, any other is gone.
     Paths(BTreeSet<PathBuf>),
     /// Anything. It stays so until [`Watcher::rescan`] has succeeded.
     Rescan,

@@ -91,6 +91,11 @@ fn semdexs_own_files_are_no_part_of_a_root_that_encloses_them() {
     }
     assert!(!state.join("trust.json").exists() && !state.join("new").exists());
     assert_eq!(server.home.token(), token);
+    // Escaped in the path of a call, too.
+    let escaped = server.request("PUT", "/v1/overlays/state%2F..%2Fstate%2Fsemdex%2Ftoken");
+    assert_eq!(server.send(escaped.json(&json!({"content": "mine"}))).code(), "outside_workspace");
+    let escaped = server.request("PUT", "/v1/overlays/state%2Fsemdex%2Ftoken");
+    assert_eq!(server.send(escaped.json(&json!({"content": "mine"}))).code(), "outside_workspace");
     // Nor is any of it found by its text.
     let miss = json!({"file": "workspace/a.txt", "search_context": token, "replacement": "b", "autofix": 100});
     let (status, reply) = server.post("/v1/edit", &miss);

@@ -41,11 +41,7 @@ pub fn walk(tree: &Tree) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Whether `walk(tree)` lists this path.
-pub fn is_listed(tree: &Tree, path: &Path) -> bool {
-    enter(tree).ok().flatten().is_some_and(|reader| lists(&reader, path))
-}
-
+/// Whether `walk` lists this path.
 pub(super) fn lists(reader: &Reader, path: &Path) -> bool {
     find(reader, path, None).is_ok_and(|found| found.is_some())
 }
