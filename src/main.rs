@@ -10,6 +10,7 @@ use clap::Parser;
 use semdex::api::{self, Listener, Pulse, Service};
 use semdex::cli::{self, Announcement, Arguments, Command, Serve};
 use semdex::config::{Config, Flags, find_root};
+use semdex::lang::{process_group, search_path};
 use semdex::token::{self, Token};
 use semdex::trust::TrustStore;
 use semdex::workspace::Workspaces;
@@ -53,6 +54,8 @@ fn main() -> ExitCode {
 fn carry_out(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Serve(serve) => {
+            search_path::forget_relative();
+            process_group::prepare();
             log(&serve.log)?;
             let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
             runtime.block_on(serve_until_told(serve, &runtime))?;

@@ -7,8 +7,10 @@
 pub mod files;
 pub mod go;
 pub mod memory;
+pub mod process_group;
 pub mod rank;
 pub mod rust;
+pub mod search_path;
 pub mod view;
 
 use std::sync::Arc;

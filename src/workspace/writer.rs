@@ -26,6 +26,7 @@ use crate::lang::Tidied;
 use crate::lang::files::{File, Files};
 use crate::lang::go::{FileChange, FileChangeKind, Go, GoConfig};
 use crate::lang::rust::engine::{Rust, RustConfig, Step};
+use crate::lang::rust::load::Limits;
 use crate::lang::rust::second::Made;
 use crate::lang::rust::{self};
 use crate::model::{Code, Error, FileEdit, Language, Missing, MissingCode, Result, Revision};
@@ -287,6 +288,7 @@ impl Writer {
                 build_scripts: self.settings.rust.build_scripts,
                 proc_macros: self.settings.rust.proc_macros,
                 second_database: self.settings.rust.second_database,
+                limits: Limits::default(),
             };
             match Rust::new(config, &self.files) {
                 Some(engine) => {

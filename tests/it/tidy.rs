@@ -58,7 +58,7 @@ const ONLY_WORDS: &[OnlyPlace] = &[
     OnlyPlace { names: &["StatusCode"], places: &["src/api", "src/cli"] },
     OnlyPlace {
         names: &["Command"],
-        places: &["src/lang/go", "src/lang/rust", "src/lang/server", "src/cli", "src/main"],
+        places: &["src/lang/go", "src/lang/rust", "src/lang/server", "src/lang/process_group", "src/cli", "src/main"],
     },
     OnlyPlace { names: &["exit"], places: &["src/main"] },
 ];

@@ -4,11 +4,12 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
-use tokio::process::Command;
+
+use crate::lang::process_group::{self, Failure};
 
 /// The newest gopls that Go 1.26 builds; raise it here and nowhere else.
 pub const VERSION: &str = "v0.23.0";
@@ -114,16 +115,15 @@ fn command(go: &Path, directory: &Path) -> Command {
         .env("GOWORK", "off")
         .env_remove("GOFLAGS")
         .env_remove("GOOS")
-        .env_remove("GOARCH")
-        .stdin(Stdio::null())
-        .kill_on_drop(true);
+        .env_remove("GOARCH");
     command
 }
 
-async fn run(mut command: Command) -> Result<(), Lack> {
-    let output = tokio::time::timeout(INSTALL_LIMIT, command.output())
-        .await
-        .map_err(|_| Lack::Failed(format!("no end after {} minutes", INSTALL_LIMIT.as_secs() / 60)))??;
+async fn run(command: Command) -> Result<(), Lack> {
+    let output = process_group::output(command, INSTALL_LIMIT).await.map_err(|error| match error {
+        Failure::Late => Lack::Failed(format!("no end after {} minutes", INSTALL_LIMIT.as_secs() / 60)),
+        other => Lack::Failed(other.to_string()),
+    })?;
     if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         let lines: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("go: downloading")).collect();
@@ -152,8 +152,8 @@ async fn lock(path: &Path, progress: &(dyn Fn(&str) + Sync)) -> Result<File, Lac
 /// What `gopls version` says: a line with the module and its version.
 async fn version_of(program: &Path) -> Option<String> {
     let mut command = Command::new(program);
-    command.arg("version").current_dir("/").stdin(Stdio::null()).kill_on_drop(true);
-    let output = tokio::time::timeout(VERSION_LIMIT, command.output()).await.ok()?.ok()?;
+    command.arg("version").current_dir("/");
+    let output = process_group::output(command, VERSION_LIMIT).await.ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let (module, version) = text.lines().next()?.split_once(' ')?;
     (module == MODULE).then(|| version.trim().to_owned())

@@ -2,16 +2,15 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::fd::OwnedFd;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, set_parent_process_death_signal};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
+
+use crate::lang::process_group::{self, Group};
 
 /// gopls collects garbage harder when its heap comes near this; it is no hard limit. Without it the garbage of a burst
 /// of edits doubles what it holds, and is given back late: 481 MiB grew to 932 in 1,000 edits, though no more than
@@ -35,20 +34,23 @@ const STDERR_LINE: usize = 4 << 10;
 /// A running gopls. Dropping it kills it.
 pub struct Process {
     pub pid: u32,
-    handle: OwnedFd,
+    group: Arc<Group>,
     exited: watch::Receiver<Option<String>>,
     stderr: Arc<Mutex<VecDeque<String>>>,
 }
 
 /// What gopls and `go` are told beside the user's own environment. Without trust they run nothing that the workspace
 /// brings: no toolchain that `go.mod` names, no cgo, no download.
+///
+/// `go` also asks git and its like for the state of the repository, and these run what its configuration names
+/// (`core.fsmonitor`): without trust it is told not to (`-buildvcs`).
 pub fn environment(trusted: bool) -> Vec<(&'static str, &'static str)> {
     // Telemetry would start a second process beside gopls.
     let mut environment = vec![("GO_TELEMETRY_CHILD", "2")];
     if !trusted {
         environment.extend([("GOTOOLCHAIN", "local"), ("CGO_ENABLED", "0"), ("GOPROXY", "off")]);
         // Not `-mod=readonly`: that is the default, but where a vendor directory is to be used.
-        environment.extend([("GOFLAGS", ""), ("GOPACKAGESDRIVER", "off")]);
+        environment.extend([("GOFLAGS", "-buildvcs=false"), ("GOPACKAGESDRIVER", "off")]);
     }
     environment
 }
@@ -67,13 +69,15 @@ impl Process {
         if ["GOMEMLIMIT", "GOGC"].into_iter().all(|it| std::env::var_os(it).is_none()) {
             command.env("GOMEMLIMIT", memory.to_string()).env("GOGC", GARBAGE);
         }
-        let (mut child, handle, exited) = spawn(command).await?;
-        let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin, child.stdout, child.stderr.take()) else {
+        let spawned = tokio::task::spawn_blocking(|| process_group::spawn(command)).await;
+        let (group, pipes) = spawned.map_err(io::Error::other)??;
+        let (Some(stdin), Some(stdout), Some(stderr)) = (pipes.stdin, pipes.stdout, pipes.stderr) else {
             return Err(io::Error::other("a child without its pipes"));
         };
         let lines = Arc::default();
         tokio::spawn(keep_lines(ChildStderr::from_std(stderr)?, Arc::clone(&lines)));
-        let process = Process { pid: child.pid, handle, exited, stderr: lines };
+        let group = Arc::new(group);
+        let process = Process { pid: group.id(), exited: keep(group.clone())?, group, stderr: lines };
         let pipes = Pipes { stdin: ChildStdin::from_std(stdin)?, stdout: ChildStdout::from_std(stdout)? };
         Ok((process, pipes))
     }
@@ -87,9 +91,9 @@ impl Process {
         }
     }
 
+    /// With all that it has started.
     pub fn kill(&self) {
-        // By the handle, not by the number, which may belong to another process by now. It fails where it has ended.
-        let _ = pidfd_send_signal(&self.handle, Signal::KILL);
+        self.group.kill();
     }
 
     /// The last lines that it wrote to its standard error.
@@ -105,68 +109,17 @@ impl Drop for Process {
     }
 }
 
-struct Spawned {
-    pid: u32,
-    stdin: Option<std::process::ChildStdin>,
-    stdout: Option<std::process::ChildStdout>,
-    stderr: Option<std::process::ChildStderr>,
-}
-
-type Birth = io::Result<(Spawned, OwnedFd)>;
-
-/// Spawns on a thread of its own which then waits for the child. The kernel sends the death signal when the
-/// *thread* that forked ends: this one ends after its child or together with the whole process, where one of
-/// tokio's blocking threads would end when it has been idle for a while and take a healthy gopls along.
-async fn spawn(mut command: Command) -> io::Result<(Spawned, OwnedFd, watch::Receiver<Option<String>>)> {
-    #[expect(unsafe_code, reason = "the only way to have the kernel end gopls when semdex is killed")]
-    // SAFETY: between fork and exec only one system call is made, prctl, which is async-signal-safe; nothing is
-    // allocated and no lock is taken.
-    unsafe {
-        command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?));
-    }
-    let (born, birth) = oneshot::channel::<Birth>();
+/// What is known of its end, by a thread that waits for it.
+fn keep(group: Arc<Group>) -> io::Result<watch::Receiver<Option<String>>> {
     let (exit, exited) = watch::channel(None);
     std::thread::Builder::new().name("gopls-keeper".to_owned()).spawn(move || {
-        let mut child = match begin(command) {
-            Ok((child, spawned, handle)) => {
-                // The one who asked may be gone; then its end of the pipes is closed, and gopls ends by itself.
-                let _ = born.send(Ok((spawned, handle)));
-                child
-            }
-            Err(error) => {
-                let _ = born.send(Err(error));
-                return;
-            }
-        };
-        let status = match child.wait() {
+        let status = match group.wait() {
             Ok(status) => status.to_string(),
             Err(error) => error.to_string(),
         };
         exit.send_replace(Some(status));
     })?;
-    let (spawned, handle) = birth.await.map_err(|_| io::Error::other("the keeper ended"))??;
-    Ok((spawned, handle, exited))
-}
-
-fn begin(mut command: Command) -> io::Result<(Child, Spawned, OwnedFd)> {
-    let mut child = command.spawn()?;
-    let pid = child.id();
-    let handle = i32::try_from(pid)
-        .ok()
-        .and_then(Pid::from_raw)
-        .ok_or_else(|| io::Error::other("a child without a number"))
-        .and_then(|pid| Ok(pidfd_open(pid, PidfdFlags::empty())?));
-    let handle = match handle {
-        Ok(handle) => handle,
-        Err(error) => {
-            // Not yet waited for, so the number is still its own.
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(error);
-        }
-    };
-    let spawned = Spawned { pid, stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
-    Ok((child, spawned, handle))
+    Ok(exited)
 }
 
 async fn keep_lines(stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<VecDeque<String>>>) {

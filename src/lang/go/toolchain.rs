@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::Command;
 use std::time::Duration;
 
 use serde::Deserialize;
-use tokio::process::Command;
 
 use super::constraints::BuildContext;
 use super::process;
+use crate::lang::process_group;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -40,10 +40,8 @@ pub async fn ask(root: &Path, trusted: bool) -> Option<Toolchain> {
     command
         .args(["env", "-json", "GOROOT", "GOMODCACHE", "GOOS", "GOARCH", "CGO_ENABLED", "GOVERSION", "GOFLAGS"])
         .current_dir(root)
-        .envs(process::environment(trusted))
-        .stdin(Stdio::null())
-        .kill_on_drop(true);
-    let output = tokio::time::timeout(LIMIT, command.output()).await.ok()?.ok()?;
+        .envs(process::environment(trusted));
+    let output = process_group::output(command, LIMIT).await.ok()?;
     parse(&output.stdout)
 }
 

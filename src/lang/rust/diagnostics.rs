@@ -18,13 +18,14 @@ impl View {
             } else {
                 files.iter().filter_map(|name| it.files.get(name).cloned()).collect()
             };
-            let mut coverage = it.coverage(true);
             let mut found = Vec::new();
-            for file in wanted {
-                if !files.is_empty() {
-                    coverage.absorb(it.file_coverage(&file));
-                }
-                found.extend(it.diagnostics_of(&file)?);
+            for file in &wanted {
+                found.extend(it.diagnostics_of(file)?);
+            }
+            // A macro that was asked meanwhile may have failed.
+            let mut coverage = it.coverage(true);
+            for file in wanted.iter().filter(|_| !files.is_empty()) {
+                coverage.absorb(it.file_coverage(file));
             }
             Ok(Answer { value: found, coverage })
         })

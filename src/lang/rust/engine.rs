@@ -19,7 +19,7 @@ use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
 use super::index::Index;
-use super::load::{self, LoadRequest, Loaded, MacroTable, crate_graph};
+use super::load::{self, Faults, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 use super::outside::Outside;
 use super::second::{Second, Texts};
 use super::source::{as_analysed, without_returns};
@@ -44,6 +44,8 @@ pub struct RustConfig {
     pub proc_macros: bool,
     /// Whether what is only asked about is tried in a database of its own; else it depends on how much memory there is.
     pub second_database: Option<bool>,
+    /// How long loading may take.
+    pub limits: Limits,
 }
 
 /// What holds for all answers until the next load.
@@ -54,6 +56,17 @@ pub struct Environment {
     /// No load is under way.
     pub settled: bool,
     pub missing: Vec<Missing>,
+    /// What has failed since.
+    pub faults: Faults,
+}
+
+impl Environment {
+    /// All that answers may lack.
+    pub fn lacks(&self) -> Vec<Missing> {
+        let mut lacks = self.missing.clone();
+        lacks.extend(self.faults.list());
+        lacks
+    }
 }
 
 /// The ids of the workspace's files by their names.
@@ -212,7 +225,6 @@ impl Rust {
         let request = LoadRequest {
             root: self.root.clone(),
             manifests,
-            has_cargo_config: files.iter().any(|it| it.path.contains(".cargo/config")),
             trusted: self.config.trusted,
             target_dir: self.target_dir.clone(),
             features: if self.config.all_features {
@@ -225,6 +237,8 @@ impl Rust {
             known: self.known.clone(),
             before: self.workspaces.clone(),
             superseded: self.superseded.clone(),
+            limits: self.config.limits,
+            faults: Faults::new(self.status.clone()),
         };
         self.set_environment(|it| it.settled = false);
         self.publish();
@@ -241,13 +255,34 @@ impl Rust {
         }
     }
 
+    /// To be followed by a reload. What code of the workspace made is gone at once where it is trusted no more, and so
+    /// are the programs that run it.
+    pub fn set_trust(&mut self, trusted: bool, build_scripts: bool, proc_macros: bool) {
+        self.superseded.store(true, Ordering::Relaxed);
+        (self.config.trusted, self.config.build_scripts, self.config.proc_macros) =
+            (trusted, build_scripts, proc_macros);
+        if trusted {
+            return;
+        }
+        self.macros = MacroTable::default();
+        for workspace in Arc::make_mut(&mut self.workspaces) {
+            workspace.set_build_scripts(Default::default());
+        }
+        self.second.note_graph();
+        self.flush(Some(self.graph()));
+        self.primed = false;
+        self.is_indexed = false;
+        self.is_complete = false;
+        self.index.forget_crates();
+    }
+
     /// Takes a finished step over. Answers with the directories outside the root that are to be watched; `None`
     /// when a newer load has superseded this one.
     pub fn adopt(&mut self, step: Step) -> Option<Vec<PathBuf>> {
         if step.ticket != self.ticket {
             return None;
         }
-        let Loaded { workspaces, sources, source_roots, local_roots, macros, missing, last } = step.loaded;
+        let Loaded { workspaces, sources, source_roots, local_roots, macros, faults, missing, last } = step.loaded;
         let mut known = (*self.known).clone();
         for (path, bytes) in sources {
             self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(without_returns(bytes)));
@@ -268,6 +303,7 @@ impl Rust {
             it.loaded = true;
             it.settled = last;
             it.missing = missing;
+            it.faults = faults;
         });
         tracing::info!(elapsed = ?self.started.elapsed(), last, "Cargo workspaces loaded");
         self.publish();
@@ -404,7 +440,7 @@ impl Rust {
         };
         self.status.send_modify(|status| {
             status.state = state;
-            status.missing.clone_from(&environment.missing);
+            status.missing = environment.lacks();
             if state == State::Ready {
                 status.progress = None;
             }
@@ -431,6 +467,13 @@ impl Rust {
             set_roots(&mut self.host, &mut self.roots, self.source_roots.partition(&self.vfs));
         }
         self.host.apply_change(change);
+    }
+}
+
+impl Drop for Rust {
+    /// A load that is under way ends with its engine, and so do the programs that it has started.
+    fn drop(&mut self) {
+        self.superseded.store(true, Ordering::Relaxed);
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::Instant;
 
-use super::load::default_toolchain;
+use crate::lang::process_group::{self, Group, Pipes};
 
 /// Where a text would stand, as far as rustfmt must know.
 #[derive(Debug, Clone)]
@@ -33,21 +33,17 @@ pub fn format(text: &str, form: &Form, deadline: Instant) -> Result<String, Stri
     if form.trusted {
         command.current_dir(form.root);
     } else {
+        // rustup looks for a `rust-toolchain.toml` in the directory that it is started in, and above.
         command.current_dir("/");
-        if let Some(toolchain) = default_toolchain() {
-            command.env("RUSTUP_TOOLCHAIN", toolchain);
-        }
     }
-    let child = command.spawn().map_err(|error| {
+    let (group, pipes) = process_group::spawn(command).map_err(|error| {
         format!("rustfmt could not be started ({error}): install it with `rustup component add rustfmt`")
     })?;
-    talk(child, text.to_owned(), deadline)
+    talk(&group, pipes, text.to_owned(), deadline)
 }
 
-fn talk(mut child: Child, text: String, deadline: Instant) -> Result<String, String> {
-    let (Some(mut input), Some(mut output), Some(mut errors)) =
-        (child.stdin.take(), child.stdout.take(), child.stderr.take())
-    else {
+fn talk(group: &Group, pipes: Pipes, text: String, deadline: Instant) -> Result<String, String> {
+    let (Some(mut input), Some(mut output), Some(mut errors)) = (pipes.stdin, pipes.stdout, pipes.stderr) else {
         return Err("rustfmt has no standard input and output".to_owned());
     };
     let (sender, receiver) = mpsc::channel();
@@ -60,9 +56,9 @@ fn talk(mut child: Child, text: String, deadline: Instant) -> Result<String, Str
     });
     let answer = receiver.recv_timeout(deadline.saturating_duration_since(Instant::now()));
     if answer.is_err() {
-        drop(child.kill());
+        group.kill();
     }
-    let status = child.wait().map_err(|error| format!("rustfmt: {error}"))?;
+    let status = group.wait().map_err(|error| format!("rustfmt: {error}"))?;
     match answer {
         Ok(Ok((formatted, _))) if status.success() && !formatted.trim().is_empty() => Ok(formatted),
         Ok(Ok((_, said))) => {

@@ -2,24 +2,30 @@
 //! manifests with `cargo metadata`, the sources of libraries, and later the output of build scripts and proc
 //! macros; the writer adopts each finished step.
 
+mod build;
+mod cargo_config;
+mod faults;
+mod macro_server;
+mod tools;
+mod workspace;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use ra_ap_hir::ProcMacrosBuilder;
 use ra_ap_hir_expand::proc_macro::ProcMacroLoadResult;
 use ra_ap_ide_db::base_db::{CrateGraphBuilder, ProcMacroLoadingError, ProcMacroPaths};
 use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig, load_proc_macro};
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
-use ra_ap_proc_macro_api::ProcMacroClient;
-use ra_ap_project_model::{
-    CargoConfig, CargoFeatures, ManifestPath, ProjectManifest, ProjectWorkspace, ProjectWorkspaceKind, RustLibSource,
-    TargetDirectoryConfig, TargetKind,
-};
+use ra_ap_project_model::{CargoFeatures, ProjectWorkspace, ProjectWorkspaceKind};
 use ra_ap_vfs::FileId;
 use ra_ap_vfs::loader::Entry;
+
+pub use faults::Faults;
+use tools::{Patience, Tools};
 
 use crate::model::{Missing, MissingCode};
 
@@ -32,8 +38,6 @@ pub struct LoadRequest {
     pub root: AbsPathBuf,
     /// Every `Cargo.toml` below the root.
     pub manifests: Vec<AbsPathBuf>,
-    /// Some `.cargo/config.toml` lies below the root.
-    pub has_cargo_config: bool,
     /// Whether code of the workspace may run: build scripts, proc macros, wrappers, toolchain overrides.
     pub trusted: bool,
     /// Our own; the workspace's own `target` is left to its user.
@@ -47,6 +51,27 @@ pub struct LoadRequest {
     pub before: Arc<Vec<ProjectWorkspace>>,
     /// Set when a newer load supersedes this one.
     pub superseded: Arc<AtomicBool>,
+    pub limits: Limits,
+    /// What of the macros fails once the load is over.
+    pub faults: Faults,
+}
+
+/// How long the steps of a load may take. What is late is ended, with all that it has started.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Reading all manifests, which may download dependencies.
+    pub manifests: Duration,
+    /// Building and running build scripts, and building proc macros.
+    pub build: Duration,
+    /// One call of a proc macro.
+    pub expansion: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        let minutes = |it: u64| Duration::from_secs(60 * it);
+        Limits { manifests: minutes(15), build: minutes(60), expansion: Duration::from_secs(6) }
+    }
 }
 
 /// One finished step of a load.
@@ -58,6 +83,7 @@ pub struct Loaded {
     /// Directories outside the root whose sources change like the workspace's own (path dependencies).
     pub local_roots: Vec<PathBuf>,
     pub macros: MacroTable,
+    pub faults: Faults,
     pub missing: Vec<Missing>,
     /// No further step follows.
     pub last: bool,
@@ -101,15 +127,25 @@ pub fn crate_graph(
 /// build scripts and proc macros come after it.
 pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync), deliver: &mut dyn FnMut(Loaded)) {
     let superseded = || request.superseded.load(Ordering::Relaxed);
+    let is_wanted = || !superseded();
+    let patience = |limit: Duration| Patience { deadline: Instant::now() + limit, is_wanted: &is_wanted };
     let mut missing = Vec::new();
-    let config = cargo_config(request, &mut missing);
-    let mut workspaces = load_workspaces(request, &config, progress, &mut missing);
+    let mut tools = Tools::find(&request.root, request.trusted, patience(request.limits.manifests));
+    let mut workspaces = match &tools {
+        Ok(tools) => load_workspaces(request, tools, progress, &mut missing),
+        Err(error) => {
+            missing.push(no_toolchain(error));
+            request.before.to_vec()
+        }
+    };
     if superseded() {
         return;
     }
-    let runs_code = request.trusted && workspaces.iter().any(runs_code_at_build);
-    if !request.trusted && workspaces.iter().any(runs_code_at_build) {
-        missing.push(untrusted());
+    let has_code = workspaces.iter().any(build::runs_code);
+    let runs_code = request.trusted && has_code && tools.is_ok();
+    if !request.trusted {
+        missing.extend(cargo_config::unread(&request.root, &request.manifests));
+        missing.extend(has_code.then(untrusted));
     }
     let mut read = (*request.known).clone();
     let mut step = |workspaces: &[ProjectWorkspace], macros: MacroTable, missing: &[Missing], last: bool| {
@@ -123,6 +159,7 @@ pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync
             source_roots: folders.source_root_config,
             local_roots: local_roots(request, workspaces),
             macros,
+            faults: request.faults.clone(),
             missing: missing.to_vec(),
             last,
         }
@@ -132,15 +169,25 @@ pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync
     if !runs_code || superseded() {
         return;
     }
+    let Ok(tools) = &mut tools else { return };
+    tools.patience = patience(request.limits.build);
     if request.build_scripts {
-        run_build_scripts(&mut workspaces, &config, progress, &mut missing);
+        run_build_scripts(request, &mut workspaces, tools, progress, &mut missing);
     }
     if superseded() {
         return;
     }
-    let macros =
-        if request.proc_macros { load_macros(&workspaces, &config, &mut missing) } else { MacroTable::default() };
+    let macros = if request.proc_macros {
+        load_macros(request, &workspaces, tools, &mut missing)
+    } else {
+        MacroTable::default()
+    };
     deliver(step(&workspaces, macros, &missing, true));
+}
+
+fn no_toolchain(error: &str) -> Missing {
+    let detail = format!("no Rust toolchain was found, install one with rustup: {error}");
+    Missing::new(MissingCode::StdSources, "rust", detail)
 }
 
 fn untrusted() -> Missing {
@@ -150,68 +197,6 @@ fn untrusted() -> Missing {
         "build scripts and proc macros were not run, since this workspace is not trusted: what they generate is \
          unknown; run `semdex trust PATH` or start with `--trust` if you trust its code",
     )
-}
-
-/// How Cargo is asked. Without trust, nothing that the workspace names may run: no wrapper, no other toolchain, no
-/// credential helper for a registry.
-fn cargo_config(request: &LoadRequest, missing: &mut Vec<Missing>) -> CargoConfig {
-    let mut config = CargoConfig {
-        all_targets: true,
-        features: request.features.clone(),
-        target_dir_config: TargetDirectoryConfig::Directory(request.target_dir.clone().into()),
-        set_test: true,
-        ..CargoConfig::default()
-    };
-    if !request.trusted {
-        let mut set = |name: &str, value: &str| config.extra_env.insert(name.to_owned(), Some(value.to_owned()));
-        set("RUSTC_WRAPPER", "");
-        set("RUSTC_WORKSPACE_WRAPPER", "");
-        set("CARGO_BUILD_RUSTC_WRAPPER", "");
-        set("CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER", "");
-        set("RUSTC", "rustc");
-        // Only configuration of the workspace's own could name a program that logs in to a registry.
-        if request.has_cargo_config {
-            set("CARGO_NET_OFFLINE", "true");
-        }
-        set("CARGO_NET_GIT_FETCH_WITH_CLI", "false");
-        if let Some(toolchain) = default_toolchain() {
-            set("RUSTUP_TOOLCHAIN", &toolchain);
-        }
-    }
-    match find_sysroot(request) {
-        Some(sysroot) => {
-            config.sysroot_src = find_std_sources(&sysroot);
-            if config.sysroot_src.is_none() {
-                missing.push(Missing::new(
-                    MissingCode::StdSources,
-                    "rust",
-                    "the standard library's sources are not installed: run `rustup component add rust-src`, or set \
-                     RUST_SRC_PATH, or install Debian's `rust-web-src`",
-                ));
-            }
-            config.sysroot = Some(RustLibSource::Path(sysroot));
-        }
-        None => missing.push(Missing::new(
-            MissingCode::StdSources,
-            "rust",
-            "`rustc --print sysroot` failed: no Rust toolchain was found; install one with rustup",
-        )),
-    }
-    config
-}
-
-/// The toolchain that rustup takes outside of any project, so that no `rust-toolchain.toml` has a say.
-pub(super) fn default_toolchain() -> Option<String> {
-    let output = Command::new("rustup").args(["default"]).current_dir("/").output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    text.split_whitespace().next().filter(|_| output.status.success()).map(str::to_owned)
-}
-
-fn find_sysroot(request: &LoadRequest) -> Option<AbsPathBuf> {
-    let directory: &Path = if request.trusted { request.root.as_ref() } else { Path::new("/") };
-    let output = Command::new("rustc").args(["--print", "sysroot"]).current_dir(directory).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok().filter(|_| output.status.success())?;
-    AbsPathBuf::try_from(Utf8PathBuf::from(text.trim())).ok()
 }
 
 /// The sysroot's own, else `RUST_SRC_PATH`, else what Debian installs. Sources of another version serve too.
@@ -235,10 +220,19 @@ fn find_std_sources(sysroot: &AbsPath) -> Option<AbsPathBuf> {
 /// Loads the workspaces of all manifests: the outermost first, then those that no loaded one has as a member.
 fn load_workspaces(
     request: &LoadRequest,
-    config: &CargoConfig,
+    tools: &Tools<'_>,
     progress: &(dyn Fn(&str, usize, usize) + Sync),
     missing: &mut Vec<Missing>,
 ) -> Vec<ProjectWorkspace> {
+    let std_sources = find_std_sources(&tools.sysroot);
+    if std_sources.is_none() {
+        missing.push(Missing::new(
+            MissingCode::StdSources,
+            "rust",
+            "the standard library's sources are not installed: run `rustup component add rust-src`, or set \
+             RUST_SRC_PATH, or install Debian's `rust-web-src`",
+        ));
+    }
     let mut manifests = request.manifests.clone();
     manifests.sort_by_key(|path| (path.components().count(), path.clone()));
     let total = manifests.len();
@@ -259,10 +253,9 @@ fn load_workspaces(
         }
         progress("reading manifests", done, total);
         let scope = relative(&request.root, &manifest);
-        let Ok(path) = ManifestPath::try_from(manifest.clone()) else { continue };
-        match ProjectWorkspace::load(ProjectManifest::CargoToml(path), config, &|_| ()) {
-            Ok(workspace) => {
-                if let ProjectWorkspaceKind::Cargo { cargo, error, .. } = &workspace.kind {
+        match workspace::load(tools, &manifest, &request.features, std_sources.as_deref()) {
+            Ok(known) => {
+                if let ProjectWorkspaceKind::Cargo { cargo, .. } = &known.workspace.kind {
                     covered.extend(
                         cargo
                             .packages()
@@ -270,15 +263,15 @@ fn load_workspaces(
                             .map(|package| AbsPathBuf::from(cargo[package].manifest.clone())),
                     );
                     covered.insert(AbsPathBuf::from(cargo.manifest_path().clone()));
-                    if let Some(error) = error {
-                        missing.push(broken(&scope, &format!("its dependencies are unknown: {error:#}")));
-                    }
+                }
+                if let Some(error) = known.error {
+                    missing.push(broken(&scope, &format!("its dependencies are unknown: {error}")));
                 }
                 covered.insert(manifest);
-                workspaces.push(workspace);
+                workspaces.push(known.workspace);
             }
             Err(error) => {
-                missing.push(broken(&scope, &format!("{error:#}")));
+                missing.push(broken(&scope, &error));
                 let old = request.before.iter().find(|it| it.manifest().is_some_and(|it| **it == *manifest));
                 workspaces.extend(old.cloned());
             }
@@ -302,38 +295,21 @@ fn relative(root: &AbsPath, path: &AbsPath) -> String {
     path.strip_prefix(root).map_or_else(|| path.to_string(), |it| it.as_str().to_owned())
 }
 
-/// Whether anything of the workspace or its dependencies runs when it is built.
-fn runs_code_at_build(workspace: &ProjectWorkspace) -> bool {
-    let ProjectWorkspaceKind::Cargo { cargo, .. } = &workspace.kind else { return false };
-    cargo.packages().any(|package| {
-        cargo[package].targets.iter().any(|&target| {
-            matches!(cargo[target].kind, TargetKind::BuildScript | TargetKind::Lib { is_proc_macro: true })
-        })
-    })
-}
-
 fn run_build_scripts(
+    request: &LoadRequest,
     workspaces: &mut [ProjectWorkspace],
-    config: &CargoConfig,
+    tools: &Tools<'_>,
     progress: &(dyn Fn(&str, usize, usize) + Sync),
     missing: &mut Vec<Missing>,
 ) {
     let total = workspaces.len();
     for (done, workspace) in workspaces.iter_mut().enumerate() {
         progress("running build scripts", done, total);
-        if !runs_code_at_build(workspace) {
+        if !build::runs_code(workspace) || request.superseded.load(Ordering::Relaxed) {
             continue;
         }
         let scope = workspace.manifest_or_root().to_string();
-        let error = match workspace.run_build_scripts(config, &|_| ()) {
-            Ok(output) => {
-                let error = output.error().map(str::to_owned);
-                workspace.set_build_scripts(output);
-                error
-            }
-            Err(error) => Some(format!("{error:#}")),
-        };
-        if let Some(error) = error {
+        if let Err(error) = build::run(workspace, tools, &request.features, &request.target_dir) {
             let first =
                 error.lines().map(str::trim).filter(|line| !line.is_empty()).take(6).collect::<Vec<_>>().join("; ");
             missing.push(Missing::new(MissingCode::BuildScripts, scope, format!("build scripts failed: {first}")));
@@ -341,7 +317,12 @@ fn run_build_scripts(
     }
 }
 
-fn load_macros(workspaces: &[ProjectWorkspace], config: &CargoConfig, missing: &mut Vec<Missing>) -> MacroTable {
+fn load_macros(
+    request: &LoadRequest,
+    workspaces: &[ProjectWorkspace],
+    tools: &Tools<'_>,
+    missing: &mut Vec<Missing>,
+) -> MacroTable {
     let mut table = MacroTable { enabled: true, ..MacroTable::default() };
     // One id serves all files here: only the macros' paths are of interest.
     let mut any_file = |_: &AbsPath| Some(FileId::from_raw(0));
@@ -356,13 +337,15 @@ fn load_macros(workspaces: &[ProjectWorkspace], config: &CargoConfig, missing: &
         if paths.is_empty() {
             continue;
         }
-        let server = workspace
-            .find_sysroot_proc_macro_srv()
-            .map_or_else(|| Err("no toolchain was found".to_owned()), |found| found.map_err(|it| it.to_string()))
-            .and_then(|path| {
-                ProcMacroClient::spawn(&path, &config.extra_env, workspace.toolchain.as_ref(), 1)
-                    .map_err(|error| error.to_string())
-            });
+        let server = tools.proc_macro_server().ok_or_else(|| "the toolchain has none".to_owned()).and_then(|program| {
+            let plan = macro_server::Plan {
+                program: program.clone().into(),
+                environment: tools.environment.clone(),
+                limit: request.limits.expansion,
+                faults: request.faults.clone(),
+            };
+            macro_server::start(&plan, &program).map_err(|error| error.to_string())
+        });
         match server {
             Ok(client) => {
                 for path in paths {

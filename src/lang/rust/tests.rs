@@ -11,6 +11,7 @@ use ra_ap_ide::{FilePosition, FindAllRefsConfig, RaFixtureConfig};
 mod bodies;
 mod describe;
 mod judge;
+mod loading;
 mod names;
 mod second;
 mod touch;
@@ -18,6 +19,7 @@ mod traits;
 mod uses;
 
 use super::engine::{Rust, RustConfig};
+use super::load::Limits;
 use super::usages::Occurrence;
 use super::view::{View, text_size};
 use crate::lang::files::{File, Files};
@@ -49,6 +51,10 @@ fn crate_files(root: &Path) -> Vec<PathBuf> {
 }
 
 fn load(root: &Path, trusted: bool) -> Loaded {
+    load_within(root, trusted, Limits::default())
+}
+
+fn load_within(root: &Path, trusted: bool, limits: Limits) -> Loaded {
     let files = Arc::new(read(root));
     // Beside the test binary, so that macros are built once for all runs.
     let exe = std::env::current_exe().unwrap();
@@ -62,6 +68,7 @@ fn load(root: &Path, trusted: bool) -> Loaded {
         build_scripts: true,
         proc_macros: true,
         second_database: Some(true),
+        limits,
     };
     let mut rust = Rust::new(config, &files).expect("the path is UTF-8");
     let (sender, receiver) = mpsc::channel();

@@ -213,8 +213,8 @@ impl<'db> Context<'db> {
                 "the Cargo workspace is being loaded; ask again, or give a longer `wait_ms`",
             ));
         }
-        for missing in &self.environment.missing {
-            if strictly { coverage.lacks(missing.clone()) } else { coverage.note(missing.clone()) }
+        for missing in self.environment.lacks() {
+            if strictly { coverage.lacks(missing) } else { coverage.note(missing) }
         }
         coverage
     }

@@ -1,0 +1,127 @@
+//! A process beside semdex that outlives it by a moment. It knows the process groups that semdex has started, and
+//! kills them as soon as semdex is gone, however it ended.
+//!
+//! It is a fork of semdex that never executes another program. It is made before semdex is large, since it keeps the
+//! memory that both had then. Between its fork and its end it makes system calls alone: other threads of semdex may
+//! have held any lock.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::OnceLock;
+
+use libc::{c_int, pid_t};
+
+/// More groups at once than this are not known to it.
+const MOST_GROUPS: usize = 4096;
+/// Without `close_range`, descriptors up to this are closed one by one.
+const MOST_DESCRIPTORS: c_int = 65_536;
+
+/// The end of the socket that semdex holds: it closes with semdex.
+static SOCKET: OnceLock<Option<OwnedFd>> = OnceLock::new();
+
+/// Makes the process, if it is not there yet.
+pub(super) fn start() -> Option<&'static OwnedFd> {
+    let made = SOCKET.get_or_init(|| {
+        let made = fork();
+        if let Err(error) = &made {
+            tracing::warn!(%error, "where semdex is killed, its children live on");
+        }
+        made.ok()
+    });
+    made.as_ref()
+}
+
+/// Tells of a process group. Called by the group's leader itself before it executes anything, it makes one system
+/// call.
+pub(super) fn enlist(socket: &OwnedFd, leader: pid_t) {
+    send(socket, leader);
+}
+
+/// The group has ended, and its number may soon be another's.
+pub(super) fn discharge(leader: pid_t) {
+    if let Some(Some(socket)) = SOCKET.get() {
+        send(socket, -leader);
+    }
+}
+
+fn send(socket: &OwnedFd, number: pid_t) {
+    let message = number.to_ne_bytes();
+    #[expect(unsafe_code, reason = "called between fork and exec, where nothing but system calls is lawful")]
+    // SAFETY: the buffer is valid for its length. Where nobody listens any more the call fails, without a signal.
+    unsafe {
+        libc::send(socket.as_raw_fd(), message.as_ptr().cast(), message.len(), libc::MSG_NOSIGNAL);
+    }
+}
+
+#[expect(unsafe_code, reason = "a process that outlives this one without executing a program is a fork")]
+fn fork() -> io::Result<OwnedFd> {
+    let mut ends: [c_int; 2] = [-1; 2];
+    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
+    // SAFETY: two descriptors are written, and owned from here on.
+    let (ours, theirs) = unsafe {
+        if libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1]))
+    };
+    // SAFETY: the child makes system calls alone, and never returns.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => unsafe { reap(theirs.as_raw_fd()) },
+        _ => Ok(ours),
+    }
+}
+
+#[expect(unsafe_code, reason = "after a fork of many threads nothing but system calls is lawful")]
+/// SAFETY: to be called in a fresh fork, with a descriptor that is open.
+unsafe fn reap(socket: c_int) -> ! {
+    // SAFETY: all calls are async-signal-safe, and all pointers are to locals or constants.
+    unsafe {
+        // What a terminal or a supervisor sends to semdex's group is not meant for this process.
+        libc::setsid();
+        for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT] {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+        libc::prctl(libc::PR_SET_NAME, c"semdex-reaper".as_ptr());
+        close_all_but(socket);
+        let mut groups: [pid_t; MOST_GROUPS] = [0; MOST_GROUPS];
+        loop {
+            let mut message = [0; size_of::<pid_t>()];
+            let received = libc::recv(socket, message.as_mut_ptr().cast(), message.len(), 0);
+            if received < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {
+                continue;
+            }
+            // The other end is closed: semdex is gone.
+            if usize::try_from(received) != Ok(message.len()) {
+                break;
+            }
+            let number = pid_t::from_ne_bytes(message);
+            let (from, to) = if number > 0 { (0, number) } else { (-number, 0) };
+            if let Some(place) = groups.iter_mut().find(|it| **it == from) {
+                *place = to;
+            }
+        }
+        for group in groups.iter().filter(|it| **it > 1) {
+            libc::kill(-group, libc::SIGKILL);
+        }
+        libc::_exit(0)
+    }
+}
+
+#[expect(unsafe_code, reason = "descriptors that other threads of semdex opened are closed by number")]
+/// SAFETY: nobody in this process uses a descriptor but this one.
+unsafe fn close_all_but(kept: c_int) {
+    // SAFETY: closing descriptors touches no memory.
+    unsafe {
+        let close = |first: c_int, last: c_int| {
+            first > last || libc::syscall(libc::SYS_close_range, first, last, 0) == 0 || {
+                for descriptor in first..=last.min(MOST_DESCRIPTORS) {
+                    libc::close(descriptor);
+                }
+                false
+            }
+        };
+        close(0, kept - 1);
+        close(kept + 1, c_int::MAX);
+    }
+}

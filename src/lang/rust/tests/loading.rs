@@ -1,0 +1,37 @@
+//! What loading may take, and what it leaves behind.
+
+use super::*;
+
+/// A build script that never ends is ended, and what else is known answers.
+#[test]
+fn a_load_ends_at_its_deadline() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    let begun = root.join("begun");
+    let script = format!("trap '' TERM; echo $$ > {begun:?}; while :; do sleep 1; done");
+    for (name, text) in [
+        ("Cargo.toml", "[package]\nname = \"slow\"\nversion = \"0.1.0\"\nedition = \"2021\"\n".to_owned()),
+        ("src/lib.rs", "pub fn f() {}\n".to_owned()),
+        (
+            "build.rs",
+            format!("fn main() {{ std::process::Command::new(\"sh\").args([\"-c\", {script:?}]).status().unwrap(); }}"),
+        ),
+    ] {
+        let path = root.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let limits = Limits { build: Duration::from_secs(8), ..Limits::default() };
+    let began = Instant::now();
+    let loaded = load_within(&root, true, limits);
+    assert!(began.elapsed() < DEADLINE / 2);
+    let status = loaded.rust.status();
+    let missing = status.borrow().missing.clone();
+    let late = missing.iter().find(|it| it.code == MissingCode::BuildScripts).unwrap_or_else(|| panic!("{missing:?}"));
+    assert!(late.detail.contains("did not end in time"), "{late:?}");
+    // On a busy machine it may not have been built in time.
+    if let Ok(pid) = std::fs::read_to_string(&begun) {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", pid.trim())).unwrap_or_default();
+        assert!(status.is_empty() || status.contains("State:\tZ"), "{status}");
+    }
+}
