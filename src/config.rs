@@ -6,9 +6,9 @@ mod settings;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::DirBuilder;
+use std::fs::{self, DirBuilder, Permissions};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -111,17 +111,24 @@ impl Config {
     }
 }
 
-/// Makes a directory for semdex's own files, and those above it that are missing, for nobody else to read.
+/// Makes a directory for semdex's own files, and those above it that are missing, for nobody else to read. One that
+/// is there already is closed to others; one of another user is refused.
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
     let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(told)
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(told)?;
+    let metadata = fs::metadata(path).map_err(told)?;
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        let message = format!("{} belongs to another user: semdex keeps nothing there", path.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+    }
+    if metadata.mode() & 0o077 != 0 {
+        fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(told)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-
     use super::*;
 
     fn load(flags: &Flags, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
@@ -177,6 +184,9 @@ mod tests {
         for path in [&made, made.parent().unwrap()] {
             assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o700);
         }
+        fs::set_permissions(&made, Permissions::from_mode(0o755)).unwrap();
+        create_private_dir(&made).unwrap();
+        assert_eq!(fs::metadata(&made).unwrap().permissions().mode() & 0o777, 0o700);
         fs::write(home.path().join("file"), "").unwrap();
         let error = create_private_dir(&home.path().join("file/x")).unwrap_err();
         assert!(error.to_string().contains("file/x"), "{error}");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Parser;
 use semdex::api::{self, Listener, Pulse, Service};
 use semdex::cli::{self, Announcement, Arguments, Command, Serve};
-use semdex::config::{Config, Flags, find_root};
+use semdex::config::{Config, Flags, create_private_dir, find_root};
 use semdex::lang::{process_group, search_path};
 use semdex::token::{self, Token};
 use semdex::trust::TrustStore;
@@ -84,6 +84,7 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
 /// Serves until a signal or idleness ends it, answers what is in flight, and ends every child.
 async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure> {
     let config = Config::load(&Flags { config_file: serve.config.clone(), trust: serve.trusts() })?;
+    create_private_dir(&config.state_dir)?;
     let roots = roots(&serve.roots)?;
     for root in &roots {
         settle_trust(&config, root)?;

@@ -9,7 +9,6 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
-use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
@@ -39,10 +38,12 @@ pub struct Running {
     pub roots: Vec<PathBuf>,
 }
 
-/// The file of this process's server, removed with this value.
+/// The file of this process's server, removed with this value. It is locked as long as the server lives: the number
+/// of a process that was killed may be another's by now, a lock never is.
 #[derive(Debug)]
 pub struct Registered {
     file: PathBuf,
+    _lock: File,
 }
 
 impl Drop for Registered {
@@ -60,8 +61,10 @@ pub fn register(state_dir: &Path, announcement: &Announcement, roots: &[PathBuf]
     let running = Running { announcement: announcement.clone(), roots: roots.to_vec() };
     let mut written = tempfile::Builder::new().prefix(".server-").tempfile_in(&directory)?;
     serde_json::to_writer(&mut written, &running)?;
-    written.persist(&file).map_err(|error| error.error)?;
-    Ok(Registered { file })
+    // Before it has its name: who finds it unlocked removes it.
+    flock(written.as_file(), FlockOperation::NonBlockingLockExclusive)?;
+    let lock = written.persist(&file).map_err(|error| error.error)?;
+    Ok(Registered { file, _lock: lock })
 }
 
 /// The server of the workspace at `root`: the one that runs, or else one that is started now and outlives this
@@ -88,19 +91,17 @@ fn find(directory: &Path, root: &Path) -> Option<Running> {
     let around = |it: &Running| it.roots.iter().filter(|it| root.starts_with(it)).map(|it| it.as_os_str().len()).max();
     files
         .filter_map(|file| {
-            let running: Running = serde_json::from_slice(&fs::read(&file).ok()?).ok()?;
-            if !is_alive(running.announcement.pid) {
+            let mut opened = File::open(&file).ok()?;
+            // Whoever holds the lock is the server that wrote the file, and lives.
+            if flock(&opened, FlockOperation::NonBlockingLockShared).is_ok() {
                 let _ = fs::remove_file(&file);
                 return None;
             }
+            let running: Running = serde_json::from_reader(&mut opened).ok()?;
             Some((around(&running)?, running))
         })
         .max_by_key(|(length, _)| *length)
         .map(|(_, running)| running)
-}
-
-fn is_alive(pid: u32) -> bool {
-    i32::try_from(pid).ok().and_then(Pid::from_raw).is_some_and(|it| test_kill_process(it).is_ok())
 }
 
 async fn start(directory: &Path, root: &Path) -> io::Result<Running> {
@@ -140,18 +141,22 @@ mod tests {
             pid,
             version: "0".to_owned(),
         };
+        // Their number tells nothing: that of a killed server may be anybody's.
         let own = std::process::id();
-        let parent = std::os::unix::process::parent_id();
-        let near = register(state.path(), &announce(own), &["/src/a/b".into(), "/src/x".into()]).unwrap();
-        let far = register(state.path(), &announce(parent), &["/src".into()]).unwrap();
-        let gone = register(state.path(), &announce(i32::MAX as u32), &["/src/a/b/c".into()]).unwrap();
+        let near = register(state.path(), &announce(1), &["/src/a/b".into(), "/src/x".into()]).unwrap();
+        let far = register(state.path(), &announce(2), &["/src".into()]).unwrap();
+        let killed = register(state.path(), &announce(own), &["/src/a/b/c".into()]).unwrap();
+        let gone = killed.file.clone();
+        fs::copy(&gone, gone.with_extension("kept")).unwrap();
+        drop(killed);
+        fs::rename(gone.with_extension("kept"), &gone).unwrap();
         let found = |root: &str| find(&directory(state.path()), Path::new(root)).map(|it| it.announcement.pid);
-        assert_eq!(found("/src/a/b/c"), Some(own));
-        assert!(!gone.file.exists());
-        assert_eq!(found("/src/a"), Some(parent));
+        assert_eq!(found("/src/a/b/c"), Some(1));
+        assert!(!gone.exists());
+        assert_eq!(found("/src/a"), Some(2));
         assert_eq!(found("/srcs"), None);
         drop(near);
-        assert_eq!(found("/src/a/b/c"), Some(parent));
+        assert_eq!(found("/src/a/b/c"), Some(2));
         drop(far);
         assert_eq!(found("/src/a/b/c"), None);
     }
