@@ -30,6 +30,8 @@ const INTERRUPTED: i32 = 130;
 const STACK: usize = 64 << 20;
 /// Analysis that is still under way when all else has ended gets so long to notice.
 const LEFTOVERS: Duration = Duration::from_secs(2);
+/// How often the owner's decisions about trust are read anew.
+const TRUST_PACE: Duration = Duration::from_secs(1);
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -110,6 +112,7 @@ async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure
     for root in &roots {
         workspaces.open(root)?;
     }
+    tokio::spawn(heed_trust(workspaces.clone()));
     let registered = cli::register(&state_dir, &announcement, &roots)?;
     announce(&announcement)?;
     let service = Service { workspaces: workspaces.clone(), roots: may_open };
@@ -202,6 +205,15 @@ impl Signals {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
         }
+    }
+}
+
+/// Trust is given and taken back by other processes, which write it down.
+async fn heed_trust(workspaces: Workspaces) {
+    let mut ticks = tokio::time::interval(TRUST_PACE);
+    loop {
+        ticks.tick().await;
+        workspaces.heed_trust();
     }
 }
 

@@ -85,8 +85,8 @@ pub async fn open_workspace(
     face: Face,
     Posted(request): Posted<OpenWorkspaceRequest>,
 ) -> Result<Response, Refusal> {
-    let root = permitted(&request.root, &service.roots)?;
-    let status = service.workspaces.open(&root)?.status();
+    let directory = permitted(&request.root, &service.roots)?;
+    let status = service.workspaces.open_below(&directory, &service.roots)?.status();
     let text = render::workspaces(std::slice::from_ref(&status));
     let meta = process_meta(std::slice::from_ref(&status), face.elapsed());
     Ok(face.plain(&WorkspaceReply { workspace: status.into(), meta }, |_| text))

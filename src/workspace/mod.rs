@@ -41,7 +41,6 @@ pub struct Workspace {
 struct Inner {
     id: String,
     root: PathBuf,
-    trusted: bool,
     inbox: Inbox,
     disk: Arc<Disk>,
     journal: Journal,
@@ -53,6 +52,8 @@ struct Inner {
 #[derive(Clone)]
 struct Published {
     revision: Revision,
+    /// Whether code of the workspace may run.
+    trusted: bool,
     /// Whether the text of the workspace was read.
     scanned: bool,
     /// Whether no load of Cargo workspaces is under way.
@@ -109,7 +110,13 @@ impl Workspace {
     }
 
     pub fn is_trusted(&self) -> bool {
-        self.inner.trusted
+        self.inner.published.borrow().trusted
+    }
+
+    /// Its owner has said something else than before. Where the writer has no time for it now, this is to be said
+    /// again.
+    pub fn set_trust(&self, trusted: bool) {
+        let _ = self.inner.inbox.send(Event::Trust(trusted));
     }
 
     pub fn status(&self) -> WorkspaceStatus {
@@ -129,7 +136,7 @@ impl Workspace {
             revision: published.revision,
             progress: engines.iter().find_map(|it| it.progress.clone()),
             engines,
-            trusted: self.inner.trusted,
+            trusted: published.trusted,
             missing,
         }
     }

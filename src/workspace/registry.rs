@@ -15,20 +15,40 @@ pub struct Workspaces {
     journal: Journal,
     runtime: tokio::runtime::Handle,
     open: Arc<Mutex<Vec<Workspace>>>,
+    /// The roots that were named at the start: for these, and what is below them, `--trust` counts.
+    named: Arc<Mutex<Vec<PathBuf>>>,
 }
 
 impl Workspaces {
     pub fn new(config: Config, runtime: tokio::runtime::Handle) -> Workspaces {
         let journal = Journal::new(&config.state_dir, config.journal);
-        Workspaces { config: Arc::new(config), journal, runtime, open: Arc::default() }
+        Workspaces { config: Arc::new(config), journal, runtime, open: Arc::default(), named: Arc::default() }
     }
 
-    /// Opens the workspace around a directory, or answers with the one that is open there already. Returns at once;
-    /// loading goes on in the background.
-    pub fn open(&self, root: &Path) -> Result<Workspace> {
-        let root = crate::config::find_root(root).map_err(|error| {
-            Error::new(Code::UnknownWorkspace, format!("{} is no directory to open: {error}", root.display()))
-        })?;
+    /// Opens the workspace around a directory that was named at the start, or answers with the one that is open there
+    /// already. Returns at once; loading goes on in the background.
+    pub fn open(&self, directory: &Path) -> Result<Workspace> {
+        let root = find_root(directory)?;
+        self.named.lock().unwrap_or_else(PoisonError::into_inner).push(root.clone());
+        self.open_root(root)
+    }
+
+    /// The same for a directory that a request names. Manifests may say that their workspace is elsewhere, so what
+    /// is found around it is looked at as well: it must lie in or below one of the roots that are permitted.
+    pub fn open_below(&self, directory: &Path, permitted: &[PathBuf]) -> Result<Workspace> {
+        let root = find_root(directory)?;
+        if !permitted.iter().any(|it| root.starts_with(it)) {
+            let detail = format!(
+                "the workspace that `{}` belongs to lies outside of what may be opened: name it when starting \
+                 `semdex serve`",
+                directory.display()
+            );
+            return Err(Error::new(Code::ForbiddenRoot, detail));
+        }
+        self.open_root(root)
+    }
+
+    fn open_root(&self, root: PathBuf) -> Result<Workspace> {
         let mut open = self.lock();
         if let Some(same) = open.iter().find(|it| it.root() == root) {
             return Ok(same.clone());
@@ -45,13 +65,28 @@ impl Workspaces {
         Ok(workspace)
     }
 
+    /// What the flags say, where they bear on this root; else what its owner said.
     fn is_trusted(&self, root: &Path) -> bool {
-        self.config.trust.unwrap_or_else(|| {
-            TrustStore::new(&self.config.state_dir).is_trusted(root).unwrap_or_else(|error| {
+        let named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_named = named.iter().any(|it| root.starts_with(it));
+        match self.config.trust {
+            Some(false) => false,
+            Some(true) if is_named => true,
+            _ => TrustStore::new(&self.config.state_dir).is_trusted(root).unwrap_or_else(|error| {
                 tracing::warn!(%error, "the list of trusted workspaces cannot be read: nothing is trusted");
                 false
-            })
-        })
+            }),
+        }
+    }
+
+    /// Lets the open workspaces know what their owner has said of them meanwhile.
+    pub fn heed_trust(&self) {
+        for workspace in self.list() {
+            let trusted = self.is_trusted(workspace.root());
+            if trusted != workspace.is_trusted() {
+                workspace.set_trust(trusted);
+            }
+        }
     }
 
     /// The workspace of a request: by id or root, else the only one. `unknown_workspace` lists those that are open.
@@ -104,4 +139,10 @@ impl Workspaces {
     fn lock(&self) -> MutexGuard<'_, Vec<Workspace>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn find_root(directory: &Path) -> Result<PathBuf> {
+    crate::config::find_root(directory).map_err(|error| {
+        Error::new(Code::UnknownWorkspace, format!("{} is no directory to open: {error}", directory.display()))
+    })
 }

@@ -74,6 +74,8 @@ pub(super) enum Event {
     RustPrimed(bool),
     RustIndexed(bool),
     RustSecond(Box<Made>),
+    /// The owner of the workspace has begun to trust it, or trusts it no more.
+    Trust(bool),
     Close {
         reply: oneshot::Sender<()>,
     },
@@ -153,6 +155,7 @@ pub(super) fn start(
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
     let first = Published {
         revision: Revision(0),
+        trusted,
         scanned: false,
         rust_settled: false,
         rust: None,
@@ -203,7 +206,6 @@ pub(super) fn start(
         inner: Arc::new(Inner {
             id,
             root,
-            trusted,
             inbox: Inbox(sender),
             disk,
             journal,
@@ -312,6 +314,26 @@ impl Writer {
         }
     }
 
+    /// Loads all anew as the owner of the workspace wants it. Where the trust is gone, what runs is ended first.
+    fn set_trust(&mut self, trusted: bool) {
+        if trusted == self.trusted {
+            return;
+        }
+        tracing::info!(trusted, "the owner's trust has changed");
+        self.trusted = trusted;
+        self.settings =
+            self.config.settings(&self.root, trusted).unwrap_or_else(|_| self.config.user_settings(trusted));
+        if let Some(rust) = &mut self.rust {
+            rust.set_trust(trusted, self.settings.rust.build_scripts, self.settings.rust.proc_macros);
+            self.reload_rust();
+        }
+        if let Some(go) = self.go.take() {
+            self.runtime.spawn(async move { go.shutdown().await });
+            self.start_engines();
+        }
+        self.publish();
+    }
+
     fn reload_rust(&mut self) {
         let inbox = self.inbox.clone();
         if let Some(rust) = &mut self.rust {
@@ -415,6 +437,7 @@ impl Writer {
                     self.has_garbage = true;
                 }
             }
+            Event::Trust(trusted) => self.set_trust(trusted),
             Event::Close { reply } => {
                 let _ = reply.send(());
                 return ControlFlow::Break(());
@@ -487,6 +510,7 @@ impl Writer {
     fn publish(&self) {
         self.published.send_modify(|it| {
             it.revision = self.revision;
+            it.trusted = self.trusted;
             it.scanned = true;
             it.rust_settled = self.rust.as_ref().is_none_or(Rust::is_settled);
             it.rust = self.rust.as_ref().map(Rust::status);

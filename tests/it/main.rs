@@ -4,6 +4,7 @@
 
 mod budget;
 mod change;
+mod children;
 mod cli;
 mod client;
 mod confined;
@@ -21,5 +22,6 @@ mod rename;
 mod support;
 mod tidy;
 mod tidy_up;
+mod trust;
 mod validation;
 mod verbs;

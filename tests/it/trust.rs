@@ -1,0 +1,251 @@
+//! What a workspace may do that nobody trusts: nothing. And how trust is given and taken back.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, RUST, Server, run};
+
+/// A program that leaves its name behind when it is run.
+fn trap(home: &Home, path: &Path) {
+    let ran = home.path().join("ran");
+    fs::create_dir_all(&ran).unwrap();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let name = path.strip_prefix(home.path()).unwrap().to_str().unwrap().replace('/', "-");
+    fs::write(path, format!("#!/bin/sh\necho \"$0 $*\" >> {}/{name}\nexit 1\n", ran.display())).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The traps that were sprung.
+fn ran(home: &Home) -> Vec<String> {
+    let mut ran: Vec<String> = fs::read_dir(home.path().join("ran"))
+        .unwrap()
+        .map(|it| {
+            format!(
+                "{}: {}",
+                it.as_ref().unwrap().file_name().to_string_lossy(),
+                fs::read_to_string(it.unwrap().path()).unwrap()
+            )
+        })
+        .collect();
+    ran.sort();
+    ran
+}
+
+/// Everything in Cargo's configuration that names a program, or a place to look for programs.
+fn configuration(traps: &Path) -> String {
+    let traps = traps.display();
+    format!(
+        "[env]\nPATH = {{ value = \"{traps}\", force = true }}\nRUSTC = {{ value = \"{traps}/rustc\", force = true }}\n\
+         [build]\nrustc = \"{traps}/rustc\"\nrustc-wrapper = \"{traps}/wrapper\"\n\
+         rustc-workspace-wrapper = \"{traps}/workspace-wrapper\"\nrustdoc = \"{traps}/rustdoc\"\n\
+         rustflags = [\"-C\", \"linker={traps}/linker\"]\n\
+         [target.'cfg(all())']\nrunner = \"{traps}/runner\"\nlinker = \"{traps}/linker\"\n\
+         [registry]\nglobal-credential-providers = [\"{traps}/credentials\"]\n\
+         [credential-alias]\n\"cargo:token\" = \"{traps}/credentials\"\n\
+         [alias]\nmetadata = [\"run\"]\nrustc = [\"run\"]\nlocate-project = [\"run\"]\n\
+         [net]\ngit-fetch-with-cli = true\n\
+         [unstable]\nunstable-options = true\n"
+    )
+}
+
+const TRAPS: &[&str] = &[
+    "rustc",
+    "cargo",
+    "rustup",
+    "rustfmt",
+    "go",
+    "git",
+    "wrapper",
+    "workspace-wrapper",
+    "rustdoc",
+    "linker",
+    "runner",
+    "credentials",
+];
+
+/// A package whose way of naming programs is its name.
+fn package(home: &Home, name: &str) -> PathBuf {
+    let manifest = format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n");
+    home.write(&format!("{name}/Cargo.toml"), &manifest);
+    home.write(
+        &format!("{name}/src/lib.rs"),
+        "pub fn made() -> Vec<u8> {\n    Vec::new()\n}\n\npub fn uses() {\n    made();\n}\n",
+    );
+    home.root().join(name)
+}
+
+#[test]
+fn nothing_of_an_untrusted_root_runs_and_it_is_known_all_the_same() {
+    let home = Home::with(&[]);
+    let traps = home.root().join("traps");
+    for name in TRAPS {
+        trap(&home, &traps.join(name));
+    }
+    let evil = configuration(&traps);
+    let configured = |directory: &Path, file: &str| {
+        fs::create_dir_all(directory).unwrap();
+        fs::write(directory.join(file), &evil).unwrap();
+    };
+    configured(&package(&home, "plain").join(".cargo"), "config.toml");
+    configured(&package(&home, "old").join(".cargo"), "config");
+    configured(&home.root().join("elsewhere"), "config.toml");
+    symlink(home.root().join("elsewhere"), package(&home, "linked").join(".cargo")).unwrap();
+    let linked = package(&home, "linked_file").join(".cargo");
+    fs::create_dir(&linked).unwrap();
+    symlink(home.root().join("elsewhere/config.toml"), linked.join("config.toml")).unwrap();
+    let marked = package(&home, "marked");
+    configured(&marked.join(".cargo"), "config.toml");
+    for directory in [marked.join(".cargo"), marked] {
+        fs::write(directory.join("CACHEDIR.TAG"), "Signature: 8a477f597d28d172789f06886806bc55\n").unwrap();
+    }
+    let large = package(&home, "large").join(".cargo");
+    fs::create_dir(&large).unwrap();
+    fs::write(large.join("config.toml"), format!("{evil}{}", "# padding\n".repeat(1_200_000))).unwrap();
+    let including = package(&home, "including").join(".cargo");
+    configured(&including, "more.toml");
+    fs::write(including.join("config.toml"), "include = [\"more.toml\"]\n").unwrap();
+    // Of a directory above the root.
+    configured(&home.path().join(".cargo"), "config.toml");
+    let toolchain = package(&home, "toolchain");
+    fs::write(toolchain.join("rust-toolchain.toml"), "[toolchain]\npath = \"../evil-toolchain\"\n").unwrap();
+    for name in ["rustc", "cargo", "rustfmt"] {
+        trap(&home, &home.root().join("evil-toolchain/bin").join(name));
+    }
+    // Build scripts, macros, and what they are built with.
+    let built = package(&home, "built");
+    let mark = |name: &str| format!("std::fs::write({:?}, \"\").unwrap();", home.path().join("ran").join(name));
+    fs::write(built.join("build.rs"), format!("fn main() {{ {} }}\n", mark("build.rs"))).unwrap();
+    let uses_macros = "\n[dependencies]\nmacros = { path = \"macros\" }\n";
+    let manifest = fs::read_to_string(built.join("Cargo.toml")).unwrap();
+    fs::write(built.join("Cargo.toml"), manifest + uses_macros).unwrap();
+    home.write(
+        "built/macros/Cargo.toml",
+        "[package]\nname = \"macros\"\nversion = \"0.1.0\"\n\n[lib]\nproc-macro = true\n",
+    );
+    let macros = format!(
+        "#[proc_macro]\npub fn go(_: proc_macro::TokenStream) -> proc_macro::TokenStream {{ {} Default::default() }}\n",
+        mark("macro")
+    );
+    home.write("built/macros/src/lib.rs", &format!("extern crate proc_macro;\n{macros}"));
+    let library = fs::read_to_string(built.join("src/lib.rs")).unwrap();
+    fs::write(built.join("src/lib.rs"), library + "macros::go!();\n").unwrap();
+
+    let path = format!("traps:.:{}", std::env::var("PATH").unwrap());
+    let server = home.serve_with(&["--no-trust"], &[("PATH", Path::new(&path))]);
+    server.wait_ready();
+    for name in ["plain", "old", "linked", "linked_file", "large", "including", "toolchain", "built"] {
+        let (status, found) = server.get(&format!("/v1/usages?symbol={name}::made"));
+        assert_eq!((status, &found["total"]), (200, &json!(1)), "{name}: {found}");
+        let text = server.home.read(&format!("{name}/src/lib.rs"));
+        let new = text.find("new()").unwrap();
+        let (status, found) = server.get(&format!("/v1/symbols/at?file={name}/src/lib.rs&offset={new}"));
+        assert_eq!(status, 200, "{found}");
+        assert_eq!(found["symbol"]["path"], "alloc::vec::Vec::new", "{name}: {found}");
+    }
+    // What needs a formatter asks it in the same way.
+    let new = json!({"name": "plain/src/new.rs", "content": "pub fn f( ){}\n", "mode": "create", "dry_run": true});
+    assert_eq!(server.post("/v1/write", &new).0, 200);
+
+    let (_, status) = server.get("/v1/status");
+    let details: Vec<&str> = untrusted(&status);
+    assert!(details.iter().any(|it| it.contains("build scripts and proc macros")), "{status}");
+    let files = details.iter().find(|it| it.contains("not read")).unwrap_or_else(|| panic!("{status}"));
+    assert!(files.contains(".cargo/config"), "{files}");
+    assert_eq!(ran(&server.home), Vec::<String>::new());
+}
+
+fn untrusted(status: &Value) -> Vec<&str> {
+    let missing = status["workspaces"][0]["missing"].as_array().unwrap();
+    missing.iter().filter(|it| it["code"] == "untrusted").map(|it| it["detail"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn nothing_of_an_untrusted_go_module_runs() {
+    let home = Home::with(&[
+        ("go.mod", "module example.com/m\n\ngo 1.21\n\ntoolchain go1.99.9\n"),
+        ("main.go", "package main\n\nimport \"example.com/m/inner\"\n\nfunc main() { inner.F() }\n"),
+        (
+            "inner/inner.go",
+            "package inner\n\nimport \"strings\"\n\nfunc F() string { return strings.ToUpper(\"x\") }\n",
+        ),
+        ("cgo/cgo.go", "package cgo\n\n// #cgo pkg-config: evil\n// #cgo CFLAGS: -Wall\nimport \"C\"\n"),
+    ]);
+    for name in TRAPS.iter().chain(&["pkg-config", "gcc", "cc", "gopackagesdriver", "hg"]) {
+        trap(&home, &home.root().join("traps").join(name));
+    }
+    let hook = home.root().join("traps/fsmonitor");
+    trap(&home, &hook);
+    // `git` runs what the repository's own configuration names.
+    for arguments in [&["init", "--quiet"][..], &["config", "core.fsmonitor", hook.to_str().unwrap()]] {
+        let ended = Command::new("git").args(arguments).current_dir(home.root()).status().unwrap();
+        assert!(ended.success());
+    }
+    let status = Command::new("git").args(["status", "--porcelain"]).current_dir(home.root()).output().unwrap();
+    assert!(status.status.success());
+    assert_eq!(ran(&home).len(), 1, "the trap works: {:?}", ran(&home));
+    fs::remove_dir_all(home.path().join("ran")).unwrap();
+    fs::create_dir(home.path().join("ran")).unwrap();
+
+    let path = format!("traps:.:{}", std::env::var("PATH").unwrap());
+    let server = home.serve_with(&["--no-trust", "--log", "semdex=debug"], &[("PATH", Path::new(&path))]);
+    server.wait_ready();
+    // The checker, which is built first, asks `go` for more than gopls does.
+    server.wait_for(|it| it.get("/v1/status").0 == 200 && it.log().contains("the checker has loaded"));
+    let (status, found) = server.get("/v1/usages?symbol=example.com/m/inner.F");
+    assert_eq!((status, &found["total"]), (200, &json!(1)), "{found}");
+    assert_eq!(untrusted(&server.get("/v1/status").1).len(), 1);
+    assert_eq!(ran(&server.home), Vec::<String>::new());
+}
+
+#[test]
+fn a_request_opens_nothing_outside_of_the_permitted_roots() {
+    let home = Home::with(&[
+        ("member/Cargo.toml", "[package]\nname = \"member\"\nversion = \"0.1.0\"\nworkspace = \"../../private\"\n"),
+        ("member/src/lib.rs", "pub fn f() {}\n"),
+        ("plain/notes.txt", "nothing\n"),
+    ]);
+    let put = |name: &str, text: &str| {
+        let path = home.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    put("private/Cargo.toml", "[workspace]\nmembers = [\"../workspace/member\"]\n");
+    put("private/secret.txt", "secret\n");
+    put("outer/go.work", "go 1.21\n\nuse ./inner\n");
+    put("outer/inner/go.mod", "module example.com/inner\n\ngo 1.21\n");
+    put("alone/a.txt", "text\n");
+    let (inner, alone) = (home.path().join("outer/inner"), home.path().join("alone"));
+    put("config/semdex/config.toml", &format!("[workspaces]\nroots = [{inner:?}, {alone:?}]\n"));
+    symlink(&inner, home.root().join("link")).unwrap();
+
+    let server = home.serve(&["--trust"]);
+    let open = |root: &Path| server.post("/v1/workspaces", &json!({"root": root}));
+    for outside in [server.home.root().join("member"), inner.clone(), server.home.root().join("link")] {
+        let (status, reply) = open(&outside);
+        assert_eq!((status, &reply["code"]), (403, &json!("forbidden_root")), "{}: {reply}", outside.display());
+        assert!(!reply["detail"].as_str().unwrap().contains("private"), "{reply}");
+    }
+    assert_eq!(server.get("/v1/status").1["workspaces"].as_array().unwrap().len(), 1);
+
+    // `--trust` is said of what is named at the start, and of what lies below that.
+    let trusted = |root: &Path| open(root).1["workspace"]["trusted"].clone();
+    assert_eq!(trusted(&server.home.root().join("plain")), true);
+    assert_eq!(trusted(&alone), false);
+    let allowed = run(server.home.semdex().arg("trust").arg(&alone));
+    assert_eq!(allowed.code, Some(0), "{}", allowed.errors);
+    server.wait_for(|_| trusted(&alone) == true);
+}
+
+#[test]
+fn directories_of_semdex_are_closed_to_others() {
+    let home = Home::with(RUST);
+    let state = home.path().join("state/semdex");
+    fs::create_dir_all(&state).unwrap();
+    fs::set_permissions(&state, fs::Permissions::from_mode(0o755)).unwrap();
+    let server: Server = home.serve(&["--no-trust"]);
+    assert_eq!(fs::metadata(server.home.path().join("state/semdex")).unwrap().permissions().mode() & 0o777, 0o700);
+}
