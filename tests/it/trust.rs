@@ -108,6 +108,9 @@ fn nothing_of_an_untrusted_root_runs_and_it_is_known_all_the_same() {
     let including = package(&home, "including").join(".cargo");
     configured(&including, "more.toml");
     fs::write(including.join("config.toml"), "include = [\"more.toml\"]\n").unwrap();
+    // Whoever opened this would wait for ever.
+    let fifo = package(&home, "fifo").join("Cargo.lock");
+    assert!(Command::new("mkfifo").arg(fifo).status().unwrap().success());
     // Of a directory above the root.
     configured(&home.path().join(".cargo"), "config.toml");
     let toolchain = package(&home, "toolchain");
@@ -137,7 +140,7 @@ fn nothing_of_an_untrusted_root_runs_and_it_is_known_all_the_same() {
     let path = format!("traps:.:{}", std::env::var("PATH").unwrap());
     let server = home.serve_with(&["--no-trust"], &[("PATH", Path::new(&path))]);
     server.wait_ready();
-    for name in ["plain", "old", "linked", "linked_file", "large", "including", "toolchain", "built"] {
+    for name in ["plain", "old", "linked", "linked_file", "large", "including", "fifo", "toolchain", "built"] {
         let (status, found) = server.get(&format!("/v1/usages?symbol={name}::made"));
         assert_eq!((status, &found["total"]), (200, &json!(1)), "{name}: {found}");
         let text = server.home.read(&format!("{name}/src/lib.rs"));

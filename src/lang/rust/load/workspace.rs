@@ -141,9 +141,9 @@ impl LockFile {
         let directory = tempfile::tempdir().ok()?;
         let copy = directory.path().join("Cargo.lock");
         let own = manifest.parent().join("Cargo.lock");
-        match std::fs::copy(AsRef::<Path>::as_ref(&own), &copy) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return None,
-            _ => {}
+        // Without one, Cargo chooses the versions anew.
+        if let Ok(text) = crate::beneath::read_file(own.as_ref(), super::LARGEST_SOURCE) {
+            std::fs::write(&copy, text).ok()?;
         }
         cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly").args(["-Z", "unstable-options"]);
         if version < Version(1, 95) {
