@@ -129,8 +129,9 @@ where
     for _ in 0..ATTEMPTS {
         let snapshot = workspace.snapshot(needs).await?;
         let revision = snapshot.revision;
-        let memo = memo.as_ref().filter(|_| snapshot.settled);
-        if let Some(answer) = memo.and_then(|it| workspace.memo().answer(it, revision)) {
+        // What the workspace's own programs make is there at a revision or not.
+        let memo = memo.as_ref().filter(|_| snapshot.settled).map(|it| format!("{it} {}", snapshot.trusted));
+        if let Some(answer) = memo.as_ref().and_then(|it| workspace.memo().answer(it, revision)) {
             coverage.absorb(answer.coverage);
             return Ok(Reply { value: answer.value, meta: workspace.meta(needs.language, revision, coverage) });
         }
@@ -152,7 +153,7 @@ where
             Ok(answer) => {
                 let is_lasting = !answer.coverage.missing.iter().any(|it| it.code == MissingCode::Indexing);
                 if let Some(memo) = memo.filter(|_| is_lasting) {
-                    workspace.memo().keep(memo.clone(), revision, &answer);
+                    workspace.memo().keep(memo, revision, &answer);
                 }
                 coverage.absorb(answer.coverage);
                 let meta = workspace.meta(needs.language, revision, coverage);

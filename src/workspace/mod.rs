@@ -81,6 +81,8 @@ pub struct Snapshot {
     pub files: Arc<Files>,
     pub rust: Option<rust::view::View>,
     pub go: Option<go::View>,
+    /// Whether code of the workspace may run.
+    pub trusted: bool,
     /// Whether the language that was asked for has all that it can have.
     pub settled: bool,
 }

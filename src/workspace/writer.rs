@@ -478,6 +478,7 @@ impl Writer {
             files: self.files.clone(),
             rust: rust.map(|it| it.view(self.files.clone())),
             go: go.map(|it| it.view(self.files.clone())),
+            trusted: self.trusted,
             settled,
         }
     }
