@@ -69,8 +69,6 @@ impl<'a> Tools<'a> {
     pub fn find(root: &AbsPath, trusted: bool, patience: Patience<'a>) -> Result<Tools<'a>, String> {
         let mut environment = FxHashMap::default();
         let mut set = |name: &str, value: &str| environment.insert(name.to_owned(), Some(value.to_owned()));
-        // What is missing is said, not downloaded.
-        set("RUSTUP_AUTO_INSTALL", "0");
         if !trusted {
             set("RUSTC_WRAPPER", "");
             set("RUSTC_WORKSPACE_WRAPPER", "");
@@ -92,6 +90,8 @@ impl<'a> Tools<'a> {
         let sysroot = tools.ask(command.args(["--print", "sysroot"]))?;
         tools.sysroot = AbsPathBuf::try_from(Utf8PathBuf::from(sysroot.trim()))
             .map_err(|path| format!("`rustc --print sysroot` said `{path}`"))?;
+        // From here on, what is missing is said, not downloaded.
+        tools.environment.insert("RUSTUP_AUTO_INSTALL".to_owned(), Some("0".to_owned()));
         tools.choose_programs();
         let version = tools.ask(tools.cargo(root).arg("--version"))?;
         tools.version = Version::parse(&version).ok_or_else(|| format!("`cargo --version` said `{version}`"))?;
