@@ -1,5 +1,6 @@
 //! All open workspaces of the process.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -59,30 +60,31 @@ impl Workspaces {
             .chain((2..).map(|n| format!("{name}-{n}")))
             .find(|id| !is_taken(id))
             .unwrap_or(name);
-        let trusted = self.is_trusted(&root);
+        let trusted = self.is_trusted(&root).unwrap_or_else(|error| {
+            tracing::warn!(%error, "the list of trusted workspaces cannot be read: nothing is trusted");
+            false
+        });
         let workspace = writer::start(id, root, trusted, &self.config, self.journal.clone(), self.runtime.clone())?;
         open.push(workspace.clone());
         Ok(workspace)
     }
 
     /// What the flags say, where they bear on this root; else what its owner said.
-    fn is_trusted(&self, root: &Path) -> bool {
+    fn is_trusted(&self, root: &Path) -> io::Result<bool> {
         let named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         let is_named = named.iter().any(|it| root.starts_with(it));
         match self.config.trust {
-            Some(false) => false,
-            Some(true) if is_named => true,
-            _ => TrustStore::new(&self.config.state_dir).is_trusted(root).unwrap_or_else(|error| {
-                tracing::warn!(%error, "the list of trusted workspaces cannot be read: nothing is trusted");
-                false
-            }),
+            Some(false) => Ok(false),
+            Some(true) if is_named => Ok(true),
+            _ => TrustStore::new(&self.config.state_dir).is_trusted(root),
         }
     }
 
     /// Lets the open workspaces know what their owner has said of them meanwhile.
     pub fn heed_trust(&self) {
         for workspace in self.list() {
-            let trusted = self.is_trusted(workspace.root());
+            // What cannot be read trusts nothing.
+            let trusted = self.is_trusted(workspace.root()).unwrap_or(false);
             if trusted != workspace.is_trusted() {
                 workspace.set_trust(trusted);
             }
