@@ -25,7 +25,7 @@ CALLS = {
 }
 NAMES = ("a.txt", "dir/b.txt", "c.txt")
 FILLER = "".join(f"line {i}\n" for i in range(2000))
-MOST = 40
+MOST = 80
 
 
 class Files:
