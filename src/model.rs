@@ -782,6 +782,8 @@ pub struct Broken {
     pub at: Affected,
     pub code: Option<String>,
     pub reason: String,
+    /// Whether it fails only through another place of the list: a name by an import or a glob that is broken itself.
+    pub follows: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

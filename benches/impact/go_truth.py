@@ -39,7 +39,7 @@ class Compiler:
     def broken(self, file, text):
         with self._edited(file, text):
             found = self._check()
-        return sorted(found - self.before), [], []
+        return sorted(found - self.before), [], [], []
 
     def seconds(self, file, text):
         """How long a warm incremental run takes after one edit of the healthy workspace."""

@@ -103,8 +103,8 @@ class Truth:
         if self.only_kept:
             return None
         try:
-            first, later, unreached = self.compiler.broken(mutation["file"], mutation["text"])
-            answer = {"first": first, "later": later, "unreached": unreached}
+            first, later, follows, unreached = self.compiler.broken(mutation["file"], mutation["text"])
+            answer = {"first": first, "later": later, "follows": follows, "unreached": unreached}
         except TimeoutError as endless:
             print(f"{mutation['operator']} of {mutation['symbol']} is left out: {endless}", file=sys.stderr)
             answer = None
@@ -150,18 +150,23 @@ def judge(mutation, truth, reply, root, lies_in, strata_of):
     def meet(a, b):
         return a[0] == b[0] and a[1] <= b[2] and b[1] <= a[2]
 
-    alarms = [(it["file"], it["line"], it["end_line"], it.get("code"), it["reason"]) for it in reply["impact"]["broken"]]
+    broken = reply["impact"]["broken"]
+    alarms = [(it["file"], it["line"], it["end_line"], it.get("code"), ("(follows) " if it.get("follows") else "") + it["reason"]) for it in broken]
     spans = [(file, *extent(file, first, last)) for file, first, last, *_ in alarms]
     # What a workspace denies as a lint is its own policy, and bodies that are taken away leave parameters unused.
     later = [it for it in truth["later"] if not is_hollow(it, "\n".join(lines(it[0])[it[1] - 1 : it[2]]))]
     told = [it for it in truth["first"] + later if not LINT.fullmatch(it[3] or "")]
     places = {(it[0], *extent(*it[:3])): tuple(it) for it in told}
-    row = {"places": [], "alarms": []}
+    hidden = {(it[0], *extent(*it[:3])): tuple(it) for it in truth.get("follows", [])}
+    hidden = {span: it for span, it in hidden.items() if span not in places}
+    row = {"places": [], "alarms": [], "follows": []}
+    for span, it in hidden.items():
+        row["follows"].append({"told": it, "good": any(meet(span, alarm) for alarm in spans), "strata": []})
     for place, it in places.items():
         named = any(meet(place, span) for span in spans)
         row["places"].append({"told": it, "good": named, "strata": strata_at(it, *place[1:])})
-    for alarm, span in zip(alarms, spans):
-        true = any(meet(span, place) for place in places)
+    for it, alarm, span in zip(broken, alarms, spans):
+        true = any(meet(span, place) for place in places) or it.get("follows", False) and any(meet(span, place) for place in hidden)
         if true or not lies_in(alarm[0], truth["unreached"]):
             row["alarms"].append({"told": alarm, "good": true, "strata": strata_at(alarm, *span[1:])})
     row["unverifiable"] = len(alarms) - len(row["alarms"])
@@ -231,6 +236,8 @@ def report(rows, name, options):
     told = [line_of_stratum(stratum, places, alarms) for stratum in sorted(found, key=lambda it: (it not in strata.WHERE, it))]
     semdex.table(told, ["stratum", "places", "recall", "alarms", "false", "precision"])
     alarmed = [it for it in quiet if bad(it["alarms"])]
+    follows = [it for row in rows for it in row["follows"]]
+    print(f"places that a broken import hides: {len(follows)}, recall {part(follows)}")
     print(f"edits that break nothing: {len(quiet)}, with a false alarm {len(alarmed)} ({100 * len(alarmed) / max(1, len(quiet)):.2f} %)")
     for what, of_them in (("all", rows), ("breaking", breaking), ("harmless", quiet)):
         pairs = [it for it in of_them if it["compiler"]]
@@ -251,6 +258,7 @@ def report(rows, name, options):
             print(f"a describe before it: {quantiles(before)}; {pause} s after it: {quantiles(after)}; ratio of p95 {ratio:.2f}")
     if options.show:
         show("missed", rows, "places")
+        show("missed behind a broken import", rows, "follows")
         show("false", rows, "alarms")
     recall, precision = share(places), share(alarms)
     return (recall is None or recall >= 0.99) and (precision is None or precision >= 0.98) and len(alarmed) <= 0.005 * len(quiet)

@@ -291,6 +291,38 @@ def narrow_bound(text, symbol, _):
     return put(text, at, at, "std::ops::Neg + ")
 
 
+def bound_type(text, symbol, rng):
+    """A bound that a parameter of a type or a trait has not had."""
+    start = symbol["name_at"]["end"]
+    if symbol["kind"] not in ("struct", "enum", "union", "trait") or text[start : start + 1] != "<":
+        return None
+    end = lexing.closing_angle(text, start)
+    parameters = [it for it in lexing.split(text, start + 1, end)] if end else []
+    found = [(a, re.fullmatch(r"\s*([A-Z]\w*)\s*(:?)(.*)", text[a:b], re.S)) for a, b in parameters]
+    found = [(a, it) for a, it in found if it and "=" not in it.group(0)]
+    if not found:
+        return None
+    at, it = rng.choice(found)
+    bound = rng.choice(["Copy", "std::fmt::Display", "Default"])
+    if it.group(2):
+        return put(text, at + it.end(2), at + it.end(2), f" {bound} +")
+    return put(text, at + it.end(1), at + it.end(1), f": {bound}")
+
+
+def add_supertrait(text, symbol, rng):
+    at = _inside(text, symbol) if symbol["kind"] == "trait" else None
+    head = text[symbol["name_at"]["end"] : at] if at else "where"
+    if re.search(r"\bwhere\b", head):
+        return None
+    bound = rng.choice(["Copy", "std::fmt::Display", "Default"])
+    return put(text, at, at, f"+ {bound} " if ":" in re.sub(r"<.*>", "", head, flags=re.S) else f": {bound} ")
+
+
+def rename_module(text, symbol, rng):
+    inline = symbol["kind"] == "module" and re.match(r"\s*\{", text[symbol["name_at"]["end"] :]) and not symbol["test"]
+    return rename(text, symbol, rng) if inline and symbol["name"] != "tests" else None
+
+
 def drop_receiver(text, symbol, _):
     it = function(text, symbol)
     if not it or not it.receiver or not own(symbol):
@@ -323,7 +355,7 @@ BREAKING = {
         rename_function, rename_type, rename_constant, rename_field, rename_variant, delete_function, delete_type, add_parameter, drop_parameter,
         swap_parameters, retype_parameter, change_result, narrow, retype_field, remove_field, add_field, add_variant, remove_variant,
         add_required_method, change_trait_method, retype_trait_method, drop_derive, make_async, const_to_function, retype_constant,
-        narrow_bound, drop_receiver, move_item, remove_import,
+        narrow_bound, bound_type, add_supertrait, rename_module, drop_receiver, move_item, remove_import,
     )
 }  # fmt: skip
 

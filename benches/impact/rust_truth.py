@@ -12,6 +12,8 @@ import time
 import lexing
 
 ROUNDS = 8
+IMPORTS = {"E0432", "E0433", "E0603"}
+NAMES = IMPORTS | {"E0404", "E0405", "E0412", "E0422", "E0425", "E0531"}
 PATIENCE = 300.0
 
 
@@ -20,6 +22,8 @@ class Compiler:
 
     def __init__(self, root, directory):
         self.root = pathlib.Path(root)
+        # The column of each error of an import that was seen.
+        self.imports = {}
         self.environment = {**os.environ, "CARGO_TARGET_DIR": str(pathlib.Path(directory) / "target"), "CARGO_INCREMENTAL": "1"}
         # Lints are no errors here: they would end a crate before its errors are all told.
         self.environment["RUSTFLAGS"] = "--cap-lints=warn"
@@ -54,7 +58,10 @@ class Compiler:
                     span = self._outermost(span)
                     if span:
                         # A `#[path]` leads to one file in several ways.
-                        errors.add((os.path.normpath(span["file_name"]), span["line_start"], span["line_end"], (inner["code"] or {}).get("code", ""), inner["message"]))
+                        file, code = os.path.normpath(span["file_name"]), (inner["code"] or {}).get("code", "")
+                        errors.add((file, span["line_start"], span["line_end"], code, inner["message"]))
+                        if code in IMPORTS:
+                            self.imports[file, span["line_start"], code] = span["column_start"]
         return took, errors, reached
 
     def _run(self, command, patience):
@@ -77,7 +84,7 @@ class Compiler:
         return None
 
     def broken(self, file, text):
-        """(errors of the first run, errors that repairs bring to light, files that no run reached)."""
+        """(errors of the first run, errors that repairs bring to light, what a broken import hides, files that no run reached)."""
         changed = {file: text}
         original = {}
         try:
@@ -93,11 +100,34 @@ class Compiler:
                 latest = found - all_errors
                 all_errors |= latest
             later = all_errors - first
+            self._restore(original)
+            self._write(changed, original)
+            follows = self._hidden_by_imports(first, dict(changed), original) - all_errors
         finally:
             self._restore(original)
         old = {it[0::4] for it in self.warm_errors}
-        fresh = [sorted(it for it in errors if it[0::4] not in old) for errors in (first, later)]
+        fresh = [sorted(it for it in errors if it[0::4] not in old) for errors in (first, later, follows)]
         return *fresh, self._unreached(reached)
+
+    def _hidden_by_imports(self, latest, texts, original):
+        """The names that are missed once each import that is an error is taken away: what came by it has to be edited too."""
+        hidden = set()
+        for _ in range(ROUNDS):
+            repaired = {}
+            # One of a line at a time: what is taken away moves what is behind it.
+            for file, line, code in sorted({(it[0], it[1], it[3]) for it in latest}, key=lambda it: (it[0], -it[1])):
+                text = repaired.get(file) or texts.get(file) or (self.root / file).read_text()
+                without = without_import(text, line, self.imports.get((file, line, code), 1)) if code in IMPORTS else None
+                if without:
+                    repaired[file] = without
+            if not repaired:
+                break
+            texts.update(repaired)
+            self._write(repaired, original)
+            _, found, _ = self.check()
+            latest = found
+            hidden |= {it for it in found if it[3] in NAMES or it[4].startswith("cannot find macro")}
+        return hidden
 
     def seconds(self, file, text):
         """How long a warm incremental run takes after one edit of the healthy workspace."""
@@ -178,6 +208,32 @@ def outermost_body(text, line):
             return (at, end + 1) if at <= stop else None
         at = end + 1
     return None
+
+
+USE = re.compile(r"^[ \t]*((?:pub(?:\s*\([^)]*\))?\s+)?use\s[^;]*;)", re.M)
+
+
+def without_import(text, line, column):
+    """The text without the part of an import that stands there, its lines kept; None where there is no import."""
+    at = sum(len(it) for it in text.splitlines(keepends=True)[: line - 1]) + column - 1
+    found = next((it for it in USE.finditer(text) if it.start(1) <= at < it.end(1)), None)
+    if not found:
+        return None
+    start, depth = at, 0
+    while start > found.start(1) and (depth or text[start - 1] not in ",{"):
+        start -= 1
+        depth += {"}": 1, "{": -1}.get(text[start], 0)
+    end, depth = at, 0
+    while depth or text[end] not in ",};":
+        depth += {"{": 1, "}": -1}.get(text[end], 0)
+        end += 1
+    if start == found.start(1):
+        return _put(text, *found.span(1), "use core as _;")
+    return _put(text, start, end + (text[end] == ","), "")
+
+
+def _put(text, start, end, new):
+    return text[:start] + new + "\n" * text.count("\n", start, end) + text[end:]
 
 
 def lies_in(file, sources):

@@ -22,7 +22,7 @@ request! { query
         /// Absent: the whole workspace.
         #[param(nullable = false)]
         pub file: Option<String>,
-        /// The least severity that is told.
+        /// The least severity to report. Absent: errors and warnings.
         #[param(nullable = false)]
         pub severity: Option<Severity>,
         /// How many to tell at most, the gravest first.

@@ -11,7 +11,7 @@ const MOST: usize = 1000;
 pub struct DiagnosticsQuery {
     /// Absent: the whole workspace.
     pub file: Option<String>,
-    /// The least severity that is reported.
+    /// The least severity that is reported; warnings where none is named.
     pub severity: Option<Severity>,
     pub max: Option<usize>,
 }
@@ -74,18 +74,18 @@ fn joined(first: Meta, second: Meta) -> Meta {
 }
 
 fn list(mut found: Vec<Diagnostic>, query: &DiagnosticsQuery) -> DiagnosticList {
-    let least = query.severity.unwrap_or(Severity::Hint);
-    found.retain(|it| it.severity <= least);
-    found.sort_by(|a, b| (a.severity, &a.place).cmp(&(b.severity, &b.place)));
+    let least = query.severity.unwrap_or(Severity::Warning);
     let count = |severity| found.iter().filter(|it| it.severity == severity).count();
     let mut list = DiagnosticList {
         errors: count(Severity::Error),
         warnings: count(Severity::Warning),
         infos: count(Severity::Info),
         hints: count(Severity::Hint),
-        total: found.len(),
-        items: Vec::new(),
+        ..DiagnosticList::default()
     };
+    found.retain(|it| it.severity <= least);
+    found.sort_by(|a, b| (a.severity, &a.place).cmp(&(b.severity, &b.place)));
+    list.total = found.len();
     found.truncate(query.max.unwrap_or(MOST));
     list.items = found;
     list

@@ -177,7 +177,8 @@ fn with_own_errors(mut judgement: Judgement, edits: &[FileEdit]) -> Judgement {
             continue;
         }
         let at = Affected { place, text: line, symbol, cause: None, test: false };
-        judgement.impact.broken.push(Broken { at, code: diagnostic.code.clone(), reason: diagnostic.message.clone() });
+        let (code, reason) = (diagnostic.code.clone(), diagnostic.message.clone());
+        judgement.impact.broken.push(Broken { at, code, reason, follows: false });
     }
     judgement
 }

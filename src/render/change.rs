@@ -91,7 +91,8 @@ fn reached(text: &mut String, impact: &Impact) {
         for it in broken {
             let code = it.code.as_ref().map(|it| format!("{it} ")).unwrap_or_default();
             let (place, within) = (&it.at.place, within(&it.at));
-            line(text, format_args!("- {}:{}{within}: {code}{}", place.file, place.line, it.reason));
+            let follows = if it.follows { " (follows)" } else { "" };
+            line(text, format_args!("- {}:{}{within}{follows}: {code}{}", place.file, place.line, it.reason));
             line(text, format_args!("  `{}`", inline(it.at.text.trim())));
         }
     }

@@ -238,11 +238,16 @@ pub struct Broken {
     pub code: Option<String>,
     #[schema(examples("`f` takes 0 arguments now, 1 given"))]
     pub reason: String,
+    /// True where it fails only through another place of the list: a name by an import or a glob that is broken
+    /// itself. It has to be edited too.
+    #[serde(skip_serializing_if = "is_false")]
+    pub follows: bool,
 }
 
 impl From<model::Broken> for Broken {
     fn from(broken: model::Broken) -> Broken {
-        Broken { at: broken.at.into(), code: broken.code, reason: broken.reason }
+        let model::Broken { at, code, reason, follows } = broken;
+        Broken { at: at.into(), code, reason, follows }
     }
 }
 

@@ -372,6 +372,7 @@ impl Scene {
                 },
                 code: found.code.clone(),
                 reason: found.message.clone(),
+                follows: false,
             });
         }
         let broken: BTreeSet<(&str, usize)> =

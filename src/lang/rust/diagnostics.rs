@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ra_ap_ide::{AssistResolveStrategy, DiagnosticCode, DiagnosticsConfig, Severity as RaSeverity};
 
+use super::doubt::LinesWithErrors;
 use super::view::{Context, View, span};
 use crate::lang::files::File;
 use crate::lang::{Result, Stop};
@@ -44,9 +45,13 @@ impl Context<'_> {
         };
         let found =
             self.analysis().full_diagnostics(&config, AssistResolveStrategy::None, id).map_err(|_| Stop::Stale)?;
-        let mut diagnostics: Vec<Diagnostic> = found
+        let mut known = LinesWithErrors::new();
+        let (sure, doubtful): (Vec<_>, Vec<_>) = found
             .into_iter()
             .filter(|it| it.range.file_id == id)
+            .partition(|it| it.severity != RaSeverity::Error || self.is_sure(file, id, it, &mut known));
+        let mut diagnostics: Vec<Diagnostic> = sure
+            .into_iter()
             .filter_map(|it| {
                 let severity = match it.severity {
                     RaSeverity::Error => Severity::Error,
@@ -65,6 +70,7 @@ impl Context<'_> {
                 })
             })
             .collect();
+        diagnostics.extend(self.instead_of(file, id, &doubtful));
         diagnostics.sort();
         diagnostics.dedup();
         Ok(diagnostics)

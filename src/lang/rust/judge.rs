@@ -17,7 +17,9 @@ mod derives;
 mod differ;
 mod entry;
 mod expanded;
+mod follows;
 mod generics;
+mod gone;
 mod helpers;
 mod holders;
 mod impls;
@@ -44,6 +46,7 @@ mod tainted;
 mod unstable;
 mod unused;
 mod updates;
+mod wellformed;
 mod written;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -236,8 +239,8 @@ impl Rust {
             later.extend(scene.news.iter().flat_map(|it| syntax_errors(it)));
             later.extend(imports.keys().flat_map(|at| it.unused_imports(&scene.news[*at]).found));
             let (mut new, fixed) = differ(&earlier, &later, before, after, &scene.maps);
-            it.apply_rules(&reach, &deltas, &scene, &mut new);
-            let mut impact = it.impact(&reach.causes, &deltas, &scene, &new);
+            let following = it.apply_rules(&reach, &deltas, &scene, &mut new);
+            let mut impact = it.impact(&reach.causes, &deltas, &scene, (&new, &following));
             it.tell_tests(&tests, &scene, Side::After, &mut impact);
             Ok(Judgement { new, fixed, impact, coverage: it.coverage(true) })
         })?;
@@ -265,12 +268,11 @@ impl Rust {
                     // What was not changed yet may be known already.
                     let known = it.file_id(&unit.file).filter(|_| side == Side::Before);
                     let known = known.and_then(|id| it.index.errors(id));
-                    match known.filter(|known| !it.is_of_made(&unit.file, at) || known.made.contains(&at)) {
-                        Some(known) => {
-                            let errors = known.bodies.get(&at).into_iter().flatten();
-                            found.extend(errors.filter(|it| with_operators || !operators::is_of_types(it)).cloned());
-                        }
-                        None => {
+                    let known = known.filter(|known| !it.is_of_made(&unit.file, at) || known.made.contains(&at));
+                    match known.map(|known| known.bodies.get(&at).cloned().unwrap_or_default()) {
+                        // All was looked for in what is known: what was wrong is asked for again as it is after.
+                        Some(errors) if with_operators || errors.is_empty() => found.extend(errors),
+                        _ => {
                             let bodies = it.bodies_at(&unit.file, at).into_iter();
                             found.extend(bodies.flat_map(|body| it.errors_in(body, with_operators)));
                         }
@@ -382,7 +384,14 @@ impl<'db> Context<'db> {
         impact.unchecked.extend(detail.map(|detail| Unchecked { code: "tests".to_owned(), detail }));
     }
 
-    fn impact(&self, causes: &[Cause<'_>], deltas: &[(usize, Delta<'_>)], scene: &Scene, new: &[Diagnostic]) -> Impact {
+    /// With the new errors, and those that only follow from them.
+    fn impact(
+        &self,
+        causes: &[Cause<'_>],
+        deltas: &[(usize, Delta<'_>)],
+        scene: &Scene,
+        (new, following): (&[Diagnostic], &[Diagnostic]),
+    ) -> Impact {
         let mut impact = Impact { changed: self.changed(deltas, scene, Side::After), ..Impact::default() };
         let mut named: HashMap<(Arc<str>, usize), &Cause<'_>> = HashMap::new();
         let mut places = Vec::new();
@@ -401,7 +410,8 @@ impl<'db> Context<'db> {
             }
         }
         let mut broken_lines: HashSet<(&str, usize)> = HashSet::new();
-        for diagnostic in new.iter().filter(|it| it.severity == Severity::Error) {
+        let errors = new.iter().filter(|it| it.severity == Severity::Error).map(|it| (it, false));
+        for (diagnostic, follows) in errors.chain(following.iter().map(|it| (it, true))) {
             let Some(file) = self.files.get(&diagnostic.place.file) else { continue };
             let mut lines = diagnostic.place.line..=diagnostic.place.end_line;
             broken_lines.extend(lines.clone().map(|it| (&*diagnostic.place.file, it)));
@@ -416,6 +426,7 @@ impl<'db> Context<'db> {
                 },
                 code: diagnostic.code.clone(),
                 reason: diagnostic.message.clone(),
+                follows,
             });
         }
         let mut enclosing: HashMap<(&str, usize), Option<String>> = HashMap::new();

@@ -6,6 +6,7 @@ mod delta;
 pub mod describe;
 pub mod diagnostics;
 mod doc_links;
+mod doubt;
 pub mod engine;
 pub mod format;
 mod imports;

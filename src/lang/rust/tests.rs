@@ -10,6 +10,7 @@ use ra_ap_ide::{FilePosition, FindAllRefsConfig, RaFixtureConfig};
 
 mod bodies;
 mod describe;
+mod follows;
 mod judge;
 mod loading;
 mod names;
@@ -17,6 +18,7 @@ mod second;
 mod touch;
 mod traits;
 mod uses;
+mod wellformed;
 
 use super::engine::{Rust, RustConfig};
 use super::load::Limits;

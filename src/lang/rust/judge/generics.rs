@@ -9,7 +9,8 @@ use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken};
 
 use super::Scene;
 use super::reach::{Cause, is_outside_body};
-use crate::lang::rust::view::Context;
+use crate::lang::rust::usages::Occurrence;
+use crate::lang::rust::view::{Context, unless_at_fault};
 use crate::model::{ChangeKind, Diagnostic, Role, SymbolKind};
 
 /// What a name is given between its angle brackets.
@@ -45,12 +46,26 @@ impl<'db> Context<'db> {
             return Vec::new();
         }
         let places = cause.occurrences.iter().filter(|it| !matches!(it.role, Role::Import | Role::Doc));
-        let judged = places.filter_map(|it| {
-            let token = self.token(it.id, scene.moved(&it.file.path, it.at.start)?)?;
+        let mut found = Vec::new();
+        for it in places {
+            let token = scene.moved(&it.file.path, it.at.start).and_then(|at| self.token(it.id, at));
+            let Some(token) = token else { continue };
             let is_head = it.file.outline().enclosing(it.at.start).last().is_none_or(|item| is_outside_body(item, it));
-            self.unfit_generic(&token, is_head)
-        });
-        judged.collect()
+            let error = unless_at_fault(|| self.unfit_generic(&token, is_head)).flatten();
+            let is_of_bound = error.as_ref().is_some_and(|it| it.code.as_deref() == Some("E0277"));
+            match token.parent().filter(|_| is_of_bound).and_then(|it| self.through_alias(&it)) {
+                Some(uses) => found.extend(error.into_iter().flat_map(|error| self.at_uses(&error, &uses))),
+                None => found.extend(error),
+            }
+        }
+        found
+    }
+
+    /// The same error at each of these places.
+    fn at_uses(&self, error: &Diagnostic, uses: &[Occurrence]) -> Vec<Diagnostic> {
+        let place = |it: &Occurrence| self.files.get(&it.file.path).map(|file| file.lines().place(&file.path, it.at));
+        let code = error.code.as_deref().unwrap_or_default();
+        uses.iter().filter_map(place).map(|it| self.error(it, code, error.message.clone())).collect()
     }
 
     pub(super) fn unfit_generic(&self, token: &SyntaxToken, is_head: bool) -> Option<Diagnostic> {
@@ -60,7 +75,11 @@ impl<'db> Context<'db> {
             return None;
         }
         let path = segment.parent_path();
-        let ty = path.syntax().parent().and_then(ast::PathType::cast)?;
+        let Some(ty) = path.syntax().parent().and_then(ast::PathType::cast) else {
+            let Definition::Adt(of) = self.meant_by(token)? else { return None };
+            let lacks = self.parameters_of(GenericDef::Adt(of)).and_then(|it| self.unmet_in_value(of, &it, &path))?;
+            return Some(self.error(self.place(self.told_range(segment.syntax()))?, "E0277", lacks));
+        };
         let (of, name) = match self.meant_by(token)? {
             Definition::Adt(it) => (GenericDef::Adt(it), it.name(self.db)),
             Definition::Trait(it) => (GenericDef::Trait(it), it.name(self.db)),
@@ -102,18 +121,11 @@ impl<'db> Context<'db> {
                 return Some(self.error(place()?, code, format!("missing lifetime specifier of `{name}`")));
             }
         }
-        let pairs = parameters.iter().zip(given.types);
-        for (parameter, ty) in pairs.filter_map(|(parameter, ty)| Some((parameter.as_type_param(self.db)?, ty?))) {
-            let Some(meant) = self.sema.resolve_type(&ty).filter(|it| !it.contains_unknown()) else { continue };
-            if let Some(lacks) = self.lacks(&meant, &parameter.trait_bounds(self.db)) {
-                let message = format!(
-                    "the trait bound `{}: {}` is not satisfied",
-                    ty.syntax().text(),
-                    lacks.name(self.db).as_str()
-                );
-                return Some(self.error(place()?, "E0277", message));
-            }
+        // What an object is given is looked at where it is used.
+        if ty.syntax().ancestors().skip(1).take(3).any(|it| ast::DynTraitType::can_cast(it.kind())) {
+            return None;
         }
-        None
+        let lacks = self.parameters_of(of).and_then(|it| self.unmet_bound(&it, &given.types))?;
+        Some(self.error(place()?, "E0277", lacks))
     }
 }

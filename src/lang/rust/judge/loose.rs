@@ -18,10 +18,38 @@ use crate::text::words::{occurrences, words, words_at};
 /// Where more names change, all bodies are looked at.
 const MAX_NAMES: usize = 64;
 
+/// Macros of the standard library that call methods of no trait that has to be imported.
+const PLAIN_MACROS: [&str; 22] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "cfg",
+    "compile_error",
+    "concat",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "env",
+    "eprintln",
+    "format",
+    "format_args",
+    "matches",
+    "panic",
+    "println",
+    "stringify",
+    "todo",
+    "unimplemented",
+    "unreachable",
+    "vec",
+];
+
 #[derive(Default)]
 pub(super) struct Loose {
     /// Any name may mean something else.
     pub(super) all: bool,
+    /// What may mean something else are methods alone, whatever their names.
+    pub(super) only_methods: bool,
     pub(super) names: BTreeSet<String>,
     /// Blocks of the new text whose heads are not what they were.
     blocks: Vec<Span>,
@@ -156,22 +184,46 @@ fn counted<'a>(parts: impl Iterator<Item = &'a RestPart>) -> BTreeMap<u64, usize
 }
 
 impl<'db> Context<'db> {
-    /// An import of a trait concerns who calls its methods, and they are not looked for by their names.
+    /// An import of a trait concerns who calls its methods.
     pub(super) fn weigh_imports(&self, scene: &mut Scene) {
-        let Scene { olds, loose, .. } = scene;
-        for (old, loose) in olds.iter().zip(loose).filter(|it| !it.1.all) {
-            loose.all = loose.imports.iter().any(|it| !self.brings_one_name(old, it));
+        let Scene { olds, news, loose, .. } = scene;
+        for ((old, new), loose) in olds.iter().zip(news).zip(loose).filter(|it| !it.1.all) {
+            let meant: Vec<Option<PathResolution>> = loose.imports.iter().map(|it| self.imported(old, it)).collect();
+            let mut methods = BTreeSet::new();
+            for it in &meant {
+                if let Some(PathResolution::Def(ModuleDef::Trait(of))) = it {
+                    let items = of.items(self.db).into_iter().filter_map(|it| it.name(self.db));
+                    methods.extend(items.map(|it| it.as_str().to_owned()));
+                }
+            }
+            if methods.contains("write_fmt") {
+                methods.extend(["write", "writeln"].map(str::to_owned));
+            }
+            if !methods.is_empty() {
+                methods.extend(called_macros(&new.text));
+            }
+            loose.all = meant.iter().any(Option::is_none);
+            loose.only_methods = !loose.all && loose.names.len() + methods.len() > MAX_NAMES;
+            match loose.only_methods {
+                true => loose.all = true,
+                false => loose.names.extend(methods),
+            }
         }
     }
 
-    fn brings_one_name(&self, file: &Arc<File>, import: &str) -> bool {
+    fn imported(&self, file: &Arc<File>, import: &str) -> Option<PathResolution<'_>> {
         let text = format!("use {import};");
-        let path = SourceFile::parse(&text, Edition::CURRENT).tree().syntax().descendants().find_map(ast::Path::cast);
-        let scope = self.file_id(&file.path).and_then(|id| {
-            let tree = self.sema.parse_guess_edition(id);
-            self.sema.scope(tree.syntax())
-        });
-        let meant = scope.zip(path).and_then(|(scope, path)| scope.speculative_resolve(&path));
-        meant.is_some_and(|it| !matches!(it, PathResolution::Def(ModuleDef::Trait(_))))
+        let path =
+            SourceFile::parse(&text, Edition::CURRENT).tree().syntax().descendants().find_map(ast::Path::cast)?;
+        let id = self.file_id(&file.path)?;
+        let tree = self.sema.parse_guess_edition(id);
+        self.sema.scope(tree.syntax())?.speculative_resolve(&path)
     }
+}
+
+/// The macros that a text calls, of which nobody knows here what methods they call in turn.
+fn called_macros(text: &str) -> BTreeSet<String> {
+    let calls = words(text).filter(|(at, word)| text[at + word.len()..].starts_with('!'));
+    let calls = calls.filter(|(at, word)| !text[at + word.len()..].starts_with("!="));
+    calls.map(|it| it.1).filter(|it| !PLAIN_MACROS.contains(it)).map(str::to_owned).collect()
 }

@@ -1,52 +1,21 @@
-//! What follows from a name that means nothing any more: the compiler tells that where the name is imported, or where
-//! its type is named, and is silent about the rest.
+//! What a name that means nothing any more takes with it. What goes away by itself once the name is mended is no place of
+//! its own; what has to be edited too is (`follows`).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ra_ap_hir::{Adt, Module, ModuleDef, PathResolution};
+use ra_ap_hir::{Adt, ModuleDef, PathResolution};
 use ra_ap_syntax::algo::skip_trivia_token;
-use ra_ap_syntax::ast::{HasGenericParams as _, HasName as _, HasTypeBounds as _};
-use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxNode, SyntaxToken, ast};
+use ra_ap_syntax::ast::{HasGenericParams as _, HasTypeBounds as _};
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::bounds::bound_path;
+use super::follows::{BrokenImports, brought_by};
 use super::reach::has_body;
 use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, span};
+use crate::lang::rust::view::Context;
 use crate::model::{Diagnostic, Span, SymbolKind};
 use crate::text::words::words;
-
-/// Attributes that stay what they are.
-const INERT: &[&str] = &[
-    "allow",
-    "cfg",
-    "cfg_attr",
-    "cold",
-    "deny",
-    "deprecated",
-    "doc",
-    "expect",
-    "inline",
-    "macro_use",
-    "must_use",
-    "no_mangle",
-    "non_exhaustive",
-    "path",
-    "repr",
-    "target_feature",
-    "track_caller",
-    "warn",
-];
-
-/// An import that is an error.
-pub(super) struct Refused {
-    within: Module,
-    /// What it would bring in; none where that is all there is.
-    names: Option<Vec<String>>,
-    /// Compared with that of others: which comes first.
-    order: Vec<usize>,
-    is_early: bool,
-}
 
 /// A block of which the trait, or the type, means nothing.
 pub(super) struct Unheaded {
@@ -86,15 +55,12 @@ impl<'db> Context<'db> {
         let around = file.outline().enclosing(import.place.start);
         let scope = around.iter().rfind(|it| it.kind == SymbolKind::Module || has_body(it.kind));
         let within = scope.map_or(Span::new(0, file.text.len()), |it| it.span);
-        let leads_on = file.text.get(import.place.end..).is_some_and(|it| it.trim_start().starts_with("::"));
-        let mut names: Vec<&str> = if leads_on { members.collect() } else { vec![name] };
+        let mut names = match self.use_tree_of(import) {
+            Some(tree) => brought_by(&tree).unwrap_or_else(|| members.map(str::to_owned).collect()),
+            None => vec![name.to_owned()],
+        };
         names.retain(|it| !self.is_globbed_variant(import, it));
-        lost.entry(file.path.clone()).or_default().extend(names.into_iter().map(|it| (it.to_owned(), within)));
-    }
-
-    pub(super) fn module_around(&self, error: &Diagnostic) -> Option<Module> {
-        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
-        Some(self.sema.scope(&token.parent()?)?.module())
+        lost.entry(file.path.clone()).or_default().extend(names.into_iter().map(|it| (it, within)));
     }
 
     /// The block of which the trait, or the type, means nothing: of its bodies the compiler says nothing more.
@@ -151,70 +117,6 @@ impl<'db> Context<'db> {
         way.any(|it| it.segment().and_then(|it| it.name_ref()?.ident_token()) == token)
     }
 
-    /// An import that means nothing any more.
-    pub(super) fn refused_import(&self, error: &Diagnostic) -> Option<Refused> {
-        let within = self.module_around(error)?;
-        let is_early = self.way_to(error).is_none_or(|it| self.is_known_early(it));
-        let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
-        let names = leaves(&token.parent_ancestors().find_map(ast::UseTree::cast)?);
-        Some(Refused { within, names, order: self.order_of(error, within), is_early })
-    }
-
-    /// The module that the path to what is missed leads through.
-    fn way_to(&self, error: &Diagnostic) -> Option<Module> {
-        let written = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
-        // The input of a macro is a path only where it is put.
-        let token = self.sema.descend_into_macros_exact(written).into_iter().next()?;
-        let path = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?.parent_path();
-        let tree =
-            || path.syntax().parent().and_then(ast::UseTree::cast)?.parent_use_tree_list()?.parent_use_tree().path();
-        match self.sema.resolve_path(&path.qualifier().or_else(tree)?)? {
-            PathResolution::Def(ModuleDef::Module(it)) => Some(it),
-            _ => None,
-        }
-    }
-
-    /// Whether the path to what is missed leads through another module, that is to import it and does not. The
-    /// compiler goes on as if it had, as soon as it has told of that import.
-    pub(super) fn leads_through(&self, error: &Diagnostic, refused: &[Refused], is_import: bool) -> bool {
-        let Some(own) = self.module_around(error).filter(|_| !refused.is_empty()) else { return false };
-        let is_other = |it: &Module| *it != own && it.krate(self.db) == own.krate(self.db);
-        let Some(way) = self.way_to(error).filter(is_other) else { return false };
-        let is_told_first = |it: &Refused| !is_import || it.is_early || it.order < self.order_of(error, own);
-        let name = self.text_of(error).unwrap_or_default();
-        let is_brought = |it: &Refused| it.names.as_ref().is_none_or(|it| it.iter().any(|it| it == name));
-        refused.iter().any(|it| it.within == way && is_brought(it) && is_told_first(it))
-    }
-
-    /// Whether a module brings in by a glob, or by one behind that, what another is to import and does not.
-    pub(super) fn is_brought_by_glob(&self, error: &Diagnostic, refused: &[Refused]) -> bool {
-        let Some(own) = self.module_around(error).filter(|_| !refused.is_empty() && self.is_bare(error)) else {
-            return false;
-        };
-        let (mut seen, mut next) = (Vec::new(), vec![own]);
-        while let Some(module) = next.pop() {
-            if module != own && refused.iter().any(|it| it.within == module) {
-                return true;
-            }
-            if !seen.contains(&module) {
-                seen.push(module);
-                next.extend(self.globbed(module));
-            }
-        }
-        false
-    }
-
-    /// The modules of which a module imports all.
-    fn globbed(&self, module: Module) -> Vec<Module> {
-        let imports = self.nodes_in(module).filter_map(ast::Use::cast).filter_map(|it| it.use_tree());
-        let globs = imports.filter(|it| it.star_token().is_some()).filter_map(|it| it.path());
-        let modules = globs.filter_map(|it| match self.sema.resolve_path(&it)? {
-            PathResolution::Def(ModuleDef::Module(it)) => Some(it),
-            _ => None,
-        });
-        modules.collect()
-    }
-
     /// Whether a variant of that name is brought in by a glob beside an import: then it is what the name means.
     fn is_globbed_variant(&self, import: &Diagnostic, name: &str) -> bool {
         let Some(module) = self.module_around(import) else { return false };
@@ -228,32 +130,8 @@ impl<'db> Context<'db> {
         })
     }
 
-    /// Where something stands in the whole crate, each module being where it is declared.
-    fn order_of(&self, error: &Diagnostic, within: Module) -> Vec<usize> {
-        let declared = |it: Module| Some(span(it.declaration_source(self.db)?.value.syntax().text_range()).start);
-        let around = std::iter::successors(Some(within), |it| it.parent(self.db)).filter_map(declared);
-        let mut order: Vec<usize> = around.collect();
-        order.reverse();
-        order.push(error.place.start);
-        order
-    }
-
-    /// Whether the compiler knows what there is in a module before it expands macros.
-    fn is_known_early(&self, module: Module) -> bool {
-        self.nodes_in(module).all(|item| {
-            let mut attributes = item.children().filter_map(ast::Attr::cast).filter_map(|it| it.simple_name());
-            !ast::MacroCall::can_cast(item.kind()) && attributes.all(|it| INERT.contains(&it.as_str()))
-        })
-    }
-
-    fn nodes_in(&self, module: Module) -> impl Iterator<Item = SyntaxNode> + use<> {
-        let source = self.sema.module_definition_node(module).value;
-        let list = source.children().find(|it| ast::ItemList::can_cast(it.kind()));
-        list.unwrap_or(source).children()
-    }
-
-    /// Whether an error is that of an import, told once more where the name is used.
-    pub(super) fn follows_from(&self, lost: &LostImports, error: &Diagnostic) -> bool {
+    /// Whether a name of a body is missed for an import that is broken.
+    pub(super) fn follows_from(&self, lost: &LostImports, imports: &BrokenImports, error: &Diagnostic) -> bool {
         let is_of_name = match error.code.as_deref() {
             Some("E0425" | "E0412" | "E0433" | "E0405" | "E0404" | "E0422" | "E0531") => true,
             None => error.message.starts_with("cannot find macro"),
@@ -264,7 +142,8 @@ impl<'db> Context<'db> {
         }
         let text = self.text_of(error).unwrap_or_default();
         let first = text.split(|it: char| !it.is_alphanumeric() && it != '_').next().unwrap_or_default();
-        (is_lost(lost, error, first) || self.is_lost_in_definition(lost, error, first)) && self.is_bare(error)
+        self.follows(error, first, imports, lost)
+            || self.is_bare(error) && self.is_lost_in_definition(lost, error, first)
     }
 
     /// Whether a name stands in the definition of a macro, and would have been imported wherever that is called.
@@ -362,17 +241,4 @@ impl<'db> Context<'db> {
         let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast);
         segment.is_some_and(|it| it.parent_path().qualifier().is_none())
     }
-}
-
-/// The names that a part of an import brings in.
-fn leaves(tree: &ast::UseTree) -> Option<Vec<String>> {
-    if let Some(list) = tree.use_tree_list() {
-        let parts: Option<Vec<Vec<String>>> = list.use_trees().map(|it| leaves(&it)).collect();
-        return parts.map(|it| it.concat());
-    }
-    let name = match tree.rename() {
-        Some(it) => it.name().map(|it| it.text().to_string()),
-        None => tree.path().and_then(|it| it.segment()?.name_ref()).map(|it| it.text().to_string()),
-    };
-    tree.star_token().is_none().then(|| name.into_iter().collect())
 }

@@ -85,7 +85,7 @@ impl<'db> Context<'db> {
         errors
     }
 
-    pub(super) fn body_syntax(&self, body: DefWithBody) -> Option<SyntaxNode> {
+    pub(in crate::lang::rust) fn body_syntax(&self, body: DefWithBody) -> Option<SyntaxNode> {
         Some(match body {
             DefWithBody::Function(it) => self.sema.source(it)?.value.body()?.syntax().clone(),
             DefWithBody::Const(it) => self.sema.source(it)?.value.body()?.syntax().clone(),
@@ -100,7 +100,13 @@ impl<'db> Context<'db> {
     }
 
     /// Some errors of the compiler's have no code.
-    pub(super) fn error_of(&self, source: &str, place: Place, code: &str, message: String) -> Diagnostic {
+    pub(in crate::lang::rust) fn error_of(
+        &self,
+        source: &str,
+        place: Place,
+        code: &str,
+        message: String,
+    ) -> Diagnostic {
         let own = self.files.get(&place.file).zip(self.file_id(&place.file));
         Diagnostic {
             symbol: own.and_then(|(file, id)| self.enclosing_path(file, id, place.start)),

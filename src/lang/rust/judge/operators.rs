@@ -9,7 +9,6 @@ use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::native::Told;
 use crate::lang::rust::view::Context;
-use crate::model::Diagnostic;
 
 impl<'db> Context<'db> {
     pub(super) fn operators(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
@@ -136,12 +135,4 @@ fn has_no_arithmetic(ty: &Type<'_>) -> bool {
     let ty = ty.strip_references();
     let is_text = ty.as_builtin().is_some_and(|it| it.is_str() || it.is_char());
     is_text || ty.as_slice().is_some() || ty.is_array() || ty.is_tuple() || ty.is_closure()
-}
-
-/// Whether it is looked for only where types change.
-pub(super) fn is_of_types(error: &Diagnostic) -> bool {
-    matches!(
-        error.code.as_deref(),
-        Some("E0164" | "E0271" | "E0368" | "E0369" | "E0423" | "E0532" | "E0533" | "E0593" | "E0600" | "E0603")
-    )
 }

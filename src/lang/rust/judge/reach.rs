@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use ra_ap_hir::{DefWithBody, Impl, Trait};
+use ra_ap_hir::{Adt, DefWithBody, Impl, Trait};
 use ra_ap_ide::{FileId, TryToNav as _};
 use ra_ap_ide_db::base_db::salsa::Database as _;
 use ra_ap_ide_db::defs::Definition;
@@ -29,6 +29,9 @@ use crate::lang::rust::view::{Context, span};
 use crate::model::{ChangeKind, OutlineItem, Role, SymbolKind};
 use crate::text::words::words;
 
+/// Of a module that is hidden or gone so many members are looked for.
+const MAX_FOUND_THROUGH: usize = 512;
+
 /// One changed declaration as it was before.
 pub(super) struct Cause<'a> {
     /// With the edited file among those of the scene. Absent for what an edit stops to re-export, and for what it
@@ -49,6 +52,11 @@ pub(super) struct Cause<'a> {
 }
 
 impl Cause<'_> {
+    /// Whether it is reached through what the edit changes, and is itself what it was.
+    pub(super) fn is_found_through(&self) -> bool {
+        self.is_itself && self.delta.as_ref().and_then(|it| it.1.before).is_some_and(|it| it.name != self.name)
+    }
+
     /// Whether nothing is called so any more.
     pub(super) fn goes(&self) -> bool {
         let kind = self.delta.as_ref().map(|it| it.1.kind);
@@ -189,8 +197,17 @@ impl<'db> Context<'db> {
         FileErrors { bodies, made, imports: self.unused_imports(file) }
     }
 
+    /// The lines on which the bodies of an anchor have errors.
+    pub(in crate::lang::rust) fn lines_with_errors(&self, file: &File, id: FileId, anchor: usize) -> BTreeSet<usize> {
+        let errors = match self.index.errors(id) {
+            Some(known) => known.bodies.get(&anchor).cloned().unwrap_or_default(),
+            None => self.bodies_at(&file.path, anchor).into_iter().flat_map(|it| self.errors_in(it, true)).collect(),
+        };
+        errors.iter().flat_map(|it| it.place.line..=it.place.end_line).collect()
+    }
+
     /// The body of what is named at an offset; where a macro is called among items, the bodies that it makes.
-    pub(super) fn bodies_at(&self, file: &str, offset: usize) -> Vec<DefWithBody> {
+    pub(in crate::lang::rust) fn bodies_at(&self, file: &str, offset: usize) -> Vec<DefWithBody> {
         let Some(id) = self.file_id(file) else { return Vec::new() };
         let body = match self.definition_at(id, offset) {
             Some(Definition::Function(it)) => Some(it.into()),
@@ -215,7 +232,7 @@ impl<'db> Context<'db> {
 
     /// What holds the bodies around an offset: the outermost item with one, an attribute of a type, or a call of a
     /// macro among items.
-    pub(super) fn anchor(&self, file: &File, id: FileId, offset: usize) -> Option<usize> {
+    pub(in crate::lang::rust) fn anchor(&self, file: &File, id: FileId, offset: usize) -> Option<usize> {
         if let Some((attribute, _)) = self.attribute_at(id, offset) {
             return Some(attribute.syntax().text_range().start().into());
         }
@@ -284,6 +301,9 @@ impl<'db> Context<'db> {
             }
             let Some(definition) = self.definition_at(id, item.name_span.start) else { continue };
             add(Some(edited), definition, true, lost);
+            for member in self.found_through(definition, delta) {
+                add(Some(edited), member, true, Vec::new());
+            }
             if matches!(definition, Definition::Field(_) | Definition::EnumVariant(_)) {
                 for parent in self.with_siblings(file, id, item) {
                     add(Some(edited), parent, false, Vec::new());
@@ -303,6 +323,23 @@ impl<'db> Context<'db> {
         }
         self.follow_types(scene, &definitions, &mut causes);
         causes
+    }
+
+    /// What globs and imports find through an enum or a module, where nobody finds that any more. Of what is written in the
+    /// edited text itself the outline knows what goes.
+    fn found_through(&self, definition: Definition<'db>, delta: &Delta<'_>) -> Vec<Definition<'db>> {
+        let is_hidden = delta.kind == ChangeKind::Visibility;
+        let goes = matches!(delta.kind, ChangeKind::Removed | ChangeKind::Renamed);
+        let is_elsewhere = delta.before.is_some_and(|it| it.children.is_empty());
+        match definition {
+            Definition::Adt(Adt::Enum(it)) if is_hidden => {
+                it.variants(self.db).into_iter().map(Definition::EnumVariant).collect()
+            }
+            Definition::Module(it) if is_hidden || goes && is_elsewhere => {
+                it.declarations(self.db).into_iter().take(MAX_FOUND_THROUGH).map(Definition::from).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// The type that an item is a member of, as it is in the old text; of a variant its siblings too, since a pattern
@@ -371,6 +408,7 @@ impl<'db> Context<'db> {
         };
         if let Some(of) = of_trait {
             self.note_objects(of, reach);
+            self.note_inner_blocks(of, reach);
             for block in Impl::all_for_trait(self.db, of) {
                 let Some(target) = block.try_to_nav(&self.sema).map(|it| it.call_site) else { continue };
                 let Some(name) = self.name_of(target.file_id).filter(|it| self.files.get(it).is_some()) else {

@@ -4,21 +4,19 @@
 use std::collections::{BTreeSet, HashSet};
 
 use ra_ap_cfg::{CfgExpr, CfgOptions};
-use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, InFile, Module, Visibility};
+use ra_ap_hir::{InFile, Module};
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::Scene;
-use super::lost::{LostImports, Refused, Unheaded, is_lost, is_of_a_body};
-use super::reach::{Cause, Reach};
-use super::unstable::loses_receiver;
+use super::lost::{LostImports, Unheaded, is_of_a_body};
+use super::reach::Reach;
 use crate::lang::files::File;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::names::{Reader, Verdict, Why};
-use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, unless_at_fault};
+use crate::lang::rust::view::Context;
 use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Severity, Span, SymbolKind};
 use crate::text::words::{words, words_at};
 
@@ -26,6 +24,8 @@ use crate::text::words::{words, words_at};
 pub(super) struct Told<'a> {
     lines: HashSet<(String, usize)>,
     new: &'a mut Vec<Diagnostic>,
+    /// What fails only through another place (`follows`).
+    pub(super) following: Vec<Diagnostic>,
 }
 
 impl<'a> Told<'a> {
@@ -35,7 +35,7 @@ impl<'a> Told<'a> {
         let lines = new.iter().filter(is_of_itself).flat_map(|it| {
             (it.place.line..=it.place.end_line).map(|line| (it.place.file.clone(), line)).collect::<Vec<_>>()
         });
-        Told { lines: lines.collect(), new }
+        Told { lines: lines.collect(), new, following: Vec::new() }
     }
 
     pub(super) fn add(&mut self, diagnostic: Diagnostic) {
@@ -53,16 +53,22 @@ impl<'a> Told<'a> {
         self.new.retain(|it| !is_none(it));
         self.lines = Told::new(self.new).lines;
     }
+
+    pub(super) fn defer(&mut self, follows: impl FnMut(&mut Diagnostic) -> bool) {
+        self.following.extend(self.new.extract_if(.., follows));
+        self.lines = Told::new(self.new).lines;
+    }
 }
 
 impl<'db> Context<'db> {
+    /// Adds to the new errors, takes off what follows from others, and answers what follows but has to be edited too.
     pub(super) fn apply_rules(
         &self,
         reach: &Reach<'_>,
         deltas: &[(usize, Delta<'_>)],
         scene: &Scene,
         new: &mut Vec<Diagnostic>,
-    ) {
+    ) -> Vec<Diagnostic> {
         let gone = deltas.iter().filter(|it| matches!(it.1.kind, ChangeKind::Removed | ChangeKind::Renamed));
         let gone: Vec<(usize, &OutlineItem)> = gone.filter_map(|(index, it)| Some((*index, it.before?))).collect();
         let lost = |kind: SymbolKind| -> HashSet<&str> {
@@ -90,7 +96,7 @@ impl<'db> Context<'db> {
         }
         let mut told = Told::new(new);
         objects.into_iter().for_each(|it| told.add(it));
-        let lost_imports = self.gone_names(reach, &gone, scene, &mut told);
+        let (lost_imports, broken_imports) = self.gone_names(reach, &gone, scene, &mut told);
         self.ambiguous_types(reach, scene).into_iter().for_each(|it| told.add(it));
         self.conflicts(reach, scene).into_iter().for_each(|it| told.add(it));
         for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
@@ -111,8 +117,8 @@ impl<'db> Context<'db> {
             self.without_main(file, &of_file).into_iter().for_each(|it| told.add(it));
         }
         self.unfit_types(reach, scene, &mut told);
-        let new = told.new;
-        new.retain(|it| !self.follows_from(&lost_imports, it));
+        told.defer(|it| self.follows_from(&lost_imports, &broken_imports, it));
+        let Told { new, mut following, .. } = told;
         let is_gone = |it: &Diagnostic| matches!(it.code.as_deref(), Some("E0432" | "E0433" | "E0412" | "E0603"));
         if new.iter().any(is_gone) {
             new.retain(|it| !self.follows_from_unknown(&types, &lost_imports, it));
@@ -131,127 +137,13 @@ impl<'db> Context<'db> {
         new.sort();
         // Bodies that a macro makes tell the same of its definition.
         new.dedup();
-    }
-
-    /// The places that named what is gone or hidden. Imports first: what a broken one would have brought in is an error
-    /// there and nowhere else.
-    fn gone_names(
-        &self,
-        reach: &Reach<'_>,
-        gone: &[(usize, &OutlineItem)],
-        scene: &Scene,
-        told: &mut Told<'_>,
-    ) -> LostImports {
-        // What belongs to something that is gone is missed there.
-        let is_member = |cause: &&Cause<'_>| {
-            let Some((index, item)) = cause.delta.as_ref().and_then(|it| Some((it.0, it.1.before?))) else {
-                return false;
-            };
-            let around =
-                gone.iter().filter(|it| it.0 == index && it.1.span.encloses(item.span) && it.1.span != item.span);
-            let has_members =
-                |kind: SymbolKind| is_type(kind) || matches!(kind, SymbolKind::Trait | SymbolKind::Variant);
-            around.into_iter().any(|it| has_members(it.1.kind))
-        };
-        let (members, causes): (Vec<&Cause<'_>>, Vec<_>) = reach.causes.iter().partition(is_member);
-        let mut lost = LostImports::default();
-        let broken = |cause: &Cause<'_>| -> Vec<Diagnostic> {
-            let imports = cause.occurrences.iter().filter(|it| it.role == Role::Import);
-            imports.filter_map(|it| self.judge_occurrence(cause, it, scene)).collect()
-        };
-        for cause in members {
-            broken(cause).iter().for_each(|it| self.note_lost(it, &cause.name, [].into_iter(), &mut lost));
-        }
-        let mut all_refused: Vec<Vec<Refused>> = Vec::new();
-        for cause in &causes {
-            let broken = broken(cause);
-            // What is only hidden is told once more.
-            let is_missed = |it: &&Diagnostic| it.code.as_deref() == Some("E0432");
-            let refused: Vec<Refused> =
-                broken.iter().filter(is_missed).filter_map(|it| self.refused_import(it)).collect();
-            for error in broken {
-                let members = gone.iter().filter(|it| it.1.name == cause.name).flat_map(|it| &it.1.children);
-                self.note_lost(&error, &cause.name, members.map(|it| it.name.as_str()), &mut lost);
-                // What a broken import would have handed on is missed there.
-                if !self.leads_through(&error, &refused, true) {
-                    told.add(error);
-                }
-            }
-            all_refused.push(refused);
-        }
-        // They give way to those that are told here, perhaps in the same line.
-        told.forget(|it| self.follows_from(&lost, it));
-        for (cause, refused) in causes.into_iter().zip(all_refused) {
-            self.gone_in_definitions(cause, scene).into_iter().for_each(|it| told.add(it));
-            for it in cause.occurrences.iter().filter(|it| it.role != Role::Import) {
-                let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
-                let is_lost_here = self.is_bare(&error) && is_lost(&lost, &error, &cause.name);
-                let is_told = is_lost_here
-                    || self.leads_through(&error, &refused, false)
-                    || self.is_brought_by_glob(&error, &refused);
-                if !is_told {
-                    told.add(error);
-                }
-            }
-        }
-        lost
-    }
-
-    fn judge_occurrence(&self, cause: &Cause<'_>, occurrence: &Occurrence, scene: &Scene) -> Option<Diagnostic> {
-        unless_at_fault(|| self.fault_of(cause, occurrence, scene)).flatten()
-    }
-
-    /// A place that named what changed: broken where it names nothing now, or may not name it any more.
-    fn fault_of(&self, cause: &Cause<'_>, occurrence: &Occurrence, scene: &Scene) -> Option<Diagnostic> {
-        // The compiler reads no links.
-        if occurrence.role == Role::Doc || !cause.is_itself {
-            return None;
-        }
-        let kind = cause.delta.as_ref().map(|it| it.1.kind);
-        let is_hiding = kind == Some(ChangeKind::Visibility);
-        let is_gone = matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
-        let before = cause.delta.as_ref().and_then(|it| it.1.before).map(|it| it.kind);
-        let is_value = matches!(before, Some(SymbolKind::Const | SymbolKind::Static));
-        if !is_hiding && !is_gone && !is_value && !loses_receiver(cause) {
-            return None;
-        }
-        let name: &str = &occurrence.file.path;
-        let (file, id) = self.files.get(name).zip(self.file_id(name))?;
-        let start = scene.moved(name, occurrence.at.start)?;
-        let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
-        if file.text.get(at.start..at.end) != Some(cause.name.as_str()) {
-            return None;
-        }
-        let token = self.token(id, at.start)?;
-        if self.is_left_out(id, &token) {
-            return None;
-        }
-        let place = file.lines().place(name, at);
-        let meaning = self.meant_by(&token).filter(|it| !is_gone || !is_needed_as_type(&token, *it));
-        if let Some(message) = meaning.and_then(|it| self.unstable(it)) {
-            return Some(self.error(place, "E0658", message));
-        }
-        match meaning {
-            Some(Definition::Local(_)) if is_gone && is_alternative(&token) => {
-                let message = format!("variable `{}` is not bound in all patterns", cause.name);
-                Some(self.error(place, "E0408", message))
-            }
-            None if !is_gone && !is_hiding => None,
-            None => {
-                let (code, message) = gone(&token, occurrence.role, &cause.name, is_hiding, &cause.path);
-                Some(self.error(place, code, message))
-            }
-            // Of a field that is given or matched by its name more is known in the body.
-            Some(Definition::Field(_)) if is_hiding && is_given_by_name(&token) => None,
-            Some(definition) if is_hiding => {
-                let code = self.hidden(&token, definition)?;
-                Some(self.error(place, code, format!("`{}` is not visible here any more", cause.path)))
-            }
-            Some(definition) => match self.function_as_pattern(&token, definition) {
-                Some((code, message)) => Some(self.error(place, code, message)),
-                None => Some(self.error(place, "E0308", self.length(&token, definition)?)),
-            },
-        }
+        let mut lines = Told::new(new).lines;
+        following.sort();
+        following.retain(|it| {
+            let name = self.text_of(it).and_then(|it| words(it).next()).map_or("", |it| it.1);
+            !broken_imports.is_alias(name) && lines.insert((it.place.file.clone(), it.place.line))
+        });
+        following
     }
 
     /// Whether no macro puts something else in the place of what stands there.
@@ -265,7 +157,7 @@ impl<'db> Context<'db> {
     }
 
     /// Whether the compiler does not read what stands there, for a `cfg` around it.
-    fn is_left_out(&self, id: FileId, token: &SyntaxToken) -> bool {
+    pub(super) fn is_left_out(&self, id: FileId, token: &SyntaxToken) -> bool {
         let attributes = token.parent_ancestors().flat_map(|it| it.children()).filter_map(ast::Attr::cast);
         let conditions = attributes.filter_map(|it| match it.meta()? {
             ast::Meta::CfgMeta(it) => Some(CfgExpr::parse_from_ast(it.cfg_predicate()?)),
@@ -275,34 +167,6 @@ impl<'db> Context<'db> {
         let options = |it: Module| it.krate(self.db).cfg(self.db);
         let is_off = |of: &CfgOptions| conditions.iter().any(|it| of.check(it) == Some(false));
         !conditions.is_empty() && self.sema.file_to_module_defs(id).map(options).all(is_off)
-    }
-
-    /// The code of the error where a definition may not be named.
-    fn hidden(&self, token: &SyntaxToken, definition: Definition<'db>) -> Option<&'static str> {
-        let from = self.sema.scope(&token.parent()?)?.module();
-        let db = self.db;
-        let (seen, visibility) = match definition {
-            Definition::Function(it) => (it.is_visible_from(db, from), it.visibility(db)),
-            Definition::Field(it) => (it.is_visible_from(db, from), it.visibility(db)),
-            Definition::Adt(it) => (it.is_visible_from(db, from), it.visibility(db)),
-            Definition::Const(it) => (it.is_visible_from(db, from), it.visibility(db)),
-            Definition::Static(it) => (it.is_visible_from(db, from), it.visibility(db)),
-            Definition::Trait(it) => (it.is_visible_from(db, from), it.visibility(db)),
-            Definition::TypeAlias(it) => (it.is_visible_from(db, from), it.visibility(db)),
-            Definition::Module(it) => (it.is_visible_from(db, from), it.visibility(db)),
-            _ => return None,
-        };
-        if !seen {
-            return Some(match definition {
-                Definition::Field(_) => "E0616",
-                Definition::Function(it) if it.as_assoc_item(db).is_some() => "E0624",
-                _ => "E0603",
-            });
-        }
-        let import = token.parent_ancestors().find_map(ast::Use::cast)?;
-        let is_public = ast::HasVisibility::visibility(&import)
-            .is_some_and(|it| it.syntax().text() == "pub" && visibility != Visibility::Public);
-        is_public.then_some("E0364")
     }
 
     /// Names of an edited file that mean nothing, where the edit wrote them or changed what the file sees.
@@ -324,7 +188,7 @@ impl<'db> Context<'db> {
         let Some(back) = scene.backs.get(&*file.path) else { return };
         let reader = Reader::new(&self.sema, id);
         let loose = &scene.loose[index];
-        let mut places: BTreeSet<(usize, &str)> = match loose.all {
+        let mut places: BTreeSet<(usize, &str)> = match loose.all && !loose.only_methods {
             true => words(&file.text).collect(),
             false => loose.paths(&file.text).collect(),
         };
@@ -339,7 +203,9 @@ impl<'db> Context<'db> {
                 continue;
             }
             // The links of a comment are no names to the compiler, and all of a file's would be read.
-            let Some(token) = self.token(id, at).filter(|it| it.kind() != SyntaxKind::COMMENT) else { continue };
+            let Some(token) = self.token(id, at).filter(|it| it.kind() == SyntaxKind::IDENT) else { continue };
+            // What a name means takes time to tell, and most are members.
+            let Some((code, what)) = unresolved_kind(&token) else { continue };
             let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
             let is_no_trait = match reader.read(at, word) {
                 Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) => false,
@@ -349,7 +215,6 @@ impl<'db> Context<'db> {
                 Some(Verdict::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
                 _ => continue,
             };
-            let Some((code, what)) = unresolved_kind(&token) else { continue };
             let code = match (code, is_no_trait) {
                 ("E0405", true) => "E0404",
                 (_, true) => continue,
@@ -366,27 +231,6 @@ impl<'db> Context<'db> {
             told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")));
         }
     }
-}
-
-/// Whether what stands there is one of several patterns.
-fn is_alternative(token: &SyntaxToken) -> bool {
-    let pattern = token.parent().and_then(|it| it.parent()).and_then(ast::IdentPat::cast);
-    pattern.and_then(|it| it.syntax().parent()).is_some_and(|it| ast::OrPat::can_cast(it.kind()))
-}
-
-/// Whether what stands there is the name of a field in a literal or in a pattern.
-fn is_given_by_name(token: &SyntaxToken) -> bool {
-    let mut around = token.parent_ancestors().take(2);
-    around.any(|it| ast::RecordExprField::can_cast(it.kind()) || ast::RecordPatField::can_cast(it.kind()))
-}
-
-/// Whether a type or a module is looked for where there is something else by that name.
-fn is_needed_as_type(token: &SyntaxToken, meaning: Definition<'_>) -> bool {
-    let is_value = matches!(
-        meaning,
-        Definition::EnumVariant(_) | Definition::Function(_) | Definition::Const(_) | Definition::Static(_)
-    );
-    is_value && matches!(unresolved_kind(token), Some(("E0405" | "E0412" | "E0433", _)))
 }
 
 /// The bodies of a new text that do not import what they did: what they name may mean nothing now.
@@ -420,18 +264,6 @@ pub(super) fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Spa
     let (at, word) = words(&head[list..]).find(|(_, word)| *word == name)?;
     let start = item.span.start + list + at;
     Some(Span::new(start, start + word.len()))
-}
-
-/// The compiler's words for a name that means nothing any more.
-fn gone(token: &SyntaxToken, role: Role, name: &str, hidden: bool, path: &str) -> (&'static str, String) {
-    if hidden {
-        return ("E0603", format!("`{path}` is not visible here any more"));
-    }
-    match (role, unresolved_kind(token)) {
-        (Role::Import, _) => ("E0432", format!("unresolved import: there is no `{path}` any more")),
-        (_, Some((code, what))) => (code, format!("cannot find {what} `{name}`: there is no `{path}` any more")),
-        (_, None) => ("E0599", format!("there is no `{path}` any more")),
-    }
 }
 
 /// The code and the kind of thing that is looked for where a path stands; `None` for members.

@@ -1,0 +1,230 @@
+//! The places that name what is gone, or what may not be seen any more.
+
+use std::collections::HashSet;
+
+use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Visibility};
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::algo::skip_trivia_token;
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
+
+use super::Scene;
+use super::follows::BrokenImports;
+use super::lost::LostImports;
+use super::reach::{Cause, Reach};
+use super::rules::{Told, is_type, unresolved_kind};
+use super::unstable::loses_receiver;
+use crate::lang::rust::usages::Occurrence;
+use crate::lang::rust::view::{Context, unless_at_fault};
+use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Span, SymbolKind};
+
+impl<'db> Context<'db> {
+    /// The places that named what is gone or hidden. Imports first: what comes by a broken one follows from it.
+    pub(super) fn gone_names(
+        &self,
+        reach: &Reach<'_>,
+        gone: &[(usize, &OutlineItem)],
+        scene: &Scene,
+        told: &mut Told<'_>,
+    ) -> (LostImports, BrokenImports) {
+        // What belongs to something that is gone is missed there.
+        let is_member = |cause: &&Cause<'_>| {
+            let Some((index, item)) = cause.delta.as_ref().and_then(|it| Some((it.0, it.1.before?))) else {
+                return false;
+            };
+            let around =
+                gone.iter().filter(|it| it.0 == index && it.1.span.encloses(item.span) && it.1.span != item.span);
+            let has_members =
+                |kind: SymbolKind| is_type(kind) || matches!(kind, SymbolKind::Trait | SymbolKind::Variant);
+            around.into_iter().any(|it| has_members(it.1.kind))
+        };
+        let (members, causes): (Vec<&Cause<'_>>, Vec<_>) = reach.causes.iter().partition(is_member);
+        let (mut lost, mut imports) = (LostImports::default(), BrokenImports::default());
+        let broken = |cause: &Cause<'_>| -> Vec<Diagnostic> {
+            let imports = cause.occurrences.iter().filter(|it| it.role == Role::Import);
+            imports.filter_map(|it| self.judge_occurrence(cause, it, scene)).collect()
+        };
+        for cause in &members {
+            for error in broken(cause) {
+                self.note_lost(&error, &cause.name, [].into_iter(), &mut lost);
+                self.note_broken_import(&error, &mut imports);
+            }
+        }
+        let mut of_imports = Vec::new();
+        for cause in &causes {
+            let members = cause.delta.as_ref().and_then(|it| it.1.before).filter(|it| it.name == cause.name);
+            for error in broken(cause) {
+                let members = members.into_iter().flat_map(|it| &it.children).map(|it| it.name.as_str());
+                self.note_lost(&error, &cause.name, members, &mut lost);
+                self.note_broken_import(&error, &mut imports);
+                of_imports.push(error);
+            }
+        }
+        for error in of_imports {
+            match self.is_handed_on(&error, &imports) {
+                true => told.following.push(error),
+                false => told.add(error),
+            }
+        }
+        // Of an import in a body rust-analyzer tells as a whole.
+        let deferred: HashSet<(String, usize)> =
+            told.following.iter().map(|it| (it.place.file.clone(), it.place.line)).collect();
+        let is_whole = |it: &Diagnostic| it.code.as_deref() == Some("E0432") && it.source == "rust-analyzer";
+        told.forget(|it| is_whole(it) && deferred.contains(&(it.place.file.clone(), it.place.line)));
+        // They give way to those that are told here, perhaps in the same line.
+        told.defer(|it| self.follows_from(&lost, &imports, it));
+        for cause in causes {
+            self.gone_in_definitions(cause, scene).into_iter().for_each(|it| told.add(it));
+            for it in cause.occurrences.iter().filter(|it| it.role != Role::Import) {
+                let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
+                match self.follows(&error, &cause.name, &imports, &lost) {
+                    true => told.following.push(error),
+                    false => told.add(error),
+                }
+            }
+        }
+        let is_variant = |it: &Cause<'_>| {
+            it.delta.as_ref().and_then(|it| it.1.before).is_some_and(|it| it.kind == SymbolKind::Variant)
+        };
+        for cause in members.into_iter().filter(|it| is_variant(it)) {
+            // Only what an import brings is named without what it belongs to.
+            for it in cause.occurrences.iter().filter(|it| it.role != Role::Import) {
+                let error = self.judge_occurrence(cause, it, scene).filter(|it| self.is_bare(it));
+                let follows = |it: &Diagnostic| self.follows(it, &cause.name, &imports, &lost);
+                told.following.extend(error.filter(follows));
+            }
+        }
+        (lost, imports)
+    }
+
+    fn judge_occurrence(&self, cause: &Cause<'_>, occurrence: &Occurrence, scene: &Scene) -> Option<Diagnostic> {
+        unless_at_fault(|| self.fault_of(cause, occurrence, scene)).flatten()
+    }
+
+    /// A place that named what changed: broken where it names nothing now, or may not name it any more.
+    fn fault_of(&self, cause: &Cause<'_>, occurrence: &Occurrence, scene: &Scene) -> Option<Diagnostic> {
+        // The compiler reads no links.
+        if occurrence.role == Role::Doc || !cause.is_itself {
+            return None;
+        }
+        let kind = cause.delta.as_ref().map(|it| it.1.kind);
+        let is_hiding = kind == Some(ChangeKind::Visibility);
+        let is_gone = matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
+        let before = cause.delta.as_ref().and_then(|it| it.1.before).map(|it| it.kind);
+        let is_value = matches!(before, Some(SymbolKind::Const | SymbolKind::Static));
+        if !is_hiding && !is_gone && !is_value && !loses_receiver(cause) {
+            return None;
+        }
+        let name: &str = &occurrence.file.path;
+        let (file, id) = self.files.get(name).zip(self.file_id(name))?;
+        let start = scene.moved(name, occurrence.at.start)?;
+        let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
+        if file.text.get(at.start..at.end) != Some(cause.name.as_str()) {
+            return None;
+        }
+        let token = self.token(id, at.start)?;
+        // With a path it is missed where the path leads through what changed.
+        let is_named_by_path = occurrence.role == Role::Import || is_qualified(&token);
+        if self.is_left_out(id, &token) || cause.is_found_through() && is_named_by_path {
+            return None;
+        }
+        let place = file.lines().place(name, at);
+        let meaning = self.meant_by(&token).filter(|it| !is_gone || !is_needed_as_type(&token, *it));
+        if let Some(message) = meaning.and_then(|it| self.unstable(it)) {
+            return Some(self.error(place, "E0658", message));
+        }
+        match meaning {
+            Some(Definition::Local(_)) if is_gone && is_alternative(&token) => {
+                let message = format!("variable `{}` is not bound in all patterns", cause.name);
+                Some(self.error(place, "E0408", message))
+            }
+            None if !is_gone && !is_hiding => None,
+            None => {
+                let (code, message) = gone(&token, occurrence.role, &cause.name, is_hiding, &cause.path);
+                Some(self.error(place, code, message))
+            }
+            // Of a field that is given or matched by its name more is known in the body.
+            Some(Definition::Field(_)) if is_hiding && is_given_by_name(&token) => None,
+            Some(Definition::EnumVariant(_)) if is_hiding => None,
+            Some(definition) if is_hiding => {
+                let code = self.hidden(&token, definition)?;
+                Some(self.error(place, code, format!("`{}` is not visible here any more", cause.path)))
+            }
+            Some(definition) => match self.function_as_pattern(&token, definition) {
+                Some((code, message)) => Some(self.error(place, code, message)),
+                None => Some(self.error(place, "E0308", self.length(&token, definition)?)),
+            },
+        }
+    }
+
+    /// The code of the error where a definition may not be named.
+    fn hidden(&self, token: &SyntaxToken, definition: Definition<'db>) -> Option<&'static str> {
+        let from = self.sema.scope(&token.parent()?)?.module();
+        let db = self.db;
+        let (seen, visibility) = match definition {
+            Definition::Function(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::Field(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::Adt(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::Const(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::Static(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::Trait(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::TypeAlias(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            Definition::Module(it) => (it.is_visible_from(db, from), it.visibility(db)),
+            _ => return None,
+        };
+        if !seen {
+            return Some(match definition {
+                Definition::Field(_) => "E0616",
+                Definition::Function(it) if it.as_assoc_item(db).is_some() => "E0624",
+                _ => "E0603",
+            });
+        }
+        let import = token.parent_ancestors().find_map(ast::Use::cast)?;
+        let is_public = ast::HasVisibility::visibility(&import)
+            .is_some_and(|it| it.syntax().text() == "pub" && visibility != Visibility::Public);
+        is_public.then_some("E0364")
+    }
+}
+
+/// Whether what stands there is one of several patterns.
+fn is_alternative(token: &SyntaxToken) -> bool {
+    let pattern = token.parent().and_then(|it| it.parent()).and_then(ast::IdentPat::cast);
+    pattern.and_then(|it| it.syntax().parent()).is_some_and(|it| ast::OrPat::can_cast(it.kind()))
+}
+
+/// Whether what stands there is the name of a field in a literal or in a pattern.
+fn is_given_by_name(token: &SyntaxToken) -> bool {
+    let mut around = token.parent_ancestors().take(2);
+    around.any(|it| ast::RecordExprField::can_cast(it.kind()) || ast::RecordPatField::can_cast(it.kind()))
+}
+
+/// Whether something stands in a path behind a colon.
+fn is_qualified(token: &SyntaxToken) -> bool {
+    let before = token.prev_token().and_then(|it| skip_trivia_token(it, Direction::Prev));
+    before.is_some_and(|it| matches!(it.kind(), SyntaxKind::COLON2 | SyntaxKind::COLON))
+}
+
+/// Whether a type or a module is looked for where there is something else by that name.
+fn is_needed_as_type(token: &SyntaxToken, meaning: Definition<'_>) -> bool {
+    let is_value = matches!(
+        meaning,
+        Definition::EnumVariant(_) | Definition::Function(_) | Definition::Const(_) | Definition::Static(_)
+    );
+    is_value && matches!(unresolved_kind(token), Some(("E0405" | "E0412" | "E0433", _)))
+}
+
+/// The compiler's words for a name that means nothing any more.
+fn gone(token: &SyntaxToken, role: Role, name: &str, hidden: bool, path: &str) -> (&'static str, String) {
+    let kind = unresolved_kind(token);
+    if hidden {
+        // A glob brings what may be seen, and a name without a path is missed.
+        return match kind.filter(|_| role != Role::Import && !is_qualified(token)) {
+            Some((code, what)) => (code, format!("cannot find {what} `{name}`: `{path}` is not visible here any more")),
+            None => ("E0603", format!("`{path}` is not visible here any more")),
+        };
+    }
+    match (role, kind) {
+        (Role::Import, _) => ("E0432", format!("unresolved import: there is no `{path}` any more")),
+        (_, Some((code, what))) => (code, format!("cannot find {what} `{name}`: there is no `{path}` any more")),
+        (_, None) => ("E0599", format!("there is no `{path}` any more")),
+    }
+}
