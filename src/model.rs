@@ -152,6 +152,8 @@ pub struct Symbol {
     pub test: bool,
     /// Absent where nobody counted.
     pub usages: Option<UsageCount>,
+    /// The paths of macros and derives that share the name it was asked for by.
+    pub also: Vec<String>,
     pub children: Vec<Symbol>,
 }
 

@@ -46,11 +46,12 @@ pub fn rest(window: Window, first: usize) -> Window {
     Window { from: window.from.saturating_sub(first), limit: window.limit - taken }
 }
 
-/// How well a symbol fits: its name, and then public before private, tests last.
+/// How well a symbol fits: its name, and then public before private, tests last; exactly the name before all else.
 pub fn fit(query: &str, name: &str, public: bool, test: bool) -> Option<f64> {
     let test = if test { 0.2 } else { 0.0 };
     let private = if public { 0.0 } else { 0.02 };
-    Some(rank(query, name)? - test - private)
+    let exactly = if query == name { 1.0 } else { 0.0 };
+    Some(rank(query, name)? + exactly - test - private)
 }
 
 /// From 0 to 1; `None` where the letters do not all occur in their order.
@@ -120,7 +121,7 @@ fn is_subsequence(query: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{UsageRank, rank, rest, usage_order};
+    use super::{UsageRank, fit, rank, rest, usage_order};
     use crate::model::Window;
 
     #[test]
@@ -153,6 +154,8 @@ mod tests {
         assert!(ranks.windows(2).all(|pair| pair[0] > pair[1]), "{ranks:?}");
         assert!(rank("sb", "SearcherBuilder") > rank("sb", "subtle"));
         assert!(rank("gsr", "get_searcher_root").unwrap() > 0.6);
+        // A private test of exactly the name comes before what only begins so.
+        assert!(fit("search", "search", false, true) > fit("search", "searcher", true, false));
         assert_eq!(rank("xyz", "searcher"), None);
         assert_eq!(rank("", "searcher"), None);
         assert_eq!(rank("ſ", "s"), None);

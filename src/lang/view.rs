@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use super::{Result, Stop, go, rank, rust};
 use crate::model::{
-    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Language, Overview, Package, Renaming, Symbol,
-    SymbolAt, SymbolQuery, UsagePage, Window,
+    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package,
+    Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 pub enum View {
@@ -158,7 +158,16 @@ impl View {
                     let fit = rank::fit(name, &symbol.name, symbol.public, symbol.test).unwrap_or_default();
                     (symbol, fit)
                 };
-                Ok(Answer::whole(view.search(&query, limit).items.into_iter().map(|it| fits(it.0)).collect()))
+                let hits = view.search(&query, limit);
+                let is_cut = hits.items.len() < hits.total;
+                let found = hits.items.into_iter().map(|it| fits(it.0)).collect();
+                Ok(if is_cut {
+                    let detail =
+                        format!("{} symbols fit, the best {limit} are listed: give more of the name", hits.total);
+                    Answer::lacking(found, Missing::new(MissingCode::TooMany, "go", detail))
+                } else {
+                    Answer::whole(found)
+                })
             }
         }
     }

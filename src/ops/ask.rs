@@ -168,6 +168,31 @@ where
     Err(Error::new(Code::Busy, detail))
 }
 
+/// Longer than the path of anything.
+const LONGEST_NAME: usize = 8192;
+
+/// Refuses what is no name in any language, before an engine looks for it.
+pub(super) fn check_name(field: &str, name: &str) -> Result<()> {
+    let why = if name.len() > LONGEST_NAME {
+        format!("is {} bytes long, {LONGEST_NAME} are the most", name.len())
+    } else if name.contains(char::is_control) {
+        "holds control characters".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(Code::InvalidRequest, format!("`{field}` {why}: give a name or a path")))
+}
+
+/// The same for all that names a symbol.
+pub(super) fn check_query(query: &SymbolQuery) -> Result<()> {
+    check_name("symbol", &query.symbol)?;
+    check_name("package", query.package.as_deref().unwrap_or_default())?;
+    if query.symbol.trim().is_empty() && query.package.is_none() {
+        return Err(Error::new(Code::InvalidRequest, "`symbol` is empty: give a path, or the end of one"));
+    }
+    Ok(())
+}
+
 /// Which engines a symbol's name may be for, the likelier first.
 pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<Language> {
     let open = workspace.status().languages;
@@ -203,6 +228,7 @@ where
     T: Clone + Send + Sync + 'static,
     F: Future<Output = lang::Result<Answer<T>>>,
 {
+    check_query(query)?;
     let mut first_miss: Option<Error> = None;
     let mut found: Vec<Reply<T>> = Vec::new();
     let query = &located(workspace, query)?;

@@ -138,7 +138,8 @@ pub(super) fn line_costs(text: &str, part: Part) -> Vec<usize> {
 pub(super) fn symbol_cost(symbol: &Symbol) -> usize {
     let texts = [&symbol.path, &symbol.name, &symbol.signature, &symbol.package, &symbol.place.file];
     let docs = symbol.docs.as_deref().map_or(0, text_cost);
-    texts.iter().map(|it| text_cost(it)).sum::<usize>() + docs + 240
+    let also = symbol.also.iter().map(|it| text_cost(it) + 4).sum::<usize>();
+    texts.iter().map(|it| text_cost(it)).sum::<usize>() + docs + also + 240
 }
 
 pub(super) fn usage_cost(usage: &Usage) -> usize {

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::ask::{Ask, Listing, Reply, ask, not_indexed};
+use super::ask::{Ask, Listing, Reply, ask, check_name, not_indexed};
 use super::fit::{Budget, Fit, Part, left_out, next_cursor, positions, symbol_cost};
 use super::open::text_of;
 use crate::model::{Answer, Code, Error, Language, Result, Symbol, SymbolAt};
 use crate::workspace::Workspace;
 
 const PAGE: usize = 50;
-/// So many are ranked; who needs more narrows the query.
+/// So many are ranked besides those of exactly the name; who needs more narrows the query.
 const MOST: usize = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,7 @@ pub async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<R
     if query.trim().is_empty() {
         return Err(Error::new(Code::InvalidRequest, "`query` is empty: give a part of a name"));
     }
+    check_name("query", query)?;
     let first = workspace.snapshot(asked.needs(None, false)).await?;
     let mut meta = workspace.meta(None, first.revision, Default::default());
     let mut found: Vec<(Symbol, f64)> = Vec::new();

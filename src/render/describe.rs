@@ -69,6 +69,9 @@ fn symbol(described: &DescribedSymbol) -> String {
         &mut text,
         format_args!("{}:{} of `{}`{version}{origin}\n", symbol.place.file, lines(&symbol.place), symbol.package),
     );
+    if !symbol.also.is_empty() {
+        line(&mut text, format_args!("Also of this name: {}\n", names(&symbol.also)));
+    }
     if let Some(container) = &described.container {
         line(&mut text, format_args!("In `{}`, line {}\n", container.signature, container.place.line));
     }

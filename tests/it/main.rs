@@ -14,6 +14,7 @@ mod fresh;
 mod impact;
 mod journal;
 mod markdown;
+mod names;
 mod openapi;
 mod overlays;
 mod process;

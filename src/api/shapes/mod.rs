@@ -78,6 +78,10 @@ pub struct Symbol {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub usages: Option<UsageCount>,
+    /// The paths of macros and derives that share the name that was asked for: a type, trait or module comes first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    pub also: Vec<String>,
     /// What is declared inside of it. Absent where the reply is no tree, and for what can hold nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, no_recursion)]
@@ -107,6 +111,7 @@ impl Symbol {
             public: symbol.public,
             test: symbol.test,
             usages: symbol.usages.map(|it| UsageCount { total: it.total, files: it.files }),
+            also: symbol.also,
             children,
         }
     }

@@ -87,6 +87,7 @@ fn local(inquiry: &Inquiry<'_>, location: &Location, declaration: &str) -> Optio
         public: false,
         test: names::is_test_file(&place.file),
         usages: None,
+        also: Vec::new(),
         children: Vec::new(),
         place,
         name,

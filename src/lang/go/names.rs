@@ -110,6 +110,7 @@ pub fn symbol(file: &File, package: &str, item: &OutlineItem, external: bool) ->
         public: item.public,
         test: item.test || is_test_file(&file.path),
         usages: None,
+        also: Vec::new(),
         children,
     }
 }

@@ -1,12 +1,13 @@
 //! What a workspace names but does not hold: finds the sources of the standard library and of dependencies by
 //! import path, and the import path of a source by its directory.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::dependencies::{Source, dependency, goroot_dir};
 use super::external::{external_package, external_suggestions, external_symbol};
 use super::gomod::parse_module;
-use super::lookup::may_be_called;
+use super::lookup::{import_name, may_be_called};
 use super::modules::below;
 use super::names;
 use super::predeclared;
@@ -16,7 +17,7 @@ use super::suggest;
 use super::syntax;
 use crate::beneath::read_file;
 use crate::lang::files::{File, Files};
-use crate::model::{Description, Error, Language, Package, Place, Symbol, SymbolKind, SymbolQuery};
+use crate::model::{Code, Description, Error, Language, Package, Place, Symbol, SymbolKind, SymbolQuery};
 
 /// Of a `go.mod`.
 const MOST_BYTES: usize = 10 << 20;
@@ -61,11 +62,37 @@ pub fn suggesting(session: &Session, files: &Files, query: &SymbolQuery, mut err
         let Some(home) = home(session, files, &import_path) else { continue };
         suggestions.extend(external_suggestions(&home.source, &import_path, &bits).unwrap_or_default());
     }
+    for (package, bits) in resolve::splits(&query.symbol) {
+        let symbols = imports_like(files, &package).into_iter().filter_map(|it| find(session, files, &it, &bits));
+        suggestions.extend(symbols.map(|it| it.path));
+    }
     if !suggestions.is_empty() {
         suggestions.append(&mut error.help.suggestions);
         error.help.suggestions = suggest::distinct(suggestions.into_iter());
     }
+    match &query.package {
+        Some(package) if error.code == Code::UnknownPackage => suggesting_packages(files, package, error),
+        _ => error,
+    }
+}
+
+/// With the packages outside the workspace whose names are alike.
+pub fn suggesting_packages(files: &Files, package: &str, mut error: Error) -> Error {
+    let known = std::mem::take(&mut error.help.suggestions);
+    error.help.suggestions = suggest::distinct(known.into_iter().chain(imports_like(files, package)));
     error
+}
+
+/// What the workspace imports by a name that is much like this one.
+fn imports_like(files: &Files, name: &str) -> Vec<String> {
+    const MOST: usize = 3;
+    let imports: BTreeSet<&str> =
+        files.of(Language::Go).flat_map(|it| &it.outline().imports).map(|it| it.path.as_str()).collect();
+    let likeness = |path: &str| suggest::likeness(import_name(path), name).max(suggest::likeness(path, name));
+    let mut ranked: Vec<(f64, &str)> = imports.into_iter().map(|it| (likeness(it), it)).collect();
+    ranked.retain(|it| it.0 >= suggest::LEAST_LIKENESS && it.0 < 1.0);
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    ranked.into_iter().take(MOST).map(|it| it.1.to_owned()).collect()
 }
 
 /// All that the sources say of a symbol outside the workspace.
@@ -142,6 +169,7 @@ pub fn package_symbol(file: &File, import_path: &str, external: bool) -> Option<
         public: true,
         test: names::is_test_file(&file.path),
         usages: None,
+        also: Vec::new(),
         children: Vec::new(),
         name,
     })

@@ -13,6 +13,9 @@ use crate::model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
 /// So many of the symbols that a name may mean are told.
 const MAX_CANDIDATES: usize = 200;
 
+/// No path has more names at its dots.
+const MOST_NAMES: usize = 64;
+
 /// Finds what the workspace names but does not hold, by an import path and what follows.
 pub type Outside<'a> = &'a dyn Fn(&str, &[String]) -> Option<Symbol>;
 
@@ -30,6 +33,7 @@ pub fn resolve(files: &Files, query: &SymbolQuery, outside: Outside) -> Result<V
 /// The symbols of the workspace that a query names: exactly one, or an error that helps to name it better.
 pub fn resolve_in(world: &World, files: &Files, query: &SymbolQuery, outside: Outside) -> Result<Vec<Symbol>, Error> {
     let wanted = Wanted::parse(&query.symbol);
+    wanted.check(&query.symbol)?;
     let viewpoint = match &query.file {
         None => None,
         Some(file) => Some(Viewpoint::of(world, files, file)?),
@@ -102,6 +106,27 @@ impl Wanted {
         }
         let bits = text.split('.').map(str::to_owned).collect();
         Wanted { text, bits, kinds, mark }
+    }
+
+    /// Refuses what can be no path at all.
+    fn check(&self, asked: &str) -> Result<(), Error> {
+        let tail = self.text.rfind('/').map_or(0, |at| at + 1);
+        let names = || self.text[tail..].split('.');
+        let is_balanced = |open: char, close: char| asked.matches(open).count() == asked.matches(close).count();
+        let why = if self.text.trim().is_empty() {
+            "it is empty"
+        } else if !is_balanced('(', ')') || !is_balanced('[', ']') {
+            "a bracket has no partner"
+        } else if names().any(|it| it.trim().is_empty()) {
+            "a name in it is empty"
+        } else if names().count() > MOST_NAMES {
+            "it has too many names"
+        } else {
+            return Ok(());
+        };
+        let shown: String = asked.chars().take(100).collect();
+        let detail = format!("`{shown}` is no path: {why}; a path is like `import/path.Type.Method`");
+        Err(Error::new(Code::InvalidRequest, detail))
     }
 
     fn takes(&self, kind: SymbolKind) -> bool {
@@ -451,8 +476,12 @@ func New() {}
             ("Hidden", "", "", "unknown_symbol "),
             ("New", "", "gone.go", "unknown_file "),
             ("func@Context", "", "", "unknown_symbol example.com/gin.Context"),
-            ("", "", "", "unknown_symbol "),
-            (".", "", "", "unknown_symbol "),
+            ("", "", "", "invalid_request "),
+            (".", "", "", "invalid_request "),
+            ("Context..JSON", "", "", "invalid_request "),
+            ("gin.", "", "", "invalid_request "),
+            ("[[[[", "", "", "invalid_request "),
+            ("func@", "", "", "invalid_request "),
         ] {
             assert_eq!(ask(symbol, package, file), expected, "{symbol} {package} {file}");
         }

@@ -25,7 +25,7 @@ enum Fit {
 }
 
 /// Symbols whose names fit the query, equal ones first, then prefixes, camel humps, and letters in their order. What
-/// stands before a dot or slash must fit the path before the name.
+/// stands before a dot or slash must fit the path before the name. Those of exactly the name are all among them.
 pub fn search(world: &World, query: &str, limit: usize) -> Hits {
     let query = query.trim();
     let (scope, name) = query.rfind(['.', '/']).map_or(("", query), |at| (&query[..at], &query[at + 1..]));
@@ -42,6 +42,7 @@ pub fn search(world: &World, query: &str, limit: usize) -> Hits {
         .filter_map(|it| Some((query.score(&it)?, it)))
         .collect();
     let total = found.len();
+    let limit = limit.max(found.iter().filter(|it| it.1.item.name == query.name).count());
     let place = |it: &Declaration| (it.file.path.clone(), it.item.name_span.start);
     let order = |a: &(u32, Declaration), b: &(u32, Declaration)| {
         b.0.cmp(&a.0)

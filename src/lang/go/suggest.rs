@@ -10,7 +10,7 @@ use super::resolve::Wanted;
 const MAX_SUGGESTIONS: usize = 5;
 const MAX_LOOKED_AT: usize = 50;
 /// Names that are less alike help nobody.
-const LEAST_LIKENESS: f64 = 0.6;
+pub const LEAST_LIKENESS: f64 = 0.6;
 
 /// Full paths: the right name elsewhere, then another case, then what is spelled much alike.
 pub fn symbols(world: &World, wanted: &Wanted, package: Option<&str>) -> Vec<String> {
@@ -68,7 +68,7 @@ pub fn distinct(paths: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// 1 for the same name, a little less for another case, then by how much must be changed.
-fn likeness(name: &str, asked: &str) -> f64 {
+pub fn likeness(name: &str, asked: &str) -> f64 {
     if name == asked {
         return 1.0;
     }

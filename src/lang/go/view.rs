@@ -69,7 +69,7 @@ impl View {
             Err(error) => return Err(error.into()),
         };
         let outside = outside::package(&self.session, &self.files, name);
-        outside.map(Answer::whole).ok_or_else(|| unknown.into())
+        outside.map(Answer::whole).ok_or_else(|| outside::suggesting_packages(&self.files, name, unknown).into())
     }
 
     /// What is named at an offset, wherever it is defined.

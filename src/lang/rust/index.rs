@@ -31,7 +31,7 @@ use super::verify::verify;
 use super::view::{Context, View};
 use crate::lang::Result;
 use crate::lang::files::File;
-use crate::model::{Diagnostic, Language, Symbol, SymbolKind, Upstream};
+use crate::model::{Diagnostic, Language, OutlineItem, Symbol, SymbolKind, Upstream};
 use crate::text::diff::OffsetMap;
 use crate::text::words::occurrences;
 
@@ -82,6 +82,22 @@ impl Known {
     pub(super) fn declared(&self, name_at: usize) -> Option<Key> {
         let at = self.names_at.iter().position(|it| *it == name_at)?;
         self.definitions.get(at).copied()
+    }
+
+    /// The symbol of an item of this file.
+    pub(super) fn symbol_of(&self, item: &OutlineItem) -> Option<&Symbol> {
+        let is_it = |it: &Symbol| {
+            it.name_at.start == item.name_span.start && (it.kind == SymbolKind::Impl) == (item.kind == SymbolKind::Impl)
+        };
+        let mut level = &self.symbols;
+        loop {
+            if let Some(found) = level.iter().find(|it| is_it(it)) {
+                return Some(found);
+            }
+            let around =
+                level.iter().find(|it| it.declared_at.is_none() && it.place.span().contains(item.name_span.start));
+            level = &around?.children;
+        }
     }
 
     /// Whether a path in the tree leads through this name.

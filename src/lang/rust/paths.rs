@@ -5,6 +5,7 @@
 //!
 //! 1. `fn@krate::name`: what kind it is, before the path, as in rustdoc's links; before the one segment where what
 //!    follows lies in the body of a function that shares its name with a type or module (`krate::fn@name::Inner`).
+//!    A type, trait or module has the plain path where only a macro shares it: that one is `macro@krate::name`.
 //! 2. `krate::Type<u8>::f`, `<krate::Type as From<A>>::from`: the arguments, where blocks of one type clash.
 //! 3. `krate::name~2`: the second of that path, counted in the order of the code; what `cfg` switches off comes after
 //!    what is compiled.
@@ -122,7 +123,8 @@ impl<'db> Context<'db> {
             return Some(Standing { container, name, is_shared: false, ordinal });
         }
         let kind = self.kind_word(definition);
-        let is_shared = peers.iter().any(|it| self.kind_word(*it) != kind);
+        let yields = |it: &Definition<'db>| is_named_first(definition) && matches!(it, Definition::Macro(_));
+        let is_shared = peers.iter().any(|it| self.kind_word(*it) != kind && !yields(it));
         let mut alike: Vec<Definition<'db>> = peers.iter().copied().filter(|it| self.kind_word(*it) == kind).collect();
         if alike.len() > 1
             && let Some(own) = self.inherent_impl_of(definition)
@@ -135,6 +137,11 @@ impl<'db> Context<'db> {
         let ordinal = alike.iter().position(|it| *it == definition).unwrap_or_default() + 1;
         Some(Standing { container, name, is_shared, ordinal })
     }
+}
+
+/// A type, trait or module comes before a macro or derive of its name.
+pub(super) fn is_named_first(definition: Definition<'_>) -> bool {
+    matches!(definition, Definition::Module(_) | Definition::Adt(_) | Definition::Trait(_) | Definition::TypeAlias(_))
 }
 
 pub(super) fn with_ordinal(path: String, ordinal: usize) -> String {

@@ -5,22 +5,20 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ra_ap_hir::Impl;
-use ra_ap_ide::{FileId, FileRange, HoverConfig, HoverDocFormat, RaFixtureConfig, SubstTyLen, TryToNav as _};
+use ra_ap_ide::{FileId, FileRange, TryToNav as _};
 use ra_ap_ide_db::defs::{Definition, IdentClass};
-use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken};
 
 use super::index::names_now;
 use super::paths::{as_assoc_item, in_trait};
 use super::resolve::Meant;
 use super::symbols::is_test_at;
-use super::syntax::is_test_file_path;
-use super::view::{Context, View, span, text_range, text_size};
+use super::view::{Context, View, span, text_size};
+use crate::lang::Result;
 use crate::lang::files::File;
-use crate::lang::rank::fit;
-use crate::lang::{Result, Stop};
 use crate::model::{
-    Answer, Calls, Downstream, Language, Missing, MissingCode, Overview, Span, Symbol, SymbolAt, SymbolKind,
-    SymbolQuery, Upstream, UsageCount, UsagePage, Window,
+    Answer, Calls, Downstream, Missing, MissingCode, Overview, Span, Symbol, SymbolAt, SymbolKind, SymbolQuery,
+    Upstream, UsageCount, UsagePage, Window,
 };
 
 impl View {
@@ -91,31 +89,11 @@ impl View {
 
     /// Symbols by parts of their name, the best first, with how well each fits.
     pub fn search(self, query: &str, limit: usize) -> Result<Answer<Vec<(Symbol, f64)>>> {
-        self.ask(|it| Ok(Answer { value: it.search(query, limit), coverage: it.coverage(false) }))
+        self.ask(|it| Ok(it.search(query, limit)))
     }
 }
 
 impl<'db> Context<'db> {
-    fn search(&self, query: &str, limit: usize) -> Vec<(Symbol, f64)> {
-        let name = query.rsplit("::").next().unwrap_or(query);
-        let mut found: Vec<(f64, FileId, usize)> = Vec::new();
-        for file in self.files.of(Language::Rust) {
-            let Some(id) = self.file_id(&file.path) else { continue };
-            let is_test_file = is_test_file_path(&file.path);
-            file.outline().walk(&mut |item| {
-                if item.kind == SymbolKind::Impl {
-                    return;
-                }
-                if let Some(fit) = fit(name, &item.name, item.public, item.test || is_test_file) {
-                    found.push((fit, id, item.name_span.start));
-                }
-            });
-        }
-        found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
-        let symbol = |(fit, id, offset)| Some((self.symbol_of(self.definition_at(id, offset)?)?, fit));
-        found.into_iter().filter_map(symbol).take(limit).collect()
-    }
-
     /// Also says whether any crate includes the file.
     pub(super) fn file_coverage(&self, file: &File) -> crate::model::Coverage {
         let mut coverage = self.coverage(false);
@@ -261,23 +239,8 @@ impl<'db> Context<'db> {
             }),
             (None, None) => None,
         };
-        answer.ty = self.type_at(&token);
-        let config = HoverConfig {
-            links_in_hover: false,
-            memory_layout: None,
-            documentation: true,
-            keywords: true,
-            format: HoverDocFormat::Markdown,
-            max_trait_assoc_items_count: None,
-            max_fields_count: Some(10),
-            max_enum_variants_count: Some(10),
-            max_subst_ty_len: SubstTyLen::Unlimited,
-            show_drop_glue: false,
-            ra_fixture: RaFixtureConfig::default(),
-        };
-        let range = FileRange { file_id: id, range: text_range(at) };
-        let hover = self.analysis().hover(&config, range).map_err(|_| Stop::Stale)?;
-        answer.hover = hover.map(|it| it.info.markup.to_string());
+        answer.ty = self.type_at(&token).or_else(|| self.declared_type(definition?));
+        answer.hover = self.hover_at(id, &token)?;
         Ok(Answer { value: answer, coverage })
     }
 
@@ -287,29 +250,6 @@ impl<'db> Context<'db> {
             IdentClass::classify_token(&self.sema, &token)?.definitions_no_ops().into_iter().next()
         };
         self.sema.descend_into_macros_exact(token.clone()).into_iter().find_map(classify)
-    }
-
-    fn type_at(&self, token: &SyntaxToken) -> Option<String> {
-        use ra_ap_hir::HirDisplay as _;
-        let token = self.sema.descend_into_macros_single_exact(token.clone());
-        for node in token.parent_ancestors().take(6) {
-            let ty = if let Some(it) = ast::IdentPat::cast(node.clone()) {
-                self.sema.type_of_binding_in_pat(&it)
-            } else if let Some(it) = ast::Expr::cast(node.clone()) {
-                self.sema.type_of_expr(&it).map(|it| it.original)
-            } else if let Some(it) = ast::Pat::cast(node.clone()) {
-                self.sema.type_of_pat(&it).map(|it| it.original)
-            } else if let Some(it) = ast::Type::cast(node.clone()) {
-                self.sema.resolve_type(&it)
-            } else {
-                None
-            };
-            if let Some(ty) = ty {
-                let krate = self.sema.scope(&node)?.krate();
-                return Some(ty.display(self.db, self.display(krate)).to_string());
-            }
-        }
-        None
     }
 
     /// A trait's or its member's implementations, and those of what a member implements; for a type the traits that it
@@ -372,6 +312,7 @@ impl<'db> Context<'db> {
             public: true,
             test: is_test_at(&file, whole.start),
             usages: None,
+            also: Vec::new(),
             children: Vec::new(),
             path,
         })

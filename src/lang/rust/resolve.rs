@@ -1,8 +1,11 @@
 //! From a name to what it means: a full path is walked from its crate, a shorter one is looked for among everything
 //! that the workspace defines, then in what it depends on; a miss says what was meant.
 
+mod also;
 mod miss;
+mod named;
 mod scope;
+mod types;
 mod walk;
 mod written;
 
@@ -15,7 +18,9 @@ use ra_ap_ide_db::defs::Definition;
 use super::paths::{Item, module_definition};
 use super::view::Context;
 use crate::model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
-use written::{Written, bare, fits_end, last_name};
+use written::{Segment, Written, bare, fits_end, last_name, segments};
+
+pub(super) use written::{is_identifier, is_of_kind, query_of, well_formed};
 
 const MAX_CANDIDATES: usize = 20;
 
@@ -34,12 +39,17 @@ impl<'db> Context<'db> {
         if query.package.is_none()
             && query.file.is_none()
             && let Some(key) = self.index.key(&query.symbol)
-            && let Some(symbol) = self.symbol_of(key.definition())
+            && let Some(mut symbol) = self.symbol_of(key.definition())
         {
+            symbol.also = self.macros_beside(key.definition());
             return Ok(Meant { symbol, definition: Some(key.definition()) });
         }
-        let written = Written::parse(&query.symbol);
+        let written = Written::parse(&query.symbol)?;
+        if let Some(package) = &query.package {
+            well_formed(package)?;
+        }
         let mut found = self.candidates(&written, query);
+        let macros = self.set_macros_aside(&written, &mut found);
         if found.len() > 1 && found.iter().any(|it| !it.symbol.external) {
             found.retain(|it| !it.symbol.external);
         }
@@ -47,8 +57,20 @@ impl<'db> Context<'db> {
             prefer(&written, &mut found);
         }
         match found.len() {
-            1 => Ok(found.remove(0)),
-            0 => Err(self.unknown(&written.path, query)),
+            1 => {
+                let mut one = found.remove(0);
+                one.symbol.also = macros;
+                for path in one.definition.map(|it| self.macros_beside(it)).unwrap_or_default() {
+                    if !one.symbol.also.contains(&path) {
+                        one.symbol.also.push(path);
+                    }
+                }
+                Ok(one)
+            }
+            0 => match &query.package {
+                Some(package) if !self.is_package(package) => Err(self.unknown_package(package)),
+                _ => Err(self.unknown(&written.path, query)),
+            },
             n => {
                 let names: Vec<&str> = found.iter().take(3).map(|it| it.symbol.path.as_str()).collect();
                 let detail = format!(
@@ -64,6 +86,12 @@ impl<'db> Context<'db> {
         }
     }
 
+    /// Whether `package` of a request names anything that can hold others.
+    fn is_package(&self, name: &str) -> bool {
+        let crates = self.crates_meant(&name.replace('-', "_"));
+        !crates.is_empty() || !self.walk(name).is_empty()
+    }
+
     /// Everything that a name may stand for: of the ways to read it the first that leads somewhere.
     fn candidates(&self, written: &Written<'_>, query: &SymbolQuery) -> Vec<Meant<'db>> {
         let package = query.package.as_deref().map(|it| it.replace('-', "_"));
@@ -73,6 +101,9 @@ impl<'db> Context<'db> {
         }
         if found.is_empty() {
             let mut walked = self.walk_written(written);
+            if walked.is_empty() && query.file.is_none() {
+                walked = self.in_some_crate(written);
+            }
             if let Some(package) = &package {
                 walked.extend(self.walk(&format!("{package}::{}", written.path)));
             }
@@ -109,7 +140,7 @@ impl<'db> Context<'db> {
         found.into_values().collect()
     }
 
-    fn told_item(&self, item: &Item<'db>) -> Meant<'db> {
+    pub(super) fn told_item(&self, item: &Item<'db>) -> Meant<'db> {
         let definition = self.definition_of(item);
         let symbol = match definition.and_then(|it| self.symbol_of(it)) {
             Some(symbol) => symbol,
@@ -143,8 +174,18 @@ impl<'db> Context<'db> {
 
     /// What no walk leads to is found by its name, and is what prints this very path.
     fn loose_of_path(&self, written: &Written<'_>) -> Vec<Meant<'db>> {
+        let parts = segments(bare(written.asked));
+        let names_a_file = |it: &Segment<'_>| it.name.ends_with(".rs") || it.name.contains('/');
+        let is_whole = parts.first().is_some_and(|first| {
+            first.is_qualified() || names_a_file(first) || !self.crates_meant(first.name).is_empty()
+        });
+        if !is_whole {
+            return Vec::new();
+        }
         let items = self.items_named(&last_name(written.asked));
-        items.iter().filter(|it| self.path_of_item(it) == written.asked).map(|it| self.told_item(it)).collect()
+        let ends = self.endings(&parts);
+        let found = items.iter().filter(|it| ends.may_end(it) && self.path_of_item(it) == written.asked);
+        found.map(|it| self.told_item(it)).collect()
     }
 
     /// Everything that the workspace writes down under a path that ends like this one.
@@ -152,9 +193,11 @@ impl<'db> Context<'db> {
         let name = last_name(&written.path);
         let items = self.items_named(&name);
         let blocks_too = written.kind == Some("impl") || name.contains(" for ");
+        let ends = self.endings(&segments(&written.path));
         let fits = |item: &&Item<'db>| {
             (item.own.kind != SymbolKind::Impl || blocks_too)
                 && written.fits(Some(item.own.kind))
+                && ends.may_end(item)
                 && fits_end(&self.path_of_item(item), &written.path)
         };
         let mut found: Vec<Meant<'db>> = items.iter().filter(fits).map(|it| self.told_item(it)).collect();
@@ -164,10 +207,25 @@ impl<'db> Context<'db> {
         found
     }
 
+    /// `crate::name`, where no file says which crate is meant.
+    fn in_some_crate(&self, written: &Written<'_>) -> Vec<Definition<'db>> {
+        let Some(rest) = written.path.strip_prefix("crate::") else { return Vec::new() };
+        let parts = segments(rest);
+        let local = Crate::all(self.db).into_iter().filter(|it| it.origin(self.db).is_local());
+        let roots = local.map(|it| Definition::Module(it.root_module(self.db)));
+        roots.flat_map(|it| self.walk_members(it, &parts)).collect()
+    }
+
     /// What macros of the workspace make stands in no file.
     fn made_by_macros(&self, path: &str) -> Vec<Definition<'db>> {
-        let parts = written::segments(path);
+        let parts = segments(path);
         let Some((first, rest)) = parts.split_first() else { return Vec::new() };
+        if first.is_qualified() {
+            return Vec::new();
+        }
+        if rest.is_empty() {
+            return self.declared_as(first.name);
+        }
         let mut found: Vec<Definition<'db>> = Vec::new();
         for krate in Crate::all(self.db).into_iter().filter(|krate| krate.origin(self.db).is_local()) {
             for module in krate.modules(self.db) {
@@ -193,9 +251,8 @@ impl<'db> Context<'db> {
 
     /// A short path into a dependency: its first segment is something that the workspace could import.
     pub(super) fn in_dependencies(&self, path: &str) -> Vec<Definition<'db>> {
-        let segments = written::segments(path);
-        let Some((first, rest)) = segments.split_first().filter(|it| !it.0.name.is_empty() && !it.0.is_qualified())
-        else {
+        let parts = segments(path);
+        let Some((first, rest)) = parts.split_first().filter(|it| !it.0.name.is_empty() && !it.0.is_qualified()) else {
             return Vec::new();
         };
         let mut found: Vec<Definition<'db>> = Vec::new();
@@ -218,6 +275,9 @@ impl<'db> Context<'db> {
 
     /// Keywords, and the primitive types that are no path: std has documentation for both.
     fn documented_by_std(&self, name: &str) -> Vec<Definition<'db>> {
+        if !is_identifier(name) {
+            return Vec::new();
+        }
         let keyword = if name == "Self" { "self_upper" } else { name };
         [format!("std::{keyword}_keyword"), format!("std::prim_{name}")]
             .iter()

@@ -97,6 +97,7 @@ impl<'db> Context<'db> {
             public: matches!(definition.visibility(self.db), Some(Visibility::Public)),
             test: is_test_file_path(&file.path),
             usages: None,
+            also: Vec::new(),
             children: Vec::new(),
             path,
         })
@@ -136,6 +137,7 @@ impl<'db> Context<'db> {
             public: item.public,
             test: item.test || is_test_file_path(&file.path),
             usages: None,
+            also: Vec::new(),
             children: Vec::new(),
         }
     }
@@ -188,6 +190,7 @@ impl<'db> Context<'db> {
             public: matches!(module.visibility(db), Visibility::Public),
             test,
             usages: None,
+            also: Vec::new(),
             children: Vec::new(),
             name,
         })
@@ -244,6 +247,7 @@ impl<'db> Context<'db> {
             public: item.public,
             test: item.test || is_test_file_path(&file.path),
             usages: None,
+            also: Vec::new(),
             children: Vec::new(),
         }
     }

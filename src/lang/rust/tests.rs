@@ -14,6 +14,7 @@ mod follows;
 mod judge;
 mod loading;
 mod names;
+mod paths;
 mod second;
 mod touch;
 mod traits;

@@ -231,7 +231,3 @@ pub(super) fn span(range: TextRange) -> Span {
 pub(super) fn text_size(offset: usize) -> TextSize {
     TextSize::new(u32::try_from(offset).unwrap_or(u32::MAX))
 }
-
-pub(super) fn text_range(span: Span) -> TextRange {
-    TextRange::new(text_size(span.start), text_size(span.end))
-}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::ask::{Ask, ask, languages_of};
+use super::super::ask::{Ask, ask, check_query, languages_of};
 use super::super::open::text_of;
 use super::At;
 use crate::lang::files::File;
@@ -17,6 +17,7 @@ pub(in crate::ops) async fn find_symbol(
     asked: &Ask,
 ) -> Result<(Symbol, Arc<File>)> {
     let mut miss = None;
+    check_query(query)?;
     for language in languages_of(workspace, query) {
         let found = ask(workspace, asked.needs(Some(language), true), None, |it| {
             let query = query.clone();
@@ -185,6 +186,7 @@ mod tests {
             public: true,
             test: false,
             usages: None,
+            also: Vec::new(),
             children: Vec::new(),
         };
         let patch = at_symbol(&file, &symbol, at, replacement).expect("it has a place");

@@ -4,12 +4,14 @@ use ra_ap_hir::{Adt, Crate, Module, ModuleDef, ScopeDef, Visibility};
 use ra_ap_ide_db::defs::Definition;
 
 use crate::lang::Result;
-use crate::lang::rust::paths::{module_definition, plain_name};
+use crate::lang::rust::paths::{is_named_first, module_definition, plain_name};
+use crate::lang::rust::resolve::well_formed;
 use crate::lang::rust::view::Context;
-use crate::model::{Answer, Code, Error, Language, Package, Symbol};
+use crate::model::{Answer, Language, Package, Symbol};
 
 impl<'db> Context<'db> {
     pub(super) fn package_named(&self, name: &str) -> Result<Answer<Package>> {
+        well_formed(name)?;
         let found = self.walk(name).into_iter().find_map(|definition| match definition {
             Definition::Module(module) => Some(module),
             Definition::Crate(krate) => Some(krate.root_module(self.db)),
@@ -19,20 +21,6 @@ impl<'db> Context<'db> {
             Some(module) => Ok(Answer { value: self.package(module), coverage: self.coverage(false) }),
             None => Err(self.unknown_package(name).into()),
         }
-    }
-
-    fn unknown_package(&self, name: &str) -> Error {
-        let mut near: Vec<(f64, String)> = Crate::all(self.db)
-            .into_iter()
-            .map(|krate| self.crate_name(krate))
-            .map(|it| (strsim::normalized_damerau_levenshtein(&it, name), it))
-            .filter(|it| it.0 > 0.5)
-            .collect();
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let suggestions: Vec<String> = near.into_iter().take(5).map(|it| it.1).collect();
-        let meant = suggestions.first().map(|it| format!(": did you mean `{it}`?")).unwrap_or_default();
-        let detail = format!("there is no crate or module `{name}` in reach of this workspace{meant}");
-        Error::new(Code::UnknownPackage, detail).suggesting(suggestions)
     }
 
     fn package(&self, module: Module) -> Package {
@@ -83,7 +71,10 @@ impl<'db> Context<'db> {
             let Some(mut symbol) = self.symbol_of(definition) else { continue };
             let is_at_home = self.container_of(definition) == Some(Definition::Module(module));
             if !is_at_home {
-                let is_shared = scope.iter().filter(|it| it.0 == *name).count() > 1;
+                let yields = |it: &ScopeDef<'_>| {
+                    is_named_first(definition) && matches!(it, ScopeDef::ModuleDef(ModuleDef::Macro(_)))
+                };
+                let is_shared = scope.iter().filter(|it| it.0 == *name && !yields(&it.1)).count() > 1;
                 let kind = if is_shared { format!("{}@", self.kind_word(definition)) } else { String::new() };
                 symbol.path = format!("{kind}{path}::{}", plain_name(name.as_str()));
             }

@@ -2,7 +2,8 @@
 //!
 //! Of the workspace's targets with one name the library has it plainly, others have their kind before it, and where
 //! that is not enough their package too: `bin@rg`, `test@grep-cli/integration`. Of several versions of a dependency
-//! one has the plain name, others are `name@1.2.3`, as in Cargo's package specifications.
+//! one has the plain name, others are `name@1.2.3`, as in Cargo's package specifications. A plain name is what the
+//! workspace's own members mean by it: a test target `tests/serde.rs` does not take it from the dependency.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -23,6 +24,8 @@ pub(in crate::lang::rust) struct CrateNames {
     by_form: HashMap<String, Vec<Crate>>,
     /// Without what tells it from others of its name; those of the workspace first.
     by_name: HashMap<String, Vec<Crate>>,
+    /// As the workspace's members call what they depend on.
+    by_dependency: HashMap<String, Vec<Crate>>,
 }
 
 /// What a crate may be called, the shortest first.
@@ -39,18 +42,31 @@ impl<'db> Context<'db> {
         self.crate_names().printed.get(&krate).cloned().unwrap_or_else(|| "_".to_owned())
     }
 
-    /// The crates that a first segment may mean: the one of exactly this name, or all that share it.
-    pub(in crate::lang::rust) fn crates_called(&self, name: &str) -> Vec<Crate> {
+    /// The crates that a first segment may mean, in the order in which they are looked into: the one that is printed so,
+    /// the workspace's own, what its members depend on by that name. All others count only where there are none of
+    /// these.
+    pub(in crate::lang::rust) fn crates_meant(&self, name: &str) -> Vec<Vec<Crate>> {
         let names = self.crate_names();
-        match names.by_printed.get(name) {
-            Some(krate) => vec![*krate],
-            None => names.by_form.get(name).or_else(|| names.by_name.get(name)).cloned().unwrap_or_default(),
+        let printed = names.by_printed.get(name).copied();
+        let same = names.by_name.get(name).map(Vec::as_slice).unwrap_or_default();
+        let forms = names.by_form.get(name).map(Vec::as_slice).unwrap_or_default();
+        let local = same.iter().chain(forms).copied().filter(|it| it.origin(self.db).is_local()).collect();
+        let dependencies = names.by_dependency.get(name).cloned().unwrap_or_default();
+        let is_near = |it: &Crate| it.origin(self.db).is_local() || dependencies.contains(it);
+        let mut tiers = if printed.is_some_and(|it| is_near(&it)) || dependencies.is_empty() {
+            vec![printed.into_iter().collect(), local, dependencies.clone()]
+        } else {
+            vec![local, dependencies.clone()]
+        };
+        if !tiers.iter().flatten().any(is_near) {
+            tiers.extend([forms.to_vec(), same.to_vec()]);
         }
-    }
-
-    /// All that share a name, however each is printed.
-    pub(in crate::lang::rust) fn crates_sharing(&self, name: &str) -> Vec<Crate> {
-        self.crate_names().by_name.get(name).cloned().unwrap_or_default()
+        let mut seen: HashSet<Crate> = HashSet::new();
+        for tier in &mut tiers {
+            tier.retain(|it| seen.insert(*it));
+        }
+        tiers.retain(|it: &Vec<Crate>| !it.is_empty());
+        tiers
     }
 
     fn crate_names(&self) -> &CrateNames {
@@ -61,7 +77,15 @@ impl<'db> Context<'db> {
         let db = self.db;
         let all = Crate::all(db);
         let local = all.iter().filter(|it| it.origin(db).is_local());
-        let near: HashSet<Crate> = local.flat_map(|it| it.dependencies(db)).map(|it| it.krate).collect();
+        let mut names = CrateNames::default();
+        for dependency in local.flat_map(|it| it.dependencies(db)) {
+            let name = plain_name(dependency.name.as_str()).to_owned();
+            let same = names.by_dependency.entry(name).or_default();
+            if !same.contains(&dependency.krate) {
+                same.push(dependency.krate);
+            }
+        }
+        let near: HashSet<Crate> = names.by_dependency.values().flatten().copied().collect();
         let mut shared: BTreeMap<String, Vec<Crate>> = BTreeMap::new();
         for krate in all {
             let name = krate
@@ -69,13 +93,22 @@ impl<'db> Context<'db> {
                 .map_or_else(|| "_".to_owned(), |it| plain_name(it.crate_name().symbol().as_str()).to_owned());
             shared.entry(name).or_default().push(krate);
         }
-        let mut names = CrateNames::default();
         for (name, crates) in shared {
             // The kind of a target stands in its name only where that is needed.
             let is_alone = crates.iter().filter(|it| it.origin(db).is_local()).count() == 1;
-            let is_plain = is_alone && !name.starts_with("build_script_");
-            let mut group: Vec<Called> =
-                crates.into_iter().map(|it| self.called(it, &name, is_plain, near.contains(&it))).collect();
+            let foreign = |it: &Crate| !it.origin(db).is_local();
+            let is_dependency = names.by_dependency.get(&name).is_some_and(|it| it.iter().any(foreign));
+            let is_plain = is_alone && !is_dependency && !name.starts_with("build_script_");
+            let mut group: Vec<Called> = Vec::new();
+            for krate in crates {
+                let mut called = self.called(krate, &name, is_plain, near.contains(&krate));
+                // A member may have given the name to another crate.
+                let is_others = names.by_dependency.get(&name).is_some_and(|it| !it.contains(&krate));
+                if is_others && foreign(&krate) && called.forms.len() > 1 {
+                    called.forms.remove(0);
+                }
+                group.push(called);
+            }
             group.sort_by(|a, b| a.rank.cmp(&b.rank));
             for called in &group {
                 for form in &called.forms {
@@ -122,8 +155,8 @@ impl<'db> Context<'db> {
             origin => {
                 let version = krate.version(db).map(|it| format!("{name}@{it}"));
                 let rank = match origin {
-                    CrateOrigin::Lang(_) => OTHER_TARGET + 1,
-                    _ if is_near => OTHER_TARGET + 2,
+                    _ if is_near => OTHER_TARGET + 1,
+                    CrateOrigin::Lang(_) => OTHER_TARGET + 2,
                     _ => OTHER_TARGET + 3,
                 };
                 Called { krate, forms: std::iter::once(name.to_owned()).chain(version).collect(), rank: (rank, root) }

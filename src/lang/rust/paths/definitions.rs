@@ -12,7 +12,7 @@ use crate::lang::rust::view::Context;
 
 impl<'db> Context<'db> {
     /// A definition's segment: `_` for a constant without a name.
-    pub(super) fn name_in_path(&self, definition: Definition<'db>) -> Option<String> {
+    pub(in crate::lang::rust) fn name_in_path(&self, definition: Definition<'db>) -> Option<String> {
         match definition.name(self.db) {
             Some(name) => Some(plain_name(name.as_str()).to_owned()),
             None => matches!(definition, Definition::Const(_)).then(|| "_".to_owned()),

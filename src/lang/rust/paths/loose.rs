@@ -10,6 +10,7 @@ use ra_ap_ide::{FileId, TryToNav as _};
 use ra_ap_ide_db::base_db::all_crates;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+use rustc_hash::FxHashSet;
 
 use super::definitions::module_definition;
 use super::{plain_name, with_ordinal};
@@ -17,6 +18,7 @@ use crate::lang::files::File;
 use crate::lang::rust::syntax;
 use crate::lang::rust::view::{Context, span, text_size};
 use crate::model::{Language, OutlineItem, SymbolKind};
+use crate::text::words::{word_hash, words};
 
 /// Stands before the path of an inherent block.
 const INHERENT: &str = "impl@";
@@ -36,10 +38,23 @@ impl<'db> Item<'db> {
         Item { file, id, own, around: Vec::new() }
     }
 
+    /// An item of a file's outline, wherever it stands.
+    pub(in crate::lang::rust) fn of(file: &'db Arc<File>, id: FileId, own: &'db OutlineItem) -> Item<'db> {
+        let mut around = file.outline().enclosing(own.name_span.start);
+        let at = around.iter().position(|it| std::ptr::eq(*it, own));
+        around.truncate(at.unwrap_or_default());
+        Item { file, id, own, around }
+    }
+
     pub(in crate::lang::rust) fn child(&self, own: &'db OutlineItem) -> Item<'db> {
         let mut around = self.around.clone();
         around.push(self.own);
         Item { own, around, ..*self }
+    }
+
+    /// What the item stands in, as its file's outline has it.
+    pub(in crate::lang::rust) fn parent_item(&self) -> Option<&'db OutlineItem> {
+        self.around.last().copied()
     }
 
     fn parent(&self) -> Option<Item<'db>> {
@@ -61,13 +76,28 @@ impl<'db> Context<'db> {
             return known.clone();
         }
         let mut found = Vec::new();
-        for file in self.files.of(Language::Rust) {
-            let Some(id) = self.file_id(&file.path) else { continue };
+        for (file, id) in self.files_with(name) {
             found.extend(items_of(file, id, name));
         }
         let found = Rc::new(found);
         self.names.items.borrow_mut().insert(name.to_owned(), found.clone());
         found
+    }
+
+    /// The files that hold an item's name; all of them where the name is no word of the text, as that of a tuple's field.
+    fn files_with(&self, name: &str) -> Vec<(&'db Arc<File>, FileId)> {
+        let postings = self.index.postings();
+        let mut words_of_name = words(name).map(|it| it.1).filter(|it| !it.starts_with(|it: char| it.is_ascii_digit()));
+        let word = words_of_name.next();
+        let holders: FxHashSet<FileId> =
+            word.map(|it| postings.files(word_hash(it)).iter().copied().collect()).unwrap_or_default();
+        let files = self.files.of(Language::Rust).filter_map(|it| Some((it, self.file_id(&it.path)?)));
+        let may_hold = |file: &File, id: FileId| match word {
+            Some(_) if postings.knows(id, file) => holders.contains(&id),
+            Some(word) => file.words().offsets(&file.text, word).next().is_some(),
+            None => true,
+        };
+        files.filter(|(file, id)| may_hold(file, *id)).collect()
     }
 
     /// Whether no crate is known yet, or there is none. Then a path starts with its file's name, and no other file
@@ -105,6 +135,11 @@ impl<'db> Context<'db> {
 
     /// Any item's path; of a loose one by what stands around it.
     pub(in crate::lang::rust) fn path_of_item(&self, item: &Item<'db>) -> String {
+        if let Some(known) = self.index.symbols(item.id)
+            && let Some(symbol) = known.symbol_of(item.own)
+        {
+            return symbol.path.clone();
+        }
         match self.definition_of(item).and_then(|it| self.path_of(it)) {
             Some(path) => path,
             None => self.loose_path(item, true),
@@ -359,17 +394,19 @@ impl<'db> Context<'db> {
 fn items_of<'db>(file: &'db Arc<File>, id: FileId, name: &str) -> Vec<Item<'db>> {
     let mut found = Vec::new();
     for item in &file.outline().items {
-        collect(Item::top(file, id, item), name, &mut found);
+        collect(&Item::top(file, id, item), name, &mut found);
     }
     found
 }
 
-fn collect<'db>(item: Item<'db>, name: &str, found: &mut Vec<Item<'db>>) {
+fn collect<'db>(item: &Item<'db>, name: &str, found: &mut Vec<Item<'db>>) {
     for child in &item.own.children {
-        collect(item.child(child), name, found);
+        if plain_name(&child.name) == name || !child.children.is_empty() {
+            collect(&item.child(child), name, found);
+        }
     }
     if plain_name(&item.own.name) == name {
-        found.push(item);
+        found.push(item.clone());
     }
 }
 

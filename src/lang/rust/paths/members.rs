@@ -200,9 +200,21 @@ impl<'db> Context<'db> {
     }
 
     fn given_by_traits(&self, ty: Type<'db>, name: &str) -> Vec<Definition<'db>> {
-        let impls = Impl::all_for_type(self.db, ty).into_iter().filter(|it| it.trait_(self.db).is_some());
-        let named = impls.flat_map(|it| it.items(self.db)).map(assoc_definition);
-        named.filter(|it| self.name_in_path(*it).is_some_and(|it| it == name)).collect()
+        let is_it = |it: &Definition<'db>| self.name_in_path(*it).is_some_and(|it| it == name);
+        let impls: Vec<Impl> =
+            Impl::all_for_type(self.db, ty).into_iter().filter(|it| it.trait_(self.db).is_some()).collect();
+        let items = impls.iter().flat_map(|it| it.items(self.db)).map(assoc_definition);
+        let mut found: Vec<Definition<'db>> = items.filter(is_it).collect();
+        if found.is_empty() {
+            // What an implementation leaves to the trait.
+            let traits = impls.iter().filter_map(|it| it.trait_(self.db));
+            for item in traits.flat_map(|it| it.items(self.db)).map(assoc_definition).filter(is_it) {
+                if !found.contains(&item) {
+                    found.push(item);
+                }
+            }
+        }
+        found
     }
 }
 

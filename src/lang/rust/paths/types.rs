@@ -166,7 +166,7 @@ impl<'db> Context<'db> {
     }
 
     /// The type of a block. What stands for itself before `::` is a path; other types are in angle brackets there.
-    pub(super) fn type_of(&self, it: Impl) -> String {
+    pub(in crate::lang::rust) fn type_of(&self, it: Impl) -> String {
         self.type_of_block(it, false)
     }
 

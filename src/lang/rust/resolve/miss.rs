@@ -1,18 +1,23 @@
 //! What was meant by a name that nothing has.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
-use ra_ap_hir::ScopeDef;
+use ra_ap_hir::{Crate, ScopeDef};
+use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 
 use super::written::{bare, last_name, segments};
-use crate::lang::rust::paths::{module_definition, plain_name};
+use crate::lang::files::File;
+use crate::lang::rust::paths::{Item, module_definition, plain_name};
 use crate::lang::rust::view::Context;
-use crate::model::{Code, Error, Language, SymbolKind, SymbolQuery};
+use crate::model::{Code, Error, Language, OutlineItem, SymbolKind, SymbolQuery};
 
 const MAX_SUGGESTIONS: usize = 5;
-/// Of many names that are alike, so many are compared by their whole path.
-const MAX_COMPARED: usize = 200;
+/// Of many items that are alike, so many are compared by their whole path.
+const MAX_COMPARED: usize = 40;
+/// So many crates whose names are alike are looked into.
+const MAX_CRATES: usize = 3;
 /// Names less alike than this are other names.
 const LEAST_LIKENESS: f64 = 0.6;
 
@@ -21,47 +26,86 @@ impl<'db> Context<'db> {
     pub(super) fn unknown(&self, path: &str, query: &SymbolQuery) -> Error {
         let asked = query.package.as_deref().map_or_else(|| path.to_owned(), |it| format!("{it}::{path}"));
         let mut scored: BTreeMap<String, f64> = BTreeMap::new();
-        for (score, full) in self.alike_in_the_workspace(path).into_iter().chain(self.alike_on_the_way(&asked)) {
-            let whole = tail_likeness(bare(&full), &asked);
+        let near = self.alike_in_the_workspace(&asked).into_iter().chain(self.in_crates_alike(&asked));
+        let near = near.map(|(score, full)| (score + tail_likeness(bare(&full), &asked), full));
+        // What the path leads to but for its end has the rest of the path, wherever it is defined.
+        let on_the_way = self.alike_on_the_way(&asked).into_iter().map(|(score, full, _)| (score + 1.0, full));
+        for (score, full) in near.chain(on_the_way) {
             let best = scored.entry(full).or_insert(0.0);
-            *best = best.max(score + whole);
+            *best = best.max(score);
         }
-        let mut suggestions: Vec<(String, f64)> = scored.into_iter().collect();
-        suggestions.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let suggestions: Vec<String> = suggestions.into_iter().take(MAX_SUGGESTIONS).map(|it| it.0).collect();
+        let suggestions = best(scored.into_iter());
         let within = query.package.as_deref().map(|it| format!(" in `{it}`")).unwrap_or_default();
+        let shown = shortened(path);
         let detail = match suggestions.first() {
-            Some(first) => format!("there is no symbol `{path}`{within}: did you mean `{first}`?"),
+            Some(first) => format!("there is no symbol `{shown}`{within}: did you mean `{first}`?"),
             None => {
-                format!("there is no symbol `{path}`{within}; `GET /v1/symbols?query=…` searches by parts of a name")
+                format!("there is no symbol `{shown}`{within}; `GET /v1/symbols?query=…` searches by parts of a name")
             }
         };
         Error::new(Code::UnknownSymbol, detail).suggesting(suggestions)
     }
 
+    /// A crate of the workspace or of what it depends on, or a module of the workspace.
+    pub(in crate::lang::rust) fn unknown_package(&self, name: &str) -> Error {
+        let wanted = name.replace('-', "_").to_lowercase();
+        let last = segments(&wanted).last().map(|it| it.name.to_owned()).unwrap_or_default();
+        let mut scored: BTreeMap<String, f64> = BTreeMap::new();
+        for krate in Crate::all(self.db) {
+            let called = self.crate_name(krate);
+            let score = likeness(&called, &wanted).max(likeness(&called, &last) - 0.05);
+            if score >= LEAST_LIKENESS {
+                scored.insert(called, score + 1.0);
+            }
+            if !krate.origin(self.db).is_local() {
+                continue;
+            }
+            for module in krate.modules(self.db) {
+                let Some(own) = module.name(self.db) else { continue };
+                let score = likeness(own.as_str(), &last);
+                if score >= LEAST_LIKENESS {
+                    let path = self.module_path(module);
+                    scored.insert(path.clone(), score + tail_likeness(&path, &wanted));
+                }
+            }
+        }
+        let on_the_way = self.alike_on_the_way(name).into_iter();
+        scored.extend(on_the_way.filter(|it| it.2).map(|it| (it.1, it.0 + 1.0)));
+        let suggestions = best(scored.into_iter());
+        let meant = suggestions.first().map(|it| format!(": did you mean `{it}`?")).unwrap_or_default();
+        let shown = shortened(name);
+        let detail = format!("there is no crate or module `{shown}` in reach of this workspace{meant}");
+        Error::new(Code::UnknownPackage, detail).suggesting(suggestions)
+    }
+
     fn alike_in_the_workspace(&self, path: &str) -> Vec<(f64, String)> {
         let name = last_name(path).to_lowercase();
-        let mut near: Vec<(f64, &str)> = Vec::new();
+        let mut scores: HashMap<&str, f64> = HashMap::new();
+        let mut near: Vec<(f64, f64, &'db Arc<File>, FileId, &'db OutlineItem)> = Vec::new();
         for file in self.files.of(Language::Rust) {
+            let Some(id) = self.file_id(&file.path) else { continue };
+            let file_as_path = file.path.strip_suffix(".rs").unwrap_or(&file.path).replace('/', "::");
             file.outline().walk(&mut |item| {
-                let score = likeness(&item.name, &name);
+                let score = *scores.entry(&item.name).or_insert_with(|| likeness(&item.name, &name));
                 if score >= LEAST_LIKENESS && item.kind != SymbolKind::Impl {
-                    near.push((score, plain_name(&item.name)));
+                    // As far as the text tells it; enough to say whose path is worth to be worked out.
+                    let around = item.container.join("::");
+                    let whole = tail_likeness(&format!("{file_as_path}::{around}::{}", item.name), path);
+                    near.push((score + whole, score, file, id, item));
                 }
             });
         }
-        near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-        near.dedup_by(|a, b| a.1 == b.1);
-        let named = near.into_iter().flat_map(|(score, name)| {
-            let items = self.items_named(name);
-            items.iter().map(|it| (score, it.clone())).collect::<Vec<_>>()
-        });
-        let compiled = |(score, item)| Some((score, self.definition_of(&item).and_then(|it| self.path_of(it))?));
-        named.filter(|it| it.1.own.kind != SymbolKind::Impl).take(MAX_COMPARED).filter_map(compiled).collect()
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let compiled = |(_, score, file, id, item)| {
+            let item = Item::of(file, id, item);
+            self.definition_of(&item)?;
+            Some((score, self.path_of_item(&item)))
+        };
+        near.into_iter().take(MAX_COMPARED).filter_map(compiled).collect()
     }
 
-    /// What stands where the path could be followed to, in the workspace or outside.
-    fn alike_on_the_way(&self, path: &str) -> Vec<(f64, String)> {
+    /// What stands where the path could be followed to, in the workspace or outside, and whether it is a module.
+    fn alike_on_the_way(&self, path: &str) -> Vec<(f64, String, bool)> {
         let parts = segments(path);
         for known in (1..parts.len()).rev() {
             let Some((head, rest)) = parts.split_at_checked(known) else { continue };
@@ -71,15 +115,33 @@ impl<'db> Context<'db> {
             if reached.is_empty() {
                 continue;
             }
+            let is_module = |it: &Definition<'db>| matches!(it, Definition::Module(_));
             return reached
                 .into_iter()
                 .flat_map(|it| self.names_below(it))
                 .map(|(name, definition)| (likeness(&name, &wanted), definition))
                 .filter(|it| it.0 >= LEAST_LIKENESS)
-                .filter_map(|(score, it)| Some((score, self.path_of(it)?)))
+                .filter_map(|(score, it)| Some((score, self.path_of(it)?, is_module(&it))))
                 .collect();
         }
         Vec::new()
+    }
+
+    /// The same path in crates whose names are alike, and in other versions of the crate that is named.
+    fn in_crates_alike(&self, path: &str) -> Vec<(f64, String)> {
+        let Some((first, rest)) = path.split_once("::") else { return Vec::new() };
+        let wanted = first.replace('-', "_").to_lowercase();
+        let named: Vec<Crate> = self.crates_meant(first).into_iter().flatten().collect();
+        let others = Crate::all(self.db).into_iter().filter(|it| !named.contains(it)).map(|it| self.crate_name(it));
+        let unversioned = |it: &str| it.split_once('@').map_or(it, |it| it.0).to_owned();
+        let mut near: Vec<(f64, String)> = others.map(|it| (likeness(&unversioned(&it), &wanted), it)).collect();
+        near.retain(|it| it.0 >= LEAST_LIKENESS);
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let below = |(score, krate): (f64, String)| {
+            let found = self.walk(&format!("{krate}::{rest}"));
+            found.into_iter().filter_map(move |it| Some((score, self.path_of(it)?))).collect::<Vec<_>>()
+        };
+        near.into_iter().take(MAX_CRATES).flat_map(below).collect()
     }
 
     fn names_below(&self, definition: Definition<'db>) -> Vec<(String, Definition<'db>)> {
@@ -94,11 +156,32 @@ impl<'db> Context<'db> {
     }
 }
 
-fn likeness(name: &str, wanted: &str) -> f64 {
-    strsim::normalized_damerau_levenshtein(&plain_name(name).to_lowercase(), wanted)
+fn best(scored: impl Iterator<Item = (String, f64)>) -> Vec<String> {
+    let mut scored: Vec<(String, f64)> = scored.collect();
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    scored.into_iter().take(MAX_SUGGESTIONS).map(|it| it.0).collect()
 }
 
-/// How much the segments before the name are alike, the nearest first, from 0 to 1.
+/// As much of a name as an error repeats.
+fn shortened(name: &str) -> String {
+    const LONGEST: usize = 200;
+    match name.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &name[..at]),
+        None => name.to_owned(),
+    }
+}
+
+/// From 0 to 1. Names that cannot be alike enough, as their lengths differ too much, are not compared.
+fn likeness(name: &str, wanted: &str) -> f64 {
+    let name = plain_name(name);
+    let (short, long) = (name.len().min(wanted.len()), name.len().max(wanted.len()));
+    if (short as f64) < LEAST_LIKENESS * long as f64 {
+        return 0.0;
+    }
+    strsim::normalized_damerau_levenshtein(&name.to_lowercase(), wanted)
+}
+
+/// How much the segments before the name are alike, from 0 to 1: the nearest where it stands, all of them anywhere.
 fn tail_likeness(full: &str, asked: &str) -> f64 {
     let segments = |path: &str| -> Vec<String> {
         path.split(|it: char| !(it.is_alphanumeric() || it == '_'))
@@ -109,10 +192,30 @@ fn tail_likeness(full: &str, asked: &str) -> f64 {
             .collect()
     };
     let (full, asked) = (segments(full), segments(asked));
-    if asked.is_empty() {
-        return 0.0;
+    let Some((nearest, _)) = asked.split_first() else { return 0.0 };
+    let anywhere = |wanted: &String| full.iter().map(|it| likeness(it, wanted)).fold(0.0, f64::max);
+    let anywhere = asked.iter().map(anywhere).sum::<f64>() / asked.len() as f64;
+    let near = full.first().map_or(0.0, |it| likeness(it, nearest));
+    (anywhere + near) / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{likeness, tail_likeness};
+
+    #[test]
+    fn the_nearest_segment_counts_most() {
+        let asked = "Searcher::nw";
+        let own = tail_likeness("grep_searcher::searcher::Searcher::new", asked);
+        let other = tail_likeness("grep_searcher::searcher::Encoding::new", asked);
+        assert!(own > other && other > 0.0, "{own} {other}");
+        assert_eq!(tail_likeness("a::b", "b"), 0.0);
     }
-    let likeness =
-        |wanted: &String| full.iter().map(|it| strsim::normalized_damerau_levenshtein(it, wanted)).fold(0.0, f64::max);
-    asked.iter().map(likeness).sum::<f64>() / asked.len() as f64
+
+    #[test]
+    fn names_of_other_lengths_are_not_compared() {
+        assert_eq!(likeness(&"x".repeat(5), &"x".repeat(9)), 0.0);
+        assert!(likeness("Searchr", "searcher") > 0.8);
+        assert!(likeness("r#type", "type") > 0.99);
+    }
 }

@@ -1,7 +1,12 @@
 //! A symbol as a request writes it, taken apart.
 
+use super::types;
 use crate::lang::rust::paths::{ORDINAL, TARGETS, plain_name};
-use crate::model::SymbolKind;
+use crate::model::{Code, Error, SymbolKind};
+
+/// No path that is printed has more segments, or brackets nested deeper.
+const MOST_SEGMENTS: usize = 64;
+const DEEPEST: usize = 32;
 
 pub(super) struct Written<'a> {
     /// As it came.
@@ -12,20 +17,26 @@ pub(super) struct Written<'a> {
 }
 
 impl Written<'_> {
-    pub(super) fn parse(symbol: &str) -> Written<'_> {
+    /// `invalid_request` for what can be no path at all.
+    pub(super) fn parse(symbol: &str) -> Result<Written<'_>, Error> {
         let asked = symbol.trim();
-        let (kind, path) = split_kind(asked);
-        let (kind, path) = match (kind, path.strip_suffix("()"), path.strip_suffix('!')) {
-            (None, Some(path), _) => (Some("fn"), path),
-            (None, None, Some(path)) => (Some("macro"), path),
-            (kind, stripped, other) => (kind, stripped.or(other).unwrap_or(path)),
-        };
-        Written { asked, kind, path: path.to_owned() }
+        let (kind, path) = split_mark(asked);
+        // `::std::vec` is how macros write it.
+        let path = path.strip_prefix("::").unwrap_or(path);
+        well_formed(path)?;
+        Ok(Written { asked, kind, path: path.to_owned() })
     }
 
     pub(super) fn fits(&self, kind: Option<SymbolKind>) -> bool {
         self.kind.is_none_or(|word| kind.is_some_and(|kind| is_of_kind(word, kind)))
     }
+}
+
+/// What a search is for: a kind, if it names one, the segments before the name, and the name or a part of it.
+pub(in crate::lang::rust) fn query_of(query: &str) -> (Option<&str>, Vec<&str>, &str) {
+    let (kind, path) = split_mark(query.trim());
+    let (around, name) = path.rsplit_once("::").unwrap_or(("", path));
+    (kind, around.split("::").filter(|it| !it.is_empty()).collect(), plain_name(name))
 }
 
 /// One part of a path between `::`.
@@ -43,7 +54,8 @@ pub(super) struct Segment<'a> {
 impl Segment<'_> {
     /// Whether what was asked may mean this: it need not tell everything, nor by whole paths.
     fn may_be(&self, asked: &Segment<'_>) -> bool {
-        self.name == asked.name
+        let is_like = || self.is_qualified() && asked.is_qualified() && types::is_like(self.name, asked.name);
+        (self.name == asked.name || is_like())
             && (asked.ordinal.is_none() || self.ordinal == asked.ordinal)
             && (asked.kind.is_none() || self.kind == asked.kind)
             && (asked.arguments.is_empty()
@@ -58,25 +70,80 @@ impl Segment<'_> {
 
 /// A path's parts. What stands in brackets is in one part; a turbofish is none.
 pub(super) fn segments(path: &str) -> Vec<Segment<'_>> {
-    let mut found = Vec::new();
+    let is_turbofish = |(at, it): &(usize, &str)| *at > 0 && it.starts_with('<');
+    parts(path).enumerate().filter(|it| !is_turbofish(it)).map(|it| segment(it.1)).collect()
+}
+
+/// What stands between `::` outside of brackets.
+fn parts(path: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(path);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let separator = outside_brackets(text).find(|&at| text[at..].starts_with("::"));
+        rest = separator.and_then(|at| text.get(at + 2..));
+        Some(&text[..separator.unwrap_or(text.len())])
+    })
+}
+
+/// The offsets of the characters that stand in no brackets, brackets left out.
+fn outside_brackets(text: &str) -> impl Iterator<Item = usize> {
     let mut depth = 0_usize;
-    let mut start = 0;
-    let bytes = path.as_bytes();
-    for (at, byte) in path.bytes().enumerate() {
-        match byte {
-            b'<' | b'(' | b'[' => depth += 1,
-            b'>' if at > 0 && bytes.get(at - 1) == Some(&b'-') => {}
-            b'>' | b')' | b']' => depth = depth.saturating_sub(1),
-            b':' if depth == 0 && bytes.get(at + 1) == Some(&b':') && at >= start => {
-                found.extend(path.get(start..at).map(segment));
-                start = at + 2;
-            }
+    let mut before = ' ';
+    text.char_indices().filter_map(move |(at, character)| {
+        let is_arrow = before == '-';
+        before = character;
+        match character {
+            '<' | '(' | '[' => depth += 1,
+            '>' if is_arrow => {}
+            '>' | ')' | ']' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => return Some(at),
             _ => {}
         }
+        None
+    })
+}
+
+/// Refuses what no path looks like, so that it is neither searched for nor taken for something else.
+pub(in crate::lang::rust) fn well_formed(path: &str) -> Result<(), Error> {
+    let refused = |why: &str| {
+        let shown: String = path.chars().take(100).collect();
+        let dots = if shown.len() < path.len() { "…" } else { "" };
+        let detail = format!("`{shown}{dots}` is no path: {why}; a path is like `krate::module::Type::method`");
+        Err(Error::new(Code::InvalidRequest, detail))
+    };
+    if path.trim().is_empty() {
+        return refused("it is empty");
     }
-    found.extend(path.get(start..).map(segment));
-    let is_turbofish = |(at, it): &(usize, Segment<'_>)| *at > 0 && it.name.starts_with('<');
-    found.into_iter().enumerate().filter(|it| !is_turbofish(it)).map(|it| it.1).collect()
+    let mut open: Vec<char> = Vec::new();
+    let mut before = ' ';
+    for character in path.chars() {
+        let closing = match character {
+            '<' => Some('>'),
+            '(' => Some(')'),
+            '[' => Some(']'),
+            _ => None,
+        };
+        open.extend(closing);
+        let closes = matches!(character, ')' | ']') || character == '>' && before != '-';
+        if closes && open.pop() != Some(character) {
+            return refused("a bracket is closed that was not opened");
+        }
+        if open.len() > DEEPEST {
+            return refused("brackets are nested too deep");
+        }
+        before = character;
+    }
+    if !open.is_empty() {
+        return refused("a bracket is not closed");
+    }
+    if parts(path).count() > MOST_SEGMENTS {
+        return refused("it has too many segments");
+    }
+    let is_empty = |part: &str| {
+        let name = split_kind(part.trim()).1;
+        name.is_empty() || name.starts_with('<') && name.trim_matches(['<', '>', ' ']).is_empty()
+    };
+    if parts(path).any(is_empty) { refused("a segment is empty") } else { Ok(()) }
 }
 
 fn segment(text: &str) -> Segment<'_> {
@@ -90,6 +157,11 @@ fn segment(text: &str) -> Segment<'_> {
         _ => (rest, ""),
     };
     Segment { kind, name: plain_name(name.trim()), arguments, ordinal }
+}
+
+/// Whether it may be one segment, without anything that tells it apart.
+pub(in crate::lang::rust) fn is_identifier(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|it| it == '_' || it.is_alphanumeric())
 }
 
 /// `name~2`
@@ -106,6 +178,16 @@ fn split_kind(path: &str) -> (Option<&str>, &str) {
     }
 }
 
+/// The kind that a path is marked with, before it or by `()` or `!` after it.
+fn split_mark(path: &str) -> (Option<&str>, &str) {
+    let (kind, path) = split_kind(path);
+    match (kind, path.strip_suffix("()"), path.strip_suffix('!')) {
+        (None, Some(path), _) => (Some("fn"), path),
+        (None, None, Some(path)) => (Some("macro"), path),
+        (kind, stripped, other) => (kind, stripped.or(other).unwrap_or(path)),
+    }
+}
+
 /// A path without the kind before it.
 pub(super) fn bare(path: &str) -> &str {
     split_kind(path).1
@@ -117,10 +199,7 @@ pub(super) fn last_name(path: &str) -> String {
     let parts = segments(path);
     let Some(last) = parts.last() else { return String::new() };
     if let Some((ty, of)) = split_qualified(last.name) {
-        let short = |path: &str| segments(path).last().map(|it| it.name.to_owned()).unwrap_or_default();
-        let ty_name = ty.trim_start_matches("&mut ").trim_start_matches('&');
-        let sign = ty.strip_suffix(ty_name).unwrap_or_default();
-        return format!("{} for {sign}{}", short(of), short(ty_name));
+        return format!("{} for {}", types::short(of), types::short(ty));
     }
     if kind == Some("impl") { split_ordinal(last.name).0.to_owned() } else { last.name.to_owned() }
 }
@@ -128,20 +207,8 @@ pub(super) fn last_name(path: &str) -> String {
 /// `<ty as trait>`, taken apart.
 pub(super) fn split_qualified(head: &str) -> Option<(&str, &str)> {
     let inner = head.strip_prefix('<')?.strip_suffix('>')?;
-    let mut depth = 0_usize;
-    for (at, character) in inner.char_indices() {
-        match character {
-            '<' | '(' | '[' => depth += 1,
-            '>' | ')' | ']' => depth = depth.saturating_sub(1),
-            ' ' if depth == 0 => {
-                if let Some(of) = inner.get(at..).and_then(|it| it.strip_prefix(" as ")) {
-                    return Some((inner.get(..at)?, of));
-                }
-            }
-            _ => {}
-        }
-    }
-    None
+    let at = outside_brackets(inner).find(|&at| inner[at..].starts_with(" as "))?;
+    Some((inner[..at].trim(), inner[at + " as ".len()..].trim()))
 }
 
 /// Whether `full` may be written as `short`: by its last segments, or for a trait's implementation by those of its
@@ -155,13 +222,12 @@ pub(super) fn fits_end(full: &str, short: &str) -> bool {
         return false;
     };
     let Some((ty, of)) = split_qualified(head.name) else { return names(&full, &short) };
-    let tail = |path: &str, end: &str| names(&segments(path), &segments(end));
     match split_qualified(asked_head.name) {
         Some((asked_ty, asked_of)) => {
             let is_numbered_so = asked_head.ordinal.is_none() || head.ordinal == asked_head.ordinal;
             is_numbered_so
-                && tail(ty, asked_ty)
-                && tail(of, asked_of)
+                && types::is_like(ty, asked_ty)
+                && types::is_like(of, asked_of)
                 && names(rest, asked_rest)
                 && rest.len() == asked_rest.len()
         }
@@ -191,7 +257,8 @@ fn short_arguments(arguments: &str) -> String {
 }
 
 fn is_kind(word: &str) -> bool {
-    const ALIASES: [&str; 2] = ["module", "function"];
+    // Those of rustdoc's links too.
+    const ALIASES: [&str; 5] = ["module", "function", "constant", "derive", "typealias"];
     const WORDS: [&str; 14] = [
         "mod", "struct", "enum", "union", "trait", "type", "fn", "method", "field", "variant", "const", "static",
         "macro", "impl",
@@ -199,21 +266,21 @@ fn is_kind(word: &str) -> bool {
     !TARGETS.contains(&word) && (WORDS.contains(&word) || ALIASES.contains(&word))
 }
 
-pub(super) fn is_of_kind(word: &str, kind: SymbolKind) -> bool {
+pub(in crate::lang::rust) fn is_of_kind(word: &str, kind: SymbolKind) -> bool {
     match word {
         "mod" | "module" => kind == SymbolKind::Module,
         "struct" => kind == SymbolKind::Struct,
         "enum" => kind == SymbolKind::Enum,
         "union" => kind == SymbolKind::Union,
         "trait" => kind == SymbolKind::Trait,
-        "type" => kind == SymbolKind::Type,
+        "type" | "typealias" => kind == SymbolKind::Type,
         "fn" | "function" => matches!(kind, SymbolKind::Function | SymbolKind::Method),
         "method" => kind == SymbolKind::Method,
         "field" => kind == SymbolKind::Field,
         "variant" => kind == SymbolKind::Variant,
-        "const" => kind == SymbolKind::Const,
+        "const" | "constant" => kind == SymbolKind::Const,
         "static" => kind == SymbolKind::Static,
-        "macro" => kind == SymbolKind::Macro,
+        "macro" | "derive" => kind == SymbolKind::Macro,
         "impl" => kind == SymbolKind::Impl,
         _ => false,
     }

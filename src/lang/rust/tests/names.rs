@@ -8,7 +8,7 @@ use crate::lang::Stop;
 use crate::model::{Language, Symbol, SymbolQuery};
 
 /// Every symbol of every file, by the path that it is printed with, asked again. `Err`: what did not lead back.
-fn round_trip(it: &Loaded) -> Result<usize, Vec<String>> {
+pub(super) fn round_trip(it: &Loaded) -> Result<usize, Vec<String>> {
     let found = it.asked(|view| {
         view.ask(|context| {
             let mut printed: Vec<Symbol> = Vec::new();
@@ -522,7 +522,7 @@ fn a_name_is_what_the_file_sees() {
 
 impl Loaded {
     /// What was asked leads to a path, and that path to itself.
-    fn leads(&self, expected: &[(&str, &str)]) {
+    pub(super) fn leads(&self, expected: &[(&str, &str)]) {
         let wrong = |asked: &str, path: &str| {
             let found = self.meant(asked);
             (found != path).then(|| format!("{asked} is {found}, not {path}"))
@@ -532,7 +532,7 @@ impl Loaded {
         assert!(failures.is_empty(), "{}", failures.join("\n"));
     }
 
-    fn meant(&self, symbol: &str) -> String {
+    pub(super) fn meant(&self, symbol: &str) -> String {
         self.meant_in(symbol, None)
     }
 
