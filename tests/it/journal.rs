@@ -229,7 +229,8 @@ fn what_was_answered_stays_whatever_somebody_does_before_the_next_start() {
     let mut server = Server::on(TEXTS);
     let mut tokens = Vec::new();
     // Each change is answered, the server killed at once, and what it wrote altered by somebody.
-    let alterations: [(&[&str], &[(&str, &str)]); 4] = [
+    type Alteration<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
+    let alterations: [Alteration<'_>; 4] = [
         (&["a.txt", "b.txt"], &[("a.txt", "one\ntwo\n")]),
         (&["a.txt", "b.txt"], &[("b.txt", "edited\n")]),
         (&["a.txt", "b.txt"], &[("a.txt", "edited\n"), ("b.txt", "edited\n")]),
