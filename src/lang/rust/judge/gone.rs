@@ -197,10 +197,14 @@ fn is_given_by_name(token: &SyntaxToken) -> bool {
     around.any(|it| ast::RecordExprField::can_cast(it.kind()) || ast::RecordPatField::can_cast(it.kind()))
 }
 
-/// Whether something stands in a path behind a colon.
+/// Whether a name is not the first of a path. In the input of a macro a path's colons are two tokens.
 fn is_qualified(token: &SyntaxToken) -> bool {
     let before = token.prev_token().and_then(|it| skip_trivia_token(it, Direction::Prev));
-    before.is_some_and(|it| matches!(it.kind(), SyntaxKind::COLON2 | SyntaxKind::COLON))
+    before.is_some_and(|it| match it.kind() {
+        SyntaxKind::COLON2 => true,
+        SyntaxKind::COLON => it.prev_token().is_some_and(|it| it.kind() == SyntaxKind::COLON),
+        _ => false,
+    })
 }
 
 /// Whether a type or a module is looked for where there is something else by that name.
