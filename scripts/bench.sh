@@ -24,6 +24,7 @@ bench() {
 }
 
 bench spikes/01-reload-latency/measure.py "${all[@]}"
+bench benches/start/timeline.py "${all[@]}"
 bench benches/skeletons/skeletons.py "${all[@]}"
 bench benches/freshness/freshness.py "${all[@]}"
 bench benches/names/round_trip.py "${all[@]}"

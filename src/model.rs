@@ -74,6 +74,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// Before all that a file holds.
+    pub fn start_of(file: &str) -> Place {
+        Place { file: file.to_owned(), start: 0, end: 0, line: 1, end_line: 1, column: 1 }
+    }
+
     pub fn span(&self) -> Span {
         Span::new(self.start, self.end)
     }
@@ -303,6 +308,12 @@ pub enum MissingCode {
 }
 
 impl MissingCode {
+    /// Whether asking once more may bring what is missing, though nothing was edited.
+    pub fn passes(self) -> bool {
+        use MissingCode::{EngineDown, EngineRestarting, Indexing, Timeout};
+        matches!(self, EngineDown | EngineRestarting | Indexing | Timeout)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             MissingCode::Indexing => "indexing",
@@ -375,8 +386,10 @@ impl Coverage {
     }
 }
 
-/// A value, and whether it is all there is.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// A value, and whether it is all there is. It has no default: whoever knows that there is nothing says so (`whole`), and
+/// whoever could not ask says why (`lacking`), so that an unanswered question never looks like an empty answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct Answer<T> {
     pub value: T,
     pub coverage: Coverage,
@@ -573,6 +586,13 @@ pub struct SymbolAt {
     pub hover: Option<String>,
     pub definition: Option<Place>,
     pub at: Place,
+}
+
+impl SymbolAt {
+    /// Nothing that is known stands there.
+    pub fn nothing(at: Place) -> SymbolAt {
+        SymbolAt { symbol: None, ty: None, hover: None, definition: None, at }
+    }
 }
 
 /// What a file uses of another package.
@@ -803,13 +823,31 @@ pub struct Impact {
     pub unchecked: Vec<Unchecked>,
 }
 
-/// What an engine says of a change: the diagnostics that it brings and takes away, and what it reaches.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// What an engine says of a change: the diagnostics that it brings and takes away, and what it reaches. As [`Answer`] it
+/// has no default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct Judgement {
     pub new: Vec<Diagnostic>,
     pub fixed: Vec<Diagnostic>,
     pub impact: Impact,
     pub coverage: Coverage,
+}
+
+impl Judgement {
+    /// The change concerns nothing that the engine judges, or nothing that the compiler sees.
+    pub fn nothing() -> Judgement {
+        Judgement { new: Vec::new(), fixed: Vec::new(), impact: Impact::default(), coverage: Coverage::default() }
+    }
+
+    /// The engine could not be asked, or did not answer.
+    pub fn unanswered(missing: Missing) -> Judgement {
+        let mut judgement = Judgement::nothing();
+        let unchecked = Unchecked { code: missing.code.name().to_owned(), detail: missing.detail.clone() };
+        judgement.impact.unchecked.push(unchecked);
+        judgement.coverage.lacks(missing);
+        judgement
+    }
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -858,6 +896,16 @@ pub enum Code {
 }
 
 impl Code {
+    /// What an answer lacks that ended so. None where the error is itself the answer.
+    pub fn lack(self) -> Option<MissingCode> {
+        match self {
+            Code::Timeout | Code::RequestTimeout | Code::Busy | Code::RevisionNotReached => Some(MissingCode::Timeout),
+            Code::NotReady => Some(MissingCode::Indexing),
+            Code::EngineUnavailable | Code::Internal => Some(MissingCode::EngineDown),
+            _ => None,
+        }
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Code::InvalidJson => "invalid_json",
@@ -940,8 +988,7 @@ pub struct Error {
     pub code: Code,
     pub detail: String,
     pub help: Box<Help>,
-    /// Known as soon as the workspace is.
-    pub meta: Option<Box<Meta>>,
+    meta: Option<Box<Meta>>,
 }
 
 impl Error {
@@ -957,6 +1004,20 @@ impl Error {
     pub fn suggesting(mut self, suggestions: Vec<String>) -> Error {
         self.help.suggestions = suggestions;
         self
+    }
+
+    /// An error of a workspace, and what it says of itself: where the question was not answered, that is not complete.
+    pub fn in_workspace(mut self, mut meta: Meta) -> Error {
+        if let Some(code) = self.code.lack() {
+            meta.coverage.lacks(Missing::new(code, "request", self.detail.clone()));
+        }
+        self.meta = Some(Box::new(meta));
+        self
+    }
+
+    /// Known as soon as the workspace is.
+    pub fn meta(&self) -> Option<&Meta> {
+        self.meta.as_deref()
     }
 }
 

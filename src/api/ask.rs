@@ -32,7 +32,7 @@ impl Common<'_> {
             max_tokens: self.max_tokens,
             cursor: self.cursor.map(str::to_owned),
             limit: self.limit,
-            client: None,
+            ..Ask::default()
         })
     }
 }

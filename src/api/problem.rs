@@ -188,6 +188,7 @@ pub enum ProblemCandidate {
 
 impl Problem {
     pub fn new(error: Error, elapsed: Duration) -> Problem {
+        let meta = error.meta().map(|meta| Meta::new(meta.clone(), elapsed));
         let help = *error.help;
         let places = help.candidates.into_iter().map(|it| ProblemCandidate::Place(it.into()));
         let symbols = help.symbols.into_iter().map(|it| ProblemCandidate::Symbol(it.into()));
@@ -197,7 +198,7 @@ impl Problem {
             status: status(error.code).as_u16(),
             code: error.code.into(),
             detail: error.detail,
-            meta: error.meta.map(|meta| Meta::new(*meta, elapsed)),
+            meta,
             suggestions: list(help.suggestions),
             candidates: places.chain(symbols).collect(),
             nearest: help.nearest.map(Nearest::from),

@@ -14,6 +14,7 @@ pub mod search_path;
 pub mod view;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use crate::model::{Alteration, Error, Language, Missing, Outline, Span, State};
 
@@ -32,6 +33,15 @@ impl From<Error> for Stop {
 }
 
 pub type Result<T> = std::result::Result<T, Stop>;
+
+/// How long a question may take, whatever it waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deadlines {
+    /// An engine that is built, started, loading or restarting is waited for no longer.
+    pub ready: Instant,
+    /// An engine that is at work answers with what it has by then.
+    pub answer: Instant,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
@@ -54,6 +64,8 @@ pub struct EngineStatus {
     pub restarts: u32,
     /// What its answers may lack as long as this lasts.
     pub missing: Vec<Missing>,
+    /// Its answers are quick, be all that it works out in the background there or not.
+    pub warm: bool,
 }
 
 /// A planned text in another form: with its imports put right, or as its language's formatter has it.

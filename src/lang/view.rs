@@ -3,10 +3,10 @@
 
 use std::time::Instant;
 
-use super::{Result, Stop, go, rank, rust};
+use super::{Deadlines, Result, Stop, go, rank, rust};
 use crate::model::{
-    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package,
-    Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
+    Answer, Calls, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Renaming,
+    Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 pub enum View {
@@ -22,52 +22,64 @@ impl View {
         }
     }
 
+    /// Rust answers with what it has by then.
+    fn by(self, until: Instant) -> View {
+        match self {
+            View::Rust(view) => View::Rust(view.by(until)),
+            go @ View::Go(_) => go,
+        }
+    }
+
     pub async fn usages(
         self,
         query: SymbolQuery,
         window: Window,
-        deadline: Instant,
+        deadlines: Deadlines,
     ) -> Result<Answer<(Symbol, UsagePage)>> {
-        match self {
+        match self.by(deadlines.answer) {
             View::Rust(view) => blocking(move || view.usages(&query, window)).await,
             View::Go(view) => {
                 let symbol = one(view.resolve(&query)?, &query)?;
-                let page = view.usage_page(&symbol, window, deadline).await?;
+                let page = view.usage_page(&symbol, window, deadlines).await?;
                 Ok(page.map(|page| (symbol, page)))
             }
         }
     }
 
     /// Who calls a symbol, and where.
-    pub async fn callers(self, query: SymbolQuery, deadline: Instant) -> Result<Answer<(Symbol, Vec<Calls>)>> {
-        match self {
+    pub async fn callers(self, query: SymbolQuery, deadlines: Deadlines) -> Result<Answer<(Symbol, Vec<Calls>)>> {
+        match self.by(deadlines.answer) {
             View::Rust(view) => blocking(move || view.callers(&query)).await,
             View::Go(view) => {
                 let symbol = one(view.resolve(&query)?, &query)?;
-                let found = view.callers(&symbol, deadline).await?;
+                let found = view.callers(&symbol, deadlines).await?;
                 Ok(found.map(|found| (symbol, found)))
             }
         }
     }
 
     /// What a symbol calls, and where.
-    pub async fn callees(self, query: SymbolQuery, deadline: Instant) -> Result<Answer<(Symbol, Vec<Calls>)>> {
-        match self {
+    pub async fn callees(self, query: SymbolQuery, deadlines: Deadlines) -> Result<Answer<(Symbol, Vec<Calls>)>> {
+        match self.by(deadlines.answer) {
             View::Rust(view) => blocking(move || view.callees(&query)).await,
             View::Go(view) => {
                 let symbol = one(view.resolve(&query)?, &query)?;
-                let found = view.callees(&symbol, deadline).await?;
+                let found = view.callees(&symbol, deadlines).await?;
                 Ok(found.map(|found| (symbol, found)))
             }
         }
     }
 
-    pub async fn implementations(self, query: SymbolQuery, deadline: Instant) -> Result<Answer<(Symbol, Vec<Symbol>)>> {
-        match self {
+    pub async fn implementations(
+        self,
+        query: SymbolQuery,
+        deadlines: Deadlines,
+    ) -> Result<Answer<(Symbol, Vec<Symbol>)>> {
+        match self.by(deadlines.answer) {
             View::Rust(view) => blocking(move || view.implementations(&query)).await,
             View::Go(view) => {
                 let symbol = one(view.resolve(&query)?, &query)?;
-                let found = view.implementations(&symbol, deadline).await?;
+                let found = view.implementations(&symbol, deadlines).await?;
                 Ok(found.map(|found| (symbol, found)))
             }
         }
@@ -77,14 +89,14 @@ impl View {
         self,
         query: SymbolQuery,
         window: Window,
-        deadline: Instant,
+        deadlines: Deadlines,
     ) -> Result<Answer<(Description, UsagePage)>> {
-        match self {
+        match self.by(deadlines.answer) {
             View::Rust(view) => blocking(move || view.describe(&query, window)).await,
             View::Go(view) => {
                 let symbol = one(view.resolve(&query)?, &query)?;
-                let described = view.describe(&symbol, deadline).await?;
-                let usages = view.usage_page(&symbol, window, deadline).await?;
+                let described = view.describe(&symbol, deadlines).await?;
+                let usages = view.usage_page(&symbol, window, deadlines).await?;
                 let mut coverage = described.coverage;
                 coverage.absorb(usages.coverage);
                 Ok(Answer { value: (described.value, usages.value), coverage })
@@ -93,12 +105,12 @@ impl View {
     }
 
     /// What a symbol's new name changes, or why it cannot have it.
-    pub async fn rename(self, query: SymbolQuery, new_name: String, deadline: Instant) -> Result<Answer<Renaming>> {
-        match self {
+    pub async fn rename(self, query: SymbolQuery, new_name: String, deadlines: Deadlines) -> Result<Answer<Renaming>> {
+        match self.by(deadlines.answer) {
             View::Rust(view) => blocking(move || view.rename(&query, &new_name)).await,
             View::Go(view) => {
                 let symbol = one(view.resolve(&query)?, &query)?;
-                view.rename(symbol, &new_name, deadline).await
+                view.rename(symbol, &new_name, deadlines).await
             }
         }
     }
@@ -114,30 +126,41 @@ impl View {
     pub async fn symbols(self, file: String) -> Result<Answer<Vec<Symbol>>> {
         match self {
             View::Rust(view) => blocking(move || view.symbols(&file)).await,
-            View::Go(view) => Ok(Answer { value: view.symbols(&file), coverage: Coverage::default() }),
+            View::Go(view) => Ok(Answer::whole(view.symbols(&file))),
+        }
+    }
+
+    /// What the text of a file says by itself: no usages are counted.
+    pub async fn outline(self, file: String) -> Result<Answer<Overview>> {
+        match self {
+            View::Rust(view) => {
+                let symbols = blocking(move || view.symbols(&file)).await?;
+                Ok(symbols.map(|symbols| Overview { symbols, ..Overview::default() }))
+            }
+            View::Go(view) => Ok(Answer::whole(view.outline(&file)?)),
         }
     }
 
     /// After `until` Rust counts no more usages, and says so.
-    pub async fn overview(self, file: String, deadline: Instant, until: Instant) -> Result<Answer<Overview>> {
+    pub async fn overview(self, file: String, deadlines: Deadlines, until: Instant) -> Result<Answer<Overview>> {
         match self {
             View::Rust(view) => blocking(move || view.overview(&file, until)).await,
-            View::Go(view) => view.overview(&file, deadline).await,
+            View::Go(view) => view.overview(&file, deadlines).await,
         }
     }
 
-    pub async fn symbol_at(self, file: String, offset: usize, deadline: Instant) -> Result<Answer<SymbolAt>> {
-        match self {
+    pub async fn symbol_at(self, file: String, offset: usize, deadlines: Deadlines) -> Result<Answer<SymbolAt>> {
+        match self.by(deadlines.answer) {
             View::Rust(view) => blocking(move || view.symbol_at(&file, offset)).await,
-            View::Go(view) => view.symbol_at(&file, offset, deadline).await,
+            View::Go(view) => view.symbol_at(&file, offset, deadlines).await,
         }
     }
 
     /// Of these files, or of all where none is named.
-    pub async fn diagnostics(self, files: Vec<String>, deadline: Instant) -> Result<Answer<Vec<Diagnostic>>> {
-        match self {
+    pub async fn diagnostics(self, files: Vec<String>, deadlines: Deadlines) -> Result<Answer<Vec<Diagnostic>>> {
+        match self.by(deadlines.answer) {
             View::Rust(view) => blocking(move || view.diagnostics(&files)).await,
-            View::Go(view) => view.diagnostics(&files, deadline).await,
+            View::Go(view) => view.diagnostics(&files, deadlines).await,
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::fit::{Budget, Fit, Part, left_out, next_cursor, positions, symbol_cost};
 use crate::lang::files::Files;
 use crate::lang::view::View;
-use crate::lang::{self, Stop};
+use crate::lang::{self, Deadlines, Stop};
 use crate::model::{
     Answer, Code, Coverage, Error, Language, Meta, Missing, MissingCode, Result, Symbol, SymbolQuery, Window,
 };
@@ -15,14 +15,18 @@ use crate::workspace::{Needs, Workspace};
 
 /// How long what needs the index may wait for it, if the request does not say.
 const WAIT_FOR_INDEX: Duration = Duration::from_secs(10);
-/// An engine may take this long beyond the wait before the question is given up.
-const GRACE: Duration = Duration::from_secs(20);
+/// Beyond the wait an engine may compute for so long; then it answers with what it has.
+const COMPUTING: Duration = Duration::from_secs(2);
+/// An engine that does not answer so long after that is given up.
+const GRACE: Duration = Duration::from_secs(2);
 /// Changes that may come between before an answer is given up.
 const ATTEMPTS: usize = 20;
 
 /// What every request may say besides its question.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Ask {
+    /// When the request came: all that it waits for counts from here.
+    pub begun: Instant,
     pub min_revision: Option<u64>,
     /// How long the answer may wait for what it needs; absent: the verb's own default.
     pub wait: Option<Duration>,
@@ -31,6 +35,13 @@ pub struct Ask {
     pub limit: Option<usize>,
     /// Who asks, as it calls itself.
     pub client: Option<String>,
+}
+
+impl Default for Ask {
+    fn default() -> Ask {
+        let begun = Instant::now();
+        Ask { begun, min_revision: None, wait: None, max_tokens: None, cursor: None, limit: None, client: None }
+    }
 }
 
 /// An answer and what it says of itself.
@@ -87,7 +98,7 @@ impl Fit for Listing<Symbol> {
 impl Ask {
     pub(super) fn needs(&self, language: Option<Language>, index: bool) -> Needs {
         let default = if index { WAIT_FOR_INDEX } else { Duration::ZERO };
-        let deadline = Instant::now() + self.wait.unwrap_or(default);
+        let deadline = self.begun + self.wait.unwrap_or(default);
         Needs { language, index, min_revision: self.min_revision, deadline }
     }
 
@@ -110,7 +121,12 @@ impl Ask {
 pub(super) struct Asked {
     pub(super) view: Option<View>,
     pub(super) files: Arc<Files>,
-    pub(super) deadline: Instant,
+    pub(super) deadlines: Deadlines,
+}
+
+/// Nothing holds an answer beyond the wait but a little computing.
+pub(super) fn deadlines(needs: Needs) -> Deadlines {
+    Deadlines { ready: needs.deadline, answer: needs.deadline.max(Instant::now()) + COMPUTING }
 }
 
 /// Asks until no change comes between. `memo` names the question, where an answer may be kept for the next time.
@@ -124,13 +140,19 @@ where
     T: Clone + Send + Sync + 'static,
     F: Future<Output = lang::Result<Answer<T>>>,
 {
-    let deadline = needs.deadline.max(Instant::now()) + GRACE;
+    let deadlines = deadlines(needs);
+    let last = deadlines.answer + GRACE;
     let mut coverage = Coverage::default();
     for _ in 0..ATTEMPTS {
-        let snapshot = workspace.snapshot(needs).await?;
-        let revision = snapshot.revision;
+        let Ok(snapshot) = tokio::time::timeout_at(last.into(), workspace.snapshot(needs)).await else {
+            let detail = "the workspace was busy with a change or a load for too long: ask again";
+            let meta = workspace.meta(needs.language, workspace.status().revision, Coverage::default());
+            return Err(Error::new(Code::NotReady, detail).in_workspace(meta));
+        };
+        let snapshot = snapshot?;
+        let (revision, settled) = (snapshot.revision, snapshot.settled);
         // What the workspace's own programs make is there at a revision or not.
-        let memo = memo.as_ref().filter(|_| snapshot.settled).map(|it| format!("{it} {}", snapshot.trusted));
+        let memo = memo.as_ref().filter(|_| settled).map(|it| format!("{it} {}", snapshot.trusted));
         if let Some(answer) = memo.as_ref().and_then(|it| workspace.memo().answer(it, revision)) {
             coverage.absorb(answer.coverage);
             return Ok(Reply { value: answer.value, meta: workspace.meta(needs.language, revision, coverage) });
@@ -140,18 +162,22 @@ where
             (None, Some(view)) => Some(View::Go(view)),
             (None, None) => None,
         };
-        let asked = Asked { view, files: snapshot.files, deadline };
+        let asked = Asked { view, files: snapshot.files, deadlines };
         let late = |_| {
             let detail = "the engine did not answer in time: ask again, or ask for less";
             Error::new(Code::Timeout, detail)
         };
-        let failed = |mut error: Error| {
-            error.meta = Some(Box::new(workspace.meta(needs.language, revision, Coverage::default())));
-            error
+        let failed = |error: Error| {
+            let mut coverage = Coverage::default();
+            // What is not there may be in what is not loaded.
+            if let Some(language) = needs.language.filter(|_| !settled) {
+                coverage.lacks(not_indexed(language));
+            }
+            error.in_workspace(workspace.meta(needs.language, revision, coverage))
         };
-        match tokio::time::timeout_at(deadline.into(), question(asked)).await.map_err(late).map_err(failed)? {
+        match tokio::time::timeout_at(last.into(), question(asked)).await.map_err(late).map_err(failed)? {
             Ok(answer) => {
-                let is_lasting = !answer.coverage.missing.iter().any(|it| it.code == MissingCode::Indexing);
+                let is_lasting = !answer.coverage.missing.iter().any(|it| it.code.passes());
                 if let Some(memo) = memo.filter(|_| is_lasting) {
                     workspace.memo().keep(memo, revision, &answer);
                 }
@@ -222,7 +248,7 @@ pub(super) async fn ask_by_name<T, F>(
     ask: &Ask,
     verb: &str,
     query: &SymbolQuery,
-    question: impl Fn(View, SymbolQuery, Instant) -> F,
+    question: impl Fn(View, SymbolQuery, Deadlines) -> F,
 ) -> Result<Reply<T>>
 where
     T: Clone + Send + Sync + 'static,
@@ -242,7 +268,7 @@ where
         next += 1;
         let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name(), ask.cursor, ask.limit));
         let answer = self::ask(workspace, ask.needs(Some(language), true), memo, |asked| {
-            let question = asked.view.map(|view| question(view, query.clone(), asked.deadline));
+            let question = asked.view.map(|view| question(view, query.clone(), asked.deadlines));
             async move {
                 match question {
                     Some(question) => question.await,

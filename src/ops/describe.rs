@@ -230,8 +230,8 @@ async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, asked: &Ask)
         Err(error) => return Err(error),
     };
     let window = Window { from: from[2], limit: asked.limit.unwrap_or(PAGE) };
-    let found = ask_by_name(workspace, asked, "describe", &query, |view, query, deadline| {
-        view.describe(query, window, deadline)
+    let found = ask_by_name(workspace, asked, "describe", &query, |view, query, deadlines| {
+        view.describe(query, window, deadlines)
     })
     .await;
     match found {

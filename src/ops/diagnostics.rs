@@ -1,6 +1,6 @@
 //! `diagnostics`: what is wrong in a file or in the workspace.
 
-use super::ask::{Ask, Reply, ask};
+use super::ask::{Ask, Reply, ask, not_indexed};
 use super::open::text_of;
 use crate::model::{Answer, Diagnostic, Language, Meta, Missing, MissingCode, Result, Severity};
 use crate::workspace::Workspace;
@@ -54,8 +54,8 @@ pub async fn diagnostics(
                     text_of(&it.files, file)?;
                 }
                 match it.view {
-                    Some(view) => view.diagnostics(file.into_iter().collect(), it.deadline).await,
-                    None => Ok(Answer::default()),
+                    Some(view) => view.diagnostics(file.into_iter().collect(), it.deadlines).await,
+                    None => Ok(Answer::lacking(Vec::new(), not_indexed(language))),
                 }
             }
         })

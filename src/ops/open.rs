@@ -1,13 +1,13 @@
 //! `open`: a file at a glance.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::ask::{Ask, Listing, Reply, ask, not_indexed};
 use super::fit::{Budget, Fit, Part, left_out, next_cursor, positions, text_cost};
 use super::symbols::Tree;
 use crate::lang::files::File;
-use crate::model::{Answer, Code, Downstream, Error, Import, Language, Overview, Result, State, Upstream};
+use crate::model::{Answer, Code, Downstream, Error, Import, Language, Overview, Result, Upstream};
 use crate::workspace::Workspace;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -94,27 +94,25 @@ pub async fn open(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Repl
     let name = workspace.locate(file)?;
     let language = Language::of(&name);
     // Without a wait only a warm index is worth asking: the text alone answers at once.
-    let is_warm =
-        || workspace.status().engines.iter().all(|it| Some(it.language) != language || it.state == State::Ready);
+    let is_warm = || workspace.status().engines.iter().all(|it| Some(it.language) != language || it.warm);
     let index = asked.wait.is_some_and(|it| !it.is_zero());
     let needs = asked.needs(language, index);
     let memo = format!("open {name} {from:?} {}", index || is_warm());
-    let until = Instant::now() + asked.wait.unwrap_or_default() + COUNTING;
+    let until = asked.begun + asked.wait.unwrap_or_default() + COUNTING;
     ask(workspace, needs, Some(memo), |it| {
         let (name, warm) = (name.clone(), index || is_warm());
         async move {
             let file = text_of(&it.files, &name)?;
             let overview = match (it.view, language) {
-                (Some(view), Some(_)) if warm => view.overview(name.clone(), it.deadline, until).await?,
+                (Some(view), Some(_)) if warm => view.overview(name.clone(), it.deadlines, until).await?,
                 (Some(view), Some(language)) => {
-                    let package = None;
-                    let symbols = view.symbols(name.clone()).await?;
-                    let overview = symbols.map(|symbols| Overview { package, symbols, ..Overview::default() });
-                    let mut overview = overview;
+                    let mut overview = view.outline(name.clone()).await?;
                     overview.coverage.lacks(not_indexed(language));
                     overview
                 }
-                _ => Answer::default(),
+                // Its engine starts with the first snapshot that has the file.
+                (None, Some(language)) => Answer::lacking(Overview::default(), not_indexed(language)),
+                (_, None) => Answer::whole(Overview::default()),
             };
             Ok(overview.map(|overview| opened(&file, language, overview, from)))
         }

@@ -51,8 +51,8 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Re
     query.file = query.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
     // Not kept as an answer: what it rests on are the very texts that it changes.
     let verb = format!("rename {}", request.new_name);
-    let found = ask_by_name(workspace, asked, &verb, &query, |view, query, deadline| {
-        view.rename(query, request.new_name.clone(), deadline)
+    let found = ask_by_name(workspace, asked, &verb, &query, |view, query, deadlines| {
+        view.rename(query, request.new_name.clone(), deadlines)
     })
     .await?;
     let renaming = found.value;
@@ -65,9 +65,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Re
     if !found.meta.coverage.complete {
         let lacks: Vec<&str> = found.meta.coverage.missing.iter().map(|it| it.detail.as_str()).collect();
         let detail = format!("not all of its places are known: {}", lacks.join("; "));
-        let mut error = Error::new(Code::RenameRefused, detail);
-        error.meta = Some(Box::new(found.meta));
-        return Err(error);
+        return Err(Error::new(Code::RenameRefused, detail).in_workspace(found.meta));
     }
     let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
     let mut edits = Vec::new();

@@ -1,15 +1,16 @@
 //! What every change answers with.
 
 use crate::lang::Stop;
+use crate::lang::go::concerns_go;
 use crate::model::{
-    Affected, Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Impact, Judgement, Landed, Language, Result,
-    Severity,
+    Affected, Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Impact, Judgement, Landed, Language, Missing,
+    MissingCode, Result, Severity,
 };
 use crate::text::diff::unified;
 use crate::workspace::disk::Notes;
 use crate::workspace::{Cause, Change, Hashes, Outcome, Undone, Workspace};
 
-use super::ask::{Ask, Reply};
+use super::ask::{Ask, Reply, deadlines};
 use super::tidy::{self, Tidy};
 use super::validate;
 
@@ -128,7 +129,7 @@ where
         workspace.check_overlays(&plan.edits)?;
         let go = judge_go(workspace, asked, &plan.edits).await;
         let judged = match go {
-            Ok(judged) if mode.on_break == OnBreak::Reject => judged.map(|it| with_own_errors(it, &plan.edits)),
+            Ok(judged) if mode.on_break == OnBreak::Reject => with_own_errors(judged, &plan.edits),
             Ok(judged) => judged,
             Err(Stop::Stale) => continue,
             Err(Stop::Failed(error)) => return Err(error),
@@ -137,7 +138,7 @@ where
             let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
             let meta = workspace.meta(None, snapshot.revision, Coverage::default());
             return Ok(Reply {
-                value: report(&plan, None, Notes::new(), false, Judgement::default(), &Hashes::new()),
+                value: report(&plan, None, Notes::new(), false, Judgement::nothing(), &Hashes::new()),
                 meta,
             });
         }
@@ -183,20 +184,21 @@ fn with_own_errors(mut judgement: Judgement, edits: &[FileEdit]) -> Judgement {
     judgement
 }
 
-/// gopls is asked before the change is made; rust-analyzer while it is.
-async fn judge_go(
-    workspace: &Workspace,
-    asked: &Ask,
-    edits: &[FileEdit],
-) -> std::result::Result<Option<Judgement>, Stop> {
-    if edits.iter().all(|it| Language::of(&it.file) != Some(Language::Go) && !it.file.ends_with("go.mod")) {
-        return Ok(None);
+/// Go is asked before the change is made; rust-analyzer while it is.
+async fn judge_go(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> std::result::Result<Judgement, Stop> {
+    if !edits.iter().any(|it| concerns_go(&it.file)) {
+        return Ok(Judgement::nothing());
     }
     let needs = asked.needs(Some(Language::Go), true);
     let snapshot = workspace.snapshot(needs).await?;
-    let (Some(go), Some(view)) = (workspace.go(), snapshot.go) else { return Ok(None) };
-    let deadline = needs.deadline.max(std::time::Instant::now() + std::time::Duration::from_secs(5));
-    go.judge(&view, edits, deadline).await.map(Some)
+    let (Some(go), Some(view)) = (workspace.go(), snapshot.go) else {
+        return Ok(Judgement::unanswered(Missing::new(
+            MissingCode::EngineDown,
+            Language::Go.name(),
+            "the first code of Go starts its engine: what the change breaks could not be asked",
+        )));
+    };
+    go.judge(&view, edits, deadlines(needs)).await
 }
 
 fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<Report>> {
@@ -211,10 +213,9 @@ fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<
             if broken.len() == 1 { "1 place".to_owned() } else { format!("{} places", broken.len()) },
             first_places(broken),
         );
-        let mut error =
+        let error =
             Error::new(Code::WouldBreak, detail).with_help(Help { impact: Some(judgement.impact), ..Help::default() });
-        error.meta = Some(Box::new(meta));
-        return Err(error);
+        return Err(error.in_workspace(meta));
     }
     let mut report = report(plan, change, notes, applied, judgement, &hashes);
     report.files.iter_mut().for_each(|it| it.overlay = to_overlays);

@@ -32,7 +32,7 @@ pub async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<R
         let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
             match it.view {
                 Some(view) => view.search(query.trim().to_owned(), MOST).await,
-                None => Ok(Answer::default()),
+                None => Ok(Answer::lacking(Vec::new(), not_indexed(language))),
             }
         })
         .await?;
@@ -134,7 +134,7 @@ pub async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Resul
                 Some(view) => view.symbols(name).await,
                 None => Ok(match language {
                     Some(language) => Answer::lacking(Vec::new(), not_indexed(language)),
-                    None => Answer::default(),
+                    None => Answer::whole(Vec::new()),
                 }),
             }
         }
@@ -167,7 +167,7 @@ pub async fn symbol_at(workspace: &Workspace, file: &str, at: Position, asked: &
                 return Err(Error::new(Code::InvalidRequest, detail).into());
             };
             match it.view {
-                Some(view) => view.symbol_at(name, offset, it.deadline).await,
+                Some(view) => view.symbol_at(name, offset, it.deadlines).await,
                 None => Err(Error::new(Code::NotReady, "the engine of this language is not running yet: ask again").into()),
             }
         }

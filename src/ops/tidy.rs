@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::ask::Ask;
+use super::ask::{Ask, deadlines};
 use super::report::Plan;
 use crate::lang::files::{File, Files};
 use crate::lang::go::Wanted;
@@ -106,7 +106,7 @@ async fn tidy_go(workspace: &Workspace, asked: &Ask, edits: &[FileEdit], wanted:
     let (Some(go), Some(view)) = (workspace.go(), snapshot.go) else {
         return Ok(noted(edits, Language::Go, "there is no gopls to ask: neither imports nor layout were touched"));
     };
-    go.tidy(&view, edits, wanted, needs.deadline.max(Instant::now() + PATIENCE)).await
+    go.tidy(&view, edits, wanted, deadlines(needs)).await
 }
 
 async fn imports_of_rust(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> Result<Vec<Tidied>, Stop> {

@@ -96,7 +96,7 @@ pub(super) fn spend_on(symbol: &mut Symbol, budget: &mut Budget) {
 pub async fn usages(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> Result<Reply<UsagesOf>> {
     let window = asked.window(PAGE)?;
     let found =
-        ask_by_name(workspace, asked, "usages", query, |view, query, deadline| view.usages(query, window, deadline))
+        ask_by_name(workspace, asked, "usages", query, |view, query, deadlines| view.usages(query, window, deadlines))
             .await?;
     Ok(found.map(|(symbol, page)| {
         let symbol = Symbol { usages: Some(page.count), ..symbol };
@@ -109,8 +109,8 @@ pub async fn implementations(
     query: &SymbolQuery,
     asked: &Ask,
 ) -> Result<Reply<ImplementationsOf>> {
-    let found = ask_by_name(workspace, asked, "implementations", query, |view, query, deadline| {
-        view.implementations(query, deadline)
+    let found = ask_by_name(workspace, asked, "implementations", query, |view, query, deadlines| {
+        view.implementations(query, deadlines)
     })
     .await?;
     related(found, asked)
@@ -118,13 +118,15 @@ pub async fn implementations(
 
 pub async fn callers(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> Result<Reply<CallsOf>> {
     let found =
-        ask_by_name(workspace, asked, "callers", query, |view, query, deadline| view.callers(query, deadline)).await?;
+        ask_by_name(workspace, asked, "callers", query, |view, query, deadlines| view.callers(query, deadlines))
+            .await?;
     related(found, asked)
 }
 
 pub async fn callees(workspace: &Workspace, query: &SymbolQuery, asked: &Ask) -> Result<Reply<CallsOf>> {
     let found =
-        ask_by_name(workspace, asked, "callees", query, |view, query, deadline| view.callees(query, deadline)).await?;
+        ask_by_name(workspace, asked, "callees", query, |view, query, deadlines| view.callees(query, deadlines))
+            .await?;
     related(found, asked)
 }
 

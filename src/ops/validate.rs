@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::ask::{Ask, ask};
+use super::ask::{Ask, ask, not_indexed};
 use super::report::{Finding, FindingKind, Plan};
 use crate::lang::files::File;
 use crate::lang::view::View;
@@ -123,7 +123,7 @@ async fn of_rust(workspace: &Workspace, asked: &Ask, finding: &mut Finding) {
     let found = ask(workspace, needs, None, |it| {
         let query = query.clone();
         async move {
-            let Some(view) = it.view else { return Ok(Answer::whole(Vec::new())) };
+            let Some(view) = it.view else { return Ok(Answer::lacking(Vec::new(), not_indexed(Language::Rust))) };
             match view.resolve(query).await {
                 // It is there by another path than was written.
                 Ok(symbol) => Ok(Answer::whole(vec![symbol.path])),
@@ -158,7 +158,9 @@ async fn of_go(workspace: &Workspace, asked: &Ask, file: &File, finding: &mut Fi
     let found = ask(workspace, needs, None, |it| {
         let package = package.clone();
         async move {
-            let Some(View::Go(view)) = it.view else { return Ok(Answer::default()) };
+            let Some(View::Go(view)) = it.view else {
+                return Ok(Answer::lacking((Vec::new(), Vec::new()), not_indexed(Language::Go)));
+            };
             match view.package(&package) {
                 Ok(found) => Ok(Answer::whole((exported(&found.value.symbols), Vec::new()))),
                 Err(crate::lang::Stop::Failed(error)) if error.code == Code::UnknownPackage => {

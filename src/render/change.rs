@@ -164,7 +164,7 @@ pub fn problem(error: &Error, elapsed: Duration) -> String {
     if let Some(it) = &help.impact {
         reached(&mut text, it);
     }
-    if let Some(meta) = &error.meta {
+    if let Some(meta) = error.meta() {
         text += &super::footer(meta, elapsed);
     }
     text

@@ -52,7 +52,7 @@ pub struct Change {
     /// Leave everything as it was if something breaks.
     pub reject_if_broken: bool,
     /// What another engine says, asked before.
-    pub judged: Option<Judgement>,
+    pub judged: Judgement,
 }
 
 /// A change that another one takes back.

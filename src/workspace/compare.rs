@@ -24,7 +24,9 @@ impl Writer {
             Some(watcher) => watcher.barrier(BARRIER).unwrap_or(Seen::Rescan),
             None => Seen::Rescan,
         };
-        self.take(seen)
+        self.take(seen)?;
+        self.follow_go();
+        Ok(())
     }
 
     /// What the watcher has heard, before anybody asks.
@@ -41,6 +43,9 @@ impl Writer {
         self.news_since = None;
         let edits = match seen {
             Seen::Paths(mut paths) if !self.compares_all => {
+                let outside = self.split_outside(&mut paths);
+                let changes = self.compare_outside(outside, false);
+                self.feed_outside(&changes);
                 paths.append(&mut self.unread);
                 if paths.is_empty() {
                     return Ok(());
@@ -94,6 +99,10 @@ impl Writer {
                 "the workspace's files cannot be read at the moment, so no answer could be true: ask again",
             )
         })?;
+        let mut listed: BTreeSet<PathBuf> = listed.into_iter().collect();
+        let outside = self.split_outside(&mut listed);
+        let changes = self.compare_outside(outside, true);
+        self.feed_outside(&changes);
         let mut edits = Vec::new();
         let mut seen = BTreeSet::new();
         let mut trees = OpenTrees::default();
@@ -171,7 +180,7 @@ impl Writer {
 pub(super) struct OpenTrees(BTreeMap<PathBuf, Texts>);
 
 impl OpenTrees {
-    fn of(&mut self, tree: &Tree) -> std::io::Result<&mut Texts> {
+    pub(super) fn of(&mut self, tree: &Tree) -> std::io::Result<&mut Texts> {
         Ok(match self.0.entry(tree.root().to_path_buf()) {
             Entry::Occupied(texts) => texts.into_mut(),
             Entry::Vacant(place) => place.insert(Texts::of(tree)?),

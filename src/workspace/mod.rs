@@ -6,6 +6,7 @@ mod compare;
 pub mod disk;
 pub mod journal;
 mod memo;
+mod outside;
 pub mod overlays;
 mod propose;
 pub mod registry;
@@ -197,8 +198,7 @@ impl Workspace {
     async fn go_ready(&self) {
         let go = self.inner.published.borrow().go.clone();
         if let Some(go) = go {
-            let mut status = go.status();
-            let _ = status.wait_for(|it| matches!(it.state, State::Ready)).await;
+            go.settled().await;
         }
     }
 

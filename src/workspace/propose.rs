@@ -9,7 +9,7 @@ use super::overlays;
 use super::repair::mend;
 use super::writer::{Writer, texts};
 use crate::lang::Tidied;
-use crate::model::{Code, Error, FileEdit, Help, Judgement, Language, Result};
+use crate::model::{Code, Error, FileEdit, Help, Judgement, Language, Missing, MissingCode, Result};
 
 /// How long the journal may take to record a change.
 const RECORD: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ impl Writer {
         let edits = &change.edits;
         let to_overlays = overlays::takes(&self.overlays, edits)?;
         let after = change::with_edits(&self.files, edits);
-        let mut judgement = change.judged.clone().unwrap_or_default();
+        let mut judgement = change.judged.clone();
         let is_broken = |it: &Judgement| !it.impact.broken.is_empty();
         let mut rejected = reject_if_broken && is_broken(&judgement);
         let touches_rust = edits.iter().any(|it| Language::of(&it.file) == Some(Language::Rust));
@@ -39,6 +39,10 @@ impl Writer {
             rejected |= reject_if_broken && is_broken(&own);
             self.has_garbage = true;
             join(&mut judgement, own);
+        } else if touches_rust {
+            let detail = "the first code of Rust starts its engine: what the change breaks could not be asked";
+            let missing = Missing::new(MissingCode::EngineDown, Language::Rust.name(), detail);
+            join(&mut judgement, Judgement::unanswered(missing));
         }
         let mut outcome = Outcome {
             applied: false,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::disk::{Disk, Located, Write};
 use super::journal::{self, Entry, EntryFile, Journal, Verdict};
 use super::turn::{Turn, Turns};
-use crate::model::{Error, Result};
+use crate::model::Result;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
@@ -36,9 +36,10 @@ pub fn mend(disk: &Disk, journal: &Journal, turn: &Turn) -> Result<()> {
                 journal.settle(entry.id, verdict);
             }
             Err(error) => {
-                let detail =
+                let mut error = error;
+                error.detail =
                     format!("the change {} was interrupted and could not be put right: {}", entry.id, error.detail);
-                return Err(Error { detail, ..error });
+                return Err(error);
             }
         }
     }

@@ -15,6 +15,7 @@ use super::compare::OpenTrees;
 use super::disk::Disk;
 use super::journal::Journal;
 use super::memo::Memo;
+use super::outside::OutsideModules;
 use super::overlays::{Overlays, Put, Shown};
 use super::repair::repair;
 use super::turn::Turns;
@@ -24,7 +25,7 @@ use crate::beneath::Tree;
 use crate::config::{Config, Features, Settings};
 use crate::lang::Tidied;
 use crate::lang::files::{File, Files};
-use crate::lang::go::{FileChange, FileChangeKind, Go, GoConfig};
+use crate::lang::go::{FileChange, FileChangeKind, Go, GoConfig, local_modules};
 use crate::lang::rust::engine::{Rust, RustConfig, Step};
 use crate::lang::rust::load::Limits;
 use crate::lang::rust::second::Made;
@@ -117,9 +118,10 @@ pub(super) struct Writer {
     looked_into_journal: bool,
     /// Sources of path dependencies outside the root, by their absolute names.
     pub(super) outside_roots: Vec<PathBuf>,
+    pub(super) outside_modules: OutsideModules,
     pub(super) revision: Revision,
     pub(super) rust: Option<Rust>,
-    go: Option<Go>,
+    pub(super) go: Option<Go>,
     published: channel::Sender<Published>,
     pub(super) is_priming: bool,
     pub(super) is_indexing: bool,
@@ -182,6 +184,7 @@ pub(super) fn start(
         compares_all: false,
         looked_into_journal: false,
         outside_roots: Vec::new(),
+        outside_modules: OutsideModules::default(),
         revision: Revision(0),
         rust: None,
         go: None,
@@ -255,6 +258,7 @@ impl Writer {
             }
         }
         self.start_engines();
+        self.begin_outside();
         self.publish();
     }
 
@@ -309,6 +313,7 @@ impl Writer {
                 trusted: self.trusted,
                 cache_dir: self.config.cache_dir.clone(),
                 runtime: self.runtime.clone(),
+                memory_limit: self.settings.go_memory_limit,
             };
             self.go = Some(Go::start(config, self.files.clone()));
         }
@@ -470,7 +475,7 @@ impl Writer {
         let go = self.go.as_ref().filter(|_| language == Some(Language::Go));
         let settled = match language {
             Some(Language::Rust) => rust.is_none_or(Rust::is_settled),
-            Some(Language::Go) => go.is_none_or(|it| it.status().borrow().state == crate::model::State::Ready),
+            Some(Language::Go) => go.is_none_or(Go::is_settled),
             None => true,
         };
         Snapshot {
@@ -501,6 +506,9 @@ impl Writer {
             go.feed(self.files.clone(), &changes);
         }
         self.start_engines();
+        if edits.iter().any(|it| local_modules::is_named_in(&it.file)) {
+            self.begin_outside();
+        }
         if reload {
             self.reload_rust();
         }
@@ -508,7 +516,7 @@ impl Writer {
         self.publish();
     }
 
-    fn publish(&self) {
+    pub(super) fn publish(&self) {
         self.published.send_modify(|it| {
             it.revision = self.revision;
             it.trusted = self.trusted;

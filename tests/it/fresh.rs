@@ -136,7 +136,7 @@ fn gopls_comes_back() {
         // What is known is answered while the next one starts.
         server.wait_for(|it| gopls(it).is_some_and(lives));
         kill(gopls(&server).expect("gopls runs"));
-        let (status, reply) = server.get("/v1/usages?symbol=Greeter.Greet&wait_ms=60000");
+        let (status, reply) = server.get("/v1/usages?symbol=Greeter.Greet&wait_ms=120000");
         let whole = reply["meta"]["complete"] == true;
         assert_eq!(status, 200, "{reply}");
         assert!(reply["total"] == 3 || !whole, "an empty success: {reply}");

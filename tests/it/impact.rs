@@ -109,7 +109,7 @@ fn the_tests_that_reach_a_change_are_told_the_nearest_first() {
         let started = Instant::now();
         let mut reply = ask();
         while reply["impact"]["unchecked"].as_array().unwrap().iter().any(|it| it["code"] == "tests") {
-            assert!(started.elapsed() < Duration::from_secs(60), "{reply}");
+            assert!(started.elapsed() < Duration::from_secs(300), "{reply}");
             reply = ask();
         }
         let tests = reply["impact"]["tests"].as_array().unwrap();

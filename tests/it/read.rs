@@ -38,7 +38,7 @@ fn paths(symbols: &Value) -> Vec<&str> {
 fn rust_is_read() {
     let server = Server::on(RUST);
     // The text alone answers at once, and says that it is the text alone.
-    let (status, early) = server.post("/v1/open", &json!({"file": "src/lib.rs"}));
+    let (status, early) = server.post("/v1/open", &json!({"file": "src/lib.rs", "wait_ms": 0}));
     assert_eq!(status, 200, "{early}");
     let skeleton = early["skeleton"].as_str().unwrap();
     assert!(skeleton.contains("pub fn greet(name: &str) -> String"), "{skeleton}");

@@ -15,10 +15,28 @@ use tokio::runtime::Runtime;
 pub const SEMDEX: &str = env!("CARGO_BIN_EXE_semdex");
 
 /// Long enough for a busy machine; a test that meets it has failed.
-const START_DEADLINE: Duration = Duration::from_secs(60);
-const END_DEADLINE: Duration = Duration::from_secs(240);
-const READY_DEADLINE: Duration = Duration::from_secs(300);
+const START_DEADLINE: Duration = Duration::from_secs(300);
+const END_DEADLINE: Duration = Duration::from_secs(300);
+const READY_DEADLINE: Duration = Duration::from_secs(600);
 const REPLY_DEADLINE: Duration = Duration::from_secs(180);
+
+/// The calls that may wait for an engine.
+const PATIENT: [&str; 12] = [
+    "/v1/usages",
+    "/v1/callers",
+    "/v1/callees",
+    "/v1/implementations",
+    "/v1/symbols",
+    "/v1/diagnostics",
+    "/v1/open",
+    "/v1/describe",
+    "/v1/edit",
+    "/v1/write",
+    "/v1/rename",
+    "/v1/impact",
+];
+/// As long as a request may ask for.
+const LONGEST_WAIT_MS: u64 = 120_000;
 
 /// A directory for a workspace and for semdex's own files, removed with this value.
 pub struct Home {
@@ -146,9 +164,10 @@ impl Server {
         });
         let hello = hello.recv_timeout(START_DEADLINE);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let client = reqwest::Client::builder().no_proxy().timeout(REPLY_DEADLINE);
+        // The server closes idle connections, and between requests nobody here would notice it.
+        let client = || reqwest::Client::builder().no_proxy().pool_max_idle_per_host(0).timeout(REPLY_DEADLINE);
         let mut server =
-            Server { home, hello: Value::Null, child, token: None, runtime, client: client.build().unwrap() };
+            Server { home, hello: Value::Null, child, token: None, runtime, client: client().build().unwrap() };
         // From here on the server ends with the test, whatever it said.
         let line = hello.expect("the server says where it listens").unwrap();
         server.hello = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
@@ -156,8 +175,7 @@ impl Server {
             server.token = Some(fs::read_to_string(file).unwrap().trim().to_owned());
         }
         if let Some(path) = server.hello["listening"].as_str().unwrap().strip_prefix("unix:") {
-            let client = reqwest::Client::builder().no_proxy().timeout(REPLY_DEADLINE).unix_socket(Path::new(path));
-            server.client = client.build().unwrap();
+            server.client = client().unix_socket(Path::new(path)).build().unwrap();
         }
         server
     }
@@ -221,13 +239,22 @@ impl Server {
         })
     }
 
+    /// A question that says nothing of it waits for what it needs, however busy the machine is.
     pub fn get(&self, path: &str) -> (u16, Value) {
-        let reply = self.send(self.request("GET", path));
+        let waits = PATIENT.iter().any(|it| path.starts_with(it)) && !path.contains("wait_ms");
+        let and = if path.contains('?') { '&' } else { '?' };
+        let path = if waits { format!("{path}{and}wait_ms={LONGEST_WAIT_MS}") } else { path.to_owned() };
+        let reply = self.send(self.request("GET", &path));
         (reply.status, reply.json())
     }
 
+    /// As `get`.
     pub fn post(&self, path: &str, body: &Value) -> (u16, Value) {
-        let reply = self.send(self.request("POST", path).json(body));
+        let mut body = body.clone();
+        if let Some(fields) = body.as_object_mut().filter(|_| PATIENT.contains(&path)) {
+            fields.entry("wait_ms").or_insert(LONGEST_WAIT_MS.into());
+        }
+        let reply = self.send(self.request("POST", path).json(&body));
         (reply.status, reply.json())
     }
 

@@ -146,6 +146,18 @@ impl Book {
         }
     }
 
+    /// Files outside of the workspace that its build reads have changed, or what decides how it is built.
+    pub fn feed_outside(&mut self, changes: &[FileChange]) {
+        self.reload |= changes.iter().any(|it| is_manifest(&it.path));
+        self.restructured = true;
+        self.hopeless.clear();
+        for change in changes {
+            let known = self.changed.entry(change.path.clone());
+            known.and_modify(|kind| *kind = kind.then(change.kind)).or_insert(change.kind);
+        }
+        self.generation += 1;
+    }
+
     /// gopls takes a file with the same inode and modification time for unchanged. Tools that restore the time
     /// after writing in place would fool it, so such a file is held open until its time changes.
     fn note_stamp(&mut self, change: &FileChange) {
@@ -394,7 +406,7 @@ pub fn matters(file: &str) -> bool {
 }
 
 /// What says which modules there are and what they need.
-fn is_manifest(file: &str) -> bool {
+pub fn is_manifest(file: &str) -> bool {
     matches!(base_name(file), "go.mod" | "go.sum" | "go.work" | "go.work.sum" | "modules.txt")
 }
 

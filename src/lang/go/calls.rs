@@ -10,6 +10,7 @@ use super::diagnostics::outside_the_build;
 use super::inquiry::Inquiry;
 use super::meaning;
 use super::names::is_test_file;
+use super::predeclared;
 use super::proof;
 use super::session::Failure;
 use super::syntax;
@@ -43,7 +44,9 @@ pub async fn callers(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Result<Answer<Ve
 pub async fn callees(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Vec<Calls>> {
     let mut coverage = Coverage::default();
     let mut found = Found::new();
-    let Some(file) = inquiry.load(&symbol.name_at.file) else { return Answer::whole(Vec::new()) };
+    let Some(file) = inquiry.load(&symbol.name_at.file) else {
+        return Answer::lacking(Vec::new(), usages::unreadable(&symbol.name_at.file));
+    };
     match symbol.kind {
         SymbolKind::Function | SymbolKind::Method => {
             of_function(inquiry, &file, symbol, &mut found, &mut coverage).await;
@@ -70,7 +73,9 @@ pub async fn callees(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Vec<Calls
 async fn of_function(inquiry: &Inquiry<'_>, file: &File, symbol: &Symbol, found: &mut Found, coverage: &mut Coverage) {
     let calls = match inquiry.outgoing_calls(file, symbol.name_at.start).await {
         Ok(calls) => calls,
-        Err(Failure::Refused(message)) => return coverage.lacks(outside_the_build(inquiry, &file.path, &message)),
+        Err(Failure::Inapplicable(message) | Failure::Refused(message)) => {
+            return coverage.lacks(outside_the_build(inquiry, &file.path, &message));
+        }
         Err(failure) => return failure.note(coverage),
     };
     for call in calls {
@@ -98,8 +103,13 @@ async fn of_initialiser(
     for name in names.into_iter().filter(|it| it.role == Role::Call && within.encloses(it.span)) {
         let locations = match inquiry.definition(file, name.span.start).await {
             Ok(locations) => locations,
+            Err(Failure::Inapplicable(_)) => continue,
             // A conversion to a type that Go declares, say.
-            Err(Failure::Refused(_)) => continue,
+            Err(Failure::Refused(_))
+                if file.text.get(name.span.start..name.span.end).is_some_and(predeclared::is_declared) =>
+            {
+                continue;
+            }
             Err(failure) => return failure.note(coverage),
         };
         let callee = locations.first().and_then(|it| meaning::symbol_of(inquiry, it));

@@ -122,7 +122,7 @@ pub fn goroot_dir(goroot: &Path, import_path: &str) -> Option<Source> {
 }
 
 /// Without `.` and `..`.
-fn cleaned(path: &Path) -> PathBuf {
+pub fn cleaned(path: &Path) -> PathBuf {
     let mut clean = PathBuf::new();
     for component in path.components() {
         match component {

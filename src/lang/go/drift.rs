@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use super::inquiry::Inquiry;
 use super::names;
 use super::relations::flatten;
 use super::syntax::{Unit, UnitKind, units};
-use super::testbed::{Fixture, deadline};
+use super::testbed::{Fixture, deadline, deadlines};
 use super::usages::{self, Effort};
 use super::wire;
 use crate::model::{Language, Span, Symbol};
@@ -164,9 +163,6 @@ const EDITS: &[(&str, &str, &str, usize)] = &[
     ),
 ];
 
-/// The checker loads anew after some edits, and cannot after others.
-const CHECKER: Duration = Duration::from_secs(10);
-
 struct Drift {
     fixture: Fixture,
     differ: Vec<String>,
@@ -192,11 +188,11 @@ impl Drift {
         let session = self.fixture.go.session.clone();
         let layout = session.layout(&self.fixture.files);
         let generation = session.book().generation();
-        let inquiry = Inquiry::new(&session, &layout, deadline(), Some(generation));
+        let inquiry = Inquiry::new(&session, &layout, deadlines(), Some(generation));
         let symbols = self.symbols();
         let carried = symbols.iter().filter(|it| session.index.knows(generation, it)).count();
-        let mut ready = session.checker.ready.subscribe();
-        let _ = tokio::time::timeout(CHECKER, ready.wait_for(|it| *it)).await;
+        let settled = session.checker.settled();
+        tokio::time::timeout_at(deadline().into(), settled).await.expect("the checker loads, or says that it cannot");
         self.asked += symbols.len() - carried;
         usages::learn(&inquiry, &symbols).await;
         self.told += symbols.iter().filter(|it| session.index.knows(generation, it)).count() - carried;

@@ -12,9 +12,9 @@ use super::names;
 use super::relations::flatten;
 use super::session::{Link, Session};
 use super::usages::{self, Effort};
-use crate::lang::Progress;
 use crate::lang::files::Files;
-use crate::model::{MissingCode, State, Symbol};
+use crate::lang::{Deadlines, Progress};
+use crate::model::{State, Symbol};
 
 /// Nothing is asked before no change came for so long.
 const QUIET: Duration = Duration::from_millis(300);
@@ -22,9 +22,8 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// What the checker is asked for in one question, so that nobody waits long for the next.
 const AT_ONCE: usize = 200;
 const STAGE: &str = "usages";
-/// Why gopls did not answer, though it may a moment later.
-const PASSING: [MissingCode; 4] =
-    [MissingCode::EngineDown, MissingCode::EngineRestarting, MissingCode::Indexing, MissingCode::Timeout];
+/// Where gopls did not answer, it is asked again after so long.
+const AGAIN: Duration = Duration::from_secs(1);
 
 pub async fn run(session: Arc<Session>, stop: CancellationToken) {
     tokio::select! {
@@ -49,7 +48,7 @@ async fn fill_for_ever(session: &Arc<Session>) {
             let book = session.book();
             (book.files().clone(), book.generation())
         };
-        let asked = filler.fill(&files, generation).await;
+        let filled = filler.fill(&files, generation).await;
         session.status.send_if_modified(|status| {
             let ours = status.progress.as_ref().is_some_and(|it| it.stage == STAGE);
             if ours {
@@ -57,16 +56,40 @@ async fn fill_for_ever(session: &Arc<Session>) {
             }
             ours
         });
+        let asked = filled.asked;
         if asked > 0 {
             let (symbols, places) = session.index.size();
             let took = started.elapsed();
             tracing::info!(asked, symbols, places, ?took, "usages of Go indexed");
         }
+        let settled = async {
+            if filled.is_whole {
+                session.checker.settled().await;
+            } else {
+                tokio::time::sleep(AGAIN).await;
+            }
+        };
+        tokio::select! {
+            () = &mut fed => continue,
+            _ = link.changed() => continue,
+            () = settled => {}
+        }
+        if !filled.is_whole {
+            continue;
+        }
+        // All that answers can rest on is there.
+        session.note_ready();
         tokio::select! {
             () = fed => {}
             _ = link.changed() => {}
         }
     }
+}
+
+/// How many symbols were asked about, and whether nothing is left to ask.
+struct Filled {
+    asked: usize,
+    is_whole: bool,
 }
 
 struct Filler<'a> {
@@ -76,8 +99,8 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// Asks for all that is not known; gives up when the content changes. How many symbols were asked about.
-    async fn fill(&mut self, files: &Arc<Files>, generation: u64) -> usize {
+    /// Asks for all that is not known; gives up when the content changes, or gopls does not answer.
+    async fn fill(&mut self, files: &Arc<Files>, generation: u64) -> Filled {
         let session = self.session.clone();
         let files = files.clone();
         let listed = tokio::task::spawn_blocking(move || {
@@ -87,7 +110,7 @@ impl Filler<'_> {
             let unknown = unknown(&session, &layout, generation);
             (layout, unknown)
         });
-        let Ok((layout, mut unknown)) = listed.await else { return 0 };
+        let Ok((layout, mut unknown)) = listed.await else { return Filled { asked: 0, is_whole: false } };
         if self.session.index.size().0 == 0 {
             self.hopeless.clear();
         }
@@ -96,10 +119,13 @@ impl Filler<'_> {
         let mut learned = false;
         for (done, symbol) in unknown.iter().enumerate() {
             let _turn = self.session.gate.read().await;
+            let stopped = Filled { asked: done, is_whole: false };
             if self.session.book().generation() != generation {
-                return done;
+                return stopped;
             }
-            let inquiry = Inquiry::new(self.session, &layout, Instant::now() + LIMIT, Some(generation));
+            let limit = Instant::now() + LIMIT;
+            let deadlines = Deadlines { ready: limit, answer: limit };
+            let inquiry = Inquiry::new(self.session, &layout, deadlines, Some(generation));
             // It may come up while gopls is asked for one after the other.
             if !learned && self.session.checker.is_ready() && !self.session.book().is_restructured() {
                 for some in unknown[done..].chunks(AT_ONCE) {
@@ -107,22 +133,22 @@ impl Filler<'_> {
                 }
                 learned = true;
             }
-            let Ok(answer) = usages::places(&inquiry, symbol, Effort::Brief).await else { return done };
-            if answer.coverage.missing.iter().any(|it| PASSING.contains(&it.code)) {
-                return done;
+            let Ok(answer) = usages::places(&inquiry, symbol, Effort::Brief).await else { return stopped };
+            if answer.coverage.missing.iter().any(|it| it.code.passes()) {
+                return stopped;
             }
             if !self.session.index.knows(generation, symbol) {
                 self.hopeless.insert(symbol.path.clone());
             }
             self.session.status.send_if_modified(|status| {
-                let ready = status.state == State::Ready;
-                if ready {
+                let is_up = matches!(status.state, State::Ready | State::Indexing);
+                if is_up {
                     status.progress = Some(Progress { stage: STAGE.to_owned(), done, total });
                 }
-                ready
+                is_up
             });
         }
-        total
+        Filled { asked: total, is_whole: true }
     }
 }
 

@@ -35,6 +35,8 @@ pub struct Work {
     pub go: Option<String>,
     /// The directories of its modules, as workspace paths.
     pub uses: Vec<String>,
+    /// Those that lie outside of the workspace, as they are written.
+    pub uses_outside: Vec<String>,
     pub replaces: Vec<Replace>,
 }
 
@@ -61,7 +63,10 @@ pub fn parse_work(directory: &str, text: &str) -> Work {
         let words: Vec<&str> = line.iter().map(String::as_str).collect();
         match words.as_slice() {
             ["go", version] => work.go = Some((*version).to_owned()),
-            ["use", used] => work.uses.extend(join(directory, used)),
+            ["use", used] => match join(directory, used) {
+                Some(inside) => work.uses.push(inside),
+                None => work.uses_outside.push((*used).to_owned()),
+            },
             ["replace", rest @ ..] => work.replaces.extend(parse_replace(rest)),
             _ => {}
         }
@@ -200,6 +205,7 @@ mod tests {
     fn work_files() {
         let work = parse_work("w", "go 1.26\nuse (\n\t.\n\t./a/b\n\t../c\n\t../../out\n)\nuse d\n");
         assert_eq!(work.uses, ["w", "w/a/b", "c", "w/d"]);
+        assert_eq!(work.uses_outside, ["../../out"]);
     }
 
     #[test]

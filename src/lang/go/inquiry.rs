@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use futures::stream::{self, StreamExt as _};
 use lsp_types::request::{
@@ -21,6 +20,7 @@ use super::layout::Layout;
 use super::modules::parent;
 use super::session::{Failure, Session};
 use super::wire::{self, PullDiagnostics};
+use crate::lang::Deadlines;
 use crate::lang::files::{File, Files};
 use crate::model::{Language, Place};
 
@@ -37,14 +37,14 @@ pub struct Inquiry<'a> {
     pub session: &'a Session,
     pub layout: &'a Layout,
     pub files: &'a Files,
-    pub deadline: Instant,
+    pub deadlines: Deadlines,
     /// The generation that answers are kept for; none in a dry run, whose answers are nobody else's.
     pub generation: Option<u64>,
 }
 
 impl<'a> Inquiry<'a> {
-    pub fn new(session: &'a Session, layout: &'a Layout, deadline: Instant, generation: Option<u64>) -> Inquiry<'a> {
-        Inquiry { session, layout, files: &layout.files, deadline, generation }
+    pub fn new(session: &'a Session, layout: &'a Layout, deadlines: Deadlines, generation: Option<u64>) -> Inquiry<'a> {
+        Inquiry { session, layout, files: &layout.files, deadlines, generation }
     }
 
     pub fn load(&self, file: &str) -> Option<Arc<File>> {
@@ -74,7 +74,7 @@ impl<'a> Inquiry<'a> {
         params: &R::Params,
     ) -> Result<R::Result, Failure> {
         let reloads = self.session.book().reloads();
-        match self.session.ask::<R>(open, params, self.deadline).await {
+        match self.session.ask::<R>(open, params, self.deadlines).await {
             Err(Failure::Refused(message))
                 if message.contains(UNKNOWN_FILE)
                     && self.layout.is_built(file)
@@ -82,7 +82,7 @@ impl<'a> Inquiry<'a> {
             {
                 self.session.cache.forget_references();
                 self.session.index.clear();
-                self.session.ask::<R>(open, params, self.deadline).await
+                self.session.ask::<R>(open, params, self.deadlines).await
             }
             answer => answer,
         }
@@ -105,7 +105,7 @@ impl<'a> Inquiry<'a> {
                     work_done_progress_params: WorkDoneProgressParams::default(),
                 };
                 match self.ask::<HoverRequest>(path, &[], &params).await {
-                    Ok(_) | Err(Failure::Refused(_)) => {}
+                    Ok(_) | Err(Failure::Inapplicable(_) | Failure::Refused(_)) => {}
                     Err(lacking) => return Err(lacking),
                 }
             }
@@ -207,7 +207,7 @@ impl<'a> Inquiry<'a> {
         };
         let checked = match self.ask::<PullDiagnostics>(file, &[], &params).await {
             Ok(pulled) => Checked::Known(Arc::new(pulled.items.unwrap_or_default())),
-            Err(Failure::Refused(message)) => Checked::Unknown(message.into()),
+            Err(Failure::Inapplicable(message) | Failure::Refused(message)) => Checked::Unknown(message.into()),
             Err(lacking) => return Err(lacking),
         };
         if let Some(generation) = self.generation {

@@ -167,7 +167,7 @@ fn at_least(version: &str, pin: &str) -> bool {
     matches!((numbers(version), numbers(pin)), (Some(version), Some(pin)) if version >= pin)
 }
 
-fn on_path(program: &str) -> Option<PathBuf> {
+pub fn on_path(program: &str) -> Option<PathBuf> {
     let path: OsString = std::env::var_os("PATH")?;
     // Not from a relative entry: that would be a program of whatever directory semdex was started in.
     std::env::split_paths(&path)

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Instant;
 
 use super::delta::{self, Altered, Shift};
 use super::diagnostics;
@@ -12,12 +11,13 @@ use super::layout::Layout;
 use super::meaning;
 use super::names::{self, is_test_file};
 use super::outside;
+use super::proof;
 use super::quick;
 use super::session::{SCOPE, Session};
 use super::silence::{self, State};
 use super::usages::{self, Effort};
 use crate::lang::files::{File, Files};
-use crate::lang::{Result, Stop};
+use crate::lang::{Deadlines, Result, Stop};
 use crate::model::{
     Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Language, Missing, MissingCode,
     Reaching, Severity, Span, Symbol, SymbolKind, Unchecked,
@@ -64,22 +64,39 @@ pub async fn run(
     files: Arc<Files>,
     generation: u64,
     edits: Vec<FileEdit>,
-    deadline: Instant,
+    deadlines: Deadlines,
 ) -> Result<Judgement> {
     let edits: Vec<FileEdit> = edits.into_iter().filter(|edit| concerns_go(&edit.file)).collect();
     if edits.is_empty() {
-        return Ok(Judgement::default());
+        return Ok(Judgement::nothing());
     }
     let scene = Scene::new(files, &edits);
     let layout = session.layout(&scene.before);
     let after = Layout::of(scene.after.clone(), &session.context());
-    let quick = quick::run(&session, [&layout, &after], &scene, &edits, generation, deadline).await;
+    let quick = quick::run(&session, [&layout, &after], &scene, &edits, generation, deadlines).await;
     let mut judgement = match quick {
         Some(judgement) => judgement,
-        None => by_gopls(&session, [&layout, &after], &scene, &edits, generation, deadline).await?,
+        None => by_gopls(&session, [&layout, &after], &scene, &edits, generation, deadlines).await?,
     };
     unchecked(&session, &scene, &after, &edits, &mut judgement.impact);
+    // No build takes them, so nobody has looked at them.
+    let of_go = edits.iter().filter(|it| Language::of(&it.file) == Some(Language::Go));
+    for edit in of_go.filter(|it| !layout.is_active(&it.file) && !after.is_active(&it.file)) {
+        judgement.coverage.lacks(proof::left_out(&edit.file));
+    }
+    tell_unanswered(&mut judgement);
     Ok(judgement)
+}
+
+/// What could not be asked stands beside what was not looked for: nobody takes the lists for whole.
+fn tell_unanswered(judgement: &mut Judgement) {
+    let unchecked = &mut judgement.impact.unchecked;
+    for missing in judgement.coverage.missing.iter().filter(|it| it.code.passes()) {
+        let told = Unchecked { code: missing.code.name().to_owned(), detail: missing.detail.clone() };
+        if !unchecked.contains(&told) {
+            unchecked.push(told);
+        }
+    }
 }
 
 /// With the session for itself meanwhile; whatever happens, what it told gopls is taken back before anybody else asks
@@ -90,14 +107,23 @@ pub(super) async fn by_gopls(
     scene: &Scene,
     edits: &[FileEdit],
     generation: u64,
-    deadline: Instant,
+    deadlines: Deadlines,
 ) -> Result<Judgement> {
-    let mut judgement = Judgement::default();
-    let Ok(_alone) = tokio::time::timeout_at(deadline.into(), session.gate.write()).await else {
-        judgement.coverage.lacks(Missing::new(MissingCode::Timeout, SCOPE, "gopls was busy with other questions"));
-        return Ok(judgement);
+    // What changes is told by the text alone.
+    let unanswered = |missing: Missing| {
+        let mut judgement = Judgement::unanswered(missing);
+        scene.impact([layout, after], &BTreeMap::new(), Vec::new(), &mut judgement);
+        judgement
     };
-    let current = Inquiry::new(session, layout, deadline, Some(generation));
+    let Ok(_alone) = tokio::time::timeout_at(deadlines.answer.into(), session.gate.write()).await else {
+        let detail = "gopls was busy with other questions: what the change breaks was not asked";
+        return Ok(unanswered(Missing::new(MissingCode::Timeout, SCOPE, detail)));
+    };
+    if let Err(failure) = session.ready(deadlines.ready).await {
+        return Ok(unanswered(failure.missing()));
+    }
+    let mut judgement = Judgement::nothing();
+    let current = Inquiry::new(session, layout, deadlines, Some(generation));
     if session.book().generation() != generation {
         return Err(Stop::Stale);
     }
@@ -109,7 +135,7 @@ pub(super) async fn by_gopls(
 
     session.book().overlay(edits.iter().map(|edit| (edit.file.clone(), planned(edit))));
     let overlaid = Overlaid(session);
-    let planned = Inquiry::new(session, after, deadline, None);
+    let planned = Inquiry::new(session, after, deadlines, None);
     let remaining: Vec<String> = checked.iter().filter(|file| scene.after.get(file).is_some()).cloned().collect();
     let new = diagnostics::by_file(&planned, remaining, &mut judgement.coverage).await;
     drop(overlaid);
@@ -140,7 +166,8 @@ pub(super) async fn by_gopls(
     Ok(judgement)
 }
 
-fn concerns_go(file: &str) -> bool {
+/// Whether a change of this file is judged here.
+pub fn concerns_go(file: &str) -> bool {
     Language::of(file) == Some(Language::Go) || matches!(file.rsplit('/').next(), Some("go.mod" | "go.work"))
 }
 

@@ -10,6 +10,7 @@ use super::outside;
 use super::overview::Documentation;
 use super::resolve;
 use super::session::Failure;
+use super::usages;
 use super::wire;
 use crate::lang::files::File;
 use crate::model::{Answer, Coverage, Description, Span, Symbol, SymbolAt, SymbolKind};
@@ -22,7 +23,7 @@ pub async fn symbol_at(inquiry: &Inquiry<'_>, file: &File, offset: usize) -> Ans
     // What is no identifier, or a keyword, has no definition: gopls refuses to look for one.
     let definition = match definitions {
         Ok(locations) => locations.into_iter().next(),
-        Err(Failure::Refused(_)) => None,
+        Err(Failure::Inapplicable(_)) => None,
         Err(failure) => {
             failure.note(&mut coverage);
             None
@@ -30,7 +31,7 @@ pub async fn symbol_at(inquiry: &Inquiry<'_>, file: &File, offset: usize) -> Ans
     };
     let hover = match hover {
         Ok(hover) => hover,
-        Err(Failure::Refused(_)) => None,
+        Err(Failure::Inapplicable(_)) => None,
         Err(failure) => {
             failure.note(&mut coverage);
             None
@@ -174,11 +175,13 @@ fn has_implementations(kind: SymbolKind) -> bool {
 /// For an interface the types that have its methods, for a type the interfaces that it has the methods of.
 pub async fn implementations(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Vec<Symbol>> {
     let mut coverage = Coverage::default();
-    let Some(file) = inquiry.load(&symbol.name_at.file) else { return Answer::whole(Vec::new()) };
+    let Some(file) = inquiry.load(&symbol.name_at.file) else {
+        return Answer::lacking(Vec::new(), usages::unreadable(&symbol.name_at.file));
+    };
     let locations = match inquiry.implementations(&file, symbol.name_at.start).await {
         Ok(locations) => locations,
         // gopls refuses where the thing can have none, as a function.
-        Err(Failure::Refused(_)) => Vec::new(),
+        Err(Failure::Inapplicable(_)) => Vec::new(),
         Err(failure) => {
             failure.note(&mut coverage);
             Vec::new()

@@ -29,6 +29,7 @@ mod install;
 mod judge;
 mod layout;
 mod links;
+pub mod local_modules;
 pub mod lookup;
 mod meaning;
 pub mod modules;
@@ -63,12 +64,14 @@ mod view;
 mod viewpoint;
 mod wire;
 
+pub use self::book::matters as is_of_go;
+pub use self::judge::concerns_go;
 pub use self::tidy::Wanted;
 pub use self::view::View;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -77,7 +80,7 @@ use tokio_util::sync::CancellationToken;
 use self::session::Session;
 use self::wire::Root;
 use super::files::Files;
-use super::{EngineStatus, Result, Stop, Tidied};
+use super::{Deadlines, EngineStatus, Result, Stop, Tidied};
 use crate::model::{Code, Error, FileEdit, Judgement};
 
 /// Shutdown takes no longer than this, whatever gopls does.
@@ -90,6 +93,8 @@ pub struct GoConfig {
     /// `$XDG_CACHE_HOME/semdex`: gopls is installed below it.
     pub cache_dir: PathBuf,
     pub runtime: tokio::runtime::Handle,
+    /// The soft limit on the memory of gopls, and on that of the checker, in bytes; else it depends on the workspace.
+    pub memory_limit: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,9 +132,9 @@ impl Drop for Stopper {
 impl Go {
     /// Returns at once; gopls comes up in the background.
     pub fn start(config: GoConfig, files: Arc<Files>) -> Go {
-        let GoConfig { root, trusted, cache_dir, runtime } = config;
+        let GoConfig { root, trusted, cache_dir, runtime, memory_limit } = config;
         let root = Root::new(root, &cache_dir.join("gopls").join("roots"));
-        let session = Arc::new(Session::new(root, trusted, files, supervisor::first_status()));
+        let session = Arc::new(Session::new(root, trusted, memory_limit, files, supervisor::first_status()));
         let stop = CancellationToken::new();
         runtime.spawn(filler::run(session.clone(), stop.clone()));
         runtime.spawn(checker::run(session.clone(), cache_dir.clone(), stop.clone()));
@@ -146,9 +151,36 @@ impl Go {
         self.session.status.subscribe()
     }
 
+    /// Whether there is nothing to wait for: gopls is up, or it will not come.
+    pub fn is_settled(&self) -> bool {
+        self.session.is_settled()
+    }
+
+    /// Resolves when it is settled.
+    pub async fn settled(&self) {
+        let mut link = self.session.link.subscribe();
+        while !self.is_settled() {
+            if link.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
     /// By the workspace's writer, after each applied change, in order. Never blocks.
     pub fn feed(&self, files: Arc<Files>, changed: &[FileChange]) {
         self.session.feed(files, changed);
+    }
+
+    /// By the workspace's writer: files outside of the workspace that its build reads have changed. Their names are
+    /// absolute.
+    pub fn feed_outside(&self, changed: &[FileChange]) {
+        self.session.feed_outside(changed);
+    }
+
+    /// Whether Go's environment is another than when it was asked for: `go env -w`, another toolchain, another `go.work`.
+    /// Then all that was said of the workspace is forgotten, and what runs is started anew.
+    pub fn follow_environment(&self) -> bool {
+        self.session.follow_environment()
     }
 
     /// One revision. The files have to be those that were fed last; of others every answer is stale.
@@ -158,10 +190,10 @@ impl Go {
 
     /// What an edit would bring, before it is made. Nobody but the asker sees anything of it, and it runs to its end
     /// even if the asker goes away, so that nothing of it is left behind.
-    pub async fn judge(&self, view: &View, edits: &[FileEdit], deadline: Instant) -> Result<Judgement> {
+    pub async fn judge(&self, view: &View, edits: &[FileEdit], deadlines: Deadlines) -> Result<Judgement> {
         let Some(generation) = view.generation else { return Err(Stop::Stale) };
         let (session, files) = (view.session.clone(), view.files.clone());
-        let run = self.runtime.spawn(judge::run(session, files, generation, edits.to_vec(), deadline));
+        let run = self.runtime.spawn(judge::run(session, files, generation, edits.to_vec(), deadlines));
         match run.await {
             Ok(judgement) => judgement,
             Err(error) => Err(Error::new(Code::Internal, format!("a dry run failed: {error}")).into()),
@@ -174,11 +206,11 @@ impl Go {
         view: &View,
         edits: &[FileEdit],
         wanted: Wanted,
-        deadline: Instant,
+        deadlines: Deadlines,
     ) -> Result<Vec<Tidied>> {
         let Some(generation) = view.generation else { return Err(Stop::Stale) };
         let (session, files) = (view.session.clone(), view.files.clone());
-        let run = self.runtime.spawn(tidy::run(session, files, generation, edits.to_vec(), wanted, deadline));
+        let run = self.runtime.spawn(tidy::run(session, files, generation, edits.to_vec(), wanted, deadlines));
         match run.await {
             Ok(tidied) => tidied,
             Err(error) => Err(Error::new(Code::Internal, format!("a dry run failed: {error}")).into()),

@@ -12,6 +12,8 @@ use tokio::sync::watch;
 
 use crate::lang::process_group::{self, Group};
 
+use super::session::Session;
+
 /// gopls collects garbage harder when its heap comes near this; it is no hard limit. Without it the garbage of a burst
 /// of edits doubles what it holds, and is given back late: 481 MiB grew to 932 in 1,000 edits, though no more than
 /// 260 of them were alive at rest. With 64 MiB less it spent 28 % of its time on collecting.
@@ -24,8 +26,35 @@ const MEMORY_PER_BYTE: u64 = 48;
 /// memory that is used soon after.
 const GARBAGE: &str = "200";
 
+/// The soft limit on a process's memory, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// As the configuration has it.
+    Configured(u64),
+    /// By the size of the workspace, where the user's environment says nothing.
+    Estimated(u64),
+}
+
+impl Memory {
+    pub fn of(session: &Session) -> Memory {
+        let estimated = || Memory::Estimated(memory_limit(session.book().text_bytes()));
+        session.memory_limit.map_or_else(estimated, Memory::Configured)
+    }
+
+    /// The variables that say so, beside those of the user.
+    fn variables(self, is_set: impl Fn(&str) -> bool) -> Vec<(&'static str, String)> {
+        let garbage = ("GOGC", GARBAGE.to_owned());
+        match self {
+            Memory::Configured(bytes) if is_set("GOGC") => vec![("GOMEMLIMIT", bytes.to_string())],
+            Memory::Configured(bytes) => vec![("GOMEMLIMIT", bytes.to_string()), garbage],
+            Memory::Estimated(_) if is_set("GOMEMLIMIT") || is_set("GOGC") => Vec::new(),
+            Memory::Estimated(bytes) => vec![("GOMEMLIMIT", bytes.to_string()), garbage],
+        }
+    }
+}
+
 /// In bytes, for a workspace with so much Go text.
-pub fn memory_limit(text: u64) -> u64 {
+fn memory_limit(text: u64) -> u64 {
     text.saturating_mul(MEMORY_PER_BYTE).saturating_add(LEAST_MEMORY).min(MOST_MEMORY)
 }
 const STDERR_LINES: usize = 200;
@@ -61,14 +90,12 @@ pub struct Pipes {
 }
 
 impl Process {
-    /// Starts gopls in the workspace. What the user says of its memory stands before what we do.
-    pub async fn start(program: &Path, root: &Path, trusted: bool, memory: u64) -> io::Result<(Process, Pipes)> {
+    /// Starts a program in the workspace.
+    pub async fn start(program: &Path, root: &Path, trusted: bool, memory: Memory) -> io::Result<(Process, Pipes)> {
         let mut command = Command::new(program);
         command.current_dir(root).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.envs(environment(trusted));
-        if ["GOMEMLIMIT", "GOGC"].into_iter().all(|it| std::env::var_os(it).is_none()) {
-            command.env("GOMEMLIMIT", memory.to_string()).env("GOGC", GARBAGE);
-        }
+        command.envs(memory.variables(|it| std::env::var_os(it).is_some()));
         let spawned = tokio::task::spawn_blocking(|| process_group::spawn(command)).await;
         let (group, pipes) = spawned.map_err(io::Error::other)??;
         let (Some(stdin), Some(stdout), Some(stderr)) = (pipes.stdin, pipes.stdout, pipes.stderr) else {
@@ -145,6 +172,17 @@ async fn keep_lines(stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<VecDeque<Str
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_configured_limit_stands_before_the_environment_and_the_estimate() {
+        let told = |memory: Memory, set: &[&str]| memory.variables(|it| set.contains(&it));
+        let limit = |bytes: u64| ("GOMEMLIMIT", bytes.to_string());
+        let garbage = ("GOGC", GARBAGE.to_owned());
+        assert_eq!(told(Memory::Configured(1 << 30), &["GOMEMLIMIT"]), [limit(1 << 30), garbage.clone()]);
+        assert_eq!(told(Memory::Configured(1 << 30), &["GOGC"]), [limit(1 << 30)]);
+        assert_eq!(told(Memory::Estimated(5), &[]), [limit(5), garbage]);
+        assert_eq!(told(Memory::Estimated(5), &["GOMEMLIMIT"]), []);
+    }
 
     #[test]
     fn the_limit_grows_with_the_workspace() {

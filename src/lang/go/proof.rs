@@ -97,7 +97,7 @@ pub async fn settle(
 async fn meaning(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &File, span: Span) -> Outcome<Option<bool>> {
     let definitions = match inquiry.definition(file, span.start).await {
         Ok(definitions) => definitions,
-        Err(Failure::Refused(_)) => return Ok(None),
+        Err(Failure::Inapplicable(_) | Failure::Refused(_)) => return Ok(None),
         Err(lacking) => return Err(lacking),
     };
     if definitions.is_empty() {

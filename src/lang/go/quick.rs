@@ -9,6 +9,7 @@ use super::layout::Layout;
 use super::names::is_test_file;
 use super::session::Session;
 use super::silence::{self, State};
+use crate::lang::Deadlines;
 use crate::lang::files::Files;
 use crate::model::{Affected, Changed, Diagnostic, FileEdit, Judgement, Reaching, Severity, Span, Unchecked};
 
@@ -19,7 +20,7 @@ pub async fn run(
     scene: &Scene,
     edits: &[FileEdit],
     generation: u64,
-    deadline: Instant,
+    deadlines: Deadlines,
 ) -> Option<Judgement> {
     let begun = Instant::now();
     let key = |it: &super::delta::Declared| {
@@ -29,7 +30,7 @@ pub async fn run(
     // Of what is added, nothing is named before.
     let symbols = scene.altered.iter().map(|it| it.before.as_ref().and_then(key).unwrap_or_default()).collect();
     let states = [&*scene.before, &*scene.after];
-    let answered = checker::ask(session, states, edits, symbols, generation, deadline).await?;
+    let answered = checker::ask(session, states, edits, symbols, generation, deadlines.answer).await?;
     let asked = begun.elapsed();
     let mut judgement = judge(scene, [before, after], &answered);
     let detail = "what the analyzers of `go vet` find, like a wrong format of Printf, was not looked for";
@@ -50,15 +51,15 @@ pub async fn alone(
     files: std::sync::Arc<Files>,
     edits: &[FileEdit],
     generation: u64,
-    deadline: Instant,
+    deadlines: Deadlines,
 ) -> Option<Judgement> {
     let scene = Scene::new(files, edits);
     let after = Layout::of(scene.after.clone(), &session.context());
-    run(session, [&*session.layout(&scene.before), &after], &scene, edits, generation, deadline).await
+    run(session, [&*session.layout(&scene.before), &after], &scene, edits, generation, deadlines).await
 }
 
 fn judge(scene: &Scene, layouts: [&Layout; 2], answered: &Answered) -> Judgement {
-    let mut judgement = Judgement::default();
+    let mut judgement = Judgement::nothing();
     let [before, after] = layouts;
     let old = by_file(before, answered.before.as_deref().unwrap_or_default());
     let new = by_file(after, answered.after.as_deref().unwrap_or_default());

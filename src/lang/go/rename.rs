@@ -82,7 +82,7 @@ pub(super) fn by_file(edit: WorkspaceEdit) -> Result<BTreeMap<Uri, Vec<TextEdit>
 
 fn failed(failure: Failure) -> Error {
     match failure {
-        Failure::Refused(message) => refused(format!("gopls: {message}")),
+        Failure::Inapplicable(message) | Failure::Refused(message) => refused(format!("gopls: {message}")),
         Failure::Lacking(missing) => Error::new(Code::EngineUnavailable, missing.detail),
     }
 }

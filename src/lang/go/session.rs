@@ -16,18 +16,20 @@ use super::identifiers::Identifiers;
 use super::index::Index;
 use super::layout::Layout;
 use super::toolchain::Toolchain;
-use super::touch::{self, UnitStore};
+use super::touch::{self, Touch, UnitStore};
 use super::wire::Root;
-use crate::lang::EngineStatus;
 use crate::lang::files::Files;
+use crate::lang::{Deadlines, EngineStatus};
 use crate::lsp::{Client, RequestError};
-use crate::model::{Coverage, Missing, MissingCode};
+use crate::model::{Coverage, Missing, MissingCode, State};
 
 pub const SCOPE: &str = "go";
 
 pub struct Session {
     pub root: Root,
     pub trusted: bool,
+    /// As the configuration has it.
+    pub memory_limit: Option<u64>,
     pub status: watch::Sender<EngineStatus>,
     pub link: watch::Sender<Link>,
     pub cache: Cache,
@@ -39,6 +41,8 @@ pub struct Session {
     manifest_errors: Mutex<BTreeMap<String, String>>,
     layout: Mutex<Option<Kept>>,
     toolchain: RwLockStd<Option<Arc<Toolchain>>>,
+    /// Counts how often Go's environment was another.
+    pub environment: watch::Sender<u64>,
     /// Held for reading by every question, and exclusively by a dry run: nobody else sees its state.
     pub gate: Arc<RwLock<()>>,
     /// Told after every change of what is Go's.
@@ -69,9 +73,22 @@ pub enum Link {
 pub enum Failure {
     /// It could not: it is loading, restarting, not there, or out of time.
     Lacking(Missing),
-    /// It would not.
+    /// It found that there can be no answer: no name stands there, or what is named is of another kind.
+    Inapplicable(String),
+    /// It would not, for a reason that is its own.
     Refused(String),
 }
+
+/// How gopls says that a question makes no sense where it is asked. Every other refusal is a fault, and what was asked
+/// for is not known.
+const INAPPLICABLE: [&str; 6] = [
+    "no identifier found",
+    "identifier not found",
+    "no object found",
+    "not a type",
+    "is a function, not a method",
+    "is not a function",
+];
 
 impl Failure {
     /// The answer stays empty there, and says so.
@@ -79,10 +96,18 @@ impl Failure {
         coverage.lacks(self.missing());
     }
 
+    fn of_refusal(message: String) -> Failure {
+        if INAPPLICABLE.iter().any(|it| message.contains(it)) {
+            Failure::Inapplicable(message)
+        } else {
+            Failure::Refused(message)
+        }
+    }
+
     pub fn missing(self) -> Missing {
         match self {
             Failure::Lacking(missing) => missing,
-            Failure::Refused(message) => {
+            Failure::Inapplicable(message) | Failure::Refused(message) => {
                 Missing::new(MissingCode::Unsupported, SCOPE, format!("gopls did not answer: {message}"))
             }
         }
@@ -90,12 +115,19 @@ impl Failure {
 }
 
 impl Session {
-    pub fn new(root: Root, trusted: bool, files: Arc<Files>, status: EngineStatus) -> Session {
+    pub fn new(
+        root: Root,
+        trusted: bool,
+        memory_limit: Option<u64>,
+        files: Arc<Files>,
+        status: EngineStatus,
+    ) -> Session {
         let starting = Missing::new(MissingCode::Indexing, SCOPE, "gopls is being started");
         Session {
             book: Mutex::new(Book::new(root.clone(), files)),
             root,
             trusted,
+            memory_limit,
             status: watch::Sender::new(status),
             link: watch::Sender::new(Link::Waiting(starting)),
             cache: Cache::default(),
@@ -106,6 +138,7 @@ impl Session {
             manifest_errors: Mutex::default(),
             layout: Mutex::default(),
             toolchain: RwLockStd::default(),
+            environment: watch::Sender::new(0),
             gate: Arc::default(),
             fed: Notify::new(),
         }
@@ -121,6 +154,8 @@ impl Session {
     }
 
     pub fn know_toolchain(&self, toolchain: Toolchain) {
+        // What is built was worked out for another.
+        *self.layout.lock().unwrap_or_else(PoisonError::into_inner) = None;
         *self.toolchain.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(toolchain));
     }
 
@@ -167,6 +202,9 @@ impl Session {
             return self.book().feed(files, changes);
         }
         let touch = touch::of(&self.units, &before, &files, &of_go, book::header);
+        if of_go.iter().any(|it| book::is_manifest(&it.path)) {
+            self.note_loading();
+        }
         let mut book = self.book();
         let files_now = files.clone();
         book.feed(files, changes);
@@ -178,6 +216,44 @@ impl Session {
         self.checker.feed(&self.context(), &files_now, &of_go);
         drop(book);
         self.fed.notify_waiters();
+    }
+
+    /// What the workspace's build reads elsewhere is another: of the workspace's own files nothing changed, and everything
+    /// that was found out of them may have.
+    pub fn feed_outside(&self, changes: &[FileChange]) {
+        self.note_loading();
+        let mut book = self.book();
+        book.feed_outside(changes);
+        self.cache.forget(book.generation());
+        self.index.carry(book.generation(), &Touch::Everything, book.files());
+        self.tell(&mut book);
+        self.checker.load_anew();
+        drop(book);
+        self.fed.notify_waiters();
+    }
+
+    /// Whether Go's environment has changed since it was last looked at; then gopls and the checker begin anew with it.
+    pub fn follow_environment(&self) -> bool {
+        let has_changed = self.toolchain().is_some_and(|it| it.has_changed());
+        if has_changed {
+            let detail = "Go's environment has changed: gopls is started with the new one";
+            let waiting = Link::Waiting(Missing::new(MissingCode::EngineRestarting, SCOPE, detail));
+            self.link.send_if_modified(|it| {
+                let is_up = matches!(it, Link::Up { .. });
+                if is_up {
+                    *it = waiting;
+                }
+                is_up
+            });
+            self.forget_toolchain();
+            self.feed_outside(&[]);
+            self.environment.send_modify(|it| *it += 1);
+        }
+        has_changed
+    }
+
+    fn forget_toolchain(&self) {
+        *self.toolchain.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// Ends a dry run.
@@ -197,6 +273,36 @@ impl Session {
         if let Some(slot) = client.try_slot() {
             slot.notify(&book.preamble(&[]));
         }
+    }
+
+    /// Whether gopls is not on its way: it is up, or will not come before somebody does something.
+    pub fn is_settled(&self) -> bool {
+        !matches!(&*self.link.borrow(), Link::Waiting(_)) || !self.book().has_go()
+    }
+
+    /// gopls has loaded, the index holds all usages, and the checker is there, if it can be.
+    pub fn note_ready(&self) {
+        let is_up = matches!(&*self.link.borrow(), Link::Up { .. });
+        self.status.send_if_modified(|status| {
+            let is_new = is_up && status.state == State::Indexing;
+            if is_new {
+                status.state = State::Ready;
+                status.progress = None;
+            }
+            status.warm |= is_new;
+            is_new
+        });
+    }
+
+    /// What was ready is not: modules are loaded anew.
+    fn note_loading(&self) {
+        self.status.send_if_modified(|status| {
+            let was_ready = status.state == State::Ready;
+            if was_ready {
+                status.state = State::Indexing;
+            }
+            was_ready
+        });
     }
 
     /// Waits until gopls is up and its load is done.
@@ -219,11 +325,11 @@ impl Session {
         &self,
         open: &[&str],
         params: &R::Params,
-        deadline: Instant,
+        deadlines: Deadlines,
     ) -> Result<R::Result, Failure> {
         loop {
-            let (client, life) = self.ready(deadline).await?;
-            let outcome = match client.slot(deadline).await {
+            let (client, life) = self.ready(deadlines.ready).await?;
+            let outcome = match client.slot(deadlines.answer).await {
                 Ok(slot) => {
                     let answer = {
                         let mut book = self.book();
@@ -235,7 +341,7 @@ impl Session {
                         slot.request::<R>(&book.preamble(open), params)
                     };
                     match answer {
-                        Ok(answer) => answer.before(deadline).await,
+                        Ok(answer) => answer.before(deadlines.answer).await,
                         Err(error) => Err(error),
                     }
                 }
@@ -245,7 +351,7 @@ impl Session {
                 Ok(answer) => return Ok(answer),
                 Err(RequestError::Closed(reason)) => self.lost(life, &reason),
                 Err(RequestError::Timeout) => return Err(self.out_of_time()),
-                Err(RequestError::Refused { message, .. }) => return Err(Failure::Refused(message)),
+                Err(RequestError::Refused { message, .. }) => return Err(Failure::of_refusal(message)),
                 Err(error @ RequestError::Malformed(_)) => return Err(Failure::Refused(error.to_string())),
             }
         }

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::book;
 use super::install::{self, Installed};
 use super::modules::base_name;
-use super::process::{self, Pipes, Process};
+use super::process::{Memory, Pipes, Process};
 use super::session::{Link, SCOPE, Session};
 use super::toolchain;
 use crate::lang::{EngineStatus, Progress, memory};
@@ -51,6 +51,7 @@ pub fn first_status() -> EngineStatus {
         memory_bytes: None,
         restarts: 0,
         missing: Vec::new(),
+        warm: false,
     }
 }
 
@@ -112,6 +113,7 @@ enum Ended {
 fn degraded(session: &Session, link: Link) {
     session.status.send_modify(|status| {
         status.state = State::Degraded;
+        status.warm = false;
         status.progress = None;
         status.pid = None;
         status.memory_bytes = None;
@@ -158,12 +160,14 @@ async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &C
         let detail = format!("gopls cannot be started in this directory: {error}");
         return Ended::NoProgram(Missing::new(MissingCode::EngineDown, SCOPE, detail));
     }
-    if let Some(toolchain) = toolchain::ask(session.root.alias(), session.trusted).await {
-        session.know_toolchain(toolchain);
+    let mut environment = session.environment.subscribe();
+    match toolchain::ask(session.root.alias(), session.trusted).await {
+        Some(toolchain) => session.know_toolchain(toolchain),
+        None => tracing::warn!("`go env` does not answer: the checker of Go is not started"),
     }
     let born = Instant::now();
     *life += 1;
-    let memory = process::memory_limit(session.book().text_bytes());
+    let memory = Memory::of(session);
     let started = Process::start(&installed.program, session.root.alias(), session.trusted, memory);
     let (process, pipes) = match started.await {
         Ok(started) => started,
@@ -177,6 +181,10 @@ async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &C
     let died = tokio::select! {
         reason = serve(session, &client, &process, &installed, *life) => reason,
         status = process.exited() => status,
+        _ = environment.changed() => {
+            goodbye(&client, &process).await;
+            return Ended::Died { reason: "Go's environment has changed".to_owned(), lived: HEALTHY };
+        }
         () = stop.cancelled() => {
             goodbye(&client, &process).await;
             return Ended::Stopped;
@@ -217,7 +225,6 @@ async fn serve(session: &Session, client: &Client, process: &Process, installed:
         return error.to_string();
     }
     session.status.send_modify(|status| {
-        status.state = State::Ready;
         status.progress = None;
         status.missing = lasting(session);
     });

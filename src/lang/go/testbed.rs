@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use super::layout::Layout;
 use super::{FileChange, FileChangeKind, Go, GoConfig, judge};
+use crate::lang::Deadlines;
 use crate::lang::files::{File, Files};
 use crate::model::{FileEdit, Judgement, State};
 
@@ -21,6 +22,10 @@ pub fn cache_dir() -> PathBuf {
 /// Long enough for a gopls that is installed, built and loaded on a busy machine.
 pub fn deadline() -> Instant {
     Instant::now() + Duration::from_secs(300)
+}
+
+pub fn deadlines() -> Deadlines {
+    Deadlines { ready: deadline(), answer: deadline() }
 }
 
 pub struct Fixture {
@@ -67,6 +72,7 @@ impl Fixture {
             trusted,
             cache_dir: cache_dir(),
             runtime: tokio::runtime::Handle::current(),
+            memory_limit: None,
         };
         let go = Go::start(config, files.clone());
         Fixture { directory, files, go }
@@ -85,7 +91,7 @@ impl Fixture {
         let scene = judge::Scene::new(self.files.clone(), edits);
         let after = Layout::of(scene.after.clone(), &session.context());
         let layouts = [&*session.layout(&self.files), &after];
-        judge::by_gopls(session, layouts, &scene, edits, view.generation.unwrap(), deadline()).await.unwrap()
+        judge::by_gopls(session, layouts, &scene, edits, view.generation.unwrap(), deadlines()).await.unwrap()
     }
 
     /// What the watcher says of a file that was changed in place.

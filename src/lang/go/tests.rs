@@ -1,7 +1,7 @@
 //! The Go engine from outside, with the real gopls.
 
-use super::testbed::{Fixture, deadline};
-use crate::lang::{Stop, memory};
+use super::testbed::{Fixture, deadline, deadlines};
+use crate::lang::{Deadlines, Stop, memory};
 use crate::model::{
     Answer, Calls, ChangeKind, FileEdit, MissingCode, Role, Severity, State, Symbol, SymbolKind, SymbolQuery, Usage,
     Usages,
@@ -84,15 +84,21 @@ impl Fixture {
 
     async fn usages(&self, name: &str) -> Answer<Usages> {
         let view = self.go.view(self.files.clone());
-        view.usages(&self.symbol(name), deadline()).await.unwrap()
+        view.usages(&self.symbol(name), deadlines()).await.unwrap()
     }
 
     async fn errors(&self, files: &[&str]) -> Vec<String> {
         let files: Vec<String> = files.iter().map(|it| (*it).to_owned()).collect();
-        let answer = self.go.view(self.files.clone()).diagnostics(&files, deadline()).await.unwrap();
+        let answer = self.go.view(self.files.clone()).diagnostics(&files, deadlines()).await.unwrap();
         let errors = answer.value.into_iter().filter(|it| it.severity == Severity::Error);
         errors.map(|it| format!("{}:{} {}", it.place.file, it.place.line, it.message)).collect()
     }
+}
+
+/// For who waits for nothing.
+fn at_once() -> Deadlines {
+    let now = std::time::Instant::now();
+    Deadlines { ready: now, answer: now }
 }
 
 fn places(usages: &[Usage]) -> Vec<String> {
@@ -151,7 +157,7 @@ async fn a_change_from_outside_is_seen_at_once() {
     }
     assert_eq!(fixture.usages("Cart.Put").await.value.items.len(), 3);
     assert_eq!(fixture.errors(&["main.go", "cart/cart_test.go"]).await, [""; 0]);
-    assert_eq!(old.usages(&symbol, deadline()).await, Err(Stop::Stale));
+    assert_eq!(old.usages(&symbol, deadlines()).await, Err(Stop::Stale));
 
     fixture.change("cart/more.go", Some("package cart\n\nfunc more(c *Cart) { c.Put(\"more\") }\n"));
     assert_eq!(fixture.usages("Cart.Put").await.value.items.len(), 4);
@@ -291,7 +297,7 @@ fn told(calls: &[Calls]) -> Vec<String> {
 async fn calls_go_both_ways() {
     let mut fixture = Fixture::new(CALLS);
     let view = fixture.go.view(fixture.files.clone());
-    let answer = view.callers(&fixture.symbol("a.step"), deadline()).await.unwrap();
+    let answer = view.callers(&fixture.symbol("a.step"), deadlines()).await.unwrap();
     assert!(answer.coverage.complete, "{:?}", answer.coverage);
     assert_eq!(
         told(&answer.value),
@@ -306,23 +312,23 @@ async fn calls_go_both_ways() {
     let test = &answer.value[4].calls[0];
     assert!(test.test && test.text == "func TestStep(t *testing.T) { step(7); step(8) }");
     assert_eq!(test.place.file, "a/a_test.go");
-    let all = view.callees(&fixture.symbol("a.All"), deadline()).await.unwrap();
+    let all = view.callees(&fixture.symbol("a.All"), deadlines()).await.unwrap();
     assert!(all.coverage.complete, "{:?}", all.coverage);
     assert_eq!(told(&all.value), ["a.Runner.Run 14:45", "a.step 16:34 18:21", "a.pick 19:29"]);
-    let step = view.callees(&fixture.symbol("a.step"), deadline()).await.unwrap().value;
+    let step = view.callees(&fixture.symbol("a.step"), deadlines()).await.unwrap().value;
     assert_eq!(told(&step), ["strings.Repeat 11:42"]);
     assert!(step[0].symbol.external);
-    let first = view.callees(&fixture.symbol("a.first"), deadline()).await.unwrap().value;
+    let first = view.callees(&fixture.symbol("a.first"), deadlines()).await.unwrap().value;
     assert_eq!(told(&first), ["a.step 24:21 24:53"]);
-    let nobody = view.callers(&fixture.symbol("a.go#1@a.init"), deadline()).await.unwrap();
+    let nobody = view.callers(&fixture.symbol("a.go#1@a.init"), deadlines()).await.unwrap();
     assert_eq!((nobody.value, nobody.coverage.complete), (Vec::new(), true));
     // A call through the interface may be one of the method's.
-    let run = view.callers(&fixture.symbol("a.Job.Run"), deadline()).await.unwrap().value;
+    let run = view.callers(&fixture.symbol("a.Job.Run"), deadlines()).await.unwrap().value;
     assert_eq!(told(&run), ["a.All 14:45", "a.go#1@a.init 27:21"]);
 
     fixture.change("a/a_test.go", Some("package a\n\nfunc broken() { nowhere(step(1)) }\n"));
     let view = fixture.go.view(fixture.files.clone());
-    let answer = view.callees(&fixture.symbol("a.broken"), deadline()).await.unwrap();
+    let answer = view.callees(&fixture.symbol("a.broken"), deadlines()).await.unwrap();
     assert_eq!(told(&answer.value), ["a.step 3:25"]);
     assert!(!answer.coverage.complete);
 }
@@ -331,7 +337,7 @@ async fn calls_go_both_ways() {
 async fn without_time_the_answer_says_so() {
     let fixture = Fixture::new(SHOP);
     let view = fixture.go.view(fixture.files.clone());
-    let answer = view.usages(&fixture.symbol("Cart.Add"), std::time::Instant::now()).await.unwrap();
+    let answer = view.usages(&fixture.symbol("Cart.Add"), at_once()).await.unwrap();
     assert!(!answer.coverage.complete);
     assert_eq!(answer.coverage.missing[0].code, MissingCode::Indexing);
     assert_eq!(answer.value.items, []);
@@ -344,24 +350,24 @@ async fn a_name_is_understood_behind_odd_characters() {
     let view = fixture.go.view(fixture.files.clone());
     let text = fixture.files.get("main.go").unwrap().text.clone();
     let offset = text.find("Add(\"milk").unwrap();
-    let answer = view.symbol_at("main.go", offset + 1, deadline()).await.unwrap();
+    let answer = view.symbol_at("main.go", offset + 1, deadlines()).await.unwrap();
     let at = answer.value;
     assert_eq!(at.symbol.unwrap().path, "example.com/shop/cart.Cart.Add");
     assert_eq!((at.at.start, at.at.end), (offset, offset + 3));
     assert_eq!(at.ty.as_deref(), Some("func (c *cart.Cart) Add(item string)"));
     assert!(at.hover.unwrap().contains("puts a thing"));
 
-    let external = view.symbol_at("main.go", text.find("Println").unwrap(), deadline()).await.unwrap().value;
+    let external = view.symbol_at("main.go", text.find("Println").unwrap(), deadlines()).await.unwrap().value;
     let symbol = external.symbol.unwrap();
     assert_eq!((symbol.path.as_str(), symbol.external), ("fmt.Println", true));
     assert!(symbol.place.file.starts_with('/'), "{}", symbol.place.file);
 
-    let local = view.symbol_at("main.go", text.find("c.Add").unwrap(), deadline()).await.unwrap().value;
+    let local = view.symbol_at("main.go", text.find("c.Add").unwrap(), deadlines()).await.unwrap().value;
     let symbol = local.symbol.unwrap();
     assert_eq!((symbol.name.as_str(), symbol.kind), ("c", SymbolKind::Variable));
     assert_eq!(local.ty.as_deref(), Some("cart.Cart"));
 
-    let nothing = view.symbol_at("main.go", 0, deadline()).await.unwrap();
+    let nothing = view.symbol_at("main.go", 0, deadlines()).await.unwrap();
     assert_eq!(nothing.value.symbol, None);
     assert!(nothing.coverage.complete);
 }
@@ -370,7 +376,7 @@ async fn a_name_is_understood_behind_odd_characters() {
 async fn an_overview_counts_what_a_file_gives_and_takes() {
     let fixture = Fixture::new(SHOP);
     let view = fixture.go.view(fixture.files.clone());
-    let overview = view.overview("cart/cart.go", deadline()).await.unwrap().value;
+    let overview = view.overview("cart/cart.go", deadlines()).await.unwrap().value;
     let counts: Vec<(&str, usize)> =
         overview.symbols.iter().map(|it| (it.name.as_str(), it.usages.unwrap().total)).collect();
     let expected = [("Cart", 5), ("Add", 3), ("Total", 3), ("String", 0), ("limit", 1), ("Totaler", 0)];
@@ -390,9 +396,9 @@ async fn symbols_outside_are_described() {
     assert!(symbol.external && symbol.signature.starts_with("func (c *Client) Do("), "{symbol:?}");
     let println = fixture.symbol("fmt.Println");
     let view = fixture.go.view(fixture.files.clone());
-    let described = view.describe(&println, deadline()).await.unwrap().value;
+    let described = view.describe(&println, deadlines()).await.unwrap().value;
     assert!(described.source.unwrap().contains("Fprintln(os.Stdout"));
-    assert_eq!(places(&view.usages(&println, deadline()).await.unwrap().value.items), ["main.go:17:6"]);
+    assert_eq!(places(&view.usages(&println, deadlines()).await.unwrap().value.items), ["main.go:17:6"]);
     let ask = |symbol: &str, file: &str| {
         let file = (!file.is_empty()).then(|| file.to_owned());
         match view.resolve(&SymbolQuery { symbol: symbol.to_owned(), file, package: None }) {
@@ -408,24 +414,24 @@ async fn symbols_outside_are_described() {
     assert_eq!(["error", "make", "any"].map(|it| ask(it, "")), ["builtin.error", "builtin.make", "builtin.any"]);
     for (name, says) in [("make", "allocates and initializes"), ("error", "conventional interface"), ("any", "alias")] {
         let symbol = fixture.symbol(name);
-        let described = view.describe(&symbol, deadline()).await.unwrap().value;
+        let described = view.describe(&symbol, deadlines()).await.unwrap().value;
         assert!(described.docs.is_some_and(|it| it.contains(says)), "{name}");
         assert!(described.version.is_some_and(|it| it.contains("1.")), "{name}");
     }
     for (name, expected) in [("len", 1), ("min", 1), ("append", 1), ("error.Error", 0)] {
-        let usages = view.usages(&fixture.symbol(name), deadline()).await.unwrap();
+        let usages = view.usages(&fixture.symbol(name), deadlines()).await.unwrap();
         let (found, possible) = (usages.value.items.len(), usages.value.possible.len());
         assert_eq!((found, possible, usages.coverage.complete), (expected, 0, true), "{name}: {:?}", usages.coverage);
     }
-    let described = view.describe(&fixture.symbol("cart.Cart"), deadline()).await.unwrap().value;
+    let described = view.describe(&fixture.symbol("cart.Cart"), deadlines()).await.unwrap().value;
     let children: Vec<&str> = described.symbol.children.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(children, ["Items", "Add", "Total", "String", "Windows"]);
     assert_eq!(described.implementations[0].path, "example.com/shop/cart.Totaler");
-    let add = view.describe(&fixture.symbol("Cart.Add"), deadline()).await.unwrap().value;
+    let add = view.describe(&fixture.symbol("Cart.Add"), deadlines()).await.unwrap().value;
     assert_eq!(add.docs.as_deref(), Some("Add puts a thing into the cart, see [example.com/shop/cart.Cart.Total]."));
     let package = view.package("encoding/json").unwrap().value;
     assert!(package.external && package.symbols.iter().any(|it| it.name == "Marshal"));
-    let implementations = view.implementations(&fixture.symbol("Totaler"), deadline()).await.unwrap().value;
+    let implementations = view.implementations(&fixture.symbol("Totaler"), deadlines()).await.unwrap().value;
     assert_eq!(implementations.iter().map(|it| it.path.as_str()).collect::<Vec<_>>(), ["example.com/shop/cart.Cart"]);
 }
 
@@ -436,7 +442,7 @@ async fn a_dry_run_names_what_breaks_and_leaves_no_trace() {
     let old = fixture.files.get("cart/cart.go").unwrap().text.clone();
     let new = old.replace("Add(item string)", "Add(item string, n int)");
     let edit = FileEdit { file: "cart/cart.go".to_owned(), old: Some(old), new: Some(new.into()) };
-    let judgement = fixture.go.judge(&view, std::slice::from_ref(&edit), deadline()).await.unwrap();
+    let judgement = fixture.go.judge(&view, std::slice::from_ref(&edit), deadlines()).await.unwrap();
     let impact = &judgement.impact;
     let changed: Vec<_> = impact.changed.iter().map(|it| (it.symbol.as_str(), it.kind)).collect();
     assert_eq!(changed, [("example.com/shop/cart.Cart.Add", ChangeKind::Signature)]);
@@ -452,16 +458,66 @@ async fn a_dry_run_names_what_breaks_and_leaves_no_trace() {
     // A file that is not there yet, and one that goes.
     let created =
         FileEdit { file: "cart/x.go".to_owned(), old: None, new: Some("package cart\n\nfunc limit() {}\n".into()) };
-    let judgement = fixture.go.judge(&view, &[created], deadline()).await.unwrap();
+    let judgement = fixture.go.judge(&view, &[created], deadlines()).await.unwrap();
     assert!(judgement.new.iter().any(|it| it.message.contains("redeclared")), "{:?}", judgement.new);
     let main = fixture.files.get("cart/cart.go").unwrap().text.clone();
     let deleted = FileEdit { file: "cart/cart.go".to_owned(), old: Some(main), new: None };
-    let judgement = fixture.go.judge(&view, &[deleted], deadline()).await.unwrap();
+    let judgement = fixture.go.judge(&view, &[deleted], deadlines()).await.unwrap();
     assert!(judgement.impact.broken.iter().any(|it| it.at.place.file == "main.go"), "{judgement:?}");
 
     assert_eq!(fixture.errors(&["cart/cart.go", "main.go", "cart/cart_test.go"]).await, [""; 0]);
     assert_eq!(fixture.usages("Cart.Add").await.value.items.len(), 3);
     assert_eq!(fixture.go.status().borrow().restarts, 0);
+}
+
+#[tokio::test]
+async fn a_dry_run_that_is_not_answered_is_not_an_empty_one() {
+    let fixture = Fixture::new(SHOP);
+    let old = fixture.files.get("cart/cart.go").unwrap().text.clone();
+    let new = old.replace("Add(item string)", "Add(item string, n int)");
+    let edit = FileEdit { file: "cart/cart.go".to_owned(), old: Some(old), new: Some(new.into()) };
+    let judge = async || {
+        let view = fixture.go.view(fixture.files.clone());
+        let judgement = fixture.go.judge(&view, std::slice::from_ref(&edit), at_once()).await.unwrap();
+        assert_eq!(judgement.impact.broken, []);
+        assert_eq!(judgement.impact.changed.len(), 1, "the text alone says it");
+        assert!(!judgement.coverage.complete, "{judgement:?}");
+        let code = judgement.coverage.missing[0].code;
+        assert!(judgement.impact.unchecked.iter().any(|it| it.code == code.name()), "{:?}", judgement.impact.unchecked);
+        code
+    };
+    // gopls is not up yet; then it is busy; then it is gone.
+    assert_eq!(judge().await, MissingCode::Indexing);
+    fixture.ready().await;
+    let busy = fixture.go.session.gate.read().await;
+    fixture.go.session.checker.enter_nothing();
+    assert_eq!(judge().await, MissingCode::Timeout);
+    drop(busy);
+    fixture.go.shutdown().await;
+    assert_eq!(judge().await, MissingCode::EngineDown);
+}
+
+#[tokio::test]
+async fn what_no_build_takes_is_not_judged_and_says_so() {
+    let fixture = Fixture::new(SHOP);
+    let old = fixture.files.get("cart/cart_windows.go").unwrap().text.clone();
+    let new = old.replace("c.Total()", "c.Nothing()");
+    let edit = FileEdit { file: "cart/cart_windows.go".to_owned(), old: Some(old), new: Some(new.into()) };
+    let view = fixture.go.view(fixture.files.clone());
+    let judgement = fixture.go.judge(&view, std::slice::from_ref(&edit), deadlines()).await.unwrap();
+    assert!(!judgement.coverage.complete, "{judgement:?}");
+    assert_eq!(judgement.coverage.missing[0].code, MissingCode::CfgOff);
+}
+
+#[tokio::test]
+async fn ready_is_what_knows_all_usages() {
+    let fixture = Fixture::new(SHOP);
+    fixture.ready().await;
+    let session = &fixture.go.session;
+    let generation = session.book().generation();
+    assert!(session.index.knows(generation, &fixture.symbol("Cart.Add")));
+    assert!(session.checker.is_ready());
+    assert!(fixture.go.status().borrow().warm);
 }
 
 #[tokio::test]
@@ -502,7 +558,8 @@ async fn nothing_is_left_running() {
     fixture.go.shutdown().await;
     assert_eq!(memory::resident(pid), None);
     assert_eq!(status.borrow().state, State::Degraded);
-    let answer = fixture.usages("Cart.Add").await;
+    assert_eq!(fixture.usages("Cart.Add").await.value.items.len(), 3, "what is known stays known");
+    let answer = fixture.go.view(fixture.files.clone()).diagnostics(&[], deadlines()).await.unwrap();
     assert!(!answer.coverage.complete);
     assert_eq!(answer.coverage.missing[0].code, MissingCode::EngineDown);
 }

@@ -2,7 +2,6 @@
 //! meanwhile, and what it was told is taken back before anybody else asks anything.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use lsp_types::request::{CodeActionRequest, Formatting};
 use lsp_types::{
@@ -17,7 +16,7 @@ use super::rename::by_file;
 use super::session::{Failure, Session};
 use super::wire;
 use crate::lang::files::{File, Files};
-use crate::lang::{Result, Stop, Tidied};
+use crate::lang::{Deadlines, Result, Stop, Tidied};
 use crate::model::{FileEdit, Language};
 use crate::text::matching::{self, Patch};
 
@@ -34,14 +33,14 @@ pub async fn run(
     generation: u64,
     edits: Vec<FileEdit>,
     wanted: Wanted,
-    deadline: Instant,
+    deadlines: Deadlines,
 ) -> Result<Vec<Tidied>> {
     let is_written = |it: &&FileEdit| Language::of(&it.file) == Some(Language::Go) && it.new.is_some();
     let written: Vec<FileEdit> = edits.iter().filter(is_written).cloned().collect();
     if written.is_empty() {
         return Ok(Vec::new());
     }
-    let Ok(_alone) = tokio::time::timeout_at(deadline.into(), session.gate.write()).await else {
+    let Ok(_alone) = tokio::time::timeout_at(deadlines.answer.into(), session.gate.write()).await else {
         let busy = "gopls was busy with other questions: neither imports nor layout were touched";
         return Ok(written.iter().map(|it| untouched(it, busy.to_owned())).collect());
     };
@@ -67,7 +66,7 @@ pub async fn run(
                 continue;
             }
             let layout = Layout::of(Arc::new(after.clone()), &session.context());
-            let inquiry = Inquiry::new(&session, &layout, deadline, None);
+            let inquiry = Inquiry::new(&session, &layout, deadlines, None);
             match asked(&inquiry, &edit.file, step).await {
                 Ok(Some(text)) => {
                     one.text = text.clone();

@@ -1,6 +1,7 @@
 //! What the user's Go builds for, and where its sources and the dependencies' lie: `go env` says it.
 
 use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -8,10 +9,12 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::constraints::BuildContext;
+use super::install::on_path;
 use super::process;
 use crate::lang::process_group;
 
-const LIMIT: Duration = Duration::from_secs(30);
+/// It takes a moment, unless the machine is busy, or a toolchain has to be fetched.
+const LIMIT: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toolchain {
@@ -20,6 +23,23 @@ pub struct Toolchain {
     pub context: BuildContext,
     /// As in `go1.26.8`.
     pub version: String,
+    /// What all of this was read from, as it was then: where one differs, all may.
+    sources: Vec<(PathBuf, Option<Stamp>)>,
+}
+
+/// Inode and modification time.
+type Stamp = (u64, i64, i64);
+
+impl Toolchain {
+    /// Whether `go env` would say something else, for all that can be told without asking it.
+    pub fn has_changed(&self) -> bool {
+        self.sources.iter().any(|(path, before)| stamp(path) != *before)
+    }
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = std::fs::metadata(path).ok()?;
+    Some((metadata.ino(), metadata.mtime(), metadata.mtime_nsec()))
 }
 
 #[derive(Deserialize)]
@@ -32,27 +52,49 @@ struct Said {
     cgo_enabled: String,
     goversion: String,
     goflags: String,
+    /// The file that `go env -w` writes.
+    #[serde(default)]
+    goenv: String,
+    #[serde(default)]
+    gowork: String,
 }
 
 /// In the workspace, for its `go.mod` may name another toolchain; without trust that is not followed.
 pub async fn ask(root: &Path, trusted: bool) -> Option<Toolchain> {
     let mut command = Command::new("go");
     command
-        .args(["env", "-json", "GOROOT", "GOMODCACHE", "GOOS", "GOARCH", "CGO_ENABLED", "GOVERSION", "GOFLAGS"])
+        .args([
+            "env",
+            "-json",
+            "GOROOT",
+            "GOMODCACHE",
+            "GOOS",
+            "GOARCH",
+            "CGO_ENABLED",
+            "GOVERSION",
+            "GOFLAGS",
+            "GOENV",
+            "GOWORK",
+        ])
         .current_dir(root)
         .envs(process::environment(trusted));
     let output = process_group::output(command, LIMIT).await.ok()?;
-    parse(&output.stdout)
+    parse(&output.stdout, root)
 }
 
-fn parse(json: &[u8]) -> Option<Toolchain> {
+fn parse(json: &[u8], root: &Path) -> Option<Toolchain> {
     let said: Said = serde_json::from_slice(json).ok()?;
+    // A `go.work` of the workspace itself is one of its files.
+    let files = [said.goenv, said.gowork].into_iter().map(PathBuf::from);
+    let files = files.filter(|it| it.is_absolute() && !it.starts_with(root)).chain(on_path("go"));
+    let sources = files.map(|it| (it.clone(), stamp(&it))).collect();
     let flags = said.goflags.split_whitespace();
     let tags = flags.filter_map(|flag| flag.trim_start_matches('-').strip_prefix("tags="));
     let tags: BTreeSet<String> = tags.flat_map(|tags| tags.split(',')).map(str::to_owned).collect();
     let minor = said.goversion.strip_prefix("go1.").map(|it| it.chars().take_while(char::is_ascii_digit).collect());
     let minor: Option<String> = minor;
     Some(Toolchain {
+        sources,
         version: said.goversion,
         goroot: said.goroot,
         module_cache: said.gomodcache,
@@ -73,12 +115,30 @@ mod tests {
     #[test]
     fn go_env_is_understood() {
         let json = br#"{"GOROOT":"/r","GOMODCACHE":"/m","GOOS":"plan9","GOARCH":"arm","CGO_ENABLED":"0",
-            "GOVERSION":"go1.26.8","GOFLAGS":"-mod=mod -tags=a,b"}"#;
-        let toolchain = parse(json).unwrap();
+            "GOVERSION":"go1.26.8","GOFLAGS":"-mod=mod -tags=a,b","GOENV":"/nowhere/env","GOWORK":"/w/go.work"}"#;
+        let toolchain = parse(json, Path::new("/w")).unwrap();
         let tags = ["a", "b"].map(str::to_owned).into();
         let context = BuildContext { goos: "plan9".into(), goarch: "arm".into(), tags, go_minor: 26, cgo: false };
         let (goroot, module_cache, version) = ("/r".into(), "/m".into(), "go1.26.8".into());
-        assert_eq!(toolchain, Toolchain { goroot, module_cache, context, version });
-        assert_eq!(parse(b"{}"), None);
+        let sources = toolchain.sources.clone();
+        assert_eq!(toolchain, Toolchain { goroot, module_cache, context, version, sources });
+        assert_eq!(toolchain.sources[0], ("/nowhere/env".into(), None));
+        assert!(toolchain.sources.iter().all(|it| !it.0.starts_with("/w")), "{:?}", toolchain.sources);
+        assert_eq!(parse(b"{}", Path::new("/w")), None);
+    }
+
+    #[test]
+    fn a_file_that_is_written_changes_the_environment() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("env");
+        let said = format!(
+            r#"{{"GOROOT":"/r","GOMODCACHE":"/m","GOOS":"linux","GOARCH":"arm","CGO_ENABLED":"0","GOVERSION":"go1.26",
+            "GOFLAGS":"","GOENV":"{}"}}"#,
+            file.display()
+        );
+        let toolchain = parse(said.as_bytes(), Path::new("/w")).unwrap();
+        assert!(!toolchain.has_changed());
+        std::fs::write(&file, "GOFLAGS=-tags=a\n").unwrap();
+        assert!(toolchain.has_changed());
     }
 }

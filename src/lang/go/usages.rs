@@ -43,7 +43,7 @@ pub async fn of(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Resul
 /// Where a symbol is named: from the index, else found out, and kept there.
 pub async fn places(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Arc<Places>>> {
     if symbol.name == "_" {
-        return Ok(Answer::default());
+        return Ok(Answer::whole(Arc::default()));
     }
     let index = &inquiry.session.index;
     if let Some(known) = inquiry.generation.and_then(|generation| index.places(generation, symbol)) {
@@ -80,7 +80,7 @@ pub async fn learn(inquiry: &Inquiry<'_>, symbols: &[Symbol]) {
         return;
     }
     let wanted = standing.iter().map(|it| it.wanted(inquiry)).collect();
-    let Some(uses) = checker::uses(session, wanted, generation, inquiry.deadline).await else { return };
+    let Some(uses) = checker::uses(session, wanted, generation, inquiry.deadlines.answer).await else { return };
     for (number, standing) in standing.iter().enumerate() {
         if let Some(answer) = uses.of(number).and_then(|found| standing.answer(inquiry, found)) {
             session.index.learn(generation, standing.symbol, &answer.map(Arc::new));
@@ -130,7 +130,7 @@ impl<'a> Standing<'a> {
         inquiry: &Inquiry<'_>,
         found: impl Iterator<Item = (&'f str, usize)>,
     ) -> Option<Answer<Places>> {
-        let mut answer = Answer::<Places>::default();
+        let mut answer = Answer::whole(Places::default());
         let roles: HashMap<(&str, usize), Role> = self
             .files
             .iter()
@@ -155,10 +155,14 @@ impl<'a> Standing<'a> {
     }
 }
 
+/// The file that declares a symbol is not there any more.
+pub fn unreadable(file: &str) -> Missing {
+    Missing::new(MissingCode::Unsupported, SCOPE, format!("{file} cannot be read"))
+}
+
 async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Places>> {
     let Some(origin) = inquiry.load(&symbol.name_at.file) else {
-        let detail = format!("{} cannot be read", symbol.name_at.file);
-        return Ok(Answer::lacking(Places::default(), Missing::new(MissingCode::Unsupported, SCOPE, detail)));
+        return Ok(Answer::lacking(Places::default(), unreadable(&symbol.name_at.file)));
     };
     let mut coverage = Coverage::default();
     let mut found: BTreeMap<String, Vec<Span>> = BTreeMap::new();
@@ -177,7 +181,9 @@ async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<
                 found.entry(file).or_default().push(wire::span(text, location.range));
             }
         }
-        Err(Failure::Refused(message)) => coverage.lacks(outside_the_build(inquiry, &origin.path, &message)),
+        Err(Failure::Inapplicable(message) | Failure::Refused(message)) => {
+            coverage.lacks(outside_the_build(inquiry, &origin.path, &message))
+        }
         Err(failure) => failure.note(&mut coverage),
     }
     let asked = coverage.complete;

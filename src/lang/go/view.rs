@@ -1,7 +1,6 @@
 //! The Go part of one revision of a workspace: every question is answered for that revision, or [`Stop::Stale`].
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use tokio::sync::OwnedRwLockReadGuard;
 
@@ -11,7 +10,7 @@ use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
 use super::{calls, diagnostics, meaning, names, outside, overview, relations, rename, resolve, usages};
 use crate::lang::files::{File, Files};
-use crate::lang::{Result, Stop};
+use crate::lang::{Deadlines, Result, Stop};
 use crate::model::{
     Answer, Calls, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Renaming,
     Symbol, SymbolAt, SymbolQuery, UsagePage, Usages, Window,
@@ -72,87 +71,92 @@ impl View {
         outside.map(Answer::whole).ok_or_else(|| outside::suggesting_packages(&self.files, name, unknown).into())
     }
 
-    /// What is named at an offset, wherever it is defined.
-    pub async fn symbol_at(&self, file: &str, offset: usize, deadline: Instant) -> Result<Answer<SymbolAt>> {
+    /// What the text of a file says by itself: no usages are counted.
+    pub fn outline(&self, file: &str) -> Result<Overview> {
         let file = self.file(file)?;
-        let Some(turn) = self.turn(deadline).await? else {
+        Ok(relations::of_text(&self.session.layout(&self.files), &file))
+    }
+
+    /// What is named at an offset, wherever it is defined.
+    pub async fn symbol_at(&self, file: &str, offset: usize, deadlines: Deadlines) -> Result<Answer<SymbolAt>> {
+        let file = self.file(file)?;
+        let Some(turn) = self.turn(deadlines).await? else {
             let at = file.lines().place(&file.path, meaning::word_at(&file.text, offset));
-            let nothing = SymbolAt { symbol: None, ty: None, hover: None, definition: None, at };
-            return Ok(Answer::lacking(nothing, busy()));
+            return Ok(Answer::lacking(SymbolAt::nothing(at), busy()));
         };
-        let answer = meaning::symbol_at(&turn.inquiry(deadline), &file, offset).await;
+        let answer = meaning::symbol_at(&turn.inquiry(deadlines), &file, offset).await;
         turn.end(answer)
     }
 
     /// Where the workspace names a symbol.
-    pub async fn usages(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Usages>> {
-        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Usages::default(), busy())) };
+    pub async fn usages(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Usages>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Usages::default(), busy())) };
         let effort = usages::Effort::Thorough;
-        let answer = usages::of(&turn.inquiry(deadline), symbol, effort).await?;
+        let answer = usages::of(&turn.inquiry(deadlines), symbol, effort).await?;
         turn.end(answer)
     }
 
     /// A stretch of the places where the workspace names a symbol, in the order in which they are told.
-    pub async fn usage_page(&self, symbol: &Symbol, window: Window, deadline: Instant) -> Result<Answer<UsagePage>> {
-        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(UsagePage::default(), busy())) };
-        let inquiry = turn.inquiry(deadline);
+    pub async fn usage_page(&self, symbol: &Symbol, window: Window, deadlines: Deadlines) -> Result<Answer<UsagePage>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(UsagePage::default(), busy())) };
+        let inquiry = turn.inquiry(deadlines);
         let answer = usages::places(&inquiry, symbol, usages::Effort::Thorough).await?;
         let page = answer.map(|places| usages::page(&inquiry, symbol, &places, window));
         turn.end(page)
     }
 
     /// What a symbol's new name changes.
-    pub async fn rename(&self, symbol: Symbol, new_name: &str, deadline: Instant) -> Result<Answer<Renaming>> {
-        let Some(turn) = self.turn(deadline).await? else { return Err(Stop::Failed(timeout())) };
-        let answer = rename::of(&turn.inquiry(deadline), symbol, new_name).await?;
+    pub async fn rename(&self, symbol: Symbol, new_name: &str, deadlines: Deadlines) -> Result<Answer<Renaming>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Err(Stop::Failed(timeout())) };
+        let answer = rename::of(&turn.inquiry(deadlines), symbol, new_name).await?;
         turn.end(answer)
     }
 
-    pub async fn implementations(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Symbol>>> {
-        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let answer = meaning::implementations(&turn.inquiry(deadline), symbol).await;
+    pub async fn implementations(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Symbol>>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let answer = meaning::implementations(&turn.inquiry(deadlines), symbol).await;
         turn.end(answer)
     }
 
     /// Who calls a function, and where.
-    pub async fn callers(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Calls>>> {
-        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let answer = calls::callers(&turn.inquiry(deadline), symbol).await?;
+    pub async fn callers(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let answer = calls::callers(&turn.inquiry(deadlines), symbol).await?;
         turn.end(answer)
     }
 
     /// What a function, or the initialiser of a variable, calls, and where.
-    pub async fn callees(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Vec<Calls>>> {
-        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let answer = calls::callees(&turn.inquiry(deadline), symbol).await;
+    pub async fn callees(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let answer = calls::callees(&turn.inquiry(deadlines), symbol).await;
         turn.end(answer)
     }
 
     /// All of a symbol but its usages.
-    pub async fn describe(&self, symbol: &Symbol, deadline: Instant) -> Result<Answer<Description>> {
-        let Some(turn) = self.turn(deadline).await? else { return Err(Stop::Failed(timeout())) };
-        let answer = meaning::describe(&turn.inquiry(deadline), symbol).await;
+    pub async fn describe(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Description>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Err(Stop::Failed(timeout())) };
+        let answer = meaning::describe(&turn.inquiry(deadlines), symbol).await;
         turn.end(answer)
     }
 
     /// A file's symbols with usage counts, what it uses and who uses it.
-    pub async fn overview(&self, file: &str, deadline: Instant) -> Result<Answer<Overview>> {
+    pub async fn overview(&self, file: &str, deadlines: Deadlines) -> Result<Answer<Overview>> {
         let file = self.file(file)?;
-        let Some(turn) = self.turn(deadline).await? else {
+        let Some(turn) = self.turn(deadlines).await? else {
             let overview = relations::of_text(&self.session.layout(&self.files), &file);
             return Ok(Answer::lacking(overview, busy()));
         };
-        let answer = relations::of(&turn.inquiry(deadline), &file).await?;
+        let answer = relations::of(&turn.inquiry(deadlines), &file).await?;
         turn.end(answer)
     }
 
     /// The diagnostics of these files; of none: of every file that is built.
-    pub async fn diagnostics(&self, files: &[String], deadline: Instant) -> Result<Answer<Vec<Diagnostic>>> {
+    pub async fn diagnostics(&self, files: &[String], deadlines: Deadlines) -> Result<Answer<Vec<Diagnostic>>> {
         for file in files {
             self.file(file)?;
         }
-        let Some(turn) = self.turn(deadline).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let inquiry = turn.inquiry(deadline);
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let inquiry = turn.inquiry(deadlines);
         let answer = if files.is_empty() {
             let built: Vec<String> = inquiry.layout.built().map(str::to_owned).collect();
             diagnostics::of(&inquiry, &built).await
@@ -169,10 +173,10 @@ impl View {
     }
 
     /// Waits while a dry run has gopls for itself; none if that takes too long.
-    async fn turn(&self, deadline: Instant) -> Result<Option<Turn<'_>>> {
+    async fn turn(&self, deadlines: Deadlines) -> Result<Option<Turn<'_>>> {
         let Some(generation) = self.generation else { return Err(Stop::Stale) };
         let gate = self.session.gate.clone().read_owned();
-        let Ok(gate) = tokio::time::timeout_at(deadline.into(), gate).await else { return Ok(None) };
+        let Ok(gate) = tokio::time::timeout_at(deadlines.answer.into(), gate).await else { return Ok(None) };
         let turn = Turn { view: self, layout: self.session.layout(&self.files), generation, _gate: gate };
         turn.check()?;
         Ok(Some(turn))
@@ -188,8 +192,8 @@ struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    fn inquiry(&self, deadline: Instant) -> Inquiry<'_> {
-        Inquiry::new(&self.view.session, &self.layout, deadline, Some(self.generation))
+    fn inquiry(&self, deadlines: Deadlines) -> Inquiry<'_> {
+        Inquiry::new(&self.view.session, &self.layout, deadlines, Some(self.generation))
     }
 
     fn check(&self) -> Result<()> {

@@ -102,6 +102,8 @@ pub struct Rust {
     is_indexed: bool,
     /// The index came to its end since the last change.
     is_complete: bool,
+    /// The index came to its end since the last load.
+    was_complete: bool,
     started: Instant,
     pub(super) status: watch::Sender<EngineStatus>,
 }
@@ -122,6 +124,7 @@ impl Rust {
             memory_bytes: None,
             restarts: 0,
             missing: Vec::new(),
+            warm: false,
         });
         let mut engine = Rust {
             config,
@@ -144,6 +147,7 @@ impl Rust {
             primed: false,
             is_indexed: false,
             is_complete: false,
+            was_complete: false,
             started: Instant::now(),
             status,
         };
@@ -298,6 +302,7 @@ impl Rust {
         self.primed = false;
         self.is_indexed = false;
         self.is_complete = false;
+        self.was_complete = false;
         self.index.forget_crates();
         self.set_environment(|it| {
             it.loaded = true;
@@ -388,6 +393,10 @@ impl Rust {
     pub fn set_indexed(&mut self, finished: bool) {
         self.is_complete = finished && self.is_indexed;
         self.is_indexed &= finished;
+        if self.is_complete && !self.was_complete {
+            self.was_complete = true;
+            self.publish();
+        }
     }
 
     /// All is known, of the texts as they are.
@@ -433,13 +442,15 @@ impl Rust {
 
     fn publish(&self) {
         let environment = &self.environment;
-        let state = match (environment.loaded, environment.settled, self.primed) {
+        let warm = environment.settled && self.primed;
+        let state = match (environment.loaded, warm, self.was_complete) {
             (false, ..) => State::Syntax,
             (true, true, true) => State::Ready,
             (true, ..) => State::Indexing,
         };
         self.status.send_modify(|status| {
             status.state = state;
+            status.warm = warm;
             status.missing = environment.lacks();
             if state == State::Ready {
                 status.progress = None;

@@ -63,8 +63,8 @@ use super::view::{Context, View};
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
-    Affected, Broken, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, Impact, Judgement, Language, Missing,
-    MissingCode, OutlineItem, Severity, Span, SymbolKind, Unchecked,
+    Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Language, Missing, MissingCode,
+    OutlineItem, Severity, Span, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
 use differ::differ;
@@ -156,17 +156,9 @@ impl Rust {
         });
         let failed = judged.is_err();
         // On this thread nothing can come between; a question that stops all the same was not answered.
-        let judgement = judged.unwrap_or_else(|_| Judgement {
-            coverage: {
-                let mut coverage = Coverage::default();
-                coverage.lacks(Missing::new(
-                    MissingCode::Timeout,
-                    "rust",
-                    "the change could not be judged; ask `diagnostics`",
-                ));
-                coverage
-            },
-            ..Judgement::default()
+        let judgement = judged.unwrap_or_else(|_| {
+            let detail = "the change could not be judged; ask `diagnostics`";
+            Judgement::unanswered(Missing::new(MissingCode::Timeout, "rust", detail))
         });
         match (keep.is_some_and(|it| it(&judgement)), tried) {
             (true, Some(tried)) => self.keep(&texts(edits, |it| it.new.clone()), tried),
@@ -375,7 +367,7 @@ impl<'db> Context<'db> {
         let changed = self.changed(deltas, scene, Side::Before);
         let mut impact = Impact { changed, unchecked: unchecked(), ..Impact::default() };
         self.tell_tests(&self.tests_reaching(deltas, scene), scene, Side::Before, &mut impact);
-        Some(Judgement { impact, coverage: self.coverage(true), ..Judgement::default() })
+        Some(Judgement { impact, coverage: self.coverage(true), ..Judgement::nothing() })
     }
 
     fn tell_tests(&self, tests: &Tests, scene: &Scene, now: Side, impact: &mut Impact) {

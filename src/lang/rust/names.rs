@@ -62,6 +62,8 @@ pub(super) enum Why {
     MacroInput,
     Inactive,
     UnknownType,
+    /// There was no time to ask.
+    OutOfTime,
 }
 
 /// A definition without the lifetime of a question: what an index can keep.

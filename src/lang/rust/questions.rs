@@ -17,7 +17,7 @@ use super::view::{Context, View, span, text_size};
 use crate::lang::Result;
 use crate::lang::files::File;
 use crate::model::{
-    Answer, Calls, Downstream, Missing, MissingCode, Overview, Span, Symbol, SymbolAt, SymbolKind, SymbolQuery,
+    Answer, Calls, Downstream, Missing, MissingCode, Overview, Place, Span, Symbol, SymbolAt, SymbolKind, SymbolQuery,
     Upstream, UsageCount, UsagePage, Window,
 };
 
@@ -71,8 +71,8 @@ impl View {
     /// The symbols of a file as a tree, each with its path.
     pub fn symbols(self, file: &str) -> Result<Answer<Vec<Symbol>>> {
         self.ask(|it| {
-            let Some(file) = it.files.get(file) else { return Ok(Answer::default()) };
-            let Some(id) = it.file_id(&file.path) else { return Ok(Answer::default()) };
+            let known = it.files.get(file).and_then(|known| Some((known, it.file_id(&known.path)?)));
+            let Some((file, id)) = known else { return Ok(Answer::lacking(Vec::new(), unknown(file))) };
             Ok(Answer { value: it.known_symbols(file, id).symbols.clone(), coverage: it.file_coverage(file) })
         })
     }
@@ -113,18 +113,23 @@ impl<'db> Context<'db> {
     }
 
     fn overview(&self, name: &str, until: Instant) -> Result<Answer<Overview>> {
-        let Some(file) = self.files.get(name) else { return Ok(Answer::default()) };
+        let Some((file, id)) = self.files.get(name).zip(self.file_id(name)) else {
+            return Ok(Answer::lacking(Overview::default(), unknown(name)));
+        };
         let mut coverage = self.file_coverage(file);
-        let Some(id) = self.file_id(name) else { return Ok(Answer::default()) };
         let known = self.known_symbols(file, id);
         let mut symbols = known.symbols.clone();
         let package = known.package.clone();
         let docs = file.outline().docs.clone();
-        let Some(found) = self.search_until(&known.search, Some(until)) else {
+        let Some(found) = self.search_until(&known.search, until) else {
             let detail =
                 "the names of the workspace are being read: usages are not counted yet; ask again, or give `wait_ms`";
             coverage.lacks(Missing::new(MissingCode::Indexing, "rust", detail));
-            return Ok(Answer { value: Overview { package, docs, symbols, ..Overview::default() }, coverage });
+            let upstream = known.upstream.get().cloned().unwrap_or_default();
+            return Ok(Answer {
+                value: Overview { package, docs, symbols, upstream, downstream: Vec::new() },
+                coverage,
+            });
         };
         let mut counts: HashMap<Arc<str>, UsageCount> = HashMap::new();
         let mut users: BTreeMap<Arc<str>, (BTreeSet<Arc<str>>, usize)> = BTreeMap::new();
@@ -206,15 +211,9 @@ impl<'db> Context<'db> {
     }
 
     fn symbol_at(&self, name: &str, offset: usize) -> Result<Answer<SymbolAt>> {
-        let nothing = |file: &File, at: Span| SymbolAt {
-            symbol: None,
-            ty: None,
-            hover: None,
-            definition: None,
-            at: file.lines().place(&file.path, at),
-        };
+        let nothing = |file: &File, at: Span| SymbolAt::nothing(file.lines().place(&file.path, at));
         let Some((file, id)) = self.files.get(name).zip(self.file_id(name)) else {
-            return Ok(Answer::default_at(name));
+            return Ok(Answer::lacking(SymbolAt::nothing(Place::start_of(name)), unknown(name)));
         };
         let coverage = self.file_coverage(file);
         let tree = self.sema.parse_guess_edition(id);
@@ -328,9 +327,7 @@ fn count(symbols: &mut [Symbol], counts: &HashMap<Arc<str>, UsageCount>) {
     }
 }
 
-impl Answer<SymbolAt> {
-    fn default_at(file: &str) -> Answer<SymbolAt> {
-        let place = crate::model::Place { file: file.to_owned(), start: 0, end: 0, line: 1, end_line: 1, column: 1 };
-        Answer::whole(SymbolAt { symbol: None, ty: None, hover: None, definition: None, at: place })
-    }
+/// rust-analyzer was not told of this file.
+fn unknown(file: &str) -> Missing {
+    Missing::new(MissingCode::NotInAPackage, file, "rust-analyzer does not have this file: what it says is not known")
 }

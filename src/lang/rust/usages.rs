@@ -47,7 +47,7 @@ impl Found {
     }
 
     fn tell_possible(&self, coverage: &mut Coverage) {
-        for why in [Why::NoCrate, Why::MacroInput, Why::Inactive, Why::UnknownType] {
+        for why in [Why::NoCrate, Why::MacroInput, Why::Inactive, Why::UnknownType, Why::OutOfTime] {
             let count = self.possible.iter().filter(|it| it.1 == why).count();
             if count > 0 {
                 coverage.lacks(why.missing(count));
@@ -143,12 +143,19 @@ impl<'db> Context<'db> {
         self.search_for(&Search::new(self, definitions))
     }
 
+    /// What there is no time to look at is possible.
     pub(super) fn search_for(&self, search: &Search) -> Vec<Found> {
-        self.search_until(search, None).unwrap_or_default()
+        self.search_within(search, self.until).0
     }
 
     /// `None` if it is not done by then.
-    pub(super) fn search_until(&self, search: &Search, until: Option<Instant>) -> Option<Vec<Found>> {
+    pub(super) fn search_until(&self, search: &Search, until: Instant) -> Option<Vec<Found>> {
+        let (found, is_whole) = self.search_within(search, Some(until));
+        is_whole.then_some(found)
+    }
+
+    /// And whether everything was looked at.
+    fn search_within(&self, search: &Search, until: Option<Instant>) -> (Vec<Found>, bool) {
         let mut found: Vec<Found> = (0..search.definitions).map(|_| Found::default()).collect();
         let postings = self.index.postings();
         let holders = search.holders(&postings);
@@ -167,34 +174,41 @@ impl<'db> Context<'db> {
             }
         }
         drop(postings);
-        let asked = self.ask_now(&held, until)?;
+        let (asked, unasked) = self.ask_now(&held, until);
         for it in &held {
-            search.add(it, asked.get(&it.id).map_or(&[][..], Vec::as_slice), &mut found);
+            search.add(it, asked.get(&it.id).map_or(&[][..], Vec::as_slice), &unasked, &mut found);
         }
-        Some(found)
+        (found, unasked.is_empty())
     }
 
-    /// What the names mean of which it is not known. `None` if it is not done by then.
-    fn ask_now(&self, held: &[Held<'_>], until: Option<Instant>) -> Option<FxHashMap<FileId, Vec<Names>>> {
+    /// What the names mean of which it is not known, and the places that there was no time for.
+    fn ask_now(&self, held: &[Held<'_>], until: Option<Instant>) -> (FxHashMap<FileId, Vec<Names>>, Unasked) {
         let mut unread: Vec<Unread<'_>> = held.iter().flat_map(|it| it.unread(self.db)).collect();
         // The longest first, so that all threads end together.
         unread.sort_by_key(|it| std::cmp::Reverse(it.length));
         let is_late = || until.is_some_and(|until| Instant::now() > until);
-        let read = on_all_cores(self.db, &unread, |sema, unread, read: &mut Vec<(FileId, Names)>| {
-            if !is_late() {
-                read.push((unread.id, unread.read(sema)));
-            }
+        let read = on_all_cores(self.db, &unread, |sema, unread, read: &mut Vec<_>| {
+            let names = (!is_late()).then(|| unread.read(sema));
+            read.push(
+                names
+                    .ok_or(unread.places.iter().map(|it| (unread.id, it.0)).collect::<Vec<_>>())
+                    .map(|it| (unread.id, it)),
+            );
         });
         let mut asked: FxHashMap<FileId, Vec<Names>> = FxHashMap::default();
-        if read.len() < unread.len() {
-            return None;
+        let mut unasked = Unasked::default();
+        for it in read {
+            match it {
+                Ok((id, names)) => asked.entry(id).or_default().push(names),
+                Err(places) => unasked.extend(places),
+            }
         }
-        for (id, names) in read {
-            asked.entry(id).or_default().push(names);
-        }
-        Some(asked)
+        (asked, unasked)
     }
 }
+
+/// Places that there was no time to look at.
+type Unasked = HashSet<(FileId, usize)>;
 
 /// A file with the places where it holds the words of a search.
 struct Held<'a> {
@@ -311,12 +325,18 @@ impl Search {
     }
 
     /// Adds what is meant in a file, as it is known or was asked.
-    fn add(&self, held: &Held<'_>, asked: &[Names], found: &mut [Found]) {
+    fn add(&self, held: &Held<'_>, asked: &[Names], unasked: &Unasked, found: &mut [Found]) {
         for &(at, word) in &held.places {
             let occurrence = |role| {
                 let at = Span::new(at, at + word.text.len());
                 Occurrence { file: held.file.clone(), id: held.id, at, role }
             };
+            if unasked.contains(&(held.id, at)) {
+                for &target in word.targets.iter().filter(|_| !word.is_keyword()) {
+                    found[self.targets[target].0].possible.push((occurrence(Role::Other), Why::OutOfTime));
+                }
+                continue;
+            }
             let known = held.known_at(at);
             let asked = asked.iter().filter(|_| known.is_none());
             let mut named: Vec<usize> = Vec::new();
@@ -374,6 +394,7 @@ impl Why {
             Why::MacroInput => (MissingCode::MacroOutput, "it in the input of a macro that could not be followed"),
             Why::Inactive => (MissingCode::CfgOff, "it in code that is switched off by `cfg`"),
             Why::UnknownType => (MissingCode::WorkspaceBroken, "it where the type is unknown"),
+            Why::OutOfTime => (MissingCode::Timeout, "it and could not be looked at in time; ask again"),
         };
         Missing::new(code, "rust", format!("{places} {detail}: see `possible`"))
     }

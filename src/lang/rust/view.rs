@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::time::Instant;
 
 use ra_ap_hir::{Semantics, attach_db};
 use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase, TextRange, TextSize};
@@ -112,6 +113,7 @@ pub struct View {
     root: AbsPathBuf,
     environment: Arc<Environment>,
     index: Arc<Index>,
+    until: Option<Instant>,
 }
 
 impl View {
@@ -123,7 +125,12 @@ impl View {
         environment: Arc<Environment>,
         index: Arc<Index>,
     ) -> View {
-        View { db, files, ids, root, environment, index }
+        View { db, files, ids, root, environment, index, until: None }
+    }
+
+    /// A question answers with what it has by then.
+    pub fn by(self, until: Instant) -> View {
+        View { until: Some(until), ..self }
     }
 
     /// Asks, on a thread that may block and has a deep stack. Ends the view.
@@ -143,6 +150,7 @@ impl View {
                     root: &self.root,
                     environment: &self.environment,
                     index: &self.index,
+                    until: self.until,
                     names: Names::default(),
                 };
                 question(&context)
@@ -160,6 +168,8 @@ pub struct Context<'db> {
     pub(super) root: &'db AbsPathBuf,
     pub(super) environment: &'db Environment,
     pub(super) index: &'db Index,
+    /// When nothing more is to be worked out.
+    pub(super) until: Option<Instant>,
     /// What was worked out of names so far.
     pub(super) names: Names<'db>,
 }

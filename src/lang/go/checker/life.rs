@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Link, build};
 use crate::lang::go::book;
-use crate::lang::go::process::{self, Pipes, Process};
+use crate::lang::go::process::{Memory, Pipes, Process};
 use crate::lang::go::session::{self, Session};
 use crate::lang::go::toolchain::Toolchain;
 use crate::lsp::{Client, Hooks, RequestError};
@@ -23,6 +23,7 @@ const DEATHS: u32 = 6;
 const HEALTHY: Duration = Duration::from_secs(60);
 const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
 const SETTLE_LIMIT: Duration = Duration::from_secs(120);
+const ANOTHER_ENVIRONMENT: &str = "Go's environment has changed";
 /// Changes come in flocks.
 const FLOCK: Duration = Duration::from_millis(300);
 
@@ -69,10 +70,15 @@ impl Request for Settle {
 /// Runs until `stop`.
 pub async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: CancellationToken) {
     tokio::select! {
-        () = keep(&session, &cache_dir) => {}
+        () = async {
+            keep(&session, &cache_dir).await;
+            session.checker.give_up(true);
+            stop.cancelled().await;
+        } => {}
         () = stop.cancelled() => {}
     }
     session.checker.enter(None, None);
+    session.checker.give_up(true);
 }
 
 async fn keep(session: &Arc<Session>, cache_dir: &Path) {
@@ -90,6 +96,9 @@ async fn keep(session: &Arc<Session>, cache_dir: &Path) {
         let reason = live(session, &program, &toolchain).await;
         session.checker.enter(None, None);
         tracing::warn!(reason, "the checker of Go has ended");
+        if reason == ANOTHER_ENVIRONMENT {
+            continue;
+        }
         deaths = if born.elapsed() > HEALTHY { 1 } else { deaths + 1 };
         tokio::time::sleep(FIRST_PAUSE * 2_u32.saturating_pow(deaths.min(DEATHS))).await;
     }
@@ -104,7 +113,7 @@ async fn up(session: &Session) -> Option<Arc<Toolchain>> {
 
 /// From its start to its end, and why.
 async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain) -> String {
-    let memory = process::memory_limit(session.book().text_bytes());
+    let memory = Memory::of(session);
     let started = Process::start(program, session.root.alias(), session.trusted, memory).await;
     let (process, Pipes { stdin, stdout }) = match started {
         Ok(started) => started,
@@ -112,8 +121,13 @@ async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain) -> 
     };
     let hooks = Hooks { configuration: Box::new(|_| serde_json::Value::Null), notified: Box::new(|_, _| ()) };
     let client = Client::start(stdout, stdin, hooks);
+    let mut environment = session.environment.subscribe();
+    if session.toolchain().as_deref() != Some(toolchain) {
+        return ANOTHER_ENVIRONMENT.to_owned();
+    }
     tokio::select! {
         reason = serve(session, &client, &process, toolchain) => reason,
+        _ = environment.changed() => ANOTHER_ENVIRONMENT.to_owned(),
         status = process.exited() => format!("{status}: {}", process.last_words()),
     }
 }
@@ -125,6 +139,7 @@ async fn serve(session: &Session, client: &Client, process: &Process, toolchain:
             Ok(()) => {}
             Err(RequestError::Refused { message, .. }) => {
                 tracing::info!(message, "the checker cannot load the workspace, gopls answers for it");
+                session.checker.give_up(true);
                 session.checker.fed.notified().await;
             }
             Err(error) => return error.to_string(),
@@ -164,6 +179,7 @@ async fn load(
     let deadline = Instant::now() + LOAD_LIMIT;
     let slot = client.slot(deadline).await?;
     let text = |path: &Path| path.to_str().unwrap_or_default().to_owned();
+    session.checker.give_up(false);
     let answer = {
         // Every change after these texts is told after them.
         let book = session.book();

@@ -41,6 +41,8 @@ pub struct Checker {
     pub fed: Notify,
     /// Whether it knows all there is.
     pub ready: watch::Sender<bool>,
+    /// Whether it will not come before something changes: gopls answers for it.
+    given_up: watch::Sender<bool>,
     /// 0 where it does not run.
     pid: AtomicU32,
 }
@@ -162,9 +164,21 @@ impl Checker {
                     let edits = edits.into_values().collect();
                     slot.notify(&[Message::notification::<Feed>(&Fed { edits })]);
                 }
-                None => link.told = false,
+                None => {
+                    link.told = false;
+                    self.give_up(false);
+                }
             }
         });
+        self.fed.notify_one();
+    }
+
+    /// What it was told is not all that there is to know.
+    pub fn load_anew(&self) {
+        self.alter(|held| held.iter_mut().for_each(|it| it.told = false));
+        if self.link().is_some() {
+            self.give_up(false);
+        }
         self.fed.notify_one();
     }
 
@@ -188,9 +202,28 @@ impl Checker {
         self.ready.send_replace(link.as_ref().is_some_and(Link::is_ready));
     }
 
+    /// As if there were none.
+    #[cfg(test)]
+    pub fn enter_nothing(&self) {
+        self.enter(None, None);
+    }
+
     /// Whether it can be asked.
     pub fn is_ready(&self) -> bool {
         self.link().as_ref().is_some_and(Link::is_ready)
+    }
+
+    fn give_up(&self, is_hopeless: bool) {
+        self.given_up.send_replace(is_hopeless);
+    }
+
+    /// Resolves when it can be asked, or will not come.
+    pub async fn settled(&self) {
+        let (mut ready, mut given_up) = (self.ready.subscribe(), self.given_up.subscribe());
+        tokio::select! {
+            _ = ready.wait_for(|it| *it) => {}
+            _ = given_up.wait_for(|it| *it) => {}
+        }
     }
 
     /// Its process, where it runs.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::lang::files::File;
-use crate::lang::go::testbed::{Fixture, deadline};
+use crate::lang::go::testbed::{Fixture, deadline, deadlines};
 use crate::lang::go::{quick, syntax};
 use crate::model::{Diagnostic, FileEdit, Judgement, Language, Severity};
 use crate::text::testing::Dice;
@@ -193,12 +193,12 @@ impl Fixture {
     /// By the checker alone.
     async fn judge_quickly(&self, edits: &[FileEdit]) -> Option<Judgement> {
         let view = self.go.view(self.files.clone());
-        quick::alone(&view.session, self.files.clone(), edits, view.generation.unwrap(), deadline()).await
+        quick::alone(&view.session, self.files.clone(), edits, view.generation.unwrap(), deadlines()).await
     }
 
     async fn all_errors(&self) -> BTreeSet<Told> {
         let view = self.go.view(self.files.clone());
-        let found = view.diagnostics(&[], deadline()).await.unwrap();
+        let found = view.diagnostics(&[], deadlines()).await.unwrap();
         assert!(found.coverage.complete, "{:?}", found.coverage);
         told(&found.value)
     }
@@ -318,7 +318,7 @@ async fn without_the_checker_gopls_answers() {
     let pid = view.session.checker.pid().unwrap();
     let killed = Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
     assert!(killed.success());
-    let judgement = fixture.go.judge(&view, std::slice::from_ref(&edit), deadline()).await.unwrap();
+    let judgement = fixture.go.judge(&view, std::slice::from_ref(&edit), deadlines()).await.unwrap();
     assert_eq!(told(&judgement.new), told(&slow.new));
     // And another one comes.
     let mut ready = view.session.checker.ready.subscribe();

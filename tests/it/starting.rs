@@ -1,0 +1,104 @@
+//! The first minutes: what is being built or loaded holds no answer, each says what it lacks, and ready is ready.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::read::GO;
+use crate::support::{Home, RUST, Server};
+
+/// What an answer may take that waits for a third of a second: a machine may be busy, but not as long as a build takes.
+const SOON: Duration = Duration::from_secs(15);
+const WAIT_MS: u64 = 300;
+
+/// A `go` that builds and installs nothing as long as the home is there; else the real one.
+fn go_that_builds_for_ever(home: &Home) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    let real = std::env::split_paths(&path).map(|it| it.join("go")).find(|it| it.is_file()).expect("Go is installed");
+    let tools = home.path().join("tools");
+    fs::create_dir(&tools).unwrap();
+    let script = format!(
+        "#!/bin/sh\ncase \"$1\" in\ninstall|build) while [ -d '{}' ]; do sleep 0.1; done; exit 1;;\nesac\nexec '{}' \"$@\"\n",
+        home.root().display(),
+        real.display()
+    );
+    fs::write(tools.join("go"), script).unwrap();
+    fs::set_permissions(tools.join("go"), fs::Permissions::from_mode(0o755)).unwrap();
+    let system = ["/usr/bin", "/bin"].map(PathBuf::from);
+    std::env::join_paths([tools].into_iter().chain(system)).unwrap().into()
+}
+
+/// An answer that came soon, and says that it is not whole.
+fn soon(ask: impl FnOnce() -> (u16, Value)) -> Value {
+    let begun = Instant::now();
+    let (status, reply) = ask();
+    assert!(begun.elapsed() < SOON, "{:?}: {reply}", begun.elapsed());
+    assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(false)), "{reply}");
+    let missing = reply["meta"]["missing"].as_array().unwrap();
+    assert!(missing.iter().any(|it| it["code"] == "indexing"), "{reply}");
+    reply
+}
+
+#[test]
+fn what_is_being_built_holds_no_answer() {
+    let home = Home::with(GO);
+    let (path, cache) = (go_that_builds_for_ever(&home), home.path().join("cache"));
+    let server = home.serve_with(&["--trust"], &[("PATH", &path), ("XDG_CACHE_HOME", &cache)]);
+    let (_, status) = server.get("/v1/status");
+    assert_eq!(status["workspaces"][0]["state"], "starting", "{status}");
+
+    let opened = soon(|| server.post("/v1/open", &json!({"file": "greet.go", "wait_ms": WAIT_MS})));
+    assert_eq!(opened["symbols"].as_array().unwrap().len(), 3, "{opened}");
+    assert_eq!(opened["upstream"][0]["package"], "strings", "{opened}");
+    let at_once = soon(|| server.post("/v1/open", &json!({"file": "greet.go", "wait_ms": 0})));
+    assert_eq!(at_once["upstream"], opened["upstream"]);
+
+    let usages = soon(|| server.get(&format!("/v1/usages?symbol=Greeter.Greet&wait_ms={WAIT_MS}")));
+    assert_eq!(usages["possible"].as_array().unwrap().len(), 3, "{usages}");
+    let described = soon(|| server.post("/v1/describe", &json!({"symbol": "Greeter.Greet", "wait_ms": WAIT_MS})));
+    assert!(described["source"].as_str().unwrap().contains("return g.Prefix + name"), "{described}");
+    soon(|| server.get(&format!("/v1/diagnostics?wait_ms={WAIT_MS}")));
+
+    let edit = json!({"file": "greet.go", "search_context": "Greet(name string)", "replacement": "Greet()",
+        "dry_run": true, "wait_ms": WAIT_MS});
+    let dry = soon(|| server.post("/v1/edit", &edit));
+    assert_eq!(dry["impact"]["broken"], json!([]), "{dry}");
+    assert!(dry["impact"]["unchecked"].as_array().unwrap().iter().any(|it| it["code"] == "indexing"), "{dry}");
+    // What is not found may be in what is not there yet.
+    let begun = Instant::now();
+    let (status, miss) = server.get(&format!("/v1/usages?symbol=strings.NoSuch&wait_ms={WAIT_MS}"));
+    assert!(begun.elapsed() < SOON && status >= 400, "{miss}");
+    assert_eq!(miss["meta"]["complete"], false, "{miss}");
+}
+
+#[test]
+fn ready_is_ready() {
+    for (files, file) in [(RUST, "src/lib.rs"), (GO, "greet.go")] {
+        let server = Server::on(files);
+        server.wait_ready();
+        // Nothing is waited for.
+        let (_, opened) = server.post("/v1/open", &json!({"file": file, "wait_ms": 0}));
+        assert_eq!(opened["meta"]["complete"], true, "{opened}");
+        let counted = |it: &Value| it["usages"]["total"].is_u64();
+        let mut items = opened["symbols"].as_array().unwrap().iter().filter(|it| it["kind"] != "module");
+        assert!(items.all(counted), "{opened}");
+        assert!(!opened["downstream"].as_array().unwrap().is_empty(), "{opened}");
+        let (_, status) = server.get("/v1/status");
+        assert_eq!(status["workspaces"][0]["state"], "ready", "{status}");
+    }
+}
+
+#[test]
+fn the_configured_limit_reaches_the_processes_of_go() {
+    let files: Vec<_> = GO.iter().copied().chain([("semdex.toml", "[go]\nmemory_limit = \"700MiB\"\n")]).collect();
+    let server = Server::on(&files);
+    server.wait_ready();
+    let (_, status) = server.get("/v1/status");
+    let pid = status["workspaces"][0]["engines"][0]["pid"].as_u64().unwrap();
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap();
+    let wanted = format!("GOMEMLIMIT={}", 700 << 20);
+    assert!(environment.split(|it| *it == 0).any(|it| it == wanted.as_bytes()), "{wanted}");
+}
