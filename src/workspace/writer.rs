@@ -1,6 +1,8 @@
 //! The writer: the one thread that owns all mutable state of a workspace. It handles one event after the other, and
 //! before it hands out a view it has seen every change on the disk that was made before.
 
+mod trust;
+
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -317,26 +319,6 @@ impl Writer {
             };
             self.go = Some(Go::start(config, self.files.clone()));
         }
-    }
-
-    /// Loads all anew as the owner of the workspace wants it. Where the trust is gone, what runs is ended first.
-    fn set_trust(&mut self, trusted: bool) {
-        if trusted == self.trusted {
-            return;
-        }
-        tracing::info!(trusted, "the owner's trust has changed");
-        self.trusted = trusted;
-        self.settings =
-            self.config.settings(&self.root, trusted).unwrap_or_else(|_| self.config.user_settings(trusted));
-        if let Some(rust) = &mut self.rust {
-            rust.set_trust(trusted, self.settings.rust.build_scripts, self.settings.rust.proc_macros);
-            self.reload_rust();
-        }
-        if let Some(go) = self.go.take() {
-            self.runtime.spawn(async move { go.shutdown().await });
-            self.start_engines();
-        }
-        self.publish();
     }
 
     fn reload_rust(&mut self) {

@@ -1,0 +1,25 @@
+//! What changes when the owner of a workspace begins to trust it, or trusts it no more.
+
+use super::Writer;
+
+impl Writer {
+    /// Loads all anew as the owner of the workspace wants it. Where the trust is gone, what runs is ended first.
+    pub(super) fn set_trust(&mut self, trusted: bool) {
+        if trusted == self.trusted {
+            return;
+        }
+        tracing::info!(trusted, "the owner's trust has changed");
+        self.trusted = trusted;
+        self.settings =
+            self.config.settings(&self.root, trusted).unwrap_or_else(|_| self.config.user_settings(trusted));
+        if let Some(rust) = &mut self.rust {
+            rust.set_trust(trusted, self.settings.rust.build_scripts, self.settings.rust.proc_macros);
+            self.reload_rust();
+        }
+        if let Some(go) = self.go.take() {
+            self.runtime.spawn(async move { go.shutdown().await });
+            self.start_engines();
+        }
+        self.publish();
+    }
+}
