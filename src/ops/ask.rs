@@ -219,22 +219,30 @@ pub(super) fn check_query(query: &SymbolQuery) -> Result<()> {
     Ok(())
 }
 
+/// The language that a name's form tells.
+fn language_by_name(name: &str) -> Option<Language> {
+    // `fn@krate::f`, `a.go#2@import/path.init`: what stands before tells things apart, and is no path. What stands
+    // behind `syn@1.0.109` is a version.
+    let (is_versioned, path) = match name.split_once('@') {
+        Some((_, rest)) => (rest.starts_with(|it: char| it.is_ascii_digit()), rest),
+        None => (false, name),
+    };
+    if is_versioned || path.contains("::") || path.contains('<') || path.ends_with('!') {
+        Some(Language::Rust)
+    } else if path.contains('/') || path.contains('.') {
+        Some(Language::Go)
+    } else {
+        None
+    }
+}
+
 /// Which engines a symbol's name may be for, the likelier first.
 pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<Language> {
     let open = workspace.status().languages;
     let by_file = query.file.as_deref().and_then(Language::of);
-    let by_name = |name: &str| {
-        // `fn@krate::f`, `a.go#2@import/path.init`: what stands before tells things apart, and is no path.
-        let path = name.split_once('@').map_or(name, |(_, path)| path);
-        if path.contains("::") || path.contains('<') || path.ends_with('!') {
-            Some(Language::Rust)
-        } else if path.contains('/') || path.contains('.') {
-            Some(Language::Go)
-        } else {
-            None
-        }
-    };
-    let told = by_file.or_else(|| by_name(&query.symbol)).or_else(|| query.package.as_deref().and_then(by_name));
+    let told = by_file
+        .or_else(|| language_by_name(&query.symbol))
+        .or_else(|| query.package.as_deref().and_then(language_by_name));
     match told {
         Some(language) => vec![language],
         None if open.is_empty() => vec![Language::Rust],
@@ -318,4 +326,28 @@ pub(super) fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<Symb
 pub(super) fn not_indexed(language: Language) -> Missing {
     let detail = "the index is being built: this is what the text alone says; ask again, or give `wait_ms`";
     Missing::new(MissingCode::Indexing, language.name(), detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_its_language_by_its_form() {
+        for (name, language) in [
+            ("krate::f", Some(Language::Rust)),
+            ("syn@1.0.109", Some(Language::Rust)),
+            ("syn@1.0.109::Item", Some(Language::Rust)),
+            ("<T as Trait>", Some(Language::Rust)),
+            ("vec!", Some(Language::Rust)),
+            ("import/path.Type", Some(Language::Go)),
+            ("a.go#2@import/path.init", Some(Language::Go)),
+            ("Type.f", Some(Language::Go)),
+            ("f", None),
+            ("fn@f", None),
+        ] {
+            assert_eq!(language_by_name(name), language, "{name}");
+        }
+        assert!(check_name("symbol", "a\u{7}b").is_err() && check_name("symbol", &"x".repeat(9000)).is_err());
+    }
 }

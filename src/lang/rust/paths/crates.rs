@@ -5,6 +5,7 @@
 //! one has the plain name, others are `name@1.2.3`, as in Cargo's package specifications. A plain name is what the
 //! workspace's own members mean by it: a test target `tests/serde.rs` does not take it from the dependency.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ra_ap_hir::Crate;
@@ -32,8 +33,8 @@ pub(in crate::lang::rust) struct CrateNames {
 struct Called {
     krate: Crate,
     forms: Vec<String>,
-    /// Who of equals has the shorter form.
-    rank: (u8, String),
+    /// Who of equals has the shorter form: what more members depend on, then by the name of the file.
+    rank: (u8, Reverse<usize>, String),
 }
 
 impl<'db> Context<'db> {
@@ -78,14 +79,15 @@ impl<'db> Context<'db> {
         let all = Crate::all(db);
         let local = all.iter().filter(|it| it.origin(db).is_local());
         let mut names = CrateNames::default();
+        let mut near: HashMap<Crate, usize> = HashMap::new();
         for dependency in local.flat_map(|it| it.dependencies(db)) {
             let name = plain_name(dependency.name.as_str()).to_owned();
+            *near.entry(dependency.krate).or_default() += 1;
             let same = names.by_dependency.entry(name).or_default();
             if !same.contains(&dependency.krate) {
                 same.push(dependency.krate);
             }
         }
-        let near: HashSet<Crate> = names.by_dependency.values().flatten().copied().collect();
         let mut shared: BTreeMap<String, Vec<Crate>> = BTreeMap::new();
         for krate in all {
             let name = krate
@@ -101,7 +103,7 @@ impl<'db> Context<'db> {
             let is_plain = is_alone && !is_dependency && !name.starts_with("build_script_");
             let mut group: Vec<Called> = Vec::new();
             for krate in crates {
-                let mut called = self.called(krate, &name, is_plain, near.contains(&krate));
+                let mut called = self.called(krate, &name, is_plain, near.get(&krate).copied().unwrap_or_default());
                 // A member may have given the name to another crate.
                 let is_others = names.by_dependency.get(&name).is_some_and(|it| !it.contains(&krate));
                 if is_others && foreign(&krate) && called.forms.len() > 1 {
@@ -133,12 +135,12 @@ impl<'db> Context<'db> {
         names
     }
 
-    fn called(&self, krate: Crate, name: &str, is_plain: bool, is_near: bool) -> Called {
+    fn called(&self, krate: Crate, name: &str, is_plain: bool, dependents: usize) -> Called {
         let db = self.db;
         let root = self.name_of(krate.root_file(db)).unwrap_or_default();
         match krate.origin(db) {
             CrateOrigin::Local { .. } if is_plain => {
-                Called { krate, forms: vec![name.to_owned()], rank: (LIBRARY, root) }
+                Called { krate, forms: vec![name.to_owned()], rank: (LIBRARY, Reverse(0), root) }
             }
             CrateOrigin::Local { .. } => {
                 let env = krate.base().env(db);
@@ -150,16 +152,20 @@ impl<'db> Context<'db> {
                     kind => vec![format!("{kind}@{name}"), format!("{kind}@{package}/{name}")],
                 };
                 let rank = if kind == "lib" { LIBRARY } else { OTHER_TARGET };
-                Called { krate, forms, rank: (rank, root) }
+                Called { krate, forms, rank: (rank, Reverse(dependents), root) }
             }
             origin => {
                 let version = krate.version(db).map(|it| format!("{name}@{it}"));
                 let rank = match origin {
-                    _ if is_near => OTHER_TARGET + 1,
+                    _ if dependents > 0 => OTHER_TARGET + 1,
                     CrateOrigin::Lang(_) => OTHER_TARGET + 2,
                     _ => OTHER_TARGET + 3,
                 };
-                Called { krate, forms: std::iter::once(name.to_owned()).chain(version).collect(), rank: (rank, root) }
+                Called {
+                    krate,
+                    forms: std::iter::once(name.to_owned()).chain(version).collect(),
+                    rank: (rank, Reverse(dependents), root),
+                }
             }
         }
     }
