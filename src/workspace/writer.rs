@@ -321,14 +321,6 @@ impl Writer {
         }
     }
 
-    fn reload_rust(&mut self) {
-        let inbox = self.inbox.clone();
-        if let Some(rust) = &mut self.rust {
-            // The loader may wait for its turn: it is no request that could be told to come back.
-            rust.reload(&self.files, move |step| drop(inbox.send(Event::RustLoaded(Box::new(step)))));
-        }
-    }
-
     fn run(&mut self, events: &Receiver<Event>) {
         let mut last = Instant::now();
         loop {

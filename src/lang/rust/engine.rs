@@ -1,6 +1,8 @@
 //! The engine as its owner, the workspace's writer, sees it: the analysis host, the virtual files and what was
 //! loaded. One thread owns it; readers get a [`View`].
 
+mod trust;
+
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -257,27 +259,6 @@ impl Rust {
         if let Err(error) = std::thread::Builder::new().name("rust-load".to_owned()).spawn(run) {
             tracing::error!(%error, "no thread for loading manifests");
         }
-    }
-
-    /// To be followed by a reload. What code of the workspace made is gone at once where it is trusted no more, and so
-    /// are the programs that run it.
-    pub fn set_trust(&mut self, trusted: bool, build_scripts: bool, proc_macros: bool) {
-        self.superseded.store(true, Ordering::Relaxed);
-        (self.config.trusted, self.config.build_scripts, self.config.proc_macros) =
-            (trusted, build_scripts, proc_macros);
-        if trusted {
-            return;
-        }
-        self.macros = MacroTable::default();
-        for workspace in Arc::make_mut(&mut self.workspaces) {
-            workspace.set_build_scripts(Default::default());
-        }
-        self.second.note_graph();
-        self.flush(Some(self.graph()));
-        self.primed = false;
-        self.is_indexed = false;
-        self.is_complete = false;
-        self.index.forget_crates();
     }
 
     /// Takes a finished step over. Answers with the directories outside the root that are to be watched; `None`

@@ -1,6 +1,6 @@
-//! What changes when the owner of a workspace begins to trust it, or trusts it no more.
+//! Loading Rust anew: after changes that Cargo would heed, and when the owner's trust changes.
 
-use super::Writer;
+use super::{Event, Writer};
 
 impl Writer {
     /// Loads all anew as the owner of the workspace wants it. Where the trust is gone, what runs is ended first.
@@ -21,5 +21,13 @@ impl Writer {
             self.start_engines();
         }
         self.publish();
+    }
+
+    pub(super) fn reload_rust(&mut self) {
+        let inbox = self.inbox.clone();
+        if let Some(rust) = &mut self.rust {
+            // The loader may wait for its turn: it is no request that could be told to come back.
+            rust.reload(&self.files, move |step| drop(inbox.send(Event::RustLoaded(Box::new(step)))));
+        }
     }
 }
