@@ -4,6 +4,7 @@ pub mod api;
 pub mod beneath;
 pub mod cli;
 pub mod config;
+pub mod fault;
 pub mod lang;
 pub mod lsp;
 pub mod model;

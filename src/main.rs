@@ -33,6 +33,9 @@ const LEFTOVERS: Duration = Duration::from_secs(2);
 /// How often the owner's decisions about trust are read anew.
 const TRUST_PACE: Duration = Duration::from_secs(1);
 
+/// All that is done at the end takes no longer than this; what stands still then ends with the process.
+const END: Duration = Duration::from_secs(50);
+
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
@@ -99,8 +102,7 @@ async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure
     let announcement = announcement(&listener, &config, token.as_ref())?;
 
     let stop = CancellationToken::new();
-    let signals = Signals::new()?;
-    tokio::spawn(signals.heed(stop.clone()));
+    heed_signals(stop.clone())?;
     let pulse = Pulse::new();
     if let Some(minutes) = serve.idle_exit {
         tokio::spawn(stop_when_still(pulse.clone(), Duration::from_secs(minutes * 60), stop.clone()));
@@ -180,6 +182,17 @@ fn announce(announcement: &Announcement) -> Result<(), Failure> {
     Ok(output.flush()?)
 }
 
+/// Signals are heeded by a thread of its own, so that they are heard whatever the others wait for.
+fn heed_signals(stop: CancellationToken) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let signals = {
+        let _inside = runtime.enter();
+        Signals::new()?
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || runtime.block_on(signals.heed(stop)))?;
+    Ok(())
+}
+
 /// What a user or a supervisor ends a server with.
 struct Signals {
     interrupt: Signal,
@@ -196,8 +209,14 @@ impl Signals {
         self.next().await;
         tracing::info!("stopping: what is in flight is answered; another signal ends it at once");
         stop.cancel();
-        self.next().await;
-        std::process::exit(INTERRUPTED);
+        let code = tokio::select! {
+            () = self.next() => INTERRUPTED,
+            () = tokio::time::sleep(END) => {
+                tracing::error!("not all came to its end within {END:?}: it is left as it is");
+                FAILED.into()
+            }
+        };
+        std::process::exit(code);
     }
 
     async fn next(&mut self) {

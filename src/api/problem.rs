@@ -222,7 +222,7 @@ const FILE: &[Code] =
 const SYMBOL: &[Code] = &[Code::UnknownSymbol, Code::UnknownPackage, Code::AmbiguousSymbol];
 const CHANGE: &[Code] =
     &[Code::HashMismatch, Code::AlreadyExists, Code::Conflict, Code::WouldBreak, Code::InvalidContent, Code::DiskFull];
-const OVERLAY: &[Code] = &[Code::InvalidContent, Code::NotReady];
+const OVERLAY: &[Code] = &[Code::InvalidContent, Code::NotReady, Code::Timeout];
 const UNDO: &[Code] = &[Code::UnknownChange, Code::HashMismatch, Code::Conflict, Code::DiskFull];
 const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous];
 const RENAME: &[Code] = &[Code::RenameRefused];

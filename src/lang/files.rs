@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::lang::sound;
 use crate::model::{Language, Outline};
 use crate::text::lines::LineIndex;
 use crate::text::words::WordTable;
@@ -76,7 +77,7 @@ impl File {
 /// A text that is planned, judged and told of is parsed once, though each makes a file of it.
 fn recent_outline(language: Language, hash: blake3::Hash, parse: impl FnOnce() -> Outline) -> Arc<Outline> {
     static RECENT: Mutex<VecDeque<(Language, blake3::Hash, Arc<Outline>)>> = Mutex::new(VecDeque::new());
-    let recent = || RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let recent = || sound::lock(&RECENT);
     if let Some((.., outline)) = recent().iter().find(|it| (it.0, it.1) == (language, hash)) {
         return outline.clone();
     }

@@ -9,8 +9,10 @@ pub mod go;
 pub mod memory;
 pub mod process_group;
 pub mod rank;
+pub mod retries;
 pub mod rust;
 pub mod search_path;
+pub mod sound;
 pub mod view;
 
 use std::sync::Arc;
@@ -66,6 +68,22 @@ pub struct EngineStatus {
     pub missing: Vec<Missing>,
     /// Its answers are quick, be all that it works out in the background there or not.
     pub warm: bool,
+}
+
+/// How work in the background came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    Finished,
+    /// A change came between.
+    Stopped,
+    /// It panicked.
+    Failed,
+}
+
+/// What a panic said.
+pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())
 }
 
 /// A planned text in another form: with its imports put right, or as its language's formatter has it.

@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use super::{Deadlines, Result, Stop, go, rank, rust};
+use crate::fault;
 use crate::model::{
     Answer, Calls, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Renaming,
     Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
@@ -198,6 +199,10 @@ impl View {
 
 /// Analysis never runs on a thread that serves requests.
 async fn blocking<T: Send + 'static>(question: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    let question = || {
+        fault::point("rust.question");
+        question()
+    };
     match tokio::task::spawn_blocking(question).await {
         Ok(answer) => answer,
         Err(error) if error.is_panic() => {

@@ -128,6 +128,15 @@ impl Shared {
     }
 }
 
+/// The connection ends with the task that holds this, be it by a panic.
+struct EndsWith(Arc<Shared>);
+
+impl Drop for EndsWith {
+    fn drop(&mut self) {
+        self.0.close("the connection's task has ended");
+    }
+}
+
 impl Client {
     /// Starts to speak over two streams. Call it within a tokio runtime.
     pub fn start(
@@ -143,10 +152,17 @@ impl Client {
             waiting: Mutex::new(Waiting::Open(HashMap::new())),
             closed: watch::Sender::new(None),
         });
-        tokio::spawn(write(writer, queue, replies, shared.clone()));
         tokio::spawn({
             let shared = shared.clone();
             async move {
+                let _end = EndsWith(shared.clone());
+                write(writer, queue, replies, shared.clone()).await;
+            }
+        });
+        tokio::spawn({
+            let shared = shared.clone();
+            async move {
+                let _end = EndsWith(shared.clone());
                 let mut closed = shared.closed.subscribe();
                 let reason = tokio::select! {
                     reason = read(reader, &hooks, &reply, &shared) => reason,
@@ -156,6 +172,11 @@ impl Client {
             }
         });
         Client { outgoing, shared }
+    }
+
+    /// Ends the connection: all that wait are told why.
+    pub fn close(&self, reason: &str) {
+        self.shared.close(reason);
     }
 
     /// Resolves when the connection has ended, with the reason.

@@ -151,7 +151,7 @@ where
             reject_if_broken: mode.on_break == OnBreak::Reject,
             judged,
         };
-        match workspace.change(change).await {
+        match workspace.change(change, asked.needs(None, true).deadline).await {
             Ok(outcome) => {
                 let mut reply = finish(workspace, &plan, outcome)?;
                 validate::suggest(workspace, asked, &plan, &mut reply.value.validation).await;

@@ -111,12 +111,13 @@ async fn tidy_go(workspace: &Workspace, asked: &Ask, edits: &[FileEdit], wanted:
 
 async fn imports_of_rust(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> Result<Vec<Tidied>, Stop> {
     // Whoever holds the view keeps the writer from answering.
-    let settled = workspace.snapshot(asked.needs(Some(Language::Rust), true)).await?.settled;
+    let needs = asked.needs(Some(Language::Rust), true);
+    let settled = workspace.snapshot(needs).await?.settled;
     if !settled {
         let why = "its imports were not touched: the Cargo workspace is being loaded; give a longer `wait_ms`";
         return Ok(noted(edits, Language::Rust, why));
     }
-    Ok(workspace.fix_imports(edits.to_vec()).await?)
+    Ok(workspace.fix_imports(edits.to_vec(), needs.deadline.max(Instant::now() + PATIENCE)).await?)
 }
 
 async fn format_rust(workspace: &Workspace, files: &Arc<Files>, edits: &[FileEdit]) -> Vec<Tidied> {

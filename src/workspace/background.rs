@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::engines::RustNews;
 use super::writer::{Event, Writer};
 use crate::lang::rust::engine::Rust;
 
@@ -11,33 +12,32 @@ const GARBAGE_AFTER: Duration = Duration::from_secs(30);
 impl Writer {
     pub(super) fn idle(&mut self, quiet: Duration) {
         let Some(rust) = &mut self.rust else { return };
+        let (inbox, life, files) = (self.inbox.clone(), self.rust_lives.number(), self.files.clone());
         if rust.needs_priming() && !self.is_priming {
-            self.is_priming = true;
-            let inbox = self.inbox.clone();
-            rust.prime(move |finished| drop(inbox.send(Event::RustPrimed(finished))));
+            let tell = move |ended| drop(inbox.send(Event::Rust(life, RustNews::Primed(ended))));
+            self.is_priming = self.with_rust(|it| it.prime(tell)).unwrap_or_default();
         } else if self.has_garbage && quiet > GARBAGE_AFTER {
-            self.has_garbage = !rust.collect_garbage();
+            self.has_garbage = !self.with_rust(Rust::collect_garbage).unwrap_or(true);
         } else if self.is_full {
-            self.is_full = !rust.evict();
+            self.is_full = !self.with_rust(Rust::evict).unwrap_or(true);
         } else if rust.needs_second() {
-            let inbox = self.inbox.clone();
-            rust.make_second(self.files.clone(), move |made| drop(inbox.send(Event::RustSecond(Box::new(made)))));
+            let tell = move |made| drop(inbox.send(Event::Rust(life, RustNews::Second(Box::new(made)))));
+            self.with_rust(|it| it.make_second(files, tell));
         }
     }
 
     pub(super) fn is_second_behind(&self) -> bool {
-        self.rust.as_ref().is_some_and(Rust::is_second_behind)
+        self.rust.as_ref().is_some_and(|it| it.is_second_behind())
     }
 
     pub(super) fn needs_indexing(&self) -> bool {
-        !self.is_indexing && !self.is_priming && self.rust.as_ref().is_some_and(Rust::needs_indexing)
+        !self.is_indexing && !self.is_priming && self.rust.as_ref().is_some_and(|it| it.needs_indexing())
     }
 
     pub(super) fn index(&mut self) {
-        let Some(rust) = &mut self.rust else { return };
-        self.is_indexing = true;
         self.has_garbage = true;
-        let inbox = self.inbox.clone();
-        rust.index(self.files.clone(), move |finished| drop(inbox.send(Event::RustIndexed(finished))));
+        let (inbox, life, files) = (self.inbox.clone(), self.rust_lives.number(), self.files.clone());
+        let tell = move |ended| drop(inbox.send(Event::Rust(life, RustNews::Indexed(ended))));
+        self.is_indexing = self.with_rust(|it| it.index(files, tell)).unwrap_or_default();
     }
 }

@@ -169,9 +169,14 @@ impl Writer {
 
     fn tree_of(&self, path: &Path) -> Tree {
         match self.outside_roots.iter().find(|it| path.starts_with(it)) {
-            Some(root) => Tree::named(root.clone(), self.disk.tree().forbidden().clone()),
+            Some(root) => self.outside_tree(root),
             None => self.disk.tree().clone(),
         }
+    }
+
+    /// Sources of a path dependency outside the root.
+    pub(super) fn outside_tree(&self, root: &Path) -> Tree {
+        Tree::named(root.to_path_buf(), self.disk.tree().forbidden().clone())
     }
 }
 

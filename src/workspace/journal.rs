@@ -15,7 +15,8 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -24,12 +25,16 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::change::Cause;
 use crate::config::JournalBounds;
+use crate::fault;
+use crate::lang::retries::Retries;
 use crate::model::{Code, Error, Result};
 use store::{Store, milliseconds};
 
 /// Jobs that may wait at once. Every change waits for its own, so there are never more than there are workspaces and
 /// readers.
 const JOBS: usize = 1024;
+/// How long whoever reads, or waits for what was noted, waits.
+const READ: Duration = Duration::from_secs(10);
 /// After so long without a job what is outstanding is written, and what is too old is dropped.
 const IDLE: Duration = Duration::from_millis(50);
 
@@ -127,7 +132,7 @@ impl Journal {
     pub fn new(state_dir: &Path, bounds: JournalBounds) -> Journal {
         let (jobs, inbox) = mpsc::channel(JOBS);
         let directory = state_dir.to_path_buf();
-        let spawned = thread::Builder::new().name("journal".to_owned()).spawn(move || run(directory, bounds, inbox));
+        let spawned = thread::Builder::new().name("journal".to_owned()).spawn(move || run(&directory, bounds, inbox));
         if let Err(error) = spawned {
             tracing::error!(%error, "no thread for the journal: no change can be made");
         }
@@ -176,35 +181,45 @@ impl Journal {
         let (reply, answer) = crossbeam_channel::bounded(1);
         self.jobs.try_send(job(reply)).map_err(|_| gone())?;
         answer.recv_timeout(deadline).map_err(|error| match error {
-            crossbeam_channel::RecvTimeoutError::Timeout => {
-                Error::new(Code::Busy, format!("the journal did not answer within {deadline:?}: try again"))
-            }
+            crossbeam_channel::RecvTimeoutError::Timeout => late(deadline),
             crossbeam_channel::RecvTimeoutError::Disconnected => gone(),
         })?
     }
 
     async fn ask<T>(&self, job: impl FnOnce(oneshot::Sender<T>) -> Job) -> Result<T> {
         let (reply, answer) = oneshot::channel();
-        self.jobs.send(job(reply)).await.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())
+        let asked = async {
+            self.jobs.send(job(reply)).await.map_err(|_| gone())?;
+            answer.await.map_err(|_| gone())
+        };
+        tokio::time::timeout(READ, asked).await.unwrap_or_else(|_| Err(late(READ)))
     }
 }
 
 fn gone() -> Error {
-    Error::new(Code::Internal, "the journal's thread has ended: restart the server")
+    Error::new(Code::Internal, "the journal met a fault, which is in the log, and is opened anew: try again")
 }
 
-/// Serves the handles until the last is gone.
-fn run(directory: PathBuf, bounds: JournalBounds, mut inbox: mpsc::Receiver<Job>) {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            tracing::error!(%error, "no runtime for the journal: no change can be made");
-            return;
-        }
-    };
+fn late(deadline: Duration) -> Error {
+    Error::new(Code::Busy, format!("the journal did not answer within {deadline:?}: try again"))
+}
+
+/// Serves the handles until the last is gone. A panic costs the job at hand: the database is opened anew.
+fn run(directory: &Path, bounds: JournalBounds, mut inbox: mpsc::Receiver<Job>) {
+    let mut retries = Retries::default();
+    let mut store = Store::new(directory, bounds);
+    while !matches!(catch_unwind(AssertUnwindSafe(|| serve_all(&mut store, &mut inbox))), Ok(Ok(()))) {
+        store.reopen();
+        let pause = retries.failed();
+        tracing::error!(?pause, "the journal failed and is opened anew");
+        thread::sleep(pause);
+    }
+}
+
+fn serve_all(store: &mut Store, inbox: &mut mpsc::Receiver<Job>) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.inspect_err(|error| tracing::error!(%error, "no runtime for the journal"))?;
     runtime.block_on(async move {
-        let mut store = Store::new(&directory, bounds);
         loop {
             let job = match tokio::time::timeout(IDLE, inbox.recv()).await {
                 Ok(Some(job)) => job,
@@ -218,15 +233,19 @@ fn run(directory: PathBuf, bounds: JournalBounds, mut inbox: mpsc::Receiver<Job>
                     }
                 }
             };
-            serve(&mut store, job).await;
+            serve(store, job).await;
         }
         store.rest().await;
         store.close().await;
     });
+    Ok(())
 }
 
 /// Whoever has gone meanwhile is not told.
 async fn serve(store: &mut Store, job: Job) {
+    if !matches!(job, Job::Settle(..)) {
+        fault::point("journal.job");
+    }
     match job {
         Job::Begin(entry, reply) => drop(reply.send(store.begin(*entry).await)),
         Job::Settle(id, verdict) => store.settle(id, verdict),

@@ -1,9 +1,11 @@
 //! A workspace: one writer that owns all mutable state, and immutable snapshots for readers.
 
 mod background;
+mod busy;
 pub mod change;
 mod compare;
 pub mod disk;
+mod engines;
 pub mod journal;
 mod memo;
 mod outside;
@@ -11,20 +13,23 @@ pub mod overlays;
 mod propose;
 pub mod registry;
 mod repair;
+mod supervise;
 mod turn;
 pub mod watch;
 mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch as channel};
 
 use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress, Tidied, go, rust};
-use crate::model::{Code, Coverage, Error, FileEdit, Language, Meta, Missing, Result, Revision, State};
+use crate::model::{Code, Coverage, Error, FileEdit, Language, Meta, Missing, MissingCode, Result, Revision, State};
 
+use busy::Busy;
 pub use change::{Cause, Change, Hashes, Outcome, Undone};
 use disk::Disk;
 use journal::{Entry, Found, Journal};
@@ -32,6 +37,15 @@ use memo::Memo;
 use overlays::{Overlay, Overlays, Put, Shown};
 pub use registry::Workspaces;
 use writer::{Event, Inbox};
+
+/// A question waits so long for its turn where it does not say that it waits longer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A change may take so long, wait and judgement included, where it does not say that it waits longer.
+const CHANGE_PATIENCE: Duration = Duration::from_secs(30);
+/// A writer that does not come to an end in this time is left to the end of the process.
+const CLOSING: Duration = Duration::from_secs(5);
+/// Longer than this nothing takes that goes well.
+const STANDSTILL: Duration = Duration::from_secs(15);
 
 /// A cloneable handle on an open workspace.
 #[derive(Clone)]
@@ -47,6 +61,19 @@ struct Inner {
     journal: Journal,
     published: channel::Receiver<Published>,
     memo: Memo,
+    busy: Arc<Busy>,
+    closing: Arc<AtomicBool>,
+}
+
+/// How the writer is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// The text of the workspace is being read.
+    Starting,
+    Up,
+    /// It panicked.
+    Rebuilding,
+    Closed,
 }
 
 /// What the writer tells without being asked.
@@ -55,12 +82,13 @@ struct Published {
     revision: Revision,
     /// Whether code of the workspace may run.
     trusted: bool,
-    /// Whether the text of the workspace was read.
-    scanned: bool,
+    phase: Phase,
     /// Whether no load of Cargo workspaces is under way.
     rust_settled: bool,
     rust: Option<channel::Receiver<EngineStatus>>,
     go: Option<go::Go>,
+    /// What is told of it while there is none.
+    go_down: Option<channel::Receiver<EngineStatus>>,
     overlays: Arc<Overlays>,
     missing: Vec<Missing>,
 }
@@ -86,6 +114,8 @@ pub struct Snapshot {
     pub trusted: bool,
     /// Whether the language that was asked for has all that it can have.
     pub settled: bool,
+    /// Why there is no view of the language though there is code of it: its engine panicked.
+    pub lacks: Option<Missing>,
 }
 
 /// What `GET /v1/status` says of one workspace.
@@ -127,7 +157,9 @@ impl Workspace {
         let mut engines = Vec::new();
         engines.extend(published.rust.as_ref().map(|it| it.borrow().clone()));
         engines.extend(published.go.as_ref().map(|it| it.status().borrow().clone()));
+        engines.extend(published.go_down.as_ref().map(|it| it.borrow().clone()));
         let mut missing = published.missing.clone();
+        missing.extend(self.standstill(published.phase));
         for engine in &engines {
             missing.extend(engine.missing.iter().filter(|it| !published.missing.contains(it)).cloned());
         }
@@ -135,7 +167,7 @@ impl Workspace {
             id: self.inner.id.clone(),
             root: self.inner.root.clone(),
             languages: engines.iter().map(|it| it.language).collect(),
-            state: state(published.scanned, &engines),
+            state: self.state(published.phase, &engines),
             revision: published.revision,
             progress: engines.iter().find_map(|it| it.progress.clone()),
             engines,
@@ -149,18 +181,59 @@ impl Workspace {
         let status = self.status();
         let engines: Vec<EngineStatus> =
             status.engines.into_iter().filter(|it| language.is_none_or(|language| it.language == language)).collect();
-        let overlays = self.inner.published.borrow().overlays.keys().cloned().collect();
-        Meta { workspace: self.inner.id.clone(), revision, state: state(true, &engines), coverage, overlays }
+        let (phase, overlays) = {
+            let published = self.inner.published.borrow();
+            (published.phase, published.overlays.keys().cloned().collect())
+        };
+        // Whoever has an answer has seen the text.
+        let phase = if phase == Phase::Starting && revision.0 > 0 { Phase::Up } else { phase };
+        Meta { workspace: self.inner.id.clone(), revision, state: self.state(phase, &engines), coverage, overlays }
+    }
+
+    /// The least of what the engines have come to.
+    fn state(&self, phase: Phase, engines: &[EngineStatus]) -> State {
+        match phase {
+            Phase::Starting => State::Starting,
+            Phase::Rebuilding => State::Degraded,
+            _ if self.inner.busy.elapsed() > STANDSTILL => State::Degraded,
+            _ if engines.iter().any(|it| it.state == State::Degraded) => State::Degraded,
+            _ => engines.iter().map(|it| it.state).min().unwrap_or(State::Ready),
+        }
+    }
+
+    /// Why nothing is answered at the moment, where that is so.
+    fn standstill(&self, phase: Phase) -> Option<Missing> {
+        let busy = self.inner.busy.elapsed();
+        if phase == Phase::Rebuilding {
+            let detail = supervise::rebuilding().detail;
+            Some(Missing::new(MissingCode::EngineRestarting, "workspace", detail))
+        } else if busy > STANDSTILL {
+            let detail = format!(
+                "the workspace has been busy with one thing for {} s, and all else waits: a file system that does not \
+                 answer, perhaps, or a very large change",
+                busy.as_secs()
+            );
+            Some(Missing::new(MissingCode::Timeout, "workspace", detail))
+        } else {
+            None
+        }
     }
 
     /// A view of the workspace that holds every change made before this call, by anyone. Waits, as long as the needs
-    /// allow, for the index and for the revision that is asked for.
+    /// allow, for the index and for the revision that is asked for; for its turn a little longer.
     pub async fn snapshot(&self, needs: Needs) -> Result<Snapshot> {
         let mut published = self.inner.published.clone();
+        let until = needs.deadline.max(Instant::now() + PATIENCE);
         loop {
-            let (reply, answer) = oneshot::channel();
-            self.send(Event::Snapshot { language: needs.language, reply })?;
-            let snapshot = answer.await.map_err(|_| self.gone())??;
+            let asked = self.ask(until, |reply| Event::Snapshot { language: needs.language, reply }).await?;
+            let Some(snapshot) = asked else {
+                // The writer panicked over it, or over what came before it: once it is there again it is asked again.
+                let up = published.wait_for(|it| it.phase != Phase::Rebuilding);
+                if tokio::time::timeout_at(until.into(), up).await.is_err() {
+                    return Err(self.late());
+                }
+                continue;
+            };
             let reached = needs.min_revision.is_none_or(|wanted| snapshot.revision.0 >= wanted);
             if reached && (snapshot.settled || !needs.index) {
                 return Ok(snapshot);
@@ -196,10 +269,65 @@ impl Workspace {
     }
 
     async fn go_ready(&self) {
-        let go = self.inner.published.borrow().go.clone();
+        let mut published = self.inner.published.clone();
+        let Ok(go) = published.wait_for(|it| it.go.is_some()).await.map(|it| it.go.clone()) else { return };
         if let Some(go) = go {
             go.settled().await;
         }
+    }
+
+    /// Asks the writer. `None` where it panicked over that.
+    async fn ask<T>(
+        &self,
+        until: Instant,
+        event: impl FnOnce(oneshot::Sender<Result<T>>) -> Event,
+    ) -> Result<Option<T>> {
+        let (reply, answer) = oneshot::channel();
+        self.inner.inbox.send(event(reply))?;
+        match tokio::time::timeout_at(until.into(), answer).await {
+            Ok(Ok(answered)) => answered.map(Some).map_err(|it| self.with_meta(it)),
+            Ok(Err(_)) if self.inner.published.borrow().phase == Phase::Closed => Err(self.gone()),
+            Ok(Err(_)) => Ok(None),
+            Err(_) => Err(self.late()),
+        }
+    }
+
+    /// The same for what is not asked again, as it may have been done.
+    async fn ask_once<T>(&self, until: Instant, event: impl FnOnce(oneshot::Sender<Result<T>>) -> Event) -> Result<T> {
+        self.ask(until, event).await?.ok_or_else(|| {
+            let detail = "this request met a fault of semdex, which is in the log; the workspace is built anew. Whether \
+                          a change was made tells `GET /v1/changes`";
+            self.with_meta(Error::new(Code::Internal, detail))
+        })
+    }
+
+    /// The writer did not answer in time.
+    fn late(&self) -> Error {
+        // Not borrowed while `meta` borrows it too: whoever publishes in between would have both wait.
+        let phase = self.inner.published.borrow().phase;
+        self.with_meta(match phase {
+            Phase::Rebuilding => supervise::rebuilding(),
+            Phase::Starting => Error::new(Code::NotReady, "the workspace's files are being read: ask again"),
+            _ => {
+                let busy = self.inner.busy.elapsed().as_secs();
+                let detail =
+                    format!("the workspace has been busy with other things, with the last for {busy} s: ask again");
+                Error::new(Code::Timeout, detail)
+            }
+        })
+    }
+
+    /// An error that says why nothing could be known.
+    fn with_meta(&self, mut error: Error) -> Error {
+        let mut coverage = Coverage::default();
+        match error.code {
+            Code::NotReady => coverage.lacks(Missing::new(MissingCode::Indexing, "workspace", error.detail.as_str())),
+            Code::Timeout => coverage.lacks(Missing::new(MissingCode::Timeout, "workspace", error.detail.as_str())),
+            _ => return error,
+        }
+        let revision = self.inner.published.borrow().revision;
+        error.meta.get_or_insert_with(|| Box::new(self.meta(None, revision, coverage)));
+        error
     }
 
     pub fn memo(&self) -> &Memo {
@@ -221,18 +349,27 @@ impl Workspace {
         }
     }
 
-    /// Proposes a change to the writer, which makes it whole or not at all.
-    pub async fn change(&self, change: Change) -> Result<Outcome> {
-        let (reply, answer) = oneshot::channel();
-        self.send(Event::Change { change: Box::new(change), reply })?;
-        answer.await.map_err(|_| self.gone())?
+    /// Proposes a change to the writer, which makes it whole or not at all. Where it did not come to that by `until`, or
+    /// a little later, it is not made any more.
+    pub async fn change(&self, change: Change, until: Instant) -> Result<Outcome> {
+        let given_up = Arc::new(AtomicBool::new(false));
+        let event = |reply| Event::Change { change: Box::new(change), given_up: given_up.clone(), reply };
+        let answer = self.ask_once(until.max(Instant::now() + CHANGE_PATIENCE), event).await;
+        answer.map_err(|mut error| {
+            if error.code == Code::Timeout {
+                given_up.store(true, Ordering::Relaxed);
+                error.detail = format!(
+                    "{}; nothing was changed, unless it was being written in this very moment, which `GET /v1/changes` tells",
+                    error.detail
+                );
+            }
+            error
+        })
     }
 
     /// Planned texts of Rust with their imports put right, where that changes them. Nothing is changed.
-    pub async fn fix_imports(&self, edits: Vec<FileEdit>) -> Result<Vec<Tidied>> {
-        let (reply, answer) = oneshot::channel();
-        self.send(Event::FixImports { edits, reply })?;
-        answer.await.map_err(|_| self.gone())?
+    pub async fn fix_imports(&self, edits: Vec<FileEdit>, until: Instant) -> Result<Vec<Tidied>> {
+        self.ask_once(until, |reply| Event::FixImports { edits, reply }).await
     }
 
     /// Refuses what an overlay's owner does not want.
@@ -243,15 +380,12 @@ impl Workspace {
 
     /// Has content that is not on the disk stand before what is.
     pub async fn put_overlay(&self, put: Put) -> Result<Shown> {
-        let (reply, answer) = oneshot::channel();
-        self.send(Event::PutOverlay { put: Box::new(put), reply })?;
-        answer.await.map_err(|_| self.gone())?
+        self.ask_once(Instant::now() + PATIENCE, |reply| Event::PutOverlay { put: Box::new(put), reply }).await
     }
 
     pub async fn remove_overlay(&self, file: &str) -> Result<Shown> {
-        let (reply, answer) = oneshot::channel();
-        self.send(Event::RemoveOverlay { file: file.to_owned(), reply })?;
-        answer.await.map_err(|_| self.gone())?
+        let event = |reply| Event::RemoveOverlay { file: file.to_owned(), reply };
+        self.ask_once(Instant::now() + PATIENCE, event).await
     }
 
     /// Those that there are, in the order of their files' names.
@@ -266,9 +400,7 @@ impl Workspace {
     }
 
     async fn settle_journal(&self) -> Result<()> {
-        let (reply, answer) = oneshot::channel();
-        self.send(Event::Journal { reply })?;
-        answer.await.map_err(|_| self.gone())
+        self.ask_once(Instant::now() + CHANGE_PATIENCE, |reply| Event::Journal { reply }).await
     }
 
     /// The changes that were made, the newest first.
@@ -282,32 +414,24 @@ impl Workspace {
         self.inner.published.borrow().go.clone()
     }
 
+    /// Bounded in time, also where the writer stands still.
     async fn close(&self) {
+        // It looks at this before it takes the next thing up.
+        self.inner.closing.store(true, Ordering::Relaxed);
         let (reply, answer) = oneshot::channel();
-        if self.send(Event::Close { reply }).is_ok() {
-            let _ = answer.await;
+        if self.inner.inbox.send(Event::Close { reply }).is_ok() && tokio::time::timeout(CLOSING, answer).await.is_err()
+        {
+            tracing::warn!(
+                workspace = self.inner.id,
+                "the writer did not end within {CLOSING:?} and is left to itself"
+            );
         }
         if let Some(go) = self.go() {
             go.shutdown().await;
         }
     }
 
-    fn send(&self, event: Event) -> Result<()> {
-        self.inner.inbox.send(event)
-    }
-
     fn gone(&self) -> Error {
         Error::new(Code::UnknownWorkspace, format!("the workspace `{}` was closed meanwhile", self.inner.id))
     }
-}
-
-/// The least of what the engines have come to.
-fn state(scanned: bool, engines: &[EngineStatus]) -> State {
-    if !scanned {
-        return State::Starting;
-    }
-    if engines.iter().any(|it| it.state == State::Degraded) {
-        return State::Degraded;
-    }
-    engines.iter().map(|it| it.state).min().unwrap_or(State::Ready)
 }

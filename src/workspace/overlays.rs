@@ -41,7 +41,7 @@ pub struct Overlay {
     pub edits: Edits,
     /// Milliseconds since 1970.
     pub ends_at: i64,
-    bytes: usize,
+    text: Arc<str>,
     ends: Instant,
 }
 
@@ -97,7 +97,7 @@ impl Writer {
             let what = "Cargo reads it from the disk and would not see an overlay, so answers would be wrong: write it";
             return wrong(Code::InvalidContent, what);
         }
-        let others: usize = self.overlays.values().filter(|it| it.file != file).map(|it| it.bytes).sum();
+        let others: usize = self.overlays.values().filter(|it| it.file != file).map(|it| it.text.len()).sum();
         if others + put.content.len() > MOST_BYTES {
             return wrong(Code::TooLarge, "all overlays together may have 64 MiB: take others away first");
         }
@@ -108,7 +108,7 @@ impl Writer {
             hash: blake3::hash(text.as_bytes()),
             edits: put.edits,
             ends_at: journal::now().saturating_add(milliseconds),
-            bytes: text.len(),
+            text: text.clone(),
             ends: Instant::now() + put.lives,
         };
         let old = self.files.get(&file).cloned();
@@ -150,10 +150,23 @@ impl Writer {
         for edit in edits {
             if let (Some(overlay), Some(new)) = (overlays.get_mut(&edit.file), &edit.new) {
                 overlay.hash = blake3::hash(new.as_bytes());
-                overlay.bytes = new.len();
+                overlay.text = new.clone();
             }
         }
         self.apply(edits, after, Cause::Overlay);
+    }
+
+    /// Where a panic came between, each overlay is seen again, and nothing of those that are gone.
+    pub(super) fn show_overlays(&mut self) {
+        let overlays = self.overlays.clone();
+        for overlay in overlays.values() {
+            if self.files.get(&overlay.file).is_none_or(|it| !it.overlay || it.hash != overlay.hash) {
+                self.show(&overlay.file, Some(Arc::new(File::overlaid(overlay.file.as_str(), overlay.text.clone()))));
+            }
+        }
+        let is_gone = |it: &&Arc<File>| it.overlay && !overlays.contains_key(&*it.path);
+        let gone: Vec<String> = self.files.iter().filter(is_gone).map(|it| it.path.to_string()).collect();
+        gone.iter().for_each(|it| self.show_disk(it));
     }
 
     /// What the disk has of a file is seen again.

@@ -1,5 +1,6 @@
 //! How the writer makes a change: judged in memory, recorded in the journal, written to the disk, whole or not at all.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::change::{self, Change, Hashes, Outcome, Undone};
@@ -8,7 +9,9 @@ use super::journal::{self, Entry, EntryFile, Verdict};
 use super::overlays;
 use super::repair::mend;
 use super::writer::{Writer, texts};
+use crate::fault;
 use crate::lang::Tidied;
+use crate::lang::rust::judge::{is_unjudged, unjudged};
 use crate::model::{Code, Error, FileEdit, Help, Judgement, Language, Missing, MissingCode, Result};
 
 /// How long the journal may take to record a change.
@@ -17,7 +20,7 @@ const RECORD: Duration = Duration::from_secs(10);
 impl Writer {
     /// Judges a change, and makes it unless it is only asked about, would break what it must not, or rests on
     /// contents that are no longer there.
-    pub(super) fn propose(&mut self, change: Change) -> Result<Outcome> {
+    pub(super) fn propose(&mut self, change: Change, given_up: &AtomicBool) -> Result<Outcome> {
         if let Some(moved) = change::moved_on(&self.files, &change.edits) {
             let now = self.files.get(&moved.file).map(|it| it.hash.to_hex().to_string());
             let detail = format!("`{}` was changed by somebody else meanwhile: read it again", moved.file);
@@ -32,12 +35,22 @@ impl Writer {
         let is_broken = |it: &Judgement| !it.impact.broken.is_empty();
         let mut rejected = reject_if_broken && is_broken(&judgement);
         let touches_rust = edits.iter().any(|it| Language::of(&it.file) == Some(Language::Rust));
-        if let Some(rust) = self.rust.as_mut().filter(|_| touches_rust) {
-            let keep = |own: &Judgement| !(rejected || reject_if_broken && is_broken(own));
+        let has_rust = self.rust.is_some() || self.rust_lives.lack().is_some();
+        if touches_rust && has_rust {
+            let keep = |own: &Judgement| !(rejected || reject_if_broken && (is_broken(own) || is_unjudged(own)));
             let keep: Option<&dyn Fn(&Judgement) -> bool> = if dry_run { None } else { Some(&keep) };
-            let own = rust.judge(&self.files, &after, edits, keep);
+            let before = self.files.clone();
+            let own = self.with_rust(|it| it.judge(&before, &after, edits, keep)).unwrap_or_else(unjudged);
+            if reject_if_broken && !dry_run && is_unjudged(&own) {
+                let detail = "nothing was changed: what it would break could not be told; ask again, or send it with \
+                              `on_break: \"report\"`";
+                return Err(Error::new(Code::NotReady, detail));
+            }
             rejected |= reject_if_broken && is_broken(&own);
             self.has_garbage = true;
+            if !dry_run && !rejected {
+                self.rust_lives.fed = after.clone();
+            }
             join(&mut judgement, own);
         } else if touches_rust {
             let detail = "the first code of Rust starts its engine: what the change breaks could not be asked";
@@ -61,7 +74,11 @@ impl Writer {
             self.edit_overlays(edits, after);
             return Ok(Outcome { applied: true, revision: self.revision, ..outcome });
         }
-        match self.write(&change, &outcome.hashes) {
+        let written = match given_up.load(Ordering::Relaxed) {
+            true => Err(Error::new(Code::Timeout, "nothing was changed: whoever asked has given up")),
+            false => self.write(&change, &outcome.hashes),
+        };
+        match written {
             Ok((token, notes)) => {
                 outcome.change = Some(token);
                 outcome.notes = notes;
@@ -69,9 +86,9 @@ impl Writer {
             Err(error) => {
                 // The disk is as it was, and so must be the index.
                 let back = |it: &FileEdit| FileEdit { file: it.file.clone(), old: it.new.clone(), new: it.old.clone() };
-                if let Some(rust) = &mut self.rust {
-                    rust.apply(&texts(&edits.iter().map(back).collect::<Vec<_>>()));
-                }
+                let back = texts(&edits.iter().map(back).collect::<Vec<_>>());
+                self.with_rust(|it| it.apply(&back));
+                self.rust_lives.fed = self.files.clone();
                 return Err(error);
             }
         }
@@ -88,7 +105,13 @@ impl Writer {
             return Err(Error::new(Code::Conflict, detail));
         }
         let after = change::with_edits(&self.files, edits);
-        Ok(self.rust.as_mut().map(|it| it.fix_imports(&after, edits)).unwrap_or_default())
+        if self.rust.is_none() {
+            return Ok(Vec::new());
+        }
+        self.with_rust(|it| it.fix_imports(&after, edits)).ok_or_else(|| {
+            let detail = "nothing was changed: putting the imports right met a fault of semdex, which is in the log";
+            Error::new(Code::Internal, detail)
+        })
     }
 
     /// Brings a change to the disk: recorded first, then all files or none. Answers with the token that takes it back.
@@ -139,8 +162,10 @@ impl Writer {
             error.detail = format!("nothing was changed: {}", error.detail);
             error
         })?;
+        fault::point("writer.change.recorded");
         match self.disk.write(&token, &writes) {
             Ok(notes) => {
+                fault::point("writer.change.written");
                 let entered = turn.enter(&token);
                 self.journal.settle(token.clone(), Verdict::Done);
                 // Then the journal's own note is waited for.
@@ -150,6 +175,7 @@ impl Writer {
                     tracing::error!(%error, %also, "a change was made; a kill right now would have it looked at anew");
                 }
                 drop(turn);
+                fault::point("writer.change.settled");
                 Ok((token, notes))
             }
             Err(failure) => {

@@ -202,7 +202,7 @@ mod tests {
         assert!(!root.join(format!(".semdex-{TOKEN}-left")).exists() && root.join(".semdex-01OTHER-left").exists());
         let key = journal::key(Path::new(disk.root()));
         assert!(journal.unfinished(key.clone(), DEADLINE).unwrap().is_empty());
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let known = runtime.block_on(journal.get(key, TOKEN.to_owned())).unwrap();
         assert_eq!(known.is_some(), verdict == Verdict::Done);
     }

@@ -28,6 +28,7 @@ mod walk;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,6 +37,7 @@ use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind, RenameMode};
 use notify::{INotifyWatcher, RecursiveMode, Watcher as _};
 use rustix::fs::FileType;
 
+use crate::fault;
 use aliases::Aliases;
 use cookie::Cookie;
 use inbox::{Inbox, Mail, Touch};
@@ -453,7 +455,16 @@ impl Watcher {
         let cookie = Cookie::new(&self.cookie_dir)?;
         let inbox = Arc::new(Inbox::new(self.bounds.paths, self.wake.clone()));
         let (receiver, home) = (inbox.clone(), cookie.home().to_path_buf());
-        let handler = move |event| deliver(&receiver, &home, event);
+        let handler = move |event| {
+            let heard = || {
+                fault::point("watch.event");
+                deliver(&receiver, &home, event);
+            };
+            // notify's thread goes on; what it had to tell is lost.
+            if catch_unwind(AssertUnwindSafe(heard)).is_err() {
+                receiver.lose();
+            }
+        };
         match INotifyWatcher::new(handler, notify::Config::default()) {
             Ok(mut notify) => {
                 notify.watch(cookie.home(), RecursiveMode::NonRecursive).map_err(into_io)?;

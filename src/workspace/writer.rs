@@ -7,31 +7,34 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use tokio::sync::{oneshot, watch as channel};
 
+use super::busy::Busy;
 use super::change::{Cause, Change, Outcome};
 use super::compare::OpenTrees;
 use super::disk::Disk;
+use super::engines::{Lives, RustNews};
 use super::journal::Journal;
 use super::memo::Memo;
 use super::outside::OutsideModules;
 use super::overlays::{Overlays, Put, Shown};
 use super::repair::repair;
+use super::supervise::supervise;
 use super::turn::Turns;
 use super::watch::{Watcher, walk};
-use super::{Inner, Published, Snapshot, Workspace, Workspaces};
+use super::{Inner, Phase, Published, Snapshot, Workspace};
 use crate::beneath::Tree;
-use crate::config::{Config, Features, Settings};
+use crate::config::{Config, Settings};
+use crate::fault;
 use crate::lang::Tidied;
 use crate::lang::files::{File, Files};
-use crate::lang::go::{FileChange, FileChangeKind, Go, GoConfig, local_modules};
-use crate::lang::rust::engine::{Rust, RustConfig, Step};
-use crate::lang::rust::load::Limits;
-use crate::lang::rust::second::Made;
-use crate::lang::rust::{self};
+use crate::lang::go::{Go, local_modules};
+use crate::lang::rust;
+use crate::lang::rust::engine::Rust;
 use crate::model::{Code, Error, FileEdit, Language, Missing, MissingCode, Result, Revision};
 
 /// Requests that may wait for the writer at once.
@@ -52,6 +55,8 @@ pub(super) enum Event {
     },
     Change {
         change: Box<Change>,
+        /// Whoever waits has given up: it is not to be made any more.
+        given_up: Arc<AtomicBool>,
         reply: oneshot::Sender<Result<Outcome>>,
     },
     /// Somebody wants to know how the imports of planned texts should be.
@@ -65,7 +70,7 @@ pub(super) enum Event {
     },
     /// Somebody wants to know what the journal says.
     Journal {
-        reply: oneshot::Sender<()>,
+        reply: oneshot::Sender<Result<()>>,
     },
     RemoveOverlay {
         file: String,
@@ -73,10 +78,8 @@ pub(super) enum Event {
     },
     /// The watcher has heard something.
     Wake,
-    RustLoaded(Box<Step>),
-    RustPrimed(bool),
-    RustIndexed(bool),
-    RustSecond(Box<Made>),
+    /// From a thread of the Rust engine of this life.
+    Rust(u32, RustNews),
     /// The owner of the workspace has begun to trust it, or trusts it no more.
     Trust(bool),
     Close {
@@ -101,10 +104,10 @@ impl Inbox {
 
 pub(super) struct Writer {
     pub(super) root: PathBuf,
-    trusted: bool,
-    config: Config,
+    pub(super) trusted: bool,
+    pub(super) config: Config,
     pub(super) settings: Settings,
-    runtime: tokio::runtime::Handle,
+    pub(super) runtime: tokio::runtime::Handle,
     pub(super) inbox: Sender<Event>,
     pub(super) disk: Arc<Disk>,
     pub(super) journal: Journal,
@@ -117,14 +120,21 @@ pub(super) struct Writer {
     pub(super) unread: BTreeSet<PathBuf>,
     /// The last comparison of everything did not come to its end.
     pub(super) compares_all: bool,
-    looked_into_journal: bool,
+    pub(super) has_looked_into_journal: bool,
     /// Sources of path dependencies outside the root, by their absolute names.
     pub(super) outside_roots: Vec<PathBuf>,
     pub(super) outside_modules: OutsideModules,
     pub(super) revision: Revision,
-    pub(super) rust: Option<Rust>,
+    pub(super) rust: Option<Box<Rust>>,
+    pub(super) rust_lives: Lives,
     pub(super) go: Option<Go>,
+    pub(super) go_lives: Lives,
+    /// What a thread of the Rust engine told is being taken in.
+    pub(super) is_hearing: bool,
     published: channel::Sender<Published>,
+    busy: Arc<Busy>,
+    /// The workspace was closed.
+    closing: Arc<AtomicBool>,
     pub(super) is_priming: bool,
     pub(super) is_indexing: bool,
     /// The watcher has heard something that was not taken yet.
@@ -160,15 +170,17 @@ pub(super) fn start(
     let first = Published {
         revision: Revision(0),
         trusted,
-        scanned: false,
+        phase: Phase::Starting,
         rust_settled: false,
         rust: None,
         go: None,
+        go_down: None,
         overlays: Arc::default(),
         missing: Vec::new(),
     };
     let (published, subscription) = channel::channel(first);
-    let mut writer = Writer {
+    let (busy, closing) = (Arc::new(Busy::default()), Arc::new(AtomicBool::new(false)));
+    let writer = Writer {
         root: root.clone(),
         trusted,
         config: config.clone(),
@@ -184,13 +196,18 @@ pub(super) fn start(
         overlays: Arc::default(),
         unread: BTreeSet::new(),
         compares_all: false,
-        looked_into_journal: false,
+        has_looked_into_journal: false,
         outside_roots: Vec::new(),
         outside_modules: OutsideModules::default(),
         revision: Revision(0),
         rust: None,
+        rust_lives: Lives::default(),
         go: None,
+        go_lives: Lives::default(),
+        is_hearing: false,
         published,
+        busy: busy.clone(),
+        closing: closing.clone(),
         is_priming: false,
         is_indexing: false,
         news_since: None,
@@ -202,10 +219,7 @@ pub(super) fn start(
     std::thread::Builder::new()
         .name(format!("writer-{id}"))
         .stack_size(rust::STACK_BYTES)
-        .spawn(move || {
-            writer.begin();
-            writer.run(&receiver);
-        })
+        .spawn(move || supervise(writer, &receiver))
         .map_err(|error| Error::new(Code::Internal, format!("no thread for the workspace: {error}")))?;
     Ok(Workspace {
         inner: Arc::new(Inner {
@@ -216,31 +230,20 @@ pub(super) fn start(
             journal,
             published: subscription,
             memo: Memo::new(),
+            busy,
+            closing,
         }),
     })
 }
 
 impl Writer {
-    fn begin(&mut self) {
+    pub(super) fn begin(&mut self) {
+        fault::point("writer.begin");
         // Opening the journal takes longer than all else here; where nobody was interrupted it can wait.
         if !self.turns.all_ended() {
             self.look_into_journal();
         }
-        let inbox = self.inbox.clone();
-        let wake = move || drop(inbox.try_send(Event::Wake));
-        let cookies = self.config.state_dir.join("cookies");
-        let found = match Watcher::start(std::slice::from_ref(self.disk.tree()), &cookies, wake) {
-            Ok((watcher, found)) => {
-                self.watcher = Some(watcher);
-                self.note_watching();
-                Ok(found)
-            }
-            Err(error) => {
-                tracing::error!(%error, "the workspace cannot be watched: every answer compares it with the disk");
-                walk(self.disk.tree())
-            }
-        };
-        match found {
+        match self.watch() {
             Ok(found) => {
                 let mut files = Files::default();
                 let mut trees = OpenTrees::default();
@@ -262,11 +265,33 @@ impl Writer {
         self.start_engines();
         self.begin_outside();
         self.publish();
+        self.enter(Phase::Up);
+    }
+
+    /// Begins to watch, and lists the files. Where that cannot be, every answer compares all with the disk.
+    pub(super) fn watch(&mut self) -> std::io::Result<Vec<PathBuf>> {
+        self.watcher = None;
+        let inbox = self.inbox.clone();
+        let wake = move || drop(inbox.try_send(Event::Wake));
+        let cookies = self.config.state_dir.join("cookies");
+        let outside = self.outside_roots.iter().map(|it| self.outside_tree(it));
+        let trees: Vec<Tree> = std::iter::once(self.disk.tree().clone()).chain(outside).collect();
+        match Watcher::start(&trees, &cookies, wake) {
+            Ok((watcher, found)) => {
+                self.watcher = Some(watcher);
+                self.note_watching();
+                Ok(found)
+            }
+            Err(error) => {
+                tracing::error!(%error, "the workspace cannot be watched: every answer compares it with the disk");
+                walk(self.disk.tree())
+            }
+        }
     }
 
     /// Before anything is asked of the journal, or written: what was interrupted is put right.
     pub(super) fn look_into_journal(&mut self) {
-        if std::mem::replace(&mut self.looked_into_journal, true) {
+        if std::mem::replace(&mut self.has_looked_into_journal, true) {
             return;
         }
         if let Err(error) = repair(&self.disk, &self.journal, &mut self.turns) {
@@ -275,58 +300,18 @@ impl Writer {
         }
     }
 
-    /// Engines start when the first file of their language is there.
-    fn start_engines(&mut self) {
-        let has = |files: &Files, language, manifest: &str| {
-            let is_manifest = |it: &Arc<File>| *it.path == *manifest || it.path.ends_with(&format!("/{manifest}"));
-            files.of(language).next().is_some() || files.iter().any(is_manifest)
-        };
-        if self.rust.is_none() && has(&self.files, Language::Rust, "Cargo.toml") {
-            let (features, all_features) = match &self.settings.rust.features {
-                Features::Default => (Vec::new(), false),
-                Features::All => (Vec::new(), true),
-                Features::Named(features) => (features.clone(), false),
-            };
-            let config = RustConfig {
-                root: self.root.clone(),
-                trusted: self.trusted,
-                target_dir: Workspaces::target_dir(&self.config, &self.root),
-                features,
-                all_features,
-                build_scripts: self.settings.rust.build_scripts,
-                proc_macros: self.settings.rust.proc_macros,
-                second_database: self.settings.rust.second_database,
-                limits: Limits::default(),
-            };
-            match Rust::new(config, &self.files) {
-                Some(engine) => {
-                    self.rust = Some(engine);
-                    self.reload_rust();
-                }
-                None => {
-                    let detail = "the path of the workspace is not UTF-8, which rust-analyzer needs: move it";
-                    self.missing.push(Missing::new(MissingCode::WorkspaceBroken, "rust", detail));
-                }
-            }
-        }
-        if self.go.is_none() && has(&self.files, Language::Go, "go.mod") {
-            let config = GoConfig {
-                root: self.root.clone(),
-                trusted: self.trusted,
-                cache_dir: self.config.cache_dir.clone(),
-                runtime: self.runtime.clone(),
-                memory_limit: self.settings.go_memory_limit,
-            };
-            self.go = Some(Go::start(config, self.files.clone()));
-        }
-    }
-
-    fn run(&mut self, events: &Receiver<Event>) {
+    pub(super) fn run(&mut self, events: &Receiver<Event>) {
         let mut last = Instant::now();
         loop {
+            self.busy.end();
+            if self.is_closing() {
+                return;
+            }
             let is_something_due = self.news_since.is_some() || self.needs_indexing() || self.is_second_behind();
             let wait = if is_something_due { SOON } else { IDLE };
-            match events.recv_timeout(wait) {
+            let event = events.recv_timeout(wait);
+            self.busy.begin();
+            match event {
                 Ok(event) => {
                     last = Instant::now();
                     if self.handle(event, events).is_break() {
@@ -335,7 +320,7 @@ impl Writer {
                 }
                 Err(RecvTimeoutError::Timeout) if self.news_since.is_some() => self.take_news(),
                 Err(RecvTimeoutError::Timeout) if self.is_second_behind() => {
-                    self.rust.iter_mut().for_each(Rust::catch_second_up);
+                    self.with_rust(Rust::catch_second_up);
                 }
                 Err(RecvTimeoutError::Timeout) if last.elapsed() < IDLE => {}
                 Err(RecvTimeoutError::Timeout) => self.idle(last.elapsed()),
@@ -345,6 +330,7 @@ impl Writer {
             if self.news_since.is_some_and(|it| it.elapsed() > NEWS_WAIT) {
                 self.take_news();
             }
+            self.revive_engines();
             // Also under a steady stream of questions.
             if self.needs_indexing() && self.changed.elapsed() >= SOON {
                 self.index();
@@ -354,6 +340,7 @@ impl Writer {
 
     /// Breaks when the workspace was closed.
     fn handle(&mut self, event: Event, events: &Receiver<Event>) -> ControlFlow<()> {
+        fault::point("writer.event");
         match event {
             Event::Snapshot { language, reply } => {
                 // Those that came before the barrier are served by it together.
@@ -377,8 +364,9 @@ impl Writer {
                     return self.handle(event, events);
                 }
             }
-            Event::Change { change, reply } => {
-                let outcome = self.catch_up().and_then(|()| self.propose(*change));
+            Event::Change { given_up, .. } if given_up.load(Ordering::Relaxed) => {}
+            Event::Change { change, given_up, reply } => {
+                let outcome = self.catch_up().and_then(|()| self.propose(*change, &given_up));
                 let _ = reply.send(outcome);
             }
             Event::FixImports { edits, reply } => {
@@ -388,33 +376,17 @@ impl Writer {
             Event::PutOverlay { put, reply } => drop(reply.send(self.put_overlay(*put))),
             Event::Journal { reply } => {
                 self.look_into_journal();
-                let _ = reply.send(());
+                let _ = reply.send(Ok(()));
             }
             Event::RemoveOverlay { file, reply } => drop(reply.send(self.remove_overlay(&file))),
             // A file that is written in place is empty for a moment: who does not ask need not see it so.
             Event::Wake => {
                 self.news_since.get_or_insert_with(Instant::now);
             }
-            Event::RustLoaded(step) => self.adopt(*step),
-            Event::RustPrimed(finished) => {
-                self.is_priming = false;
-                if let Some(rust) = self.rust.as_mut().filter(|_| finished) {
-                    rust.set_primed();
-                    self.has_garbage = true;
-                }
-            }
-            Event::RustIndexed(finished) => {
-                self.is_indexing = false;
-                if let Some(rust) = &mut self.rust {
-                    rust.set_indexed(finished);
-                    self.is_full = finished && !rust.evict();
-                }
-            }
-            Event::RustSecond(made) => {
-                if let Some(rust) = &mut self.rust {
-                    rust.adopt_second(*made);
-                    self.has_garbage = true;
-                }
+            Event::Rust(life, news) => {
+                self.is_hearing = true;
+                self.hear_of_rust(life, news);
+                self.is_hearing = false;
             }
             Event::Trust(trusted) => self.set_trust(trusted),
             Event::Close { reply } => {
@@ -425,30 +397,17 @@ impl Writer {
         ControlFlow::Continue(())
     }
 
-    fn adopt(&mut self, step: Step) {
-        let Some(rust) = &mut self.rust else { return };
-        let Some(roots) = rust.adopt(step) else { return };
-        for root in roots {
-            if self.outside_roots.contains(&root) {
-                continue;
-            }
-            let tree = Tree::named(root.clone(), self.disk.tree().forbidden().clone());
-            if let Some(watcher) = &mut self.watcher
-                && let Err(error) = watcher.add_root(&tree)
-            {
-                tracing::warn!(%error, root = %root.display(), "a path dependency cannot be watched");
-            }
-            self.outside_roots.push(root);
-        }
-        self.is_priming = false;
-        self.publish();
-    }
-
     fn snapshot(&mut self, language: Option<Language>) -> Snapshot {
+        self.revive_engines();
         let rust = self.rust.as_ref().filter(|_| language == Some(Language::Rust));
         let go = self.go.as_ref().filter(|_| language == Some(Language::Go));
+        let lacks = match language {
+            Some(Language::Rust) => self.rust_lives.lack(),
+            Some(Language::Go) => self.go_lives.lack(),
+            None => None,
+        };
         let settled = match language {
-            Some(Language::Rust) => rust.is_none_or(Rust::is_settled),
+            Some(Language::Rust) => rust.is_none_or(|it| it.is_settled()),
             Some(Language::Go) => go.is_none_or(Go::is_settled),
             None => true,
         };
@@ -458,7 +417,8 @@ impl Writer {
             rust: rust.map(|it| it.view(self.files.clone())),
             go: go.map(|it| it.view(self.files.clone())),
             trusted: self.trusted,
-            settled,
+            settled: settled && lacks.is_none(),
+            lacks,
         }
     }
 
@@ -470,20 +430,14 @@ impl Writer {
         self.revision.0 += u64::from(edits.iter().any(|it| it.old != it.new));
         self.changed = Instant::now();
         self.has_garbage = true;
-        let mut reload = false;
-        if let Some(rust) = &mut self.rust {
-            rust.apply(&texts(edits));
-            reload = edits.iter().any(|it| rust::engine::is_reload(&it.file, it.old.is_some() != it.new.is_some()));
-        }
-        if let Some(go) = &self.go {
-            let changes: Vec<FileChange> = edits.iter().map(go_change).collect();
-            go.feed(self.files.clone(), &changes);
-        }
+        fault::point("writer.apply");
+        let reload = edits.iter().any(|it| rust::engine::is_reload(&it.file, it.old.is_some() != it.new.is_some()));
+        self.feed_engines(edits);
         self.start_engines();
         if edits.iter().any(|it| local_modules::is_named_in(&it.file)) {
             self.begin_outside();
         }
-        if reload {
+        if reload && self.rust.is_some() {
             self.reload_rust();
         }
         tracing::debug!(revision = self.revision.0, ?cause, files = edits.len(), reload, "changed");
@@ -494,25 +448,24 @@ impl Writer {
         self.published.send_modify(|it| {
             it.revision = self.revision;
             it.trusted = self.trusted;
-            it.scanned = true;
-            it.rust_settled = self.rust.as_ref().is_none_or(Rust::is_settled);
-            it.rust = self.rust.as_ref().map(Rust::status);
+            it.rust_settled = self.rust.as_ref().map_or(self.rust_lives.lack().is_none(), |it| it.is_settled());
+            it.rust = self.rust.as_ref().map(|it| it.status()).or_else(|| self.rust_lives.down_status());
             it.go.clone_from(&self.go);
+            it.go_down = self.go_lives.down_status().filter(|_| self.go.is_none());
             it.overlays = self.overlays.clone();
             it.missing.clone_from(&self.missing);
         });
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn enter(&self, phase: Phase) {
+        self.published.send_modify(|it| it.phase = phase);
     }
 }
 
 pub(super) fn texts(edits: &[FileEdit]) -> Vec<(Arc<str>, Option<Arc<str>>)> {
     edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect()
-}
-
-fn go_change(edit: &FileEdit) -> FileChange {
-    let kind = match (&edit.old, &edit.new) {
-        (None, _) => FileChangeKind::Created,
-        (_, None) => FileChangeKind::Deleted,
-        _ => FileChangeKind::Changed,
-    };
-    FileChange { path: edit.file.clone(), kind }
 }

@@ -23,6 +23,7 @@ mod read;
 mod rename;
 mod starting;
 mod support;
+mod survival;
 mod tidy;
 mod tidy_up;
 mod trust;

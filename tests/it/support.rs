@@ -195,7 +195,7 @@ impl Server {
     /// Returns when this holds.
     #[track_caller]
     pub fn wait_for(&self, holds: impl Fn(&Server) -> bool) {
-        let deadline = Instant::now() + END_DEADLINE;
+        let deadline = Instant::now() + READY_DEADLINE;
         while !holds(self) {
             assert!(Instant::now() < deadline, "it did not come about in time");
             thread::park_timeout(Duration::from_millis(20));
@@ -292,7 +292,7 @@ impl Server {
 
     /// Returns when the server has logged this.
     pub fn wait_for_log(&self, wanted: &str) {
-        let deadline = Instant::now() + END_DEADLINE;
+        let deadline = Instant::now() + READY_DEADLINE;
         while !self.log().contains(wanted) {
             assert!(Instant::now() < deadline, "{wanted:?} was not logged in time");
             thread::park_timeout(Duration::from_millis(20));

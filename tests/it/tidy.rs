@@ -20,10 +20,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("text", &["model"]),
     ("lsp", &["model"]),
     ("config", &["beneath", "model"]),
+    // Nothing in a release build; tests have what they want fail by it.
+    ("fault", &[]),
     ("trust", &["config", "model"]),
     ("token", &["config", "model"]),
-    ("lang", &["lsp", "text", "config", "beneath", "model"]),
-    ("workspace", &["lang", "text", "trust", "config", "beneath", "model"]),
+    ("lang", &["lsp", "text", "config", "beneath", "fault", "model"]),
+    ("workspace", &["lang", "text", "trust", "config", "beneath", "fault", "model"]),
     ("ops", &["workspace", "lang", "text", "config", "model"]),
     // Markdown, for every face that shows answers.
     ("render", &["ops", "workspace", "lang", "text", "model"]),

@@ -1,7 +1,8 @@
 //! Answers of gopls that are asked for again and again within one generation of the content.
 
+use crate::lang::sound;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use lsp_types::{Diagnostic, Location};
 
@@ -28,7 +29,7 @@ struct Held {
 
 impl Cache {
     fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        sound::lock(&self.held)
     }
 
     /// The content has changed: nothing holds any more.

@@ -12,6 +12,7 @@ use super::names;
 use super::relations::flatten;
 use super::session::{Link, Session};
 use super::usages::{self, Effort};
+use crate::fault;
 use crate::lang::files::Files;
 use crate::lang::{Deadlines, Progress};
 use crate::model::{State, Symbol};
@@ -41,6 +42,7 @@ async fn fill_for_ever(session: &Arc<Session>) {
         }
         while tokio::time::timeout(QUIET, session.fed.notified()).await.is_ok() {}
         let started = Instant::now();
+        fault::point("go.filler");
         let fed = session.fed.notified();
         tokio::pin!(fed);
         fed.as_mut().enable();

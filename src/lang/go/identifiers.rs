@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{Hash as _, Hasher as _};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::syntax;
 use crate::lang::files::{File, Files};
+use crate::lang::sound;
 use crate::model::{Language, Role, Span};
 
 /// One place where a name stands.
@@ -44,7 +45,7 @@ impl Identifiers {
     }
 
     fn index(&self, file: &File) -> Arc<Index> {
-        let files = || self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = || sound::lock(&self.files);
         if let Some(index) = files().get(&file.hash) {
             return index.clone();
         }
@@ -56,7 +57,7 @@ impl Identifiers {
 
     /// Forgets contents that no file has any more, when there are many.
     pub fn prune(&self, current: &Files) {
-        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = sound::lock(&self.files);
         let go = || current.of(Language::Go);
         if files.len() > 2 * go().count() + 64 {
             let current: HashSet<blake3::Hash> = go().map(|file| file.hash).collect();

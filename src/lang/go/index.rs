@@ -5,11 +5,12 @@
 //! the next question, or in the background (see `filler`).
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::touch::{Touch, Touched};
 use crate::lang::files::Files;
+use crate::lang::sound;
 use crate::model::{Answer, Coverage, MissingCode, Role, Span, Symbol, SymbolKind, UsageCount};
 use crate::text::words::{WordHash, word_hash};
 
@@ -64,7 +65,7 @@ struct Known {
 
 impl Index {
     fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        sound::lock(&self.held)
     }
 
     pub fn places(&self, generation: u64, symbol: &Symbol) -> Option<Answer<Arc<Places>>> {

@@ -2,7 +2,7 @@
 //! Told from names, `go.mod` files, constraints and import lines alone, and worked out once for each revision.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::book::{folders, is_left_out};
 use super::constraints::BuildContext;
@@ -13,6 +13,7 @@ use super::outside;
 use super::twins::Twins;
 use super::wire::is_hidden;
 use crate::lang::files::Files;
+use crate::lang::sound;
 use crate::model::{Language, Symbol, SymbolKind};
 
 pub struct Layout {
@@ -134,7 +135,7 @@ impl Layout {
     }
 
     fn twins(&self, import_path: &str) -> Arc<Twins> {
-        let twins = || self.twins.lock().unwrap_or_else(PoisonError::into_inner);
+        let twins = || sound::lock(&self.twins);
         if let Some(known) = twins().get(import_path) {
             return known.clone();
         }
@@ -184,7 +185,7 @@ impl Layout {
     /// The files whose errors could hide what a name in `file` means: those of its package, and those of every
     /// package of the workspace that this one imports, near or far. What the build leaves out has no say.
     pub fn meaning_of(&self, file: &str) -> Arc<BTreeSet<String>> {
-        let meanings = || self.meanings.lock().unwrap_or_else(PoisonError::into_inner);
+        let meanings = || sound::lock(&self.meanings);
         if let Some(meaning) = meanings().get(parent(file)) {
             return meaning.clone();
         }

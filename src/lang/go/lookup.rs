@@ -1,13 +1,14 @@
 //! Declarations by their names in a set of packages, promoted members included.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::modules::{GoPackage, Standing, base_name, package_of, packages};
 use super::names::Declaration;
 use super::resolve::rest_of_path;
 use super::twins::{Twins, preferring};
 use crate::lang::files::Files;
+use crate::lang::sound;
 use crate::model::{OutlineItem, Symbol, SymbolKind};
 
 /// How many structs deep a promoted member is looked for.
@@ -82,7 +83,7 @@ impl World {
     }
 
     fn twins(&self, import_path: &str) -> Arc<Twins> {
-        let mut twins = self.twins.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut twins = sound::lock(&self.twins);
         let all = || self.packages.iter().chain(&self.ignored).filter(|it| it.import_path == import_path);
         twins.entry(import_path.to_owned()).or_insert_with(|| Arc::new(Twins::of(all()))).clone()
     }

@@ -69,10 +69,12 @@ pub use self::judge::concerns_go;
 pub use self::tidy::Wanted;
 pub use self::view::View;
 
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -80,8 +82,12 @@ use tokio_util::sync::CancellationToken;
 use self::session::Session;
 use self::wire::Root;
 use super::files::Files;
-use super::{Deadlines, EngineStatus, Result, Stop, Tidied};
+use super::retries::Retries;
+use super::{Deadlines, EngineStatus, Result, Stop, Tidied, panic_message};
 use crate::model::{Code, Error, FileEdit, Judgement};
+
+/// As the status names it.
+pub const ENGINE: &str = "gopls";
 
 /// Shutdown takes no longer than this, whatever gopls does.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(5);
@@ -129,6 +135,25 @@ impl Drop for Stopper {
     }
 }
 
+/// Runs a task, and again where it panics, after a pause that grows; `fell` is told each time.
+async fn persist<F: Future<Output = ()>>(
+    task: &'static str,
+    stop: CancellationToken,
+    fell: impl Fn(),
+    run: impl Fn() -> F,
+) {
+    let mut retries = Retries::default();
+    while let Err(panic) = AssertUnwindSafe(run()).catch_unwind().await {
+        let pause = retries.failed();
+        tracing::error!(task, panic = panic_message(&*panic), ?pause, "a task of Go's engine panicked and begins anew");
+        fell();
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = stop.cancelled() => return,
+        }
+    }
+}
+
 impl Go {
     /// Returns at once; gopls comes up in the background.
     pub fn start(config: GoConfig, files: Arc<Files>) -> Go {
@@ -136,9 +161,20 @@ impl Go {
         let root = Root::new(root, &cache_dir.join("gopls").join("roots"));
         let session = Arc::new(Session::new(root, trusted, memory_limit, files, supervisor::first_status()));
         let stop = CancellationToken::new();
-        runtime.spawn(filler::run(session.clone(), stop.clone()));
-        runtime.spawn(checker::run(session.clone(), cache_dir.clone(), stop.clone()));
-        let supervisor = runtime.spawn(supervisor::run(session.clone(), cache_dir, stop.clone()));
+        runtime.spawn(persist("filler", stop.clone(), || (), {
+            let (session, stop) = (session.clone(), stop.clone());
+            move || filler::run(session.clone(), stop.clone())
+        }));
+        let shared = session.clone();
+        runtime.spawn(persist("checker", stop.clone(), move || checker::fell(&shared), {
+            let (session, cache_dir, stop) = (session.clone(), cache_dir.clone(), stop.clone());
+            move || checker::run(session.clone(), cache_dir.clone(), stop.clone())
+        }));
+        let shared = session.clone();
+        let supervisor = runtime.spawn(persist("supervisor", stop.clone(), move || supervisor::fell(&shared), {
+            let (session, stop) = (session.clone(), stop.clone());
+            move || supervisor::run(session.clone(), cache_dir.clone(), stop.clone())
+        }));
         Go {
             session,
             runtime,

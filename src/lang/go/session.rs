@@ -1,6 +1,7 @@
 //! One gopls and everybody who asks it: questions in order, answers for one revision, nothing lost when it dies.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock as RwLockStd};
 use std::time::Instant;
 
@@ -18,7 +19,9 @@ use super::layout::Layout;
 use super::toolchain::Toolchain;
 use super::touch::{self, Touch, UnitStore};
 use super::wire::Root;
+use crate::fault;
 use crate::lang::files::Files;
+use crate::lang::sound;
 use crate::lang::{Deadlines, EngineStatus};
 use crate::lsp::{Client, RequestError};
 use crate::model::{Coverage, Missing, MissingCode, State};
@@ -47,6 +50,8 @@ pub struct Session {
     pub gate: Arc<RwLock<()>>,
     /// Told after every change of what is Go's.
     pub fed: Notify,
+    /// So many gopls were started.
+    pub lives: AtomicU32,
     book: Mutex<Book>,
 }
 
@@ -141,11 +146,19 @@ impl Session {
             environment: watch::Sender::new(0),
             gate: Arc::default(),
             fed: Notify::new(),
+            lives: AtomicU32::new(0),
         }
     }
 
     pub fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+        self.book.lock().unwrap_or_else(|poisoned| {
+            // What gopls was told is not known any more: the next one is told all.
+            self.book.clear_poison();
+            if let Link::Up { client, .. } = &*self.link.borrow() {
+                client.close("what it was told is not known after a fault of semdex");
+            }
+            poisoned.into_inner()
+        })
     }
 
     /// What `go env` said; none as long as it has not been asked.
@@ -162,7 +175,7 @@ impl Session {
     /// How the go command sees these files: worked out once for the newest.
     pub fn layout(&self, files: &Arc<Files>) -> Arc<Layout> {
         let known = self.toolchain().is_some();
-        let mut kept = self.layout.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = sound::lock(&self.layout);
         match &mut *kept {
             // What was worked out before Go told what it builds for may be wrong.
             Some(kept) if kept.known == known && book::are_same(&kept.files, files) => {
@@ -338,6 +351,7 @@ impl Session {
                             // The book already speaks of the next gopls.
                             continue;
                         }
+                        fault::point("go.book");
                         slot.request::<R>(&book.preamble(open), params)
                     };
                     match answer {

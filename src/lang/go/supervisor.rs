@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use lsp_types::notification::{
@@ -23,6 +24,7 @@ use super::modules::base_name;
 use super::process::{Memory, Pipes, Process};
 use super::session::{Link, SCOPE, Session};
 use super::toolchain;
+use crate::fault;
 use crate::lang::{EngineStatus, Progress, memory};
 use crate::lsp::{Client, Hooks};
 use crate::model::{Language, Missing, MissingCode, State};
@@ -42,7 +44,7 @@ const DIAGNOSTICS_DELAY: &str = "1s";
 
 pub fn first_status() -> EngineStatus {
     EngineStatus {
-        name: "gopls".to_owned(),
+        name: super::ENGINE.to_owned(),
         language: Language::Go,
         version: None,
         state: State::Starting,
@@ -55,6 +57,12 @@ pub fn first_status() -> EngineStatus {
     }
 }
 
+/// The task that does this panicked, and gopls is gone with it.
+pub fn fell(session: &Session) {
+    let detail = "what runs gopls met a fault, which is in the log: gopls is being restarted";
+    degraded(session, Link::Waiting(Missing::new(MissingCode::EngineRestarting, SCOPE, detail)));
+}
+
 /// Runs until `stop`.
 pub async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: CancellationToken) {
     supervise(&session, &cache_dir, &stop).await;
@@ -64,7 +72,7 @@ pub async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: CancellationTo
 
 async fn supervise(session: &Arc<Session>, cache_dir: &Path, stop: &CancellationToken) {
     let mut pause = FIRST_PAUSE;
-    let mut life = 0;
+    let mut life = session.lives.load(Ordering::Relaxed);
     loop {
         tokio::select! {
             () = needed(session) => {}
@@ -166,7 +174,7 @@ async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &C
         None => tracing::warn!("`go env` does not answer: the checker of Go is not started"),
     }
     let born = Instant::now();
-    *life += 1;
+    *life = session.lives.fetch_add(1, Ordering::Relaxed) + 1;
     let memory = Memory::of(session);
     let started = Process::start(&installed.program, session.root.alias(), session.trusted, memory);
     let (process, pipes) = match started.await {
@@ -178,6 +186,7 @@ async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &C
     };
     let Pipes { stdin, stdout } = pipes;
     let client = Client::start(stdout, stdin, hooks(session));
+    fault::point("go.supervisor");
     let died = tokio::select! {
         reason = serve(session, &client, &process, &installed, *life) => reason,
         status = process.exited() => status,

@@ -6,13 +6,14 @@
 //! cannot be told so touches everything.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::FileChange;
 use super::FileChangeKind;
 use super::modules::{base_name, modules};
 use super::syntax::{self, Unit, UnitKind};
 use crate::lang::files::{File, Files};
+use crate::lang::sound;
 use crate::model::{Language, Span};
 use crate::text::words::WordHash;
 
@@ -64,7 +65,7 @@ pub struct UnitStore {
 
 impl UnitStore {
     pub fn of(&self, file: &File) -> Option<Arc<[Unit]>> {
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || sound::lock(&self.known);
         if let Some(units) = known().get(&file.hash) {
             return units.clone();
         }
@@ -75,7 +76,7 @@ impl UnitStore {
 
     /// Forgets contents that no file has any more, when there are many.
     pub fn prune(&self, current: &Files) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = sound::lock(&self.known);
         let go = || current.of(Language::Go);
         if known.len() > 2 * go().count() + 64 {
             let current: HashSet<blake3::Hash> = go().map(|file| file.hash).collect();

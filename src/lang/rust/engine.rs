@@ -4,6 +4,7 @@
 mod trust;
 
 use std::collections::{HashMap, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,24 +13,25 @@ use std::time::Instant;
 use ra_ap_hir::ChangeWithProcMacros;
 use ra_ap_ide::AnalysisHost;
 use ra_ap_ide_db::base_db::salsa::Durability;
-use ra_ap_ide_db::base_db::{SourceDatabase, SourceRoot, SourceRootId, all_crates};
-use ra_ap_ide_db::prime_caches::parallel_prime_caches;
+use ra_ap_ide_db::base_db::{SourceDatabase, SourceRoot, SourceRootId};
 use ra_ap_load_cargo::SourceRootConfig;
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
+use super::background::Background;
 use super::index::Index;
 use super::load::{self, Faults, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 use super::outside::Outside;
 use super::second::{Second, Texts};
 use super::source::{as_analysed, without_returns};
 use super::verify::verify_beside;
-use super::view::{View, catch, try_share_types};
+use super::view::View;
+use crate::fault;
 use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress};
-use crate::model::{Language, Missing, State};
+use crate::model::{Language, Missing, MissingCode, State};
 
 /// Larger files that are not Rust are not offered to `include_str!`.
 const MAX_INCLUDED_BYTES: usize = 256 * 1024;
@@ -74,10 +76,21 @@ impl Environment {
 /// The ids of the workspace's files by their names.
 pub type FileIds = HashMap<Arc<str>, FileId>;
 
-/// A step of a load on its way to the writer.
+/// A step of a load on its way to the writer; `None` where the load panicked.
 pub struct Step {
     ticket: u64,
-    loaded: Loaded,
+    loaded: Option<Loaded>,
+}
+
+/// What came of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Adopted {
+    /// Directories outside the root that are to be watched.
+    Roots(Vec<PathBuf>),
+    /// A newer load has superseded this one.
+    Superseded,
+    /// There is nothing to take over; after a pause the load is to be tried again.
+    Failed,
 }
 
 pub struct Rust {
@@ -99,32 +112,36 @@ pub struct Rust {
     /// What others see of the files that were edited last.
     pub(super) seen: HashMap<FileId, Arc<Outside>>,
     ticket: u64,
-    superseded: Arc<AtomicBool>,
+    superseded: Superseded,
     pub(super) primed: bool,
-    is_indexed: bool,
+    pub(super) is_indexed: bool,
     /// The index came to its end since the last change.
-    is_complete: bool,
+    pub(super) is_complete: bool,
     /// The index came to its end since the last load.
-    was_complete: bool,
+    pub(super) was_complete: bool,
+    pub(super) retries: Background,
+    /// A write to the database did not come to its end: nothing that it says can be believed.
+    is_torn: bool,
     started: Instant,
     pub(super) status: watch::Sender<EngineStatus>,
 }
 
 impl Rust {
     /// An engine that knows the texts of the workspace but no crate graph yet.
-    pub fn new(config: RustConfig, files: &Files) -> Option<Rust> {
+    /// `restarts` of its kind failed before it.
+    pub fn new(config: RustConfig, files: &Files, restarts: u32) -> Option<Rust> {
         let absolute = |path: &PathBuf| AbsPathBuf::try_from(Utf8PathBuf::from_path_buf(path.clone()).ok()?).ok();
         let root = absolute(&config.root)?;
         let target_dir = absolute(&config.target_dir)?;
         let status = watch::Sender::new(EngineStatus {
-            name: "rust-analyzer".to_owned(),
+            name: super::ENGINE.to_owned(),
             language: Language::Rust,
             version: Some(super::VERSION.to_owned()),
             state: State::Syntax,
             progress: None,
             pid: None,
             memory_bytes: None,
-            restarts: 0,
+            restarts,
             missing: Vec::new(),
             warm: false,
         });
@@ -145,11 +162,13 @@ impl Rust {
             index: Arc::default(),
             seen: HashMap::new(),
             ticket: 0,
-            superseded: Arc::default(),
+            superseded: Superseded::default(),
             primed: false,
             is_indexed: false,
             is_complete: false,
             was_complete: false,
+            retries: Background::default(),
+            is_torn: false,
             started: Instant::now(),
             status,
         };
@@ -212,8 +231,8 @@ impl Rust {
     /// Starts reading manifests anew, in a thread of its own. Old answers go on, marked as incomplete, until the
     /// steps that `deliver` hands to the writer are adopted.
     pub fn reload(&mut self, files: &Files, deliver: impl Fn(Step) + Send + 'static) {
-        self.superseded.store(true, Ordering::Relaxed);
-        self.superseded = Arc::default();
+        self.superseded = Superseded::default();
+        self.retries.is_load_failed = false;
         self.ticket += 1;
         let ticket = self.ticket;
         let manifests: Vec<AbsPathBuf> = files
@@ -242,32 +261,64 @@ impl Rust {
             proc_macros: self.config.proc_macros,
             known: self.known.clone(),
             before: self.workspaces.clone(),
-            superseded: self.superseded.clone(),
+            superseded: self.superseded.0.clone(),
             limits: self.config.limits,
             faults: Faults::new(self.status.clone()),
         };
         self.set_environment(|it| it.settled = false);
         self.publish();
         let status = self.status.clone();
-        let run = move || {
+        let work = move |deliver: &dyn Fn(Step)| {
+            fault::point("rust.load");
             let progress = |stage: &str, done: usize, total: usize| {
                 let progress = Progress { stage: stage.to_owned(), done, total };
                 status.send_modify(|it| it.progress = Some(progress));
             };
-            load::load(&request, &progress, &mut |loaded| deliver(Step { ticket, loaded }));
+            load::load(&request, &progress, &mut |loaded| deliver(Step { ticket, loaded: Some(loaded) }));
+        };
+        let run = move || {
+            if catch_unwind(AssertUnwindSafe(|| work(&deliver))).is_err() {
+                deliver(Step { ticket, loaded: None });
+            }
         };
         if let Err(error) = std::thread::Builder::new().name("rust-load".to_owned()).spawn(run) {
             tracing::error!(%error, "no thread for loading manifests");
+            self.note_failed_load();
         }
     }
 
-    /// Takes a finished step over. Answers with the directories outside the root that are to be watched; `None`
-    /// when a newer load has superseded this one.
-    pub fn adopt(&mut self, step: Step) -> Option<Vec<PathBuf>> {
+    /// What was loaded before goes on answering, and says what it may lack.
+    fn note_failed_load(&mut self) {
+        self.retries.load.failed();
+        self.retries.is_load_failed = true;
+        let detail = "the Cargo workspace could not be loaded: semdex met a fault of its own, which is in the log; it \
+                      is tried again, at the latest when a manifest changes";
+        let missing = Missing::new(MissingCode::EngineRestarting, "rust", detail);
+        self.set_environment(|it| {
+            it.settled = true;
+            if !it.missing.contains(&missing) {
+                it.missing.push(missing);
+            }
+        });
+        self.status.send_modify(|it| it.progress = None);
+        self.publish();
+    }
+
+    /// The last load failed, and it is time to try again.
+    pub fn needs_reload(&self) -> bool {
+        self.environment.settled && self.retries.is_load_due()
+    }
+
+    /// Takes a finished step over.
+    pub fn adopt(&mut self, step: Step) -> Adopted {
         if step.ticket != self.ticket {
-            return None;
+            return Adopted::Superseded;
         }
-        let Loaded { workspaces, sources, source_roots, local_roots, macros, faults, missing, last } = step.loaded;
+        let Some(loaded) = step.loaded else {
+            self.note_failed_load();
+            return Adopted::Failed;
+        };
+        let Loaded { workspaces, sources, source_roots, local_roots, macros, faults, missing, last } = loaded;
         let mut known = (*self.known).clone();
         for (path, bytes) in sources {
             self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(without_returns(bytes)));
@@ -293,7 +344,7 @@ impl Rust {
         });
         tracing::info!(elapsed = ?self.started.elapsed(), last, "Cargo workspaces loaded");
         self.publish();
-        Some(local_roots)
+        Adopted::Roots(local_roots)
     }
 
     /// The crates and their macros.
@@ -304,80 +355,6 @@ impl Rust {
         change.set_crate_graph(graph);
         change.set_proc_macros(self.macros.resolve(&paths));
         change
-    }
-
-    /// Computes in the background what most answers need. `done` is told whether it came to its end; a change
-    /// stops it.
-    pub fn prime(&self, done: impl FnOnce(bool) + Send + 'static) {
-        let db = self.host.raw_database().clone();
-        let status = self.status.clone();
-        let run = move || {
-            let Some(_shared) = try_share_types() else {
-                drop(db);
-                return done(false);
-            };
-            let finished = catch(|| {
-                let crates = all_crates(&db);
-                parallel_prime_caches(&db, &crates, 2, &|progress| {
-                    let progress = Progress {
-                        stage: "indexing".to_owned(),
-                        done: progress.crates_done,
-                        total: progress.crates_total,
-                    };
-                    status.send_modify(|it| it.progress = Some(progress));
-                });
-            });
-            drop(db);
-            done(finished.is_ok());
-        };
-        let thread = std::thread::Builder::new().name("rust-prime".to_owned()).stack_size(super::STACK_BYTES);
-        if let Err(error) = thread.spawn(run) {
-            tracing::error!(%error, "no thread for priming");
-        }
-    }
-
-    pub fn needs_priming(&self) -> bool {
-        self.environment.settled && !self.primed
-    }
-
-    /// Priming came to its end: from now on answers are warm.
-    pub fn set_primed(&mut self) {
-        self.primed = true;
-        self.publish();
-    }
-
-    pub fn needs_indexing(&self) -> bool {
-        self.environment.settled && self.primed && !self.is_indexed
-    }
-
-    /// Brings the index of usages up to date in the background. `done` is told whether it came to its end; a change
-    /// stops it.
-    pub fn index(&mut self, files: Arc<Files>, done: impl FnOnce(bool) + Send + 'static) {
-        self.is_indexed = true;
-        let view = self.view(files);
-        let status = self.status.clone();
-        let run = move || {
-            let finished = view.fill(&|done, total| {
-                let progress = Progress { stage: "usages".to_owned(), done, total };
-                status.send_modify(|it| it.progress = Some(progress));
-            });
-            status.send_modify(|it| it.progress = it.progress.take().filter(|it| it.stage != "usages"));
-            done(finished.is_ok());
-        };
-        let thread = std::thread::Builder::new().name("rust-index".to_owned()).stack_size(super::STACK_BYTES);
-        if let Err(error) = thread.spawn(run) {
-            tracing::error!(%error, "no thread for the index of usages");
-        }
-    }
-
-    /// Indexing came to its end, or was stopped by a change.
-    pub fn set_indexed(&mut self, finished: bool) {
-        self.is_complete = finished && self.is_indexed;
-        self.is_indexed &= finished;
-        if self.is_complete && !self.was_complete {
-            self.was_complete = true;
-            self.publish();
-        }
     }
 
     /// All is known, of the texts as they are.
@@ -421,10 +398,11 @@ impl Rust {
         change(Arc::make_mut(&mut self.environment));
     }
 
-    fn publish(&self) {
+    pub(super) fn publish(&self) {
         let environment = &self.environment;
         let warm = environment.settled && self.primed;
         let state = match (environment.loaded, warm, self.was_complete) {
+            _ if self.retries.is_load_failed => State::Degraded,
             (false, ..) => State::Syntax,
             (true, true, true) => State::Ready,
             (true, ..) => State::Indexing,
@@ -442,6 +420,8 @@ impl Rust {
     /// Moves what the virtual files have gathered into the database: source roots first, and of these only those
     /// that differ, since setting one makes every answer about it be checked again.
     fn flush(&mut self, change: Option<ChangeWithProcMacros>) {
+        // Whoever catches a panic from here on must not go on with this database.
+        self.is_torn = true;
         let adopting = change.is_some();
         let mut change = change.unwrap_or_default();
         let changed = self.vfs.take_changes();
@@ -451,22 +431,41 @@ impl Rust {
                 VfsChange::Create(bytes, _) | VfsChange::Modify(bytes, _) => String::from_utf8(bytes).ok(),
                 VfsChange::Delete => None,
             };
+            // What came and went in one change the database never heard of.
+            if text.is_none() && !is_in(&self.roots, id) {
+                continue;
+            }
             self.second.note(id, text.clone());
             change.change_file(id, text);
         }
+        fault::point("rust.write");
         if structural {
             self.second.note_roots();
             set_roots(&mut self.host, &mut self.roots, self.source_roots.partition(&self.vfs));
         }
         self.host.apply_change(change);
+        self.is_torn = false;
+    }
+
+    /// A write was begun and not ended: the engine is to be thrown away.
+    pub fn is_torn(&self) -> bool {
+        self.is_torn
     }
 }
 
-impl Drop for Rust {
-    /// A load that is under way ends with its engine, and so do the programs that it has started.
+/// Has a load that nobody waits for any more come to its end, and the programs that it has started.
+#[derive(Debug, Default)]
+struct Superseded(Arc<AtomicBool>);
+
+impl Drop for Superseded {
     fn drop(&mut self) {
-        self.superseded.store(true, Ordering::Relaxed);
+        self.0.store(true, Ordering::Relaxed);
     }
+}
+
+/// Whether a file belongs to one of these source roots.
+pub(super) fn is_in(roots: &[SourceRoot], file: FileId) -> bool {
+    roots.iter().any(|it| it.path_for_file(&file).is_some())
 }
 
 pub(super) fn new_host() -> AnalysisHost {

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
 use ra_ap_hir::{ModPath, Module, ModuleDef, PathResolution, Semantics};
@@ -22,7 +22,7 @@ use super::changes::Tried;
 use super::engine::Rust;
 use super::view::{Context, share_types, span};
 use crate::lang::files::{File, Files};
-use crate::lang::{Result, Tidied};
+use crate::lang::{Result, Stop, Tidied};
 use crate::model::{Diagnostic, FileEdit, Language, Severity, Span};
 use crate::text::words::{WordTable, words_at};
 
@@ -54,10 +54,17 @@ impl Rust {
         let tried = self.try_beside(&new).unwrap_or_else(|| self.try_out(&new, None));
         // A fault of the analysis must not end the one thread that owns the workspace.
         let fixed = catch_unwind(AssertUnwindSafe(|| self.with_imports(after.clone(), &edits, &tried)));
+        let fixed = fixed.unwrap_or_else(|panic| {
+            if self.is_torn() {
+                resume_unwind(panic);
+            }
+            self.note_panic_beside();
+            Err(Stop::Stale)
+        });
         self.take_back(&old, tried);
         match fixed {
-            Ok(Ok(fixed)) => fixed,
-            Ok(Err(_)) | Err(_) => {
+            Ok(fixed) => fixed,
+            Err(_) => {
                 tracing::error!("putting imports right failed");
                 let note = |it: &&FileEdit| Tidied {
                     file: it.file.clone(),

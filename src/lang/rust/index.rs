@@ -8,7 +8,7 @@
 //! files, and a thread in the background brings these up to date.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Instant;
 
 use ra_ap_hir::db::HirDatabase;
@@ -31,6 +31,7 @@ use super::verify::verify;
 use super::view::{Context, View};
 use crate::lang::Result;
 use crate::lang::files::File;
+use crate::lang::sound;
 use crate::model::{Diagnostic, Language, OutlineItem, Symbol, SymbolKind, Upstream};
 use crate::text::diff::OffsetMap;
 use crate::text::words::occurrences;
@@ -270,7 +271,7 @@ impl Index {
         if let Some(known) = self.symbols(file) {
             return known.enclosing(offset);
         }
-        self.lent.read().unwrap_or_else(PoisonError::into_inner).as_ref()?.enclosing(file, offset)
+        sound::read(&self.lent).as_ref()?.enclosing(file, offset)
     }
 
     pub(super) fn path(&self, key: Key) -> Option<Arc<str>> {
@@ -278,11 +279,11 @@ impl Index {
     }
 
     pub(super) fn crate_names(&self, work_out: impl FnOnce() -> CrateNames) -> Arc<CrateNames> {
-        if let Some(known) = self.crates.read().unwrap_or_else(PoisonError::into_inner).clone() {
+        if let Some(known) = sound::read(&self.crates).clone() {
             return known;
         }
         let names = Arc::new(work_out());
-        *self.crates.write().unwrap_or_else(PoisonError::into_inner) = Some(names.clone());
+        *sound::write(&self.crates) = Some(names.clone());
         names
     }
 
@@ -294,12 +295,12 @@ impl Index {
 
     /// Another crate graph is there.
     pub(super) fn forget_crates(&self) {
-        *self.crates.write().unwrap_or_else(PoisonError::into_inner) = None;
+        *sound::write(&self.crates) = None;
         drop(self.forget_all());
     }
 
     pub(super) fn postings(&self) -> RwLockReadGuard<'_, Postings> {
-        self.postings.read().unwrap_or_else(PoisonError::into_inner)
+        sound::read(&self.postings)
     }
 
     /// What exactly this path names.
@@ -403,7 +404,7 @@ impl Index {
     }
 
     pub(super) fn lend(&self, lent: Option<Lent>) {
-        *self.lent.write().unwrap_or_else(PoisonError::into_inner) = lent;
+        *sound::write(&self.lent) = lent;
     }
 
     /// The change that was just made is only tried: what is learned from here on goes with it.
@@ -434,13 +435,12 @@ impl Index {
         self.read().names.values().map(|it| it.bytes()).sum()
     }
 
-    // Nothing that is done under the lock can leave the maps half changed.
     fn read(&self) -> RwLockReadGuard<'_, Memory> {
-        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+        sound::read(&self.memory)
     }
 
     fn write(&self) -> RwLockWriteGuard<'_, Memory> {
-        self.memory.write().unwrap_or_else(PoisonError::into_inner)
+        sound::write(&self.memory)
     }
 }
 
@@ -473,7 +473,7 @@ impl View {
                 }
                 // Answers need these too, and the first to ask would wait.
                 if !it.index.postings().knows(id, file) {
-                    it.index.postings.write().unwrap_or_else(PoisonError::into_inner).add(id, file);
+                    sound::write(&it.index.postings).add(id, file);
                 }
                 it.known_symbols(file, id).upstream.get_or_init(|| it.upstream(id));
                 // A change of another file's declarations asks what this one names outside of its bodies.

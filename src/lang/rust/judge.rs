@@ -50,7 +50,7 @@ mod wellformed;
 mod written;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -60,6 +60,7 @@ use super::delta::{Delta, deltas};
 use super::engine::Rust;
 use super::symbols::is_test_at;
 use super::view::{Context, View};
+use crate::fault;
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
@@ -150,16 +151,18 @@ impl Rust {
         // A fault of the analysis must not end the one thread that owns the workspace.
         let judged =
             catch_unwind(AssertUnwindSafe(|| self.try_judge(before, after, edits, keep.is_some(), &mut tried)));
-        let judged = judged.unwrap_or_else(|_| {
+        let judged = judged.unwrap_or_else(|panic| {
+            if self.is_torn() {
+                // The database is not to be believed any more: it costs the engine.
+                resume_unwind(panic);
+            }
             tracing::error!("judging a change panicked");
+            self.note_panic_beside();
             Err(Stop::Stale)
         });
         let failed = judged.is_err();
         // On this thread nothing can come between; a question that stops all the same was not answered.
-        let judgement = judged.unwrap_or_else(|_| {
-            let detail = "the change could not be judged; ask `diagnostics`";
-            Judgement::unanswered(Missing::new(MissingCode::Timeout, "rust", detail))
-        });
+        let judgement = judged.unwrap_or_else(|_| unjudged());
         match (keep.is_some_and(|it| it(&judgement)), tried) {
             (true, Some(tried)) => self.keep(&texts(edits, |it| it.new.clone()), tried),
             (true, None) => self.apply(&texts(edits, |it| it.new.clone())),
@@ -180,6 +183,7 @@ impl Rust {
         tried: &mut Option<Tried>,
     ) -> Result<Judgement> {
         let started = Instant::now();
+        fault::point("rust.judge");
         let mut scene = Scene::new(before, after, edits);
         self.view(before.clone()).ask(|it| {
             it.weigh_imports(&mut scene);
@@ -281,12 +285,23 @@ impl Rust {
             for helper in helpers.into_iter().flatten() {
                 match helper.join() {
                     Ok(more) => found.extend(more?),
-                    Err(panic) => std::panic::resume_unwind(panic),
+                    Err(panic) => resume_unwind(panic),
                 }
             }
             Ok(found)
         })
     }
+}
+
+const UNJUDGED: &str = "the change could not be judged; ask `diagnostics`";
+
+/// What is said of a change that could not be judged.
+pub fn unjudged() -> Judgement {
+    Judgement::unanswered(Missing::new(MissingCode::Timeout, "rust", UNJUDGED))
+}
+
+pub fn is_unjudged(judgement: &Judgement) -> bool {
+    judgement.coverage.missing.iter().any(|it| it.detail == UNJUDGED)
 }
 
 fn texts(edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) -> Vec<(Arc<str>, Option<Arc<str>>)> {

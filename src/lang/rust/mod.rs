@@ -1,5 +1,6 @@
 //! Rust, analysed in the process: the only place that names rust-analyzer's crates.
 
+mod background;
 mod calls;
 mod changes;
 mod delta;
@@ -33,6 +34,9 @@ mod touch;
 pub mod usages;
 mod verify;
 pub mod view;
+
+/// As the status names it.
+pub const ENGINE: &str = "rust-analyzer";
 
 /// The version of rust-analyzer's crates that is built in.
 pub const VERSION: &str = "0.0.348";

@@ -14,17 +14,22 @@ use ra_ap_ide_db::prime_caches::parallel_prime_caches;
 use ra_ap_vfs::FileId;
 
 use super::changes::Tried;
-use super::engine::{Rust, new_host, set_roots};
+use super::engine::{Rust, is_in, new_host, set_roots};
 use super::index::{Index, Lent};
 use super::verify::verify_beside;
 use super::view::{View, evict, share_types};
+use crate::fault;
 use crate::lang::files::Files;
+use crate::lang::retries::Retries;
 use crate::lang::{Progress, Result, memory};
 use crate::model::Language;
 use crate::text::diff::OffsetMap;
 
 /// Of both databases together memory should hold no more than this part.
 const PART_OF_MEMORY: u64 = 4;
+
+/// After so many panics in a row there is none, and the first database tries what is asked about.
+const MOST_FAILURES: u32 = 3;
 
 /// The texts of files, as they are set in a database; `None` is a file that is gone.
 pub(super) type Texts = BTreeMap<FileId, Option<String>>;
@@ -36,6 +41,7 @@ pub(super) struct Second {
     behind: Texts,
     lacks_roots: bool,
     lacks_graph: bool,
+    retries: Retries,
 }
 
 #[derive(Default)]
@@ -56,8 +62,15 @@ struct Twin {
     is_over: Arc<AtomicBool>,
 }
 
-/// A second database on its way to the writer. `None` where it could not be made.
-pub struct Made(Option<Twin>);
+/// A second database on its way to the writer.
+pub struct Made(Making);
+
+enum Making {
+    Done(Box<Twin>),
+    /// It could not be made, and the next would not be either.
+    Refused,
+    Panicked,
+}
 
 impl Second {
     fn twin(&self) -> Option<&Twin> {
@@ -82,9 +95,17 @@ impl Second {
     /// There are other crates, or other macros.
     pub(super) fn note_graph(&mut self) {
         self.lacks_graph = true;
-        if matches!(self.stage, Stage::GivenUp) {
+        if matches!(self.stage, Stage::GivenUp) && self.retries.failures() < MOST_FAILURES {
             self.stage = Stage::Absent;
         }
+    }
+
+    /// It panicked: it is thrown away, and made anew later, unless that comes to nothing again and again.
+    pub(super) fn give_up(&mut self) {
+        self.retries.failed();
+        let is_hopeless = self.retries.failures() >= MOST_FAILURES;
+        self.stage = if is_hopeless { Stage::GivenUp } else { Stage::Absent };
+        self.behind.clear();
     }
 }
 
@@ -99,7 +120,7 @@ impl Twin {
 impl Rust {
     /// Whether a second database is to be made: the first knows all that it can, and there is memory for another.
     pub fn needs_second(&mut self) -> bool {
-        if !self.is_complete() || !matches!(self.second.stage, Stage::Absent) {
+        if !self.is_complete() || !matches!(self.second.stage, Stage::Absent) || !self.second.retries.is_due() {
             return false;
         }
         let is_wanted = self.config.second_database.unwrap_or_else(|| has_room().unwrap_or_default());
@@ -111,7 +132,8 @@ impl Rust {
 
     /// Makes the second database in the background.
     pub fn make_second(&mut self, files: Arc<Files>, deliver: impl FnOnce(Made) + Send + 'static) {
-        self.second = Second { stage: Stage::Underway, ..Second::default() };
+        let retries = std::mem::take(&mut self.second.retries);
+        self.second = Second { stage: Stage::Underway, retries, ..Second::default() };
         let (change, roots) = self.whole();
         let index = Arc::new(self.index.beside());
         let (ids, root, environment) = (self.ids.clone(), self.root.clone(), self.environment.clone());
@@ -124,6 +146,7 @@ impl Rust {
         tell(0);
         let run = move || {
             let made = || -> Result<Twin> {
+                fault::point("rust.second.make");
                 let mut host = new_host();
                 host.apply_change(change);
                 let db = host.raw_database();
@@ -141,12 +164,23 @@ impl Rust {
             };
             let twin = catch_unwind(AssertUnwindSafe(made));
             tell(total);
-            deliver(Made(twin.ok().and_then(Result::ok)));
+            deliver(Made(match twin {
+                Ok(Ok(twin)) => Making::Done(Box::new(twin)),
+                Ok(Err(_)) => Making::Refused,
+                Err(_) => Making::Panicked,
+            }));
         };
         let thread = std::thread::Builder::new().name("rust-second".to_owned()).stack_size(super::STACK_BYTES);
         if let Err(error) = thread.spawn(run) {
             tracing::error!(%error, "no thread for a second database");
-            self.second.stage = Stage::GivenUp;
+            self.second.give_up();
+        }
+    }
+
+    /// After a panic while a change was judged: where that was while the second database was told, it is gone.
+    pub(super) fn note_panic_beside(&mut self) {
+        if matches!(self.second.stage, Stage::Absent) {
+            self.second.give_up();
         }
     }
 
@@ -155,11 +189,15 @@ impl Rust {
     }
 
     pub fn adopt_second(&mut self, made: Made) {
-        self.second.stage = made.0.map_or(Stage::GivenUp, |mut twin| {
-            evict(&mut twin.host);
-            tracing::info!("a second database is there for what is only asked about");
-            Stage::There(twin)
-        });
+        match made.0 {
+            Making::Done(mut twin) => {
+                evict(&mut twin.host);
+                tracing::info!("a second database is there for what is only asked about");
+                self.second.stage = Stage::There(*twin);
+            }
+            Making::Refused => self.second.stage = Stage::GivenUp,
+            Making::Panicked => self.second.give_up(),
+        }
     }
 
     /// Whether there is something to tell the second database. Other crates it is told when the first knows them.
@@ -170,8 +208,8 @@ impl Rust {
 
     /// Tells it, once nobody waits for anything else.
     pub fn catch_second_up(&mut self) {
-        if self.is_second_behind() {
-            self.set_beside(&[]);
+        if self.is_second_behind() && catch_unwind(AssertUnwindSafe(|| self.set_beside(&[]))).is_err() {
+            self.second.give_up();
         }
     }
 
@@ -193,16 +231,26 @@ impl Rust {
     pub(super) fn set_beside(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
         self.take_back_beside(changes);
         let graph = std::mem::take(&mut self.second.lacks_graph).then(|| self.graph());
-        let Second { stage: Stage::There(twin), behind, lacks_roots, .. } = &mut self.second else { return };
+        // Where a panic comes between it is gone, as what it came to is not known.
+        let mut twin = match std::mem::take(&mut self.second.stage) {
+            Stage::There(twin) => twin,
+            other => return self.second.stage = other,
+        };
+        fault::point("rust.second.set");
         if graph.is_some() {
             twin.index.forget_crates();
         }
         drop(twin.index.forget_all());
         twin.index.lend(None);
-        if std::mem::take(lacks_roots) {
+        let mut texts = std::mem::take(&mut self.second.behind);
+        // What came and went since it was told last it never heard of, and rust-analyzer sets no text of a file without
+        // a source root.
+        texts.retain(|file, text| text.is_some() || is_in(&twin.roots, *file));
+        if std::mem::take(&mut self.second.lacks_roots) {
             set_roots(&mut twin.host, &mut twin.roots, self.roots.clone());
         }
-        twin.set(graph.unwrap_or_default(), std::mem::take(behind));
+        twin.set(graph.unwrap_or_default(), texts);
+        self.second.stage = Stage::There(twin);
     }
 
     /// The paths that the first database knows are taken for what is tried, but for those that lead through one of these

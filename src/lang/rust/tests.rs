@@ -21,12 +21,12 @@ mod traits;
 mod uses;
 mod wellformed;
 
-use super::engine::{Rust, RustConfig};
+use super::engine::{Adopted, Rust, RustConfig};
 use super::load::Limits;
 use super::usages::Occurrence;
 use super::view::{View, text_size};
 use crate::lang::files::{File, Files};
-use crate::lang::{Result, Stop};
+use crate::lang::{Ended, Result, Stop};
 use crate::model::{ChangeKind, FileEdit, Language, MissingCode, Role, SymbolKind, SymbolQuery, Window};
 
 const DEADLINE: Duration = Duration::from_secs(600);
@@ -73,12 +73,12 @@ fn load_within(root: &Path, trusted: bool, limits: Limits) -> Loaded {
         second_database: Some(true),
         limits,
     };
-    let mut rust = Rust::new(config, &files).expect("the path is UTF-8");
+    let mut rust = Rust::new(config, &files, 0).expect("the path is UTF-8");
     let (sender, receiver) = mpsc::channel();
     rust.reload(&files, move |step| drop(sender.send(step)));
     while !rust.is_settled() {
         let step = receiver.recv_timeout(DEADLINE).expect("a step of the load in time");
-        rust.adopt(step).expect("no other load");
+        assert!(matches!(rust.adopt(step), Adopted::Roots(_)));
     }
     Loaded { rust, files }
 }
@@ -126,7 +126,7 @@ impl Loaded {
 
     /// As after a while without changes: the index is there.
     fn fill(&mut self) {
-        self.rust.set_primed();
+        self.rust.set_primed(Ended::Finished);
         self.asked(|view| view.fill(&|_, _| {})).unwrap();
     }
 

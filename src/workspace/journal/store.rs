@@ -113,8 +113,13 @@ impl Store {
         (self.recorded, self.recorded_bytes) = (0, 0);
     }
 
-    pub(super) async fn close(self) {
-        if let Some(connection) = self.connection {
+    /// After a panic: the database is opened anew with the next job. What came of changes is still to be written.
+    pub(super) fn reopen(&mut self) {
+        self.connection = None;
+    }
+
+    pub(super) async fn close(&mut self) {
+        if let Some(connection) = self.connection.take() {
             let _ = connection.close().await;
         }
     }

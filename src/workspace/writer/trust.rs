@@ -12,10 +12,9 @@ impl Writer {
         self.trusted = trusted;
         self.settings =
             self.config.settings(&self.root, trusted).unwrap_or_else(|_| self.config.user_settings(trusted));
-        if let Some(rust) = &mut self.rust {
-            rust.set_trust(trusted, self.settings.rust.build_scripts, self.settings.rust.proc_macros);
-            self.reload_rust();
-        }
+        let (build_scripts, proc_macros) = (self.settings.rust.build_scripts, self.settings.rust.proc_macros);
+        self.with_rust(|it| it.set_trust(trusted, build_scripts, proc_macros));
+        self.reload_rust();
         if let Some(go) = self.go.take() {
             self.runtime.spawn(async move { go.shutdown().await });
             self.start_engines();

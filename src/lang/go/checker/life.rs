@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::{Link, build};
+use crate::fault;
 use crate::lang::go::book;
 use crate::lang::go::process::{Memory, Pipes, Process};
 use crate::lang::go::session::{self, Session};
@@ -104,6 +105,11 @@ async fn keep(session: &Arc<Session>, cache_dir: &Path) {
     }
 }
 
+/// The task that does this panicked, and the checker is gone with it.
+pub fn fell(session: &Session) {
+    session.checker.enter(None, None);
+}
+
 /// Waits until gopls has loaded: it comes first.
 async fn up(session: &Session) -> Option<Arc<Toolchain>> {
     let mut link = session.link.subscribe();
@@ -125,6 +131,7 @@ async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain) -> 
     if session.toolchain().as_deref() != Some(toolchain) {
         return ANOTHER_ENVIRONMENT.to_owned();
     }
+    fault::point("go.checker");
     tokio::select! {
         reason = serve(session, &client, &process, toolchain) => reason,
         _ = environment.changed() => ANOTHER_ENVIRONMENT.to_owned(),

@@ -10,12 +10,12 @@ mod life;
 mod tests;
 mod uses;
 
-pub use self::life::run;
+pub use self::life::{fell, run};
 pub use self::uses::{Wanted, uses};
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use lsp_types::notification::Notification;
@@ -30,6 +30,7 @@ use super::modules::{base_name, parent};
 use super::session::Session;
 use super::wire::is_hidden;
 use crate::lang::files::Files;
+use crate::lang::sound;
 use crate::lsp::{Client, Message, RequestError};
 use crate::model::{FileEdit, Language};
 
@@ -142,7 +143,7 @@ struct Fed {
 
 impl Checker {
     fn link(&self) -> MutexGuard<'_, Option<Link>> {
-        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+        sound::lock(&self.link)
     }
 
     /// Tells of a change, under the lock of the book, so that changes arrive in its order.

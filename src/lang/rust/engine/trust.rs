@@ -9,7 +9,7 @@ impl Rust {
     /// To be followed by a reload. What code of the workspace made is gone at once where it is trusted no more, and so
     /// are the programs that run it.
     pub fn set_trust(&mut self, trusted: bool, build_scripts: bool, proc_macros: bool) {
-        self.superseded.store(true, Ordering::Relaxed);
+        self.superseded.0.store(true, Ordering::Relaxed);
         (self.config.trusted, self.config.build_scripts, self.config.proc_macros) =
             (trusted, build_scripts, proc_macros);
         if trusted {

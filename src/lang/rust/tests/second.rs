@@ -102,6 +102,35 @@ fn the_second_database_follows_the_first() {
 }
 
 #[test]
+fn files_that_came_and_went_before_the_second_database_heard_of_them() {
+    let (_directory, mut it) = fixture(&FILES);
+    it.fill();
+    let helper = ("src/shapes.rs", "pub fn helper() -> u8", "pub fn helped() -> u8");
+    let come_and_go = |it: &mut Loaded, name: &str| {
+        it.becomes(name, Some("pub fn one() {}\n"));
+        it.becomes(name, Some("pub fn one() { two(); }\n"));
+        it.becomes(name, None);
+    };
+    // While it is being made.
+    let (sender, receiver) = mpsc::channel();
+    it.rust.make_second(it.files.clone(), move |made| drop(sender.send(made)));
+    come_and_go(&mut it, "loose/early.rs");
+    it.rust.adopt_second(receiver.recv_timeout(DEADLINE).expect("a second database in time"));
+    come_and_go(&mut it, "loose/a.rs");
+    it.rust.catch_second_up();
+    // One that it knew, gone and back and gone.
+    it.becomes("loose/known.rs", Some("pub fn known() {}\n"));
+    it.rust.catch_second_up();
+    it.becomes("loose/known.rs", None);
+    it.rust.catch_second_up();
+    come_and_go(&mut it, "loose/known.rs");
+    come_and_go(&mut it, "src/inside.rs");
+    let [here, beside] = it.judged_in_both(helper.0, helper.1, helper.2);
+    assert_eq!(here, beside);
+    assert!(it.rust.has_second() && !beside.impact.broken.is_empty(), "{beside:?}");
+}
+
+#[test]
 fn the_second_database_learns_of_another_manifest() {
     let (directory, mut it) = fixture(&FILES);
     it.fill();
@@ -121,9 +150,10 @@ fn the_second_database_learns_of_another_manifest() {
     let (sender, receiver) = mpsc::channel();
     it.rust.reload(&it.files, move |step| drop(sender.send(step)));
     while !it.rust.is_settled() {
-        it.rust.adopt(receiver.recv_timeout(DEADLINE).expect("a step of the load in time")).expect("no other load");
+        let step = receiver.recv_timeout(DEADLINE).expect("a step of the load in time");
+        assert!(matches!(it.rust.adopt(step), Adopted::Roots(_)));
     }
-    it.rust.set_primed();
+    it.rust.set_primed(Ended::Finished);
     // Until the first knows them, the second is not told of other crates.
     assert!(!it.rust.is_second_behind());
     // As the writer does: again where it was stopped.

@@ -1,0 +1,64 @@
+//! When something that failed is tried again: at once, then after pauses that grow with each failure in a row.
+
+use std::time::{Duration, Instant};
+
+const FIRST: Duration = Duration::from_millis(200);
+const LONGEST: Duration = Duration::from_secs(30);
+/// After so long without a failure the next one counts as the first.
+const HEALTHY: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Default)]
+pub struct Retries {
+    /// In a row.
+    failures: u32,
+    last: Option<Instant>,
+    until: Option<Instant>,
+}
+
+impl Retries {
+    /// Notes a failure. Answers with the pause before the next try.
+    pub fn failed(&mut self) -> Duration {
+        let now = Instant::now();
+        if self.last.is_some_and(|it| now.duration_since(it) > HEALTHY) {
+            self.failures = 0;
+        }
+        let pause = match self.failures {
+            0 => Duration::ZERO,
+            failures => (FIRST * 2_u32.saturating_pow(failures.min(16) - 1)).min(LONGEST),
+        };
+        self.failures += 1;
+        self.last = Some(now);
+        self.until = Some(now + pause);
+        pause
+    }
+
+    /// In a row.
+    pub fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// Whether the next try is due.
+    pub fn is_due(&self) -> bool {
+        self.until.is_none_or(|it| it <= Instant::now())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_retry_is_at_once_and_the_others_wait_ever_longer() {
+        let mut retries = Retries::default();
+        assert!(retries.is_due());
+        assert_eq!(retries.failed(), Duration::ZERO);
+        assert!(retries.is_due());
+        assert_eq!(retries.failed(), FIRST);
+        assert!(!retries.is_due());
+        assert_eq!(retries.failed(), FIRST * 2);
+        for _ in 0..40 {
+            retries.failed();
+        }
+        assert_eq!((retries.failed(), retries.failures()), (LONGEST, 44));
+    }
+}
