@@ -151,6 +151,13 @@ where
         };
         let snapshot = snapshot?;
         let (revision, settled) = (snapshot.revision, snapshot.settled);
+        if let Some(lack) = snapshot.lacks {
+            coverage.lacks(lack.clone());
+            if needs.index {
+                let meta = workspace.meta(needs.language, revision, coverage);
+                return Err(Error::new(Code::NotReady, lack.detail).in_workspace(meta));
+            }
+        }
         // What the workspace's own programs make is there at a revision or not.
         let memo = memo.as_ref().filter(|_| settled).map(|it| format!("{it} {}", snapshot.trusted));
         if let Some(answer) = memo.as_ref().and_then(|it| workspace.memo().answer(it, revision)) {
@@ -168,11 +175,7 @@ where
             Error::new(Code::Timeout, detail)
         };
         let failed = |error: Error| {
-            let mut coverage = Coverage::default();
-            // What is not there may be in what is not loaded.
-            if let Some(language) = needs.language.filter(|_| !settled) {
-                coverage.lacks(not_indexed(language));
-            }
+            let coverage = coverage_of(workspace, needs.language, settled, &error);
             error.in_workspace(workspace.meta(needs.language, revision, coverage))
         };
         match tokio::time::timeout_at(last.into(), question(asked)).await.map_err(late).map_err(failed)? {
@@ -233,6 +236,51 @@ fn language_by_name(name: &str) -> Option<Language> {
         Some(Language::Go)
     } else {
         None
+}
+
+/// What an error does not know of: where not all is loaded, what is not found is perhaps there.
+fn coverage_of(workspace: &Workspace, language: Option<Language>, is_settled: bool, error: &Error) -> Coverage {
+    let mut coverage = Coverage::default();
+    if error.code == Code::Timeout {
+        coverage.lacks(Missing::new(MissingCode::Timeout, "engine", error.detail.as_str()));
+    }
+    let Some(language) = language else { return coverage };
+    let engines = workspace.status().engines;
+    for missing in engines.into_iter().filter(|it| it.language == language).flat_map(|it| it.missing) {
+        if is_miss(error) { coverage.lacks(missing) } else { coverage.note(missing) }
+    }
+    let tells_why = |it: &Missing| {
+        matches!(it.code, MissingCode::Indexing | MissingCode::EngineDown | MissingCode::EngineRestarting)
+    };
+    if !is_settled && !coverage.missing.iter().any(tells_why) {
+        let detail = "not all of the workspace is loaded: ask again, or give a longer `wait_ms`";
+        coverage.lacks(Missing::new(MissingCode::Indexing, language.name(), detail));
+    }
+    coverage
+}
+
+/// Whether an error says that something is not there.
+pub(super) fn is_miss(error: &Error) -> bool {
+    matches!(error.code, Code::UnknownSymbol | Code::UnknownPackage)
+}
+
+/// A miss as it is told: what may be there once all is loaded is not said to be unknown.
+pub(super) fn unless_loading(mut error: Error) -> Error {
+    let coming = |it: &Missing| matches!(it.code, MissingCode::Indexing | MissingCode::EngineRestarting);
+    let is_loading = error.meta.as_ref().is_some_and(|it| it.coverage.missing.iter().any(coming));
+    if is_miss(&error) && is_loading {
+        error.code = Code::NotReady;
+        error.detail = format!("not all of the workspace is loaded, so this is not certain: {}", error.detail);
+    }
+    error
+}
+
+/// What several languages miss as one: not even one of them may hold it unseen.
+pub(super) fn join_misses(first: &mut Option<Error>, other: Error) {
+    let Some(first) = first else { return *first = Some(other) };
+    first.help.suggestions.extend(other.help.suggestions);
+    if let (Some(meta), Some(other)) = (&mut first.meta, other.meta) {
+        meta.coverage.absorb(other.coverage);
     }
 }
 
@@ -252,6 +300,21 @@ pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<La
 
 /// Puts a question about a symbol to each language that its name may belong to, and takes the one that knows it.
 pub(super) async fn ask_by_name<T, F>(
+    workspace: &Workspace,
+    ask: &Ask,
+    verb: &str,
+    query: &SymbolQuery,
+    question: impl Fn(View, SymbolQuery, Deadlines) -> F,
+) -> Result<Reply<T>>
+where
+    T: Clone + Send + Sync + 'static,
+    F: Future<Output = lang::Result<Answer<T>>>,
+{
+    look_up(workspace, ask, verb, query, question).await.map_err(unless_loading)
+}
+
+/// The same, where a miss is not the last word.
+pub(super) async fn look_up<T, F>(
     workspace: &Workspace,
     ask: &Ask,
     verb: &str,
@@ -291,10 +354,7 @@ where
         .await;
         match answer {
             Ok(reply) => found.push(reply),
-            Err(error) if matches!(error.code, Code::UnknownSymbol | Code::UnknownPackage) => match &mut first_miss {
-                Some(miss) => miss.help.suggestions.extend(error.help.suggestions),
-                None => first_miss = Some(error),
-            },
+            Err(error) if is_miss(&error) => join_misses(&mut first_miss, error),
             Err(error) => return Err(error),
         }
         // The first file of a language may have come with the question.

@@ -1,6 +1,6 @@
 //! `describe`: everything about a symbol, a package or a file.
 
-use super::ask::{Ask, Listing, Reply, ask, ask_by_name};
+use super::ask::{Ask, Listing, Reply, ask, ask_by_name, look_up, unless_loading};
 use super::fit::{Budget, Fit, Part, left_out, line_costs, next_cursor, positions, symbol_cost, text_cost};
 use super::open::text_of;
 use super::symbols::Tree;
@@ -230,19 +230,18 @@ async fn describe_symbol(workspace: &Workspace, query: SymbolQuery, asked: &Ask)
         Err(error) => return Err(error),
     };
     let window = Window { from: from[2], limit: asked.limit.unwrap_or(PAGE) };
-    let found = ask_by_name(workspace, asked, "describe", &query, |view, query, deadlines| {
-        view.describe(query, window, deadlines)
-    })
-    .await;
+    let found =
+        look_up(workspace, asked, "describe", &query, |view, query, deadlines| view.describe(query, window, deadlines))
+            .await;
     match found {
         Ok(found) => Ok(found.map(|(description, usages)| {
             Described::Symbol(Box::new(DescribedSymbol::new(description, usages, window, from)))
         })),
         // A path that names no item may name a module or package.
         Err(miss) if miss.code == Code::UnknownSymbol && query.package.is_none() && query.file.is_none() => {
-            describe_package(workspace, &query.symbol, asked).await.map_err(|_| miss)
+            describe_package(workspace, &query.symbol, asked).await.map_err(|_| unless_loading(miss))
         }
-        Err(error) => Err(error),
+        Err(error) => Err(unless_loading(error)),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::fault;
 use crate::lang::files::Files;
 use crate::lang::retries::Retries;
 use crate::lang::{Ended, Progress, Result};
+use crate::model::{Missing, MissingCode};
 
 /// After so many failures in a row answers are worked out when they are asked for.
 const MOST_FAILURES: u32 = 3;
@@ -33,6 +34,28 @@ impl Background {
 }
 
 impl Rust {
+    /// What was loaded before goes on answering, and says what it may lack.
+    pub(super) fn note_failed_load(&mut self) {
+        self.retries.load.failed();
+        self.retries.is_load_failed = true;
+        let detail = "the Cargo workspace could not be loaded: semdex met a fault of its own, which is in the log; it \
+                      is tried again, at the latest when a manifest changes";
+        let missing = Missing::new(MissingCode::EngineRestarting, "rust", detail);
+        self.set_environment(|it| {
+            it.settled = true;
+            if !it.missing.contains(&missing) {
+                it.missing.push(missing);
+            }
+        });
+        self.status.send_modify(|it| it.progress = None);
+        self.publish();
+    }
+
+    /// The last load failed, and it is time to try again.
+    pub fn needs_reload(&self) -> bool {
+        self.environment.settled && self.retries.is_load_due()
+    }
+
     /// Computes in the background what most answers need. `done` is told how it ended; a change stops it. Answers whether
     /// it was begun.
     pub fn prime(&self, done: impl FnOnce(Ended) + Send + 'static) -> bool {

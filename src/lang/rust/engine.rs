@@ -31,7 +31,7 @@ use super::view::View;
 use crate::fault;
 use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress};
-use crate::model::{Language, Missing, MissingCode, State};
+use crate::model::{Language, Missing, State};
 
 /// Larger files that are not Rust are not offered to `include_str!`.
 const MAX_INCLUDED_BYTES: usize = 256 * 1024;
@@ -287,28 +287,6 @@ impl Rust {
         }
     }
 
-    /// What was loaded before goes on answering, and says what it may lack.
-    fn note_failed_load(&mut self) {
-        self.retries.load.failed();
-        self.retries.is_load_failed = true;
-        let detail = "the Cargo workspace could not be loaded: semdex met a fault of its own, which is in the log; it \
-                      is tried again, at the latest when a manifest changes";
-        let missing = Missing::new(MissingCode::EngineRestarting, "rust", detail);
-        self.set_environment(|it| {
-            it.settled = true;
-            if !it.missing.contains(&missing) {
-                it.missing.push(missing);
-            }
-        });
-        self.status.send_modify(|it| it.progress = None);
-        self.publish();
-    }
-
-    /// The last load failed, and it is time to try again.
-    pub fn needs_reload(&self) -> bool {
-        self.environment.settled && self.retries.is_load_due()
-    }
-
     /// Takes a finished step over.
     pub fn adopt(&mut self, step: Step) -> Adopted {
         if step.ticket != self.ticket {
@@ -394,7 +372,7 @@ impl Rust {
         self.root.join(name)
     }
 
-    fn set_environment(&mut self, change: impl FnOnce(&mut Environment)) {
+    pub(super) fn set_environment(&mut self, change: impl FnOnce(&mut Environment)) {
         change(Arc::make_mut(&mut self.environment));
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::ask::{Ask, ask, check_query, languages_of};
+use super::super::ask::{Ask, ask, check_query, is_miss, join_misses, languages_of, unless_loading};
 use super::super::open::text_of;
 use super::At;
 use crate::lang::files::File;
@@ -36,11 +36,12 @@ pub(in crate::ops) async fn find_symbol(
         .await;
         match found {
             Ok(reply) => return Ok(reply.value),
-            Err(error) if error.code == Code::UnknownSymbol => miss = miss.or(Some(error)),
+            Err(error) if is_miss(&error) => join_misses(&mut miss, error),
             Err(error) => return Err(error),
         }
     }
-    Err(miss.unwrap_or_else(|| Error::new(Code::UnknownSymbol, format!("there is no symbol `{}`", query.symbol))))
+    let unknown = || Error::new(Code::UnknownSymbol, format!("there is no symbol `{}`", query.symbol));
+    Err(miss.map_or_else(unknown, unless_loading))
 }
 
 /// The symbol's text: where a search that names it may look.

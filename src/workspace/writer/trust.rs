@@ -4,7 +4,7 @@ use super::{Event, Writer};
 
 impl Writer {
     /// Loads all anew as the owner of the workspace wants it. Where the trust is gone, what runs is ended first.
-    pub(super) fn set_trust(&mut self, trusted: bool) {
+    pub(in crate::workspace) fn set_trust(&mut self, trusted: bool) {
         if trusted == self.trusted {
             return;
         }
