@@ -236,6 +236,7 @@ fn language_by_name(name: &str) -> Option<Language> {
         Some(Language::Go)
     } else {
         None
+    }
 }
 
 /// What an error does not know of: where not all is loaded, what is not found is perhaps there.

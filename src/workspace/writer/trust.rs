@@ -21,12 +21,4 @@ impl Writer {
         }
         self.publish();
     }
-
-    pub(super) fn reload_rust(&mut self) {
-        let inbox = self.inbox.clone();
-        if let Some(rust) = &mut self.rust {
-            // The loader may wait for its turn: it is no request that could be told to come back.
-            rust.reload(&self.files, move |step| drop(inbox.send(Event::RustLoaded(Box::new(step)))));
-        }
-    }
 }
