@@ -4,6 +4,8 @@ pub mod api;
 pub mod beneath;
 pub mod cli;
 pub mod config;
+#[cfg(test)]
+mod fuzz;
 pub mod lang;
 pub mod lsp;
 pub mod model;
