@@ -10,7 +10,7 @@ WORKSPACES ?=
 
 export SEMDEX_TOOLS := $(TOOLS)
 
-.PHONY: help build run test lint bench tour
+.PHONY: help build run test lint bench tour fuzz
 
 help:
 	@echo 'make run WORKSPACE=path   build in release mode and serve the workspace at path, trusted'
@@ -19,6 +19,7 @@ help:
 	@echo 'make build                the release binary: $(SEMDEX)'
 	@echo 'make tour                 every verb with curl, request and reply'
 	@echo 'make bench                the programs behind the figures that the README claims'
+	@echo 'make fuzz                 every fuzz target for FUZZ_SECONDS, ten minutes where nothing is said'
 
 build:
 	cargo build --locked --release
@@ -48,3 +49,12 @@ tour: build
 bench: build
 	@scripts/install-missing.sh go std strace ra
 	scripts/bench.sh $(SEMDEX) $(WORKSPACES)
+
+# semdex with optimisation; all that it uses is optimised in any case. CHECKER is a target of Go's own.
+FUZZ_SECONDS ?= 600
+CHECKER := src/lang/go/checker/program
+
+fuzz:
+	@scripts/install-missing.sh go
+	CARGO_PROFILE_DEV_OPT_LEVEL=2 SEMDEX_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked --lib fuzz_ -- --nocapture --test-threads 2
+	cd $(CHECKER) && go test -run XXX -fuzz FuzzMessages -fuzztime $(FUZZ_SECONDS)s .

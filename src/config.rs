@@ -1,5 +1,7 @@
 //! What the process was told: flags, environment, configuration files. Parsed once, passed on.
 
+#[cfg(test)]
+mod fuzz;
 mod listen;
 mod root;
 mod settings;

@@ -5,6 +5,8 @@ pub mod beneath;
 pub mod cli;
 pub mod config;
 pub mod fault;
+#[cfg(test)]
+mod fuzz;
 pub mod lang;
 pub mod lsp;
 pub mod model;

@@ -115,6 +115,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn fuzz_token_files() {
+        const TEXTS: &[&str] = &["mJ8f0bXcNw3Jq1K9sZ5T7vYxA2dE4gH6iL8nO0pQrSt\n", ""];
+        const SIGNS: &[&str] =
+            &["A", "_", "-", "=", "+", "/", "\n", " ", "mJ8f0bXcNw3Jq1K9sZ5T7vYxA2dE4gH6iL8nO0pQrSt"];
+        let home = tempfile::tempdir().unwrap();
+        let file = token_file(home.path());
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        crate::fuzz::fuzz("token_files", crate::fuzz::mutated(TEXTS, SIGNS), |text| {
+            fs::write(&file, &text).unwrap();
+            if let Ok(token) = load_or_create(home.path()) {
+                assert_eq!(token.as_str(), text.trim_ascii());
+                assert!(token.matches(token.as_str()) && token.as_str().len() == LENGTH && !token.matches(""));
+            }
+            assert_eq!(fs::read_to_string(&file).unwrap(), text, "a file that is there is left as it is");
+        });
+    }
+
+    #[test]
     fn a_token_is_made_once_and_kept() {
         let home = tempfile::tempdir().unwrap();
         let state = home.path().join("state/semdex");

@@ -225,6 +225,29 @@ mod tests {
     }
 
     #[test]
+    fn fuzz_trust_files() {
+        const TEXTS: &[&str] = &[r#"{"/a": {"trusted": true, "since": 1}, "/a/b": {"trusted": false, "since": 2}}"#];
+        const SIGNS: &[&str] =
+            &["{", "}", "\"", ":", ",", "null", "true", "\"trusted\"", "\"since\"", "-1", "1e9", "\\u0000", "/"];
+        let home = Home::new();
+        let root = home.dir("a");
+        home.store.trust(&root).unwrap();
+        crate::fuzz::fuzz("trust_files", crate::fuzz::mutated(TEXTS, SIGNS), |text| {
+            fs::write(home.store.file(), &text).unwrap();
+            let decisions = home.store.list();
+            let trusts = home.store.is_trusted(&root).unwrap_or(false);
+            assert!(!trusts || text.contains("true"), "{text}");
+            if decisions.is_ok() {
+                home.store.trust(&root).unwrap();
+                assert!(home.store.is_trusted(&root).unwrap());
+            } else {
+                assert!(home.store.trust(&root).is_err());
+                assert_eq!(fs::read_to_string(home.store.file()).unwrap(), text);
+            }
+        });
+    }
+
+    #[test]
     fn decisions_at_the_same_time_are_all_kept() {
         let home = Home::new();
         let directories: Vec<_> = (0..8).map(|number| home.dir(&number.to_string())).collect();

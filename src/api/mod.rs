@@ -10,6 +10,8 @@ mod edit;
 mod examples;
 mod extract;
 mod face;
+#[cfg(test)]
+mod fuzz;
 mod idle;
 mod impact;
 mod listen;

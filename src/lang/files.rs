@@ -25,6 +25,7 @@ pub struct File {
     lines: OnceLock<LineIndex>,
     outline: OnceLock<Arc<Outline>>,
     words: OnceLock<WordTable>,
+    is_too_deep: OnceLock<bool>,
 }
 
 impl File {
@@ -39,6 +40,7 @@ impl File {
             lines: OnceLock::new(),
             outline: OnceLock::new(),
             words: OnceLock::new(),
+            is_too_deep: OnceLock::new(),
         }
     }
 
@@ -54,6 +56,11 @@ impl File {
     /// Where each word of the text stands.
     pub fn words(&self) -> &WordTable {
         self.words.get_or_init(|| WordTable::new(&self.text))
+    }
+
+    /// Whether it is nested too deeply for any analysis: it is text alone.
+    pub fn is_too_deep(&self) -> bool {
+        *self.is_too_deep.get_or_init(|| Language::of(&self.path).is_some_and(|it| super::is_too_deep(it, &self.text)))
     }
 
     /// What the parser of its language says; empty for a file of no known language.

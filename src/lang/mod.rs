@@ -18,7 +18,7 @@ pub mod view;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::model::{Alteration, Error, Language, Missing, Outline, Span, State};
+use crate::model::{Alteration, Error, Language, Missing, MissingCode, Outline, Span, State};
 
 /// Why a question was not answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -102,6 +102,20 @@ pub fn alter(language: Language, text: &str, item: Span, name: Span, change: Alt
         Language::Rust => rust::syntax::alter(text, item, name, change),
         Language::Go => go::syntax::alter(text, item, name, change),
     }
+}
+
+/// Whether a text is nested so deeply that it would overflow the stack of whoever analyses it.
+pub fn is_too_deep(language: Language, text: &str) -> bool {
+    match language {
+        Language::Rust => rust::syntax::nesting::too_deep(text).is_some(),
+        Language::Go => go::syntax::too_deep(text).is_some(),
+    }
+}
+
+/// What an answer lacks by such a file.
+pub fn too_deep(file: &str) -> Missing {
+    let detail = format!("{file} is nested too deeply to be analysed: it is taken for plain text");
+    Missing::new(MissingCode::Unsupported, file, detail)
 }
 
 /// What the text of one file says by itself.

@@ -127,7 +127,7 @@ impl View {
     pub async fn symbols(self, file: String) -> Result<Answer<Vec<Symbol>>> {
         match self {
             View::Rust(view) => blocking(move || view.symbols(&file)).await,
-            View::Go(view) => Ok(Answer::whole(view.symbols(&file))),
+            View::Go(view) => Ok(Answer { value: view.symbols(&file), coverage: view.unread(Some(&file)) }),
         }
     }
 
@@ -138,7 +138,7 @@ impl View {
                 let symbols = blocking(move || view.symbols(&file)).await?;
                 Ok(symbols.map(|symbols| Overview { symbols, ..Overview::default() }))
             }
-            View::Go(view) => Ok(Answer::whole(view.outline(&file)?)),
+            View::Go(view) => Ok(Answer { value: view.outline(&file)?, coverage: view.unread(Some(&file)) }),
         }
     }
 
@@ -146,7 +146,11 @@ impl View {
     pub async fn overview(self, file: String, deadlines: Deadlines, until: Instant) -> Result<Answer<Overview>> {
         match self {
             View::Rust(view) => blocking(move || view.overview(&file, until)).await,
-            View::Go(view) => view.overview(&file, deadlines).await,
+            View::Go(view) => {
+                let mut answer = view.overview(&file, deadlines).await?;
+                answer.coverage.absorb(view.unread(Some(&file)));
+                Ok(answer)
+            }
         }
     }
 
@@ -185,13 +189,13 @@ impl View {
                 let hits = view.search(&query, limit);
                 let is_cut = hits.items.len() < hits.total;
                 let found = hits.items.into_iter().map(|it| fits(it.0)).collect();
-                Ok(if is_cut {
+                let mut coverage = view.unread(None);
+                if is_cut {
                     let detail =
                         format!("{} symbols fit, the best {limit} are listed: give more of the name", hits.total);
-                    Answer::lacking(found, Missing::new(MissingCode::TooMany, "go", detail))
-                } else {
-                    Answer::whole(found)
-                })
+                    coverage.lacks(Missing::new(MissingCode::TooMany, "go", detail));
+                }
+                Ok(Answer { value: found, coverage })
             }
         }
     }

@@ -9,6 +9,8 @@
 
 mod client;
 mod framing;
+#[cfg(test)]
+mod fuzz;
 mod incoming;
 #[cfg(test)]
 mod tests;

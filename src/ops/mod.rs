@@ -6,6 +6,8 @@ pub mod describe;
 pub mod diagnostics;
 pub mod edit;
 pub mod fit;
+#[cfg(test)]
+mod fuzz;
 pub mod impact;
 pub mod open;
 pub mod overlays;

@@ -318,7 +318,7 @@ fn name(line: &str, number: usize) -> Name {
     let stripped = stripped.strip_prefix("**").and_then(|it| it.strip_suffix("**")).unwrap_or(stripped);
     let stripped = stripped.strip_suffix(':').unwrap_or(stripped).trim();
     if let Some(quoted) = stripped.strip_prefix('`').and_then(|it| it.strip_suffix('`'))
-        && !quoted.is_empty()
+        && !quoted.trim().is_empty()
         && !quoted.contains('`')
     {
         return Name::Of(quoted.to_owned());
@@ -364,6 +364,7 @@ mod tests {
         }
         assert_eq!(parse(&format!("`my file`\n{block}")).unwrap(), one("my file", 2));
         assert_eq!(parse(&format!("Makefile\n{block}")).unwrap(), one("Makefile", 2));
+        refused(&format!("` `\n{block}"), 1, "name of a file or not");
         let windows = format!("a.c\r\n{}", block.replace('\n', "\r\n"));
         assert_eq!(parse(&windows).unwrap(), [replace("a.c", 2, "a\r\n  b\r\n", "c\r\n")]);
         assert_eq!(parse(&format!("a.c\n{}", block.trim_end())).unwrap(), one("a.c", 2), "no newline at the end");

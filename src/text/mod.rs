@@ -2,6 +2,8 @@
 
 pub mod blocks;
 pub mod diff;
+#[cfg(test)]
+mod fuzz;
 pub mod lines;
 pub mod matching;
 pub mod score;

@@ -8,6 +8,7 @@ mod children;
 mod cli;
 mod client;
 mod confined;
+mod depth;
 mod door;
 mod errors;
 mod fresh;

@@ -20,6 +20,8 @@ pub mod external;
 mod filler;
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod fuzz;
 pub mod gomod;
 mod identifiers;
 mod import_paths;

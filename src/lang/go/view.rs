@@ -10,10 +10,10 @@ use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
 use super::{calls, diagnostics, meaning, names, outside, overview, relations, rename, resolve, usages};
 use crate::lang::files::{File, Files};
-use crate::lang::{Deadlines, Result, Stop};
+use crate::lang::{Deadlines, Result, Stop, too_deep};
 use crate::model::{
-    Answer, Calls, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Renaming,
-    Symbol, SymbolAt, SymbolQuery, UsagePage, Usages, Window,
+    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package,
+    Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Usages, Window,
 };
 
 #[derive(Clone)]
@@ -36,6 +36,16 @@ impl View {
     /// The symbols of a file as a tree, from its text alone.
     pub fn symbols(&self, file: &str) -> Vec<Symbol> {
         names::symbols(&self.session.layout(&self.files), file)
+    }
+
+    /// What the texts alone cannot tell, since they are nested too deeply: this one, or any where none is named.
+    pub fn unread(&self, file: Option<&str>) -> Coverage {
+        let mut coverage = Coverage::default();
+        let asked = |it: &&Arc<File>| file.is_none_or(|file| *it.path == *file);
+        for file in self.files.of(Language::Go).filter(asked).filter(|it| it.is_too_deep()) {
+            coverage.lacks(too_deep(&file.path));
+        }
+        coverage
     }
 
     /// The symbols that a request means: of the workspace, else of the standard library and the dependencies.

@@ -3,7 +3,7 @@
 
 mod trust;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use super::index::Index;
 use super::load::{self, Faults, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 use super::outside::Outside;
 use super::second::{Second, Texts};
-use super::source::{as_analysed, without_returns};
+use super::source::as_analysed;
 use super::verify::verify_beside;
 use super::view::View;
 use crate::fault;
@@ -107,6 +107,8 @@ pub struct Rust {
     workspaces: Arc<Vec<ProjectWorkspace>>,
     macros: MacroTable,
     known: Arc<HashSet<AbsPathBuf>>,
+    /// Sources of libraries that are nested too deeply to be analysed.
+    deep: Arc<BTreeSet<AbsPathBuf>>,
     pub(super) environment: Arc<Environment>,
     pub(super) index: Arc<Index>,
     /// What others see of the files that were edited last.
@@ -158,6 +160,7 @@ impl Rust {
             workspaces: Arc::default(),
             macros: MacroTable::default(),
             known: Arc::default(),
+            deep: Arc::default(),
             environment: Arc::default(),
             index: Arc::default(),
             seen: HashMap::new(),
@@ -260,6 +263,7 @@ impl Rust {
             build_scripts: self.config.build_scripts,
             proc_macros: self.config.proc_macros,
             known: self.known.clone(),
+            deep: self.deep.clone(),
             before: self.workspaces.clone(),
             superseded: self.superseded.0.clone(),
             limits: self.config.limits,
@@ -296,10 +300,11 @@ impl Rust {
             self.note_failed_load();
             return Adopted::Failed;
         };
-        let Loaded { workspaces, sources, source_roots, local_roots, macros, faults, missing, last } = loaded;
+        let Loaded { workspaces, sources, source_roots, local_roots, macros, faults, missing, deep, last } = loaded;
+        self.deep = deep;
         let mut known = (*self.known).clone();
         for (path, bytes) in sources {
-            self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(without_returns(bytes)));
+            self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes));
             known.insert(path);
         }
         known.retain(|path| !path.starts_with(&self.target_dir));

@@ -20,6 +20,7 @@ use ra_ap_syntax::{AstNode as _, Edition, SyntaxKind, SyntaxNode, TextRange};
 
 use super::changes::Tried;
 use super::engine::Rust;
+use super::syntax::nesting::too_deep;
 use super::view::{Context, share_types, span};
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop, Tidied};
@@ -284,6 +285,9 @@ impl Context<'_> {
 
 /// A text with one import more, in the scope that begins at an offset.
 fn inserted(text: &str, at: usize, path: &ModPath) -> Option<String> {
+    if too_deep(text).is_some() {
+        return None;
+    }
     let tree = ast::SourceFile::parse(text, Edition::CURRENT).tree();
     let kind = tree.syntax().descendants().filter(|it| span(it.text_range()).start == at).find_map(|it| {
         let in_module = ast::ItemList::cast(it.clone()).map(ImportScopeKind::Module);

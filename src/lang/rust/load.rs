@@ -27,6 +27,8 @@ use ra_ap_vfs::loader::Entry;
 pub use faults::Faults;
 use tools::{Patience, Tools};
 
+use super::source::of_library;
+use crate::lang::too_deep;
 use crate::model::{Missing, MissingCode};
 
 /// More Cargo workspaces below one root than this are not loaded, and the status says so.
@@ -47,6 +49,8 @@ pub struct LoadRequest {
     pub proc_macros: bool,
     /// Library sources that an earlier load read; they do not change.
     pub known: Arc<HashSet<AbsPathBuf>>,
+    /// Those of them that are nested too deeply to be analysed.
+    pub deep: Arc<BTreeSet<AbsPathBuf>>,
     /// What the load before had found, for the manifests that do not load now.
     pub before: Arc<Vec<ProjectWorkspace>>,
     /// Set when a newer load supersedes this one.
@@ -85,6 +89,8 @@ pub struct Loaded {
     pub macros: MacroTable,
     pub faults: Faults,
     pub missing: Vec<Missing>,
+    /// The sources outside the root that are nested too deeply to be analysed; `missing` names them.
+    pub deep: Arc<BTreeSet<AbsPathBuf>>,
     /// No further step follows.
     pub last: bool,
 }
@@ -148,11 +154,14 @@ pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync
         missing.extend(has_code.then(untrusted));
     }
     let mut read = (*request.known).clone();
+    let mut deep = (*request.deep).clone();
     let mut step = |workspaces: &[ProjectWorkspace], macros: MacroTable, missing: &[Missing], last: bool| {
         let folders = ProjectFolders::new(workspaces, &[], None);
         // What build scripts generated is read anew each time.
         read.retain(|path| !path.starts_with(&request.target_dir));
-        let sources = read_sources(&folders, &request.root, &mut read);
+        deep.retain(|path| !path.starts_with(&request.target_dir));
+        let sources = read_sources(&folders, &request.root, &mut read, &mut deep);
+        let lacking = deep.iter().map(|it| too_deep(it.as_str()));
         Loaded {
             workspaces: Arc::new(workspaces.to_vec()),
             sources,
@@ -160,7 +169,8 @@ pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync
             local_roots: local_roots(request, workspaces),
             macros,
             faults: request.faults.clone(),
-            missing: missing.to_vec(),
+            missing: missing.iter().cloned().chain(lacking).collect(),
+            deep: Arc::new(deep.clone()),
             last,
         }
     };
@@ -374,11 +384,12 @@ fn read_sources(
     folders: &ProjectFolders,
     root: &AbsPath,
     read: &mut HashSet<AbsPathBuf>,
+    deep: &mut BTreeSet<AbsPathBuf>,
 ) -> Vec<(AbsPathBuf, Vec<u8>)> {
     let mut sources = Vec::new();
     for entry in &folders.load {
         match entry {
-            Entry::Files(files) => files.iter().for_each(|file| read_file(file, root, read, &mut sources)),
+            Entry::Files(files) => files.iter().for_each(|file| read_file(file, root, read, &mut sources, deep)),
             Entry::Directories(directories) => {
                 for include in directories.include.iter().filter(|it| !it.starts_with(root)) {
                     let exclude = directories.exclude.clone();
@@ -390,7 +401,7 @@ fn read_sources(
                         let Ok(path) = Utf8PathBuf::from_path_buf(file.into_path()) else { continue };
                         let path = AbsPathBuf::assert(path);
                         if directories.contains_file(&path) {
-                            read_file(&path, root, read, &mut sources);
+                            read_file(&path, root, read, &mut sources, deep);
                         }
                     }
                 }
@@ -414,13 +425,23 @@ fn local_roots(request: &LoadRequest, workspaces: &[ProjectWorkspace]) -> Vec<Pa
     roots.into_iter().collect()
 }
 
-fn read_file(path: &AbsPath, root: &AbsPath, read: &mut HashSet<AbsPathBuf>, sources: &mut Vec<(AbsPathBuf, Vec<u8>)>) {
+fn read_file(
+    path: &AbsPath,
+    root: &AbsPath,
+    read: &mut HashSet<AbsPathBuf>,
+    sources: &mut Vec<(AbsPathBuf, Vec<u8>)>,
+    deep: &mut BTreeSet<AbsPathBuf>,
+) {
     if path.starts_with(root) || read.contains(path) {
         return;
     }
     // A pipe that came in its place is not waited for.
     if let Ok(bytes) = crate::beneath::read_file(path.as_ref(), LARGEST_SOURCE) {
         read.insert(path.to_path_buf());
+        let (bytes, is_too_deep) = of_library(bytes);
+        if is_too_deep && path.extension() == Some("rs") {
+            deep.insert(path.to_path_buf());
+        }
         sources.push((path.to_path_buf(), bytes));
     }
 }

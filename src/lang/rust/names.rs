@@ -11,7 +11,7 @@ use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxKind, SyntaxNode, SyntaxTo
 
 use super::doc_links::doc_links;
 use super::paths::{as_assoc_item, in_trait};
-use super::view::text_size;
+use super::view::{text_size, tokens_at};
 use crate::model::Role;
 use crate::text::words::words;
 
@@ -64,6 +64,8 @@ pub(super) enum Why {
     UnknownType,
     /// There was no time to ask.
     OutOfTime,
+    /// Its file is not analysed.
+    TooDeep,
 }
 
 /// A definition without the lifetime of a question: what an index can keep.
@@ -248,7 +250,7 @@ impl<'a, 'db> Reader<'a, 'db> {
 
     /// What the word at an offset means. `None` where it is no name: in a comment, in a string, another word's part.
     pub(super) fn read(&self, at: usize, word: &str) -> Option<Verdict<'db>> {
-        let token = self.tree.token_at_offset(text_size(at)).right_biased()?;
+        let token = tokens_at(&self.tree, at).right_biased()?;
         if token.kind() == SyntaxKind::COMMENT {
             return self.linked(&token, at);
         }

@@ -13,12 +13,12 @@ use super::index::names_now;
 use super::paths::{as_assoc_item, in_trait};
 use super::resolve::Meant;
 use super::symbols::is_test_at;
-use super::view::{Context, View, span, text_size};
-use crate::lang::Result;
+use super::view::{Context, View, span, tokens_at};
 use crate::lang::files::File;
+use crate::lang::{Result, too_deep};
 use crate::model::{
-    Answer, Calls, Downstream, Missing, MissingCode, Overview, Place, Span, Symbol, SymbolAt, SymbolKind, SymbolQuery,
-    Upstream, UsageCount, UsagePage, Window,
+    Answer, Calls, Coverage, Downstream, Language, Missing, MissingCode, Overview, Place, Span, Symbol, SymbolAt,
+    SymbolKind, SymbolQuery, Upstream, UsageCount, UsagePage, Window,
 };
 
 impl View {
@@ -61,7 +61,7 @@ impl View {
         self.ask(|it| {
             let Meant { symbol, definition } = it.meant(query)?;
             Ok(match definition {
-                Some(definition) => Answer { value: it.implementations_of(definition), coverage: it.coverage(false) },
+                Some(definition) => Answer { value: it.implementations_of(definition), coverage: it.coverage_of_all() },
                 None => it.nothing_known_of(&symbol),
             }
             .map(|found| (symbol, found)))
@@ -94,9 +94,20 @@ impl View {
 }
 
 impl<'db> Context<'db> {
-    /// Also says whether any crate includes the file.
-    pub(super) fn file_coverage(&self, file: &File) -> crate::model::Coverage {
+    /// Of what may be declared in any file.
+    pub(super) fn coverage_of_all(&self) -> Coverage {
         let mut coverage = self.coverage(false);
+        coverage.complete &= !self.files.of(Language::Rust).any(|it| it.is_too_deep());
+        coverage
+    }
+
+    /// Also says whether any crate includes the file.
+    pub(super) fn file_coverage(&self, file: &File) -> Coverage {
+        let mut coverage = self.coverage(false);
+        if file.is_too_deep() {
+            coverage.lacks(too_deep(&file.path));
+            return coverage;
+        }
         let is_in_a_crate = |id| match self.index.symbols(id) {
             Some(known) => known.in_a_crate,
             None => self.sema.file_to_module_def(id).is_some(),
@@ -217,7 +228,7 @@ impl<'db> Context<'db> {
         };
         let coverage = self.file_coverage(file);
         let tree = self.sema.parse_guess_edition(id);
-        let token = tree.syntax().token_at_offset(text_size(offset)).max_by_key(|it| match it.kind() {
+        let token = tokens_at(tree.syntax(), offset).max_by_key(|it| match it.kind() {
             SyntaxKind::IDENT => 3,
             kind if kind.is_keyword(ra_ap_ide::Edition::LATEST) => 2,
             kind if kind.is_trivia() => 0,

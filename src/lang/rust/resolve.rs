@@ -2,6 +2,8 @@
 //! that the workspace defines, then in what it depends on; a miss says what was meant.
 
 mod also;
+#[cfg(test)]
+mod fuzz;
 mod miss;
 mod named;
 mod scope;

@@ -58,7 +58,7 @@ impl<'db> Context<'db> {
         if symbols.iter().any(|it| leads_through(&it.0.path, &around)) {
             symbols.retain(|it| leads_through(&it.0.path, &around));
         }
-        let mut coverage = self.coverage(false);
+        let mut coverage = self.coverage_of_all();
         if is_cut {
             let detail = format!("{total} symbols fit, the best {limit} are listed: give more of the name");
             coverage.lacks(Missing::new(MissingCode::TooMany, "rust", detail));

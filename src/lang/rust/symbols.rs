@@ -11,7 +11,7 @@ use ra_ap_vfs::VfsPath;
 
 use super::paths::{Item, as_assoc_item};
 use super::syntax::is_test_file_path;
-use super::view::{Context, span, text_size};
+use super::view::{Context, span, tokens_at};
 use crate::lang::files::File;
 use crate::model::{Outline, OutlineItem, Place, Span, Symbol, SymbolKind};
 
@@ -305,7 +305,7 @@ fn first_within(outline: &Outline, range: Span, kind: SymbolKind) -> Option<&Out
 }
 
 fn name_token(tree: &ast::SourceFile, offset: usize) -> Option<SyntaxToken> {
-    let tokens = tree.syntax().token_at_offset(text_size(offset));
+    let tokens = tokens_at(tree.syntax(), offset);
     tokens.clone().find(|it| it.kind() == SyntaxKind::IDENT).or_else(|| tokens.last())
 }
 

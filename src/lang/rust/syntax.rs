@@ -33,7 +33,7 @@ pub use alter::alter;
 /// Everything that the text of one file says.
 pub fn outline(text: &str) -> Outline {
     if let Some(span) = nesting::too_deep(text) {
-        let message = format!("brackets are nested more than {} deep: the file is not analysed", nesting::DEEPEST);
+        let message = "nested too deeply: the file is not analysed".to_owned();
         return Outline {
             skeleton: text.to_owned(),
             skeleton_lines: (1..=LineIndex::new(text).line_count()).collect(),

@@ -43,7 +43,7 @@ use super::named::{Names, Sense};
 use super::names::Key;
 use super::outside::{Altered, Outside, outside, plain_item};
 use super::paths::as_assoc_item;
-use super::view::{span, text_size};
+use super::view::{span, text_size, tokens_at};
 use crate::model::{Role, Span};
 use crate::text::words::occurrences;
 
@@ -175,7 +175,7 @@ impl Pass<'_> {
                 continue;
             }
             let tree = tree.get_or_insert_with(|| self.tree(file, &text));
-            let token = tree.token_at_offset(text_size(at)).right_biased()?;
+            let token = tokens_at(tree, at).right_biased()?;
             if is_declared_by_macro(&token) {
                 self.touched.judged.insert(file);
                 continue;

@@ -47,7 +47,7 @@ impl Found {
     }
 
     fn tell_possible(&self, coverage: &mut Coverage) {
-        for why in [Why::NoCrate, Why::MacroInput, Why::Inactive, Why::UnknownType, Why::OutOfTime] {
+        for why in [Why::NoCrate, Why::MacroInput, Why::Inactive, Why::UnknownType, Why::OutOfTime, Why::TooDeep] {
             let count = self.possible.iter().filter(|it| it.1 == why).count();
             if count > 0 {
                 coverage.lacks(why.missing(count));
@@ -169,7 +169,16 @@ impl<'db> Context<'db> {
                 None => continue,
             };
             let places = search.places(file, words);
-            if !places.is_empty() {
+            if file.is_too_deep() {
+                // Of what the parser never saw nothing is known, not even what is a comment.
+                for (at, word) in places {
+                    let at = Span::new(at, at + word.text.len());
+                    let it = Occurrence { file: file.clone(), id, at, role: Role::Other };
+                    word.targets.iter().for_each(|target| {
+                        found[search.targets[*target].0].possible.push((it.clone(), Why::TooDeep));
+                    });
+                }
+            } else if !places.is_empty() {
                 held.push(Held { file, id, places, known: self.index.names(id) });
             }
         }
@@ -395,6 +404,7 @@ impl Why {
             Why::Inactive => (MissingCode::CfgOff, "it in code that is switched off by `cfg`"),
             Why::UnknownType => (MissingCode::WorkspaceBroken, "it where the type is unknown"),
             Why::OutOfTime => (MissingCode::Timeout, "it and could not be looked at in time; ask again"),
+            Why::TooDeep => (MissingCode::Unsupported, "it in files that are nested too deeply to be analysed"),
         };
         Missing::new(code, "rust", format!("{places} {detail}: see `possible`"))
     }

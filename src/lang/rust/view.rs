@@ -11,14 +11,14 @@ use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase, TextRan
 use ra_ap_ide_db::base_db::SourceDatabase;
 use ra_ap_ide_db::base_db::salsa::{Cancelled, Database as _};
 use ra_ap_paths::AbsPathBuf;
-use ra_ap_syntax::{AstNode as _, SyntaxToken};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, TokenAtOffset};
 
 use super::engine::{Environment, FileIds};
 use super::index::Index;
 use super::paths::Names;
 use crate::lang::files::{File, Files};
-use crate::lang::{Result, Stop};
-use crate::model::{Coverage, Missing, MissingCode, Place, Span};
+use crate::lang::{Result, Stop, too_deep};
+use crate::model::{Coverage, Language, Missing, MissingCode, Place, Span};
 
 /// rust-analyzer keeps the types of all databases of the process in one place, and its garbage collector takes for
 /// garbage what a query holds on its stack. So queries of any workspace share this, and the collector has it alone.
@@ -183,7 +183,7 @@ impl<'db> Context<'db> {
     /// What stands, or begins, at an offset.
     pub(super) fn token(&self, file: FileId, offset: usize) -> Option<SyntaxToken> {
         let tree = self.sema.parse_guess_edition(file);
-        tree.syntax().token_at_offset(text_size(offset)).right_biased()
+        tokens_at(tree.syntax(), offset).right_biased()
     }
 
     pub(super) fn file_id(&self, file: &str) -> Option<FileId> {
@@ -223,6 +223,10 @@ impl<'db> Context<'db> {
                 "the Cargo workspace is being loaded; ask again, or give a longer `wait_ms`",
             ));
         }
+        for file in self.files.of(Language::Rust).filter(|it| it.is_too_deep()) {
+            let missing = too_deep(&file.path);
+            if strictly { coverage.lacks(missing) } else { coverage.note(missing) }
+        }
         for missing in self.environment.lacks() {
             if strictly { coverage.lacks(missing) } else { coverage.note(missing) }
         }
@@ -231,6 +235,14 @@ impl<'db> Context<'db> {
 
     pub(super) fn is_loaded(&self) -> bool {
         self.environment.loaded
+    }
+}
+
+/// What touches an offset of a file in its tree: nothing where the file is longer than what was analysed of it.
+pub(super) fn tokens_at(tree: &SyntaxNode, offset: usize) -> TokenAtOffset<SyntaxToken> {
+    match text_size(offset) {
+        at if tree.text_range().contains_inclusive(at) => tree.token_at_offset(at),
+        _ => TokenAtOffset::None,
     }
 }
 

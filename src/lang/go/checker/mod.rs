@@ -11,6 +11,8 @@ mod tests;
 mod uses;
 
 pub use self::life::{fell, run};
+#[cfg(test)]
+pub use self::uses::Uses;
 pub use self::uses::{Wanted, uses};
 
 use std::collections::BTreeMap;

@@ -3,6 +3,7 @@
 mod alter;
 mod comments;
 mod declarations;
+mod depth;
 mod group;
 mod identifiers;
 mod lexer;
@@ -14,6 +15,7 @@ mod units;
 
 pub use alter::alter;
 pub use comments::leading_comments;
+pub use depth::too_deep;
 pub use group::group_docs;
 pub use identifiers::{Occurrence, all_identifiers, comment_occurrences, occurrences};
 pub use lexer::{Kind, imports_c, is_keyword, package_clause, tokens};

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Range, Tree};
 
+use super::depth::too_deep;
 use super::lexer::{Kind, tokens};
 use super::{slice, span};
 use crate::model::{Span, SyntaxError};
@@ -24,6 +25,9 @@ pub struct Syntax {
 
 impl Syntax {
     pub fn parse(text: &str) -> Syntax {
+        if too_deep(text).is_some() {
+            return Syntax::default();
+        }
         Syntax { trees: trees(text, Instant::now() + PATIENCE).unwrap_or_default() }
     }
 
@@ -39,7 +43,11 @@ impl Syntax {
     pub fn errors(&self, text: &str) -> Vec<SyntaxError> {
         let mut errors = Vec::new();
         if self.trees.is_empty() {
-            let message = "too large and broken to be parsed".to_owned();
+            let message = match too_deep(text) {
+                Some(_) => "nested too deeply: the file is not analysed",
+                None => "too large and broken to be parsed",
+            };
+            let message = message.to_owned();
             errors.push(SyntaxError { message, span: Span::new(0, text.len()) });
         }
         for root in self.roots() {

@@ -239,9 +239,12 @@ fn any_text_has_an_outline() {
             comment_occurrences(text, "ß");
         }
     }
-    let deep = format!("package p\n\nvar x = {}1{}\n", "(".repeat(20_000), ")".repeat(20_000));
-    assert_eq!(outline(&deep).items.len(), 1);
-    let sum = format!("package p\n\nvar x = 1{}\n", " + 1".repeat(20_000));
+    let deep = |count: usize| format!("package p\n\nvar x = {}1{}\n", "(".repeat(count), ")".repeat(count));
+    assert_eq!(outline(&deep(400)).items.len(), 1);
+    let given_up = outline(&deep(20_000));
+    assert_eq!((given_up.items.len(), given_up.errors.len()), (0, 1));
+    assert_eq!(given_up.skeleton, deep(20_000));
+    let sum = format!("package p\n\nvar x = 1{}\n", " + 1".repeat(4_000));
     assert_eq!(outline(&sum).skeleton, "package p\n\nvar x = 1 /* … */\n");
     assert_eq!(outline(&sum).items[0].kind, SymbolKind::Variable);
 }

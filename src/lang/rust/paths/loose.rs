@@ -16,7 +16,7 @@ use super::definitions::module_definition;
 use super::{plain_name, with_ordinal};
 use crate::lang::files::File;
 use crate::lang::rust::syntax;
-use crate::lang::rust::view::{Context, span, text_size};
+use crate::lang::rust::view::{Context, span, text_size, tokens_at};
 use crate::model::{Language, OutlineItem, SymbolKind};
 use crate::text::words::{word_hash, words};
 
@@ -127,7 +127,7 @@ impl<'db> Context<'db> {
 
     fn impl_syntax_at(&self, file: FileId, offset: usize) -> Option<ast::Impl> {
         let tree = self.sema.parse_guess_edition(file);
-        let token = tree.syntax().token_at_offset(text_size(offset)).right_biased()?;
+        let token = tokens_at(tree.syntax(), offset).right_biased()?;
         let is_named_here =
             |it: &ast::Impl| it.self_ty().is_some_and(|ty| ty.syntax().text_range().start() == text_size(offset));
         token.parent_ancestors().filter_map(ast::Impl::cast).find(is_named_here)

@@ -4,6 +4,7 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxNode, ast};
 
 use super::written::{Segment, segments};
+use crate::lang::rust::syntax::nesting::too_deep;
 use crate::lang::rust::view::Context;
 
 impl<'db> Context<'db> {
@@ -39,6 +40,10 @@ impl<'db> Context<'db> {
 }
 
 fn parsed(path: &str) -> Option<ast::Path> {
+    // It comes from a request, and may be anything.
+    if too_deep(path).is_some() {
+        return None;
+    }
     let file = SourceFile::parse(&format!("type T = {path};"), Edition::CURRENT);
     let whole = file.errors().is_empty().then(|| file.tree())?;
     whole.syntax().descendants().find_map(ast::Path::cast)

@@ -230,7 +230,9 @@ impl Collector<'_, '_> {
 
     fn impl_(&self, item: &ast::Impl, scope: &Scope, out: &mut Vec<OutlineItem>) {
         let names = impl_name(item);
-        let range = item.self_ty().map_or(item.syntax().text_range(), |ty| ty.syntax().text_range());
+        // Where the type is lost, the keyword stands for it: what the block swallowed may not be its own.
+        let range = item.self_ty().map(|it| it.syntax().text_range()).or(item.impl_token().map(|it| it.text_range()));
+        let range = range.unwrap_or(item.syntax().text_range());
         let declared = self.declare(item, SymbolKind::Impl, names.name, range, true, scope);
         let parent = if names.of_trait { Parent::TraitImpl } else { Parent::Impl };
         let inside = scope.inside(&names.container, parent, &declared);

@@ -1,5 +1,6 @@
 //! What holds for every text, tried on this project's own sources; then the tree, docs and imports.
 
+mod fuzz;
 mod skeleton;
 mod window;
 

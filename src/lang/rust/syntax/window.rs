@@ -25,7 +25,7 @@ pub(super) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option
     if !is_part || speaks_of_the_file(written) || speaks_of_the_file(&old_text[window.start..window.old_end]) {
         return None;
     }
-    if old_text.contains("#![cfg") || too_deep(written).is_some() {
+    if old_text.contains("#![cfg") || too_deep(text).is_some() {
         return None;
     }
     let source = Source::parse(written);

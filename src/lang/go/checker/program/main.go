@@ -5,6 +5,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -26,6 +27,9 @@ type reply struct {
 	Result  any              `json:"result,omitempty"`
 	Error   *failure         `json:"error,omitempty"`
 }
+
+// Far above what a workspace holds: its texts may have 1 GiB.
+const maxFrame = 4 << 30
 
 type failure struct {
 	Code    int    `json:"code"`
@@ -108,12 +112,15 @@ func readFrame(in *bufio.Reader) ([]byte, error) {
 			}
 		}
 	}
-	if length < 0 {
+	if length < 0 || length > maxFrame {
 		return nil, io.ErrUnexpectedEOF
 	}
-	body := make([]byte, length)
-	_, err := io.ReadFull(in, body)
-	return body, err
+	// Grown by what really arrives: a length alone reserves nothing.
+	var body bytes.Buffer
+	if _, err := io.CopyN(&body, in, int64(length)); err != nil {
+		return nil, err
+	}
+	return body.Bytes(), nil
 }
 
 func writeFrame(out *bufio.Writer, answer reply) error {
