@@ -159,6 +159,10 @@ fn ties(sent: &Sent, random: &mut Random) -> Vec<Edit> {
     }
     let at = *random.pick(&cuts);
     let copied = spliced(sent.text, Span::new(at, at), &sent.block.search);
+    // A third place that is the same but for white space may be the nearest.
+    if squeezed(&copied).matches(&squeezed(&sent.block.search)).count() != 2 {
+        return Vec::new();
+    }
     let line = |offset: usize| copied[..offset].matches('\n').count() + 1;
     let length = sent.block.search.len();
     let [first, second] =

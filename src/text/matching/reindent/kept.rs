@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use similar::DiffOp;
 
-use super::{Edges, Literals, indent, indentation_before, same_starts, with_indentation};
+use super::{Edges, Literals, indent, indentation_before, lines_correspond, same_starts, with_indentation};
 use crate::model::Span;
 use crate::text::diff;
 use crate::text::score::{collapse, score};
@@ -116,11 +116,9 @@ fn corresponding(asked: &[String], there: &[String]) -> BTreeMap<usize, usize> {
     /// Less alike, a line is another one.
     const ALIKE: f64 = 60.0;
     let is_same = |&(a, b): &(usize, usize)| asked[a] == there[b] || score(&asked[a], &there[b]) >= ALIKE;
-    // Line by line, where the lines with words are alike: of lines without, one is like any other.
-    let has_words = |&(a, _): &(usize, usize)| asked[a].chars().filter(|it| it.is_alphanumeric()).nth(1).is_some();
-    let all = || (0..asked.len()).zip(0..there.len());
-    if asked.len() == there.len() && all().filter(has_words).all(|pair| is_same(&pair)) {
-        return all().filter(is_same).collect();
+    // Of lines without words one is like any other.
+    if lines_correspond(asked, there) {
+        return (0..asked.len()).zip(0..there.len()).filter(is_same).collect();
     }
     let mut pairs = BTreeMap::new();
     for op in diff::of_lines(asked, there) {
