@@ -50,7 +50,7 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
     }
     let flat = Flat::new(region.text);
     let replacement = score::collapse(search.replacement);
-    let finder = Finder::new(&asked, &flat, &replacement, f64::from(search.autofix));
+    let finder = Finder::new(&asked, &flat, &replacement, search);
     let (places, exhausted) = finder.places();
     let hit = |place: &Place| {
         let span = region.outer(flat.original(region.text, place.start, place.end));
@@ -124,8 +124,10 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn new(asked: &'a Asked<'a>, flat: &'a Flat, replacement: &'a str, autofix: f64) -> Finder<'a> {
-        Finder { extents: Extents { asked, flat, replacement, autofix }, asked, flat, autofix }
+    fn new(asked: &'a Asked<'a>, flat: &'a Flat, replacement: &'a str, search: &Search) -> Finder<'a> {
+        let autofix = f64::from(search.autofix);
+        let closes_more = extent::closes_more(asked, search.replacement);
+        Finder { extents: Extents { asked, flat, replacement, closes_more, autofix }, asked, flat, autofix }
     }
 
     /// All places that may be meant, and whether the budget ran out before all were seen.

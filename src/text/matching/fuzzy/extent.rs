@@ -59,6 +59,8 @@ pub(super) struct Extents<'a> {
     pub flat: &'a Flat,
     /// Collapsed.
     pub replacement: &'a str,
+    /// The replacement begins or ends with a line of a bracket alone, and the search text does not.
+    pub closes_more: bool,
     pub autofix: f64,
 }
 
@@ -92,6 +94,17 @@ impl Extent {
         let doubts = 2 * (usize::from(!self.begins) + usize::from(!self.ends)) + usize::from(!self.brackets);
         (doubts, self.cost, !self.as_many_lines)
     }
+}
+
+/// Whether a replacement begins or ends with a line of a bracket alone where the search text does not.
+pub(super) fn closes_more(asked: &Asked, replacement: &str) -> bool {
+    let mut lines = replacement.lines().map(str::trim).filter(|it| !it.is_empty());
+    let first = lines.next();
+    let last = lines.next_back().or(first);
+    let more = |there: Option<&str>, asked: Option<&String>| {
+        there.is_some_and(is_short) && !asked.is_some_and(|it| is_short(it))
+    };
+    more(first, asked.lines.first()) || more(last, asked.lines.last())
 }
 
 impl Extents<'_> {
@@ -138,7 +151,7 @@ impl Extents<'_> {
         // Brackets alone do not choose what is much further away.
         let is_near = best.distance <= nearest.get().saturating_add(FURTHER);
         // A line with the bracket that the search text has lost may be a part of the place.
-        let lost = !best.as_left && balanced.get() < best.cost;
+        let lost = self.closes_more && !best.as_left && balanced.get() < best.cost;
         let brackets = best.brackets && is_near && !lost;
         Some(self.meant(&Extent { brackets, ..best }))
     }
