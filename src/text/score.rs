@@ -61,15 +61,16 @@ pub fn distance_within(a: &str, b: &str, limit: usize) -> Option<usize> {
     if pattern.is_empty() {
         return Some(text.len());
     }
-    let mut columns = Columns::new(&pattern, Begin::AtStart);
+    let masks = Masks::new(&pattern);
+    let mut columns = Columns::new(&masks, pattern.len(), Begin::AtStart, limit.min(text.len()));
     for (done, &character) in text.iter().enumerate() {
-        let distance = columns.push(character);
+        columns.push(character);
         // Each further column can lower the distance by one at most.
-        if distance.saturating_sub(text.len() - done - 1) > limit {
+        if columns.distance().is_some_and(|it| it.saturating_sub(text.len() - done - 1) > limit) {
             return None;
         }
     }
-    (columns.distance <= limit).then_some(columns.distance)
+    columns.distance().filter(|it| *it <= limit)
 }
 
 /// How many bytes of the longer text lie between what both have in common at the start and at the end.
@@ -122,30 +123,31 @@ impl Pattern {
         Pattern { characters, masks }
     }
 
-    /// How many words of 64 bits one character of the text costs.
-    pub fn blocks(&self) -> usize {
-        self.masks.blocks
-    }
-
-    /// The first of the stretches of `text` with the least distance to the pattern.
-    pub fn nearest_part(&self, text: &str) -> NearestPart {
+    /// The first of the stretches of `text` with the least distance to the pattern, if that is at most `limit`. `work`
+    /// counts the words of 64 bits that were computed.
+    pub fn nearest_part(&self, text: &str, limit: usize, work: &mut usize) -> Option<NearestPart> {
         let mut best = NearestPart { distance: self.characters.len(), end: 0 };
         if self.characters.is_empty() {
-            return best;
+            return Some(best);
         }
-        let mut columns = Columns::with_masks(Cow::Borrowed(&self.masks), self.characters.len(), Begin::Anywhere);
+        let mut columns = Columns::new(&self.masks, self.characters.len(), Begin::Anywhere, limit.min(best.distance));
         for (at, character) in text.char_indices() {
-            let distance = columns.push(character);
-            if distance < best.distance {
+            columns.push(character);
+            if let Some(distance) = columns.distance()
+                && distance < best.distance
+            {
                 best = NearestPart { distance, end: at + character.len_utf8() };
+                // What is further away than this is of no interest any more.
+                columns.limit = columns.limit.min(distance);
             }
         }
-        best
+        *work += columns.work;
+        (best.distance <= limit).then_some(best)
     }
 }
 
 /// For each character of a pattern, the rows where it stands.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Masks {
     blocks: usize,
     ascii: Vec<u64>,
@@ -181,49 +183,96 @@ impl Masks {
 
 /// One column of the matrix of distances, as differences between neighbouring rows: a bit in `plus` where a row is
 /// one more than the row above it, in `minus` where it is one less.
+///
+/// Only the blocks that can hold a distance up to the limit are computed (Ukkonen's cut-off): those that the rows above
+/// them may reach, and of an alignment from the start those near the diagonal. Elsewhere the distances are greater than
+/// the limit, whatever they are.
 struct Columns<'a> {
-    masks: Cow<'a, Masks>,
+    masks: &'a Masks,
     begin: Begin,
-    plus: Vec<u64>,
-    minus: Vec<u64>,
-    /// The bit of the last row in the last block.
-    last: u64,
-    /// In the last row: the distance of the whole pattern to the text so far.
+    limit: usize,
+    rows: usize,
+    blocks: Vec<Block>,
+    /// The blocks that are computed.
+    first: usize,
+    end: usize,
+    /// How many columns there are.
+    count: usize,
+    work: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Block {
+    plus: u64,
+    minus: u64,
+    /// In its last row.
     distance: usize,
 }
 
 impl<'a> Columns<'a> {
-    fn new(pattern: &[char], begin: Begin) -> Columns<'static> {
-        Columns::with_masks(Cow::Owned(Masks::new(pattern)), pattern.len(), begin)
+    fn new(masks: &'a Masks, rows: usize, begin: Begin, limit: usize) -> Columns<'a> {
+        let end = (limit / 64 + 1).min(masks.blocks);
+        let last_row = |block: usize| rows.min(64 * (block + 1));
+        let blocks = (0..masks.blocks).map(|at| Block { plus: u64::MAX, minus: 0, distance: last_row(at) }).collect();
+        Columns { masks, begin, limit, rows, blocks, first: 0, end, count: 0, work: 0 }
     }
 
-    fn with_masks(masks: Cow<'a, Masks>, rows: usize, begin: Begin) -> Columns<'a> {
-        let blocks = masks.blocks;
-        let last = 1u64 << (rows.saturating_sub(1) % 64);
-        Columns { masks, begin, plus: vec![u64::MAX; blocks], minus: vec![0; blocks], last, distance: rows }
+    /// Of the whole pattern to the text so far; none where it is greater than the limit in any case.
+    fn distance(&self) -> Option<usize> {
+        (self.end == self.blocks.len()).then(|| self.blocks[self.end - 1].distance)
     }
 
-    fn push(&mut self, character: char) -> usize {
+    fn push(&mut self, character: char) {
+        self.count += 1;
         let equal = self.masks.of(character);
         // The difference that enters the block from above: in the row before the first one the distance grows with
-        // each character of the text, unless the alignment may begin anywhere.
-        let (mut up, mut down) = (u64::from(self.begin == Begin::AtStart), 0u64);
-        let (mut rises, mut falls) = (0, 0);
-        for ((plus, minus), &equal) in self.plus.iter_mut().zip(&mut self.minus).zip(equal) {
-            let vertical = equal | *minus;
-            let equal = equal | down;
-            let horizontal = ((equal & *plus).wrapping_add(*plus) ^ *plus) | equal;
-            rises = *minus | !(horizontal | *plus);
-            falls = *plus & horizontal;
-            let (rise, fall) = ((rises << 1) | up, (falls << 1) | down);
-            (up, down) = (rises >> 63, falls >> 63);
-            *plus = fall | !(vertical | rise);
-            *minus = rise & vertical;
+        // each character of the text, unless the alignment may begin anywhere. Above blocks that are not computed it
+        // is the greatest that it can be.
+        let mut enters = i32::from(self.begin == Begin::AtStart || self.first > 0);
+        for at in self.first..self.end {
+            enters = self.advance(at, equal[at], enters);
         }
-        // The last row is not the last bit of its block.
-        self.distance += usize::from(rises & self.last != 0);
-        self.distance -= usize::from(falls & self.last != 0);
-        self.distance
+        let bottom = self.blocks[self.end - 1].distance;
+        if self.end < self.blocks.len() && bottom.saturating_add_signed(-(enters as isize)) <= self.limit {
+            let above = bottom.saturating_add_signed(-(enters as isize));
+            let at = self.end;
+            self.blocks[at] = Block { plus: u64::MAX, minus: 0, distance: above + self.rows_of(at) };
+            self.advance(at, equal[at], enters);
+            self.end += 1;
+        } else {
+            while self.end > self.first + 1 && self.blocks[self.end - 1].distance >= self.limit.saturating_add(64) {
+                self.end -= 1;
+            }
+        }
+        if self.begin == Begin::AtStart {
+            // Above the diagonal by more than the limit.
+            while self.first + 1 < self.end && 64 * (self.first + 1) + self.limit < self.count {
+                self.first += 1;
+            }
+        }
+    }
+
+    fn rows_of(&self, block: usize) -> usize {
+        (self.rows - 64 * block).min(64)
+    }
+
+    /// The next column of a block. Tells the difference in its last row.
+    fn advance(&mut self, at: usize, equal: u64, enters: i32) -> i32 {
+        self.work += 1;
+        let last = 1u64 << (self.rows_of(at) - 1);
+        let Block { plus, minus, distance } = &mut self.blocks[at];
+        let (up, down) = (u64::from(enters > 0), u64::from(enters < 0));
+        let vertical = equal | *minus;
+        let equal = equal | down;
+        let horizontal = ((equal & *plus).wrapping_add(*plus) ^ *plus) | equal;
+        let rises = *minus | !(horizontal | *plus);
+        let falls = *plus & horizontal;
+        let (rise, fall) = ((rises << 1) | up, (falls << 1) | down);
+        *plus = fall | !(vertical | rise);
+        *minus = rise & vertical;
+        let leaves = i32::from(rises & last != 0) - i32::from(falls & last != 0);
+        *distance = distance.saturating_add_signed(leaves as isize);
+        leaves
     }
 }
 
@@ -264,7 +313,7 @@ mod tests {
         for _ in 0..200 {
             let text = dice.text("abß", 60);
             let pattern = dice.text("abß", 12);
-            let found = Pattern::new(&pattern).nearest_part(&text);
+            let found = Pattern::new(&pattern).nearest_part(&text, usize::MAX, &mut 0).unwrap();
             let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).chain([text.len()]).collect();
             let to = |end: usize| {
                 let starts = ends.iter().filter(|&&start| start <= end);
@@ -272,6 +321,26 @@ mod tests {
             };
             assert_eq!(to(found.end), Some(found.distance));
             assert_eq!(ends.iter().filter_map(|&end| to(end)).min(), Some(found.distance));
+            for limit in 0..found.distance + 3 {
+                let within = (found.distance <= limit).then_some(found);
+                assert_eq!(Pattern::new(&pattern).nearest_part(&text, limit, &mut 0), within);
+            }
+        }
+    }
+
+    #[test]
+    fn limits_leave_out_nothing_that_is_within_them() {
+        let mut dice = Dice::new(23);
+        for _ in 0..300 {
+            let pattern = dice.text("abcde ", 400);
+            let text = dice.text("abcde ", 200) + &dice.perturb(&pattern, 40) + &dice.text("abcde ", 200);
+            let all = Pattern::new(&pattern).nearest_part(&text, usize::MAX, &mut 0).unwrap();
+            for limit in [all.distance, all.distance + 1, all.distance + 17, 2 * all.distance + 64] {
+                assert_eq!(Pattern::new(&pattern).nearest_part(&text, limit, &mut 0), Some(all));
+            }
+            if let Some(less) = all.distance.checked_sub(1) {
+                assert_eq!(Pattern::new(&pattern).nearest_part(&text, less, &mut 0), None);
+            }
         }
     }
 }

@@ -58,6 +58,7 @@ impl Lives {
             pid: None,
             memory_bytes: None,
             restarts: self.number,
+            warm: false,
             missing: vec![Missing::new(MissingCode::EngineRestarting, language.name(), detail)],
         };
         self.down = Some(channel::channel(status).1);

@@ -124,6 +124,7 @@ impl Writer {
         }
         self.revision.0 = self.revision.0.max(1);
         self.start_engines();
+        self.begin_outside();
         self.publish();
         self.enter(Phase::Up);
     }

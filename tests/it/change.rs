@@ -75,6 +75,38 @@ fn a_go_edit_tells_what_it_breaks() {
     assert_eq!(diagnostics["total"], 3, "{diagnostics}");
 }
 
+/// A line as near to one place as to another, and a line that was left out, are no place: nothing is written.
+#[test]
+fn ties_and_elisions_are_refused_and_slips_are_not() {
+    let step = "first, open the lid of the box\nthen take out all that is in it\nand put it on the table\nlast, close the lid again\n";
+    let text = format!("{step}-\n-\n-\n-\n{step}\n...\n");
+    let elided = "open the window to the garden\nand look for the cat below\nthen shut the window again\n";
+    let notes = format!("{elided}\n...\n");
+    let server = Server::on(&[("steps.txt", &text), ("notes.txt", &notes)]);
+    let edit = |body: Value| server.post("/v1/edit", &body);
+
+    // The places are the lines 1 to 4 and 9 to 12: line 5 is as far from where both begin.
+    let tie = json!({"file": "steps.txt", "search_context": step, "replacement": "x\n", "near_line": 5});
+    let (status, reply) = edit(tie);
+    assert_eq!((status, &reply["code"]), (409, &json!("ambiguous")), "{reply}");
+    let search = elided.replace("and look for the cat below", "...");
+    let (status, reply) =
+        edit(json!({"file": "notes.txt", "search_context": search, "replacement": search, "autofix": 60}));
+    assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{reply}");
+    assert!(reply["detail"].as_str().unwrap().contains("elision"), "{reply}");
+    let search = "open the window to the garden\n";
+    let (status, reply) = edit(json!({"file": "notes.txt", "search_context": search, "replacement": "open it\n...\n"}));
+    assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{reply}");
+    assert_eq!((server.home.read("steps.txt"), server.home.read("notes.txt")), (text, notes.clone()));
+
+    // Two slips and other white space at once.
+    let search = "  and look for teh cat; below\n  then shut the window again\n";
+    let (status, reply) =
+        edit(json!({"file": "notes.txt", "search_context": search, "replacement": "  and wait\n", "autofix": 90}));
+    assert_eq!((status, &reply["edits"][0]["strategy"]), (200, &json!("fuzzy")), "{reply}");
+    assert_eq!(server.home.read("notes.txt"), notes.replace(&notes[30..84], "and wait\n"));
+}
+
 #[test]
 fn an_edit_lands_in_one_place_or_nowhere() {
     let server = Server::on(RUST);

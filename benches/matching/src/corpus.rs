@@ -46,6 +46,34 @@ pub fn hunks(repository: &Path, random: &mut Random) -> Vec<Hunk> {
     found
 }
 
+/// Files of some 10,000 lines, of many that are of one language.
+pub fn large_files(hunks: &[Hunk], random: &mut Random) -> Vec<String> {
+    const LINES: usize = 10_000;
+    const FILES: usize = 6;
+    let mut made = Vec::new();
+    for ending in [".rs", ".go", ".rs", ".go", ".md", ".rs"].iter().take(FILES) {
+        let mut names: Vec<&Hunk> = hunks.iter().filter(|it| it.name.ends_with(ending)).collect();
+        random.shuffle(&mut names);
+        names.dedup_by(|a, b| a.name == b.name);
+        let mut text = String::new();
+        let mut lines = 0;
+        let mut taken: Vec<&str> = Vec::new();
+        for hunk in names {
+            if lines >= LINES || taken.contains(&hunk.name.as_str()) {
+                continue;
+            }
+            taken.push(&hunk.name);
+            lines += hunk.before.lines().count();
+            text.push_str(&hunk.before);
+            text.push('\n');
+        }
+        if lines >= LINES {
+            made.push(text);
+        }
+    }
+    made
+}
+
 fn push(found: &mut Vec<Hunk>, name: String, before: &str, after: &str, random: &mut Random) {
     let usable = |text: &str| text.len() < LARGEST_FILE && !text.contains('\0') && !text.contains('\r');
     if before == after || !usable(before) || !usable(after) || before.starts_with('\u{feff}') {

@@ -6,5 +6,7 @@ pub mod model;
 pub mod text;
 
 pub mod corpus;
+pub mod edits;
 pub mod perturb;
 pub mod random;
+pub mod several;

@@ -22,10 +22,12 @@ pub enum Layout {
     Joined,
     /// One line as two.
     Wrapped,
+    /// No blanks inside of brackets and before signs where the file has them, or the other way round.
+    Tight,
 }
 
 impl Layout {
-    pub const ALL: [Layout; 10] = [
+    pub const ALL: [Layout; 11] = [
         Layout::Dedented,
         Layout::Indented,
         Layout::OtherUnit,
@@ -36,6 +38,7 @@ impl Layout {
         Layout::Spaced,
         Layout::Joined,
         Layout::Wrapped,
+        Layout::Tight,
     ];
 
     /// The search text and the replacement with this layout; none where it would not change the search text or where
@@ -44,6 +47,11 @@ impl Layout {
         // A change of nothing but layout, in another layout, says nothing.
         let squeezed = |text: &str| text.split_whitespace().collect::<String>();
         if squeezed(search) == squeezed(replacement) {
+            return None;
+        }
+        // Mixtures of tabs and blanks.
+        let indents = || search.lines().chain(replacement.lines()).map(|it| &it[..it.len() - it.trim_start().len()]);
+        if indents().any(|it| it.contains('\t')) && indents().any(|it| it.contains(' ')) {
             return None;
         }
         // Nobody can tell how far right the new lines of a literal belong.
@@ -137,6 +145,16 @@ impl Layout {
                 }
                 let (indent, rest) = line.split_at(line.len() - line.trim_start().len());
                 rest.contains(' ').then(|| indent.to_owned() + &rest.replacen(' ', "  ", 2))
+            }))?,
+            Layout::Tight => search_only(some_lines(search, random, |line| {
+                let plain = !line.contains(['"', '\'', '`', '#', '*']) && !line.contains("//");
+                let tighter = [", ", " { ", " }", " = ", " + "].iter().find(|it| line.trim().contains(*it));
+                let looser = ["(", ","].iter().find(|it| line.contains(*it));
+                match (tighter, looser) {
+                    (Some(sign), _) if plain => Some(line.replacen(sign, sign.trim(), 1)),
+                    (None, Some(sign)) if plain => Some(line.replacen(sign, &format!("{sign} "), 1)),
+                    _ => None,
+                }
             }))?,
             Layout::Joined => search_only(joined(search, random))?,
             Layout::Wrapped => search_only(some_lines(search, random, |line| {
@@ -259,6 +277,112 @@ pub fn drift(text: &str, tokens: usize, random: &mut Random) -> Option<String> {
         out.replace_range(start..end, &new);
     }
     (out != text).then_some(out)
+}
+
+/// A text with so many slips of the finger, wherever they fall, but not in numbers: a letter or a sign that is another,
+/// is left out, stands twice or too early.
+pub fn typos(text: &str, count: usize, random: &mut Random) -> Option<String> {
+    let mut characters: Vec<char> = text.chars().collect();
+    for _ in 0..count {
+        let fits = |it: &char| !it.is_whitespace() && !it.is_numeric();
+        let places: Vec<usize> = (0..characters.len()).filter(|&at| fits(&characters[at])).collect();
+        if places.is_empty() {
+            return None;
+        }
+        let at = *random.pick(&places);
+        let next = characters.get(at + 1).copied().filter(fits);
+        match (random.below(5), next) {
+            (0, _) => drop(characters.remove(at)),
+            (1, _) => characters.insert(at, characters[at]),
+            (2, Some(next)) if next != characters[at] => characters.swap(at, at + 1),
+            (3, _) => characters.insert(at, *random.pick(&['e', 'a', 't', 's', 'o'])),
+            _ => characters[at] = another(characters[at], random),
+        }
+    }
+    let made: String = characters.into_iter().collect();
+    (made != text).then_some(made)
+}
+
+fn another(character: char, random: &mut Random) -> char {
+    let letters = ['a', 'e', 'i', 'n', 'o', 'r', 's', 't', 'x'];
+    let signs = [',', '.', ';', ':', '(', ')', '-', '_', '\'', '='];
+    let of = if character.is_alphanumeric() { &letters[..] } else { &signs[..] };
+    let others: Vec<char> = of.iter().copied().filter(|it| *it != character).collect();
+    *random.pick(&others)
+}
+
+/// Some signs are others, are left out, or stand where there are none: what one does not look at.
+pub fn punctuation(text: &str, count: usize, random: &mut Random) -> Option<String> {
+    let mut characters: Vec<char> = text.chars().collect();
+    for _ in 0..count {
+        let places: Vec<usize> = (0..characters.len()).filter(|&at| ",.;:'\"`()-".contains(characters[at])).collect();
+        if places.is_empty() {
+            return None;
+        }
+        let at = *random.pick(&places);
+        match random.below(3) {
+            0 => drop(characters.remove(at)),
+            1 => characters.insert(at, characters[at]),
+            _ => characters[at] = another(characters[at], random),
+        }
+    }
+    let made: String = characters.into_iter().collect();
+    (made != text).then_some(made)
+}
+
+/// The same slip of the finger in a line of both texts that the edit leaves alone.
+pub fn typo_in_both(search: &str, replacement: &str, random: &mut Random) -> Option<(String, String)> {
+    let once = |text: &str, line: &str| text.split('\n').filter(|it| *it == line).count() == 1;
+    let common = |line: &&str| line.trim().len() > 8 && once(search, line) && once(replacement, line);
+    // What an edit moves, it does not leave alone: the line before it or after it stays beside it.
+    let pairs = |text: &str| -> Vec<(String, String)> {
+        let lines: Vec<&str> = text.split('\n').collect();
+        lines.windows(2).map(|it| (it[0].to_owned(), it[1].to_owned())).collect()
+    };
+    let (before, after) = (pairs(search), pairs(replacement));
+    let stays = |line: &&str| before.iter().any(|it| (it.0 == *line || it.1 == *line) && after.contains(it));
+    let lines: Vec<&str> = search.split('\n').filter(common).filter(stays).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let line = *random.pick(&lines);
+    let slipped = typos(line, 1, random)?;
+    let with = |text: &str| -> String {
+        let lines: Vec<&str> = text.split('\n').map(|it| if it == line { &slipped } else { it }).collect();
+        lines.join("\n")
+    };
+    Some((with(search), with(replacement)))
+}
+
+/// Another number in place of one that has two digits or more.
+pub fn other_number(text: &str, random: &mut Random) -> Option<String> {
+    let numbers: Vec<(usize, usize)> = words(text)
+        .into_iter()
+        .filter(|&(a, b)| b - a > 1 && text[a..b].bytes().all(|it| it.is_ascii_digit()))
+        .collect();
+    if numbers.is_empty() {
+        return None;
+    }
+    let (start, end) = *random.pick(&numbers);
+    let other = random.between(100, 99_999).to_string();
+    let number = &text[start..end];
+    let like =
+        number.starts_with(&other) || other.starts_with(number) || number.ends_with(&other) || other.ends_with(number);
+    (!like).then(|| [&text[..start], &other, &text[end..]].concat())
+}
+
+/// A declaration of something else.
+pub fn other_declaration(text: &str, random: &mut Random) -> Option<String> {
+    const NAMES: [&str; 6] = ["Quux", "zygote_of", "visit_kin", "MAX_WIDTH_PX", "parseUpward", "Jigsaw"];
+    let words = words(text);
+    let declares =
+        |word: &str| ["fn", "func", "struct", "enum", "trait", "const", "static", "type", "mod"].contains(&word);
+    let at = words.iter().position(|&(a, b)| declares(&text[a..b]))?;
+    let &(start, end) = words.get(at + 1)?;
+    let between = &text[words[at].1..start];
+    let name = *random.pick(&NAMES);
+    let like = name.starts_with(&text[start..end]) || name.ends_with(&text[start..end]);
+    (between == " " && end - start > 3 && !like).then(|| [&text[..start], name, &text[end..]].concat())
 }
 
 fn words(text: &str) -> Vec<(usize, usize)> {

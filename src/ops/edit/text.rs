@@ -11,7 +11,6 @@ const MOST_ELSEWHERE: usize = 3;
 
 /// The one place that is meant, and what becomes of it.
 pub(super) fn search(files: &Files, file: &File, search: &Search) -> Result<(Patch, Hit)> {
-    matching::refuse_elisions("replacement", search.replacement, &file.text)?;
     let hit = match matching::find(search)? {
         Outcome::Found(hit) => hit,
         Outcome::Ambiguous(hits) => return Err(ambiguous(file, search, &hits)),
@@ -19,6 +18,7 @@ pub(super) fn search(files: &Files, file: &File, search: &Search) -> Result<(Pat
             return Err(missed(files, file, search, nearest, &reason));
         }
     };
+    matching::refuse_elisions(search.replacement, &file.text, hit.span)?;
     Ok((matching::patch(&file.text, &hit, search.context, search.replacement), hit))
 }
 

@@ -11,11 +11,11 @@ mod flat;
 mod meaning;
 mod sweep;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::{Hit, Outcome, Region, Search, miss, nearest_to_line, patch};
 use crate::model::{Span, Strategy};
-use crate::text::score::{self, Pattern};
+use crate::text::score::{self, NearestPart, Pattern};
 use extent::{Doubt, Extents, Place};
 use flat::{Asked, Flat, is_word, occurrences_of_word, words};
 use sweep::{Start, TRIES, lacking_characters};
@@ -49,7 +49,8 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
         return Outcome::Missed { nearest: None, reason: reason.to_owned() };
     }
     let flat = Flat::new(region.text);
-    let finder = Finder::new(&asked, &flat, f64::from(search.autofix));
+    let replacement = score::collapse(search.replacement);
+    let finder = Finder::new(&asked, &flat, &replacement, search);
     let (places, exhausted) = finder.places();
     let hit = |place: &Place| {
         let span = region.outer(flat.original(region.text, place.start, place.end));
@@ -123,8 +124,10 @@ struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    fn new(asked: &'a Asked<'a>, flat: &'a Flat, autofix: f64) -> Finder<'a> {
-        Finder { extents: Extents { asked, flat, autofix }, asked, flat, autofix }
+    fn new(asked: &'a Asked<'a>, flat: &'a Flat, replacement: &'a str, search: &Search) -> Finder<'a> {
+        let autofix = f64::from(search.autofix);
+        let closes_more = extent::closes_more(asked, search.replacement);
+        Finder { extents: Extents { asked, flat, replacement, closes_more, autofix }, asked, flat, autofix }
     }
 
     /// All places that may be meant, and whether the budget ran out before all were seen.
@@ -155,7 +158,8 @@ impl<'a> Finder<'a> {
             if hopeless(self.asked.at_most(lacking)) {
                 continue;
             }
-            let Some(aligned) = self.align(&mut aligner, start, part, hopeless) else { return (places, true) };
+            let limit = if hopeless(0.0) { self.asked.most_edits(needed) } else { self.asked.length };
+            let Some(aligned) = self.align(&mut aligner, start, part, limit) else { return (places, true) };
             let Some(place) = aligned.and_then(|span| self.extents.place(span.start, span.end)) else { continue };
             if place.doubt.is_none() {
                 best = f64::max(best, place.score);
@@ -167,25 +171,17 @@ impl<'a> Finder<'a> {
         (places, false)
     }
 
-    /// What is nearest to the search text of what begins on a line. Nothing at all if the budget is spent.
-    fn align(
-        &self,
-        aligner: &mut Aligner,
-        start: &Start,
-        part: Span,
-        hopeless: impl Fn(f64) -> bool,
-    ) -> Option<Option<Span>> {
+    /// What is nearest to the search text of what begins on a line, within so many edits. Nothing at all if the budget
+    /// is spent.
+    fn align(&self, aligner: &mut Aligner, start: &Start, part: Span, limit: usize) -> Option<Option<Span>> {
         // What begins further down is another start's, unless nothing here is nearer.
         let narrow = Span::new(part.start, self.flat.lines[start.end_line - 1].end);
         for part in [part, narrow] {
             let text = &self.flat.text[part.start..part.end];
-            let (distance, end) = aligner.forwards(text)?;
-            if hopeless(score::from_distance(distance, self.asked.length + distance)) {
-                return Some(None);
-            }
-            let begin = aligner.backwards(&text[..end]);
+            let Some(found) = aligner.forwards(text, limit)? else { return Some(None) };
+            let begin = aligner.backwards(&text[..found.end], found.distance);
             if self.flat.line_of(part.start + begin) == start.line {
-                return Some(Some(Span::new(part.start + begin, part.start + end)));
+                return Some(Some(Span::new(part.start + begin, part.start + found.end)));
             }
         }
         Some(None)
@@ -233,27 +229,19 @@ impl<'a> Finder<'a> {
         let same_lines =
             |place: &Place| self.flat.texts_between(place.start, place.end).len() == self.asked.lines.len();
         let rank = |a: &Place, b: &Place| a.score.total_cmp(&b.score).then(same_lines(a).cmp(&same_lines(b)));
-        let places = ends.into_iter().map(|end| self.extents.judge(begin, end));
+        let places = ends.into_iter().filter_map(|end| self.extents.judge(begin, end));
         let good = places.filter(|place| place.doubt.is_none() && place.score >= f64::max(self.autofix, LEAST));
         good.max_by(rank)
     }
 
-    /// Whether the words tell two places apart: wherever they differ in one, the search text has the better one's.
+    /// Whether the search text is on the side of the better place wherever the two places differ: it is further from
+    /// the other one by all, or nearly all, that lies between them.
     fn told_apart(&self, best: &Place, other: &Place) -> bool {
-        if best.score <= other.score {
-            return false;
-        }
-        let count = |text: &'a str| {
-            let mut counts: FxHashMap<&str, usize> = FxHashMap::default();
-            words(text).for_each(|word| *counts.entry(word).or_default() += 1);
-            counts
-        };
-        let of = |place: &Place| count(&self.flat.text[place.start..place.end]);
-        let (asked, best, other) = (count(&self.asked.text), of(best), of(other));
-        let in_which = |of: &FxHashMap<&str, usize>, word: &str| of.get(word).copied().unwrap_or_default();
-        let mut differing =
-            best.keys().chain(other.keys()).filter(|word| in_which(&best, word) != in_which(&other, word));
-        differing.clone().next().is_some() && differing.all(|word| in_which(&asked, word) == in_which(&best, word))
+        let text = |place: &Place| &self.flat.text[place.start..place.end];
+        let edits = |there: &str| score::distance(&self.asked.text, there);
+        let (near, far) = (edits(text(best)), edits(text(other)));
+        let between = score::distance(text(best), text(other));
+        far > near && 4 * (far - near) >= 3 * between
     }
 
     /// Whether the edit was made before: what it brings stands in the file, and is no mere part of the place.
@@ -271,19 +259,27 @@ impl<'a> Finder<'a> {
         })
     }
 
-    /// A name in the search text that the place does not have, and that stands a few times elsewhere: then that may
-    /// well be the place that was meant.
+    /// A name in the search text that the place does not have, and that stands a few times elsewhere, on a line that is
+    /// nearer to the one searched than the place's is: then that may well be the place that was meant.
     fn lacks(&self, place: &Place) -> Option<String> {
         const RARE: usize = 8;
         const MOST_NAMES: usize = 16;
         let there: FxHashSet<&str> = words(&self.flat.text[place.start..place.end]).collect();
-        let mut lacking: Vec<&str> =
-            words(&self.asked.text).filter(|word| is_name(word) && !there.contains(word)).collect();
+        let mut lacking: Vec<(&str, &str)> = Vec::new();
+        for line in &self.asked.lines {
+            lacking.extend(words(line).filter(|it| is_name(it) && !there.contains(it)).map(|it| (it, line.as_str())));
+        }
         lacking.sort_unstable();
-        lacking.dedup();
+        lacking.dedup_by_key(|it| it.0);
         lacking.truncate(MOST_NAMES);
-        let is_rare = |name: &&str| (1..=RARE).contains(&occurrences_of_word(&self.flat.text, name, RARE + 1));
-        let name = lacking.into_iter().find(is_rare)?;
+        let lines = self.flat.texts_between(place.start, place.end);
+        let is_meant = |&(name, line): &(&str, &str)| {
+            let found = occurrences_of_word(&self.flat.text, name, RARE + 1);
+            let here = lines.iter().map(|it| score::score(line, it)).fold(0.0, f64::max);
+            let nearer = |&at: &usize| score::score(line, self.flat.line_text(self.flat.line_of(at))) >= here;
+            found.len() <= RARE && found.iter().any(nearer)
+        };
+        let (name, _) = lacking.into_iter().find(is_meant)?;
         Some(format!("it lacks `{name}`, which the file has elsewhere"))
     }
 }
@@ -303,9 +299,8 @@ struct Aligner {
 
 impl Aligner {
     fn new(asked: &Asked) -> Aligner {
-        let forwards = Pattern::new(&asked.text);
-        let budget = BUDGET.max(5 * asked.length * forwards.blocks());
-        Aligner { forwards, backwards: Pattern::reversed(&asked.text), budget }
+        let budget = BUDGET.max(5 * asked.length * asked.length.div_ceil(64));
+        Aligner { forwards: Pattern::new(&asked.text), backwards: Pattern::reversed(&asked.text), budget }
     }
 
     /// A bound of the distance that costs little.
@@ -314,17 +309,21 @@ impl Aligner {
         Some(lacking_characters(&asked.text, text))
     }
 
-    /// The least distance to a part of the text, and where that part ends.
-    fn forwards(&mut self, text: &str) -> Option<(usize, usize)> {
-        self.budget = self.budget.checked_sub(text.len() * self.forwards.blocks())?;
-        let found = self.forwards.nearest_part(text);
-        Some((found.distance, found.end))
+    /// The part of the text with the least distance, if that is within the limit. Nothing at all if the budget is
+    /// spent.
+    fn forwards(&mut self, text: &str, limit: usize) -> Option<Option<NearestPart>> {
+        let mut work = 0;
+        let found = self.forwards.nearest_part(text, limit, &mut work);
+        self.budget = self.budget.checked_sub(work)?;
+        Some(found)
     }
 
-    /// Where the nearest part begins that ends with the text.
-    fn backwards(&mut self, text: &str) -> usize {
-        self.budget = self.budget.saturating_sub(text.len() * self.backwards.blocks());
+    /// Where the part begins that ends with the text and has this distance.
+    fn backwards(&mut self, text: &str, distance: usize) -> usize {
+        let mut work = 0;
         let reversed: String = text.chars().rev().collect();
-        text.len() - self.backwards.nearest_part(&reversed).end
+        let found = self.backwards.nearest_part(&reversed, distance, &mut work);
+        self.budget = self.budget.saturating_sub(work);
+        text.len() - found.map_or(text.len(), |it| it.end)
     }
 }

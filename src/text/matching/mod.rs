@@ -18,7 +18,7 @@ mod whitespace;
 use crate::model::{Code, Error, Result, Span, Strategy};
 use crate::text::lines::LineIndex;
 
-pub use elision::refuse as refuse_elisions;
+pub use elision::refuse_in_replacement as refuse_elisions;
 pub use miss::{already_applied, nearest, stands_in};
 pub use reindent::{Patch, Replaced, apply, apply_all, patch, whole};
 
@@ -74,7 +74,7 @@ pub fn find(search: &Search) -> Result<Outcome> {
         return Err(Error::new(Code::InvalidRequest, "`autofix` goes from 0 to 100"));
     }
     let region = region(search)?;
-    elision::refuse("search_context", context, search.text)?;
+    elision::refuse(context, search.text)?;
 
     let fits = |span: Span| !search.whole_lines || is_whole_lines(search.text, region.outer(span));
     // Who sends lines means whole words; who sends several words too, if there is a place of whole words that is alike.
@@ -111,6 +111,18 @@ pub fn find(search: &Search) -> Result<Outcome> {
         Outcome::Missed { .. } if !of_lines && !cut.is_empty() => {
             let hit = |span| Hit { span: region.outer(span), score: 100.0, strategy: Strategy::Exact };
             Ok(decide(search, cut.into_iter().map(hit).collect()))
+        }
+        Outcome::Found(hit) => {
+            elision::refuse_in_search(context, search.text, hit.span)?;
+            if whitespace::indentation_differs_in_meaning(search.text, hit.span, context) {
+                let reason = miss::reason(search, &hit, whitespace::OTHER_INDENTATION);
+                return Ok(Outcome::Missed { nearest: Some(hit), reason });
+            }
+            Ok(Outcome::Found(hit))
+        }
+        Outcome::Missed { nearest: Some(hit), reason } => {
+            elision::refuse_in_search(context, search.text, hit.span)?;
+            Ok(Outcome::Missed { nearest: Some(hit), reason })
         }
         outcome => Ok(outcome),
     }
@@ -185,21 +197,29 @@ fn decide(search: &Search, hits: Vec<Hit>) -> Outcome {
     }
 }
 
+/// The place that holds the line, or else the one that is nearer to it than any other, from where it begins as well as
+/// from its nearest line. Where the two disagree, it is no nearer than the other one.
 fn nearest_to_line(search: &Search, hits: &[Hit]) -> Option<Hit> {
     let line = search.near_line?;
     if hits.len() >= MOST_PLACES {
         return None;
     }
     let lines = LineIndex::new(search.text);
-    let away = |hit: &Hit| {
-        let first = lines.line(hit.span.start);
-        let last = lines.line(hit.span.end.saturating_sub(1).max(hit.span.start));
-        first.saturating_sub(line).max(line.saturating_sub(last))
+    // Blank lines around a place make it no longer.
+    let lines_of = |hit: &Hit| {
+        let span = trimmed(search.text, hit.span);
+        (lines.line(span.start), lines.line(span.end.saturating_sub(1).max(span.start)))
     };
-    let least = hits.iter().map(away).min()?;
-    let mut nearest = hits.iter().filter(|hit| away(hit) == least);
-    let hit = nearest.next()?;
-    nearest.next().is_none().then_some(*hit)
+    let places: Vec<(usize, usize)> = hits.iter().map(lines_of).collect();
+    let nearest = |away: &dyn Fn(&(usize, usize)) -> usize| {
+        let least = places.iter().map(away).min()?;
+        let mut nearest = (0..places.len()).filter(|&at| away(&places[at]) == least);
+        let only = nearest.next()?;
+        nearest.next().is_none().then_some((only, least))
+    };
+    let (only, away) = nearest(&|&(first, last)| first.saturating_sub(line).max(line.saturating_sub(last)))?;
+    let is_it = away == 0 || nearest(&|&(first, _)| first.abs_diff(line)).is_some_and(|(other, _)| other == only);
+    is_it.then_some(hits[only])
 }
 
 #[cfg(test)]

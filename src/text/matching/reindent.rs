@@ -13,7 +13,7 @@ use similar::DiffOp;
 use super::literals::Literals;
 use super::{Hit, without_bom};
 use crate::model::{Code, Error, Help, Result, Span, Strategy};
-use crate::text::diff;
+use crate::text::{diff, score};
 use exactly::literal;
 use fit::Fit;
 use kept::Kept;
@@ -370,6 +370,11 @@ pub(super) fn indentations<'a>(text: &'a str, span: Span, context: &'a str) -> V
         let pair = |(a, b): (usize, usize)| Indentations { asked: indent(asked[a]), there: indent(there[b]) };
         return same.map(pair).collect();
     }
+    // Line by line, where a misspelt line would have a bracket alone taken for any other one.
+    if lines_correspond(&squeezed(&asked), &squeezed(&there)) {
+        let lines = asked.iter().zip(&there).skip(usize::from(!begins_line));
+        return lines.map(|(asked, there)| Indentations { asked: indent(asked), there: indent(there) }).collect();
+    }
     for op in diff::of_lines(&squeezed(&asked), &squeezed(&there)) {
         let (old_index, new_index, len) = match op {
             DiffOp::Equal { old_index, new_index, len } => (old_index, new_index, len),
@@ -383,6 +388,15 @@ pub(super) fn indentations<'a>(text: &'a str, span: Span, context: &'a str) -> V
         pairs.extend(lines.map(|(asked, there)| Indentations { asked: indent(asked), there: indent(there) }));
     }
     pairs
+}
+
+/// Whether two texts have as many lines, each with words as alike as a misspelt one.
+pub(super) fn lines_correspond(asked: &[String], there: &[String]) -> bool {
+    /// Less alike, a line is another one.
+    const ALIKE: f64 = 60.0;
+    let has_words = |line: &str| line.chars().filter(|it| it.is_alphanumeric()).nth(1).is_some();
+    let is_same = |(a, b): (&String, &String)| a == b || !has_words(a) || score::score(a, b) >= ALIKE;
+    asked.len() == there.len() && asked.iter().zip(there).all(is_same)
 }
 
 /// Which lines of two texts begin with the same character of them, if they are the same but for white space.

@@ -68,6 +68,31 @@ fn near_line_decides_unless_it_is_a_tie() {
 }
 
 #[test]
+fn near_line_decides_only_where_every_measure_agrees() {
+    let near =
+        |text: &str, context: &str, line| find(&Search { near_line: Some(line), ..search(text, context) }).unwrap();
+    let starts = |outcome: Outcome| match outcome {
+        Outcome::Found(hit) => vec![hit.span.start],
+        Outcome::Ambiguous(hits) => hits.iter().map(|hit| hit.span.start).collect(),
+        other => panic!("{other:?}"),
+    };
+    // Lines 1 to 3 and 9 to 11.
+    let text = format!("a1\nb1\nc1\n{}a1\nb1\nc1\n", "-\n".repeat(5));
+    let second = text.rfind("a1").unwrap();
+    for context in ["a1\nb1\nc1\n", "\ta1\n\tb1\n\tc1", "a1\nb1\nc1\n\n"] {
+        assert_eq!(starts(near(&text, context, 5)).len(), 2, "as far from where both begin, {context:?}");
+        assert_eq!(starts(near(&text, context, 6)).len(), 2, "as far from both, {context:?}");
+        assert_eq!(starts(near(&text, context, 3)), [0], "in the first, {context:?}");
+        assert_eq!(starts(near(&text, context, 7)), [second], "{context:?}");
+    }
+    // A place that is long holds lines that are nearer to where the next one begins.
+    let long = "x\ny\n".repeat(4) + "z\n";
+    let text = format!("{long}-\n{long}");
+    assert_eq!(starts(near(&text, &long, 8)), [0]);
+    assert_eq!(starts(near(&text, &long, 10)).len(), 2);
+}
+
+#[test]
 fn a_block_takes_whole_lines() {
     let text = "old_value = 1;\nlet a = f(x);\n  value = 1;  \n";
     let whole = |context| Search { whole_lines: true, ..search(text, context) };
@@ -181,6 +206,26 @@ fn elisions_are_refused() {
     }
 }
 
+#[test]
+fn an_elision_is_no_line_of_a_place_that_is_merely_alike() {
+    let lines = "    let first = prepare(input, options);\n    let second = compute(first, limit);\n    check(first, second);\n    finish(second, \"a long text\");\n";
+    for elision in ["...", "// ...", "// existing code", "// … rest …", "[...]", "# ..."] {
+        let elided = lines.replace("check(first, second);", elision);
+        let text = format!("fn f() {{\n{lines}}}\n\nfn g() {{\n    {elision}\n}}\n");
+        for autofix in [60, 80, 95] {
+            let error = find(&Search { autofix, ..search(&text, &elided) }).unwrap_err();
+            assert!(error.code == Code::InvalidRequest && error.detail.contains("line 3"), "{}", error.detail);
+        }
+        // Where the place itself says it, it is a line like any other.
+        let text = text.replace("check(first, second);", elision);
+        let (strategy, place) = found(&Search { autofix: 80, ..search(&text, &elided.replace("prepare", "prepar")) });
+        assert_eq!((strategy, place.lines().count()), (Fuzzy, 4));
+        let hit = Span::new(0, 3);
+        assert!(refuse_elisions(&elided, &text, hit).is_err(), "{elision}");
+        refuse_elisions(&elided, &text, Span::new(0, text.len())).unwrap();
+    }
+}
+
 const RUST: &str = "\
 impl Store {
     pub fn open(path: &Path, options: &Options) -> Result<Store> {
@@ -227,12 +272,108 @@ fn the_extent_of_what_is_alike_is_never_guessed() {
     let text = format!("    {long} // why\n");
     assert_eq!(spans(&text, &long.replace("first_v", "frst_v"), 90), long);
     assert_eq!(spans(&text, &long.trim_end_matches(';').replace("first_v", "frst_v"), 90), long.trim_end_matches(';'));
-    // The last word is another one and the line goes on: nobody knows where the place ends.
-    let (nearest, reason) = missed(&Search {
-        autofix: 80,
-        ..search("let total_of_all = base + offset;\n", "let total_of_all = base + ofset")
-    });
+    // The last word is misspelt and the line goes on: the place ends with it. Where it is another word, nobody knows.
+    let line = "let total_of_all = base + offset;\n";
+    assert_eq!(spans(line, "let total_of_all = base + ofset", 80), line.trim_end_matches([';', '\n']));
+    let (nearest, reason) = missed(&Search { autofix: 80, ..search(line, "let total_of_all = base + other") });
     assert!(nearest.is_some() && reason.contains("extent is doubtful"), "{reason}");
+}
+
+/// A search text that is off in words, signs and white space at once: what it is made of is found all the same.
+#[test]
+fn slips_and_white_space_at_once() {
+    let block = "        self.dirty = true;\n        self.entries.insert(key, value)\n    }\n";
+    let slips: [(&str, &str); 12] = [
+        ("entries", "entires"),
+        ("insert(key", "insret(key"),
+        ("value)", "value"),
+        (", value", ". value"),
+        (", value", " value"),
+        ("true;", "true:"),
+        ("true;", "true"),
+        ("self.dirty", "self,dirty"),
+        ("self.dirty", "selfdirty"),
+        ("dirty", "dir ty"),
+        ("(key", "((key"),
+        ("key, value", "kay, valeu"),
+    ];
+    let layouts: [fn(&str) -> String; 6] = [
+        str::to_owned,
+        |it| it.replace("    ", "\t"),
+        |it| it.replace("        ", "  ").replace("    ", ""),
+        |it| it.replace(" = ", "  =  "),
+        |it| it.replace('\n', "  \n"),
+        |it| it.trim_start().to_owned(),
+    ];
+    for (word, slip) in slips {
+        for layout in layouts {
+            let context = layout(&block.replacen(word, slip, 1));
+            let (_, place) = found(&Search { autofix: 90, ..search(RUST, &context) });
+            assert_eq!(place, block.trim(), "{context:?}");
+        }
+    }
+    // A lowered threshold reaches what has drifted further.
+    let drifted = block.replace("dirty", "dirtyy").replace("entries", "entrys").replace("insert", "inserts");
+    assert_eq!(found(&Search { autofix: 85, ..search(RUST, &drifted) }).1, block.trim());
+    assert!(missed(&search(RUST, &drifted)).1.contains("`autofix` asks for 95"));
+}
+
+#[test]
+fn what_declares_another_name_or_has_another_number_is_a_neighbour() {
+    let text = RUST.to_owned() + "const LIMIT_OF_ENTRIES: usize = 4096;\n";
+    let context = RUST.lines().skip(8).take(3).collect::<Vec<_>>().join("\n").replace("fn insert", "fn remove");
+    assert!(missed(&Search { autofix: 80, ..search(&text, &context) }).1.contains("says another thing"));
+    let context = "const LIMIT_OF_ENTRIES: usize = 1234;\n";
+    assert!(missed(&Search { autofix: 80, ..search(&text, context) }).1.contains("says another thing"));
+}
+
+/// A sign at the edge that is another or is missing does not cut a line: what an edit makes of it would have the rest of
+/// the line twice, or not the brackets that it had.
+#[test]
+fn a_sign_that_is_lost_at_an_edge_does_not_cut_the_line() {
+    let text = "fn f() {\n    let first_value = prepare(input);\n    list.push((first_value, compute(input)));\n}\n";
+    let made = |context: &str, replacement: &str| {
+        let search = Search { replacement, ..search(text, context) };
+        match find(&search) {
+            Ok(Outcome::Found(hit)) => apply(text, &hit, context, replacement).text,
+            other => panic!("{context:?} {other:?}"),
+        }
+    };
+    let new = "    let first_value = prepare(input);\n    list.extend(more);";
+    let expected = "fn f() {\n    let first_value = prepare(input);\n    list.extend(more);\n}\n";
+    let search = "    let first_valu = prepare(input);\n    list.push((first_value, compute(input))";
+    for end in [")", ");", "):", ")", "));"] {
+        assert_eq!(made(&format!("{search}{end}"), new), expected, "{end:?}");
+    }
+}
+
+/// Who recalls a line wrongly and leaves it alone does not mean to change it.
+#[test]
+fn a_slip_in_a_line_that_the_edit_leaves_alone_is_not_written() {
+    let context = "        self.dirti = true;\n        self.entries.insert(key, value)\n";
+    let replacement = "        self.dirti = true;\n        self.entries.replace(key, value)\n";
+    let replaced = edit(RUST, context, replacement);
+    assert_eq!(replaced, (Fuzzy, RUST.replace("entries.insert(", "entries.replace(")));
+}
+
+#[test]
+fn indentation_that_is_structure_stays_where_words_are_misspelt_too() {
+    let text = "def compute(values):\n    if len(values) > 1:\n        check(values)\n    finish(values)\n";
+    let shifted = "  if len(valeus) > 1:\n    check(values)\n  finish(values)\n";
+    assert_eq!(found(&search(text, shifted)).0, Fuzzy);
+    let other = "    if len(valeus) > 1:\n        check(values)\n        finish(values)\n";
+    assert!(missed(&search(text, other)).1.contains("indentation has a meaning"));
+}
+
+#[test]
+fn several_slips_in_a_long_file() {
+    let line = |at: usize| format!("    let value_{at} = compute_{}(input_{}, {});\n", at % 97, at % 31, at % 7);
+    let text: String = (0..10_000).map(line).collect();
+    let block: String = (5_000..5_006).map(line).collect();
+    let context =
+        block.replacen("value_5001", "valeu_5001", 1).replacen("compute", "comptue", 1).replacen("(input", "input", 1);
+    let (strategy, place) = found(&search(&text, &context));
+    assert_eq!((strategy, place.as_str()), (Fuzzy, block.trim()));
 }
 
 #[test]

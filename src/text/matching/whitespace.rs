@@ -23,7 +23,13 @@ pub(super) struct Refused {
     pub reason: &'static str,
 }
 
+pub(super) const OTHER_INDENTATION: &str = "the same words stand there, but indentation has a meaning in them and is \
+                                            another: send the lines with the indentation that the file has";
+
 pub(super) fn find(text: &str, context: &str) -> Loose {
+    if !has_words_of(text, context) {
+        return Loose::default();
+    }
     let asked = Squeezed::new(context.trim());
     let there = Squeezed::new(text);
     let starts = occurrences(there.text.as_bytes(), asked.text.as_bytes(), MOST_PLACES);
@@ -50,16 +56,22 @@ pub(super) fn find(text: &str, context: &str) -> Loose {
         let strategy = if same_lines(asked.original, place) { Strategy::Indent } else { Strategy::Whitespace };
         let hit = super::Hit { span, score: scorer.score(asked.original, place, differing), strategy };
         if indentation_differs_in_meaning(text, span, context) {
-            loose.refused = Some(Refused {
-                hit,
-                reason: "the same words stand there, but indentation has a meaning in them and is another: send the \
-                         lines with the indentation that the file has",
-            });
+            loose.refused = Some(Refused { hit, reason: OTHER_INDENTATION });
         } else {
             loose.hits.push(hit);
         }
     }
     loose
+}
+
+/// Whether the longest words of the search text stand in the text: no gap may part a word, so that without them it is
+/// nowhere. Costs less than to squeeze a long text.
+fn has_words_of(text: &str, context: &str) -> bool {
+    const MOST: usize = 12;
+    let mut words: Vec<&str> = context.split(|it| !is_word(it)).filter(|it| it.len() > 2).collect();
+    words.sort_unstable_by_key(|it| std::cmp::Reverse(it.len()));
+    words.dedup();
+    words.iter().take(MOST).all(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }
 
 /// A text without its white space, and the way back.
@@ -253,7 +265,7 @@ fn same_lines(asked: &str, place: &str) -> bool {
 
 /// Where a line that ends with a colon opens a deeper block (Python, YAML), indentation is structure: it may differ as
 /// a whole, but what is deeper must stay deeper.
-fn indentation_differs_in_meaning(text: &str, span: Span, context: &str) -> bool {
+pub(super) fn indentation_differs_in_meaning(text: &str, span: Span, context: &str) -> bool {
     if !opens_by_indentation(reindent::with_indentation(text, span)) {
         return false;
     }

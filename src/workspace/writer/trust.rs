@@ -1,6 +1,6 @@
 //! Loading Rust anew: after changes that Cargo would heed, and when the owner's trust changes.
 
-use super::{Event, Writer};
+use super::Writer;
 
 impl Writer {
     /// Loads all anew as the owner of the workspace wants it. Where the trust is gone, what runs is ended first.

@@ -2,15 +2,19 @@
 //! is meant: a closing bracket more or less costs one edit. So both edges must agree with the search text's, in their
 //! words and lines, and the place must open and close what the search text does.
 
+use std::cell::Cell;
 use std::ops::Range;
 
-use super::flat::{Asked, Flat, first_atom, is_word, last_atom};
-use super::meaning::{Differing, are_others, differing, says_another_thing, signs};
+use super::flat::{Asked, Flat, first_atom, is_word, last_atom, words};
+use super::meaning::{Differing, are_others, is_slip, pairing, says_another_thing};
 use crate::text::matching::whitespace::glues;
 use crate::text::{diff, score};
 
 /// The first and the last line must be as alike as this, else the place's extent is doubtful.
 const EDGE_SCORE: f64 = 50.0;
+
+/// An extent may be further from the search text by so many edits than another one that has other brackets.
+const FURTHER: usize = 3;
 
 /// A place in the flat text.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -53,12 +57,59 @@ impl Place {
 pub(super) struct Extents<'a> {
     pub asked: &'a Asked<'a>,
     pub flat: &'a Flat,
+    /// Collapsed.
+    pub replacement: &'a str,
+    /// The replacement begins or ends with a line of a bracket alone, and the search text does not.
+    pub closes_more: bool,
     pub autofix: f64,
 }
 
+/// A beginning and an end of a place, and what speaks against them.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    start: usize,
+    end: usize,
+    distance: usize,
+    score: f64,
+    begins: bool,
+    ends: bool,
+    brackets: bool,
+    /// The replacement leaves as many brackets open.
+    as_left: bool,
+    /// In half edits: the distance, and what an extent would do to the text around it.
+    cost: usize,
+    as_many_lines: bool,
+}
+
+impl Extent {
+    fn doubt(&self) -> Option<Doubt> {
+        if !self.begins || !self.ends {
+            return Some(Doubt::Edges);
+        }
+        (!self.brackets).then_some(Doubt::Brackets)
+    }
+
+    /// The lower the better.
+    fn rank(&self) -> (usize, usize, bool) {
+        let doubts = 2 * (usize::from(!self.begins) + usize::from(!self.ends)) + usize::from(!self.brackets);
+        (doubts, self.cost, !self.as_many_lines)
+    }
+}
+
+/// Whether a replacement begins or ends with a line of a bracket alone where the search text does not.
+pub(super) fn closes_more(asked: &Asked, replacement: &str) -> bool {
+    let mut lines = replacement.lines().map(str::trim).filter(|it| !it.is_empty());
+    let first = lines.next();
+    let last = lines.next_back().or(first);
+    let more = |there: Option<&str>, asked: Option<&String>| {
+        there.is_some_and(is_short) && !asked.is_some_and(|it| is_short(it))
+    };
+    more(first, asked.lines.first()) || more(last, asked.lines.last())
+}
+
 impl Extents<'_> {
-    /// The place of an alignment. Where its edges are in doubt, the ends of lines and the words like those at the
-    /// search text's edges are tried near by: the best that leaves no doubt is the place.
+    /// The place of an alignment. The ends of lines and the words like those at the search text's edges are tried near
+    /// by: what leaves no doubt and costs least is the place.
     pub fn place(&self, begin: usize, end: usize) -> Option<Place> {
         let text = self.flat.text[begin..end].trim_end();
         let (begin, end) = (begin + text.len() - text.trim_start().len(), begin + text.len());
@@ -66,117 +117,180 @@ impl Extents<'_> {
         if text.is_empty() {
             return None;
         }
-        let aligned = self.judge(begin, end);
+        let aligned = self.extent(begin, end, usize::MAX)?;
         // A bracket or a quote more stands on many a line: only a word confirms an edge.
         let same = |there: &str, asked: &str| there == asked && there.starts_with(is_word);
         let same_edges =
             same(first_atom(text), self.asked.first_atom()) && same(last_atom(text), self.asked.last_atom());
-        if aligned.score < self.autofix || (aligned.doubt.is_none() && same_edges) {
-            return Some(aligned);
+        let whole = self.begins_line(begin) && self.ends_line(end);
+        if aligned.score < self.autofix || (aligned.doubt().is_none() && same_edges && whole) {
+            return Some(self.meant(&aligned));
         }
-        let better = |best: Place, place: Place| {
-            let as_many =
-                |place: &Place| self.flat.texts_between(place.start, place.end).len() == self.asked.lines.len();
-            let rank = |place: &Place| (place.doubt.is_none(), place.score, as_many(place));
-            // A worse extent may hide that a line says another thing.
-            let hides = aligned.doubt == Some(Doubt::Lines) && place.score < aligned.score;
-            if rank(&place) > rank(&best) && !hides { place } else { best }
+        let limit = self.asked.most_edits(self.autofix);
+        // The nearest of those whose edges agree, whatever its brackets.
+        let nearest = Cell::new(usize::MAX);
+        // What the cheapest costs that has the replacement's brackets, whatever its edges.
+        let balanced = Cell::new(usize::MAX);
+        let cheaper = |best: Extent, other: Extent| {
+            if other.begins && other.ends {
+                nearest.set(nearest.get().min(other.distance));
+            }
+            if other.as_left && self.begins_line(other.start) && self.ends_line(other.end) {
+                balanced.set(balanced.get().min(other.cost));
+            }
+            let better = other.score >= self.autofix && other.rank() < best.rank();
+            if better { other } else { best }
         };
         let begins = self.begins(begin).into_iter().filter(|&begin| begin < end);
-        let best = begins.map(|begin| self.judge(begin, end)).fold(aligned, better);
-        let begin = if best.doubt.is_none() { best.start } else { begin };
-        let ends = self.ends(end).into_iter().filter(|&end| end > begin);
-        let best = ends.map(|end| self.judge(begin, end)).fold(best, better);
-        // No other extent fits the brackets better: then it is inside that they differ.
-        if best.doubt == Some(Doubt::Brackets) && self.edges_equal(best.start, best.end) {
-            return Some(Place { doubt: None, ..best });
-        }
-        Some(best)
+        let best = begins.filter_map(|begin| self.extent(begin, end, limit)).fold(cheaper(aligned, aligned), cheaper);
+        let ends = self.ends(end).into_iter().filter(|&end| end > best.start);
+        let best = ends.filter_map(|end| self.extent(best.start, end, limit)).fold(best, cheaper);
+        // With another end the other beginning may be the better one.
+        let begins = self.begins(begin).into_iter().filter(|&begin| begin < best.end);
+        let best = begins.filter_map(|begin| self.extent(begin, best.end, limit)).fold(best, cheaper);
+        // Brackets alone do not choose what is much further away.
+        let is_near = best.distance <= nearest.get().saturating_add(FURTHER);
+        // A line with the bracket that the search text has lost may be a part of the place.
+        let lost = self.closes_more && !best.as_left && balanced.get() < best.cost;
+        let brackets = best.brackets && is_near && !lost;
+        Some(self.meant(&Extent { brackets, ..best }))
     }
 
-    pub fn judge(&self, begin: usize, end: usize) -> Place {
-        let text = &self.flat.text[begin..end];
+    pub fn judge(&self, begin: usize, end: usize) -> Option<Place> {
+        Some(self.meant(&self.extent(begin, end, usize::MAX)?))
+    }
+
+    fn meant(&self, extent: &Extent) -> Place {
+        let another = || self.has_another_line(extent.start, extent.end).then_some(Doubt::Lines);
+        let doubt = extent.doubt().or_else(another);
+        Place { start: extent.start, end: extent.end, score: extent.score, doubt }
+    }
+
+    fn extent(&self, start: usize, end: usize, limit: usize) -> Option<Extent> {
+        /// What an edit more or less is worth.
+        const EDIT: usize = 2;
+        /// An edit leaves a text with the brackets and line ends that it had: one that would not was not meant.
+        const BREAKS: usize = 7;
+        let text = &self.flat.text[start..end];
+        let distance = score::distance_within(&self.asked.text, text, limit)?;
         let longest = self.asked.length.max(text.chars().count());
-        let score = score::from_distance(score::distance(&self.asked.text, text), longest);
-        let balanced = balance(text) == balance(&self.asked.text);
-        let doubt = if !self.begins_alike(begin) || !self.ends_alike(end) || !self.edges_agree(begin, end, balanced) {
-            Some(Doubt::Edges)
-        } else if !balanced && !self.lines_agree(begin, end) {
-            Some(Doubt::Brackets)
-        } else if self.has_another_line(begin, end) {
-            Some(Doubt::Lines)
-        } else {
-            None
-        };
-        Place { start: begin, end, score, doubt }
+        let opened = balance(text);
+        let as_asked = opened == balance(&self.asked.text);
+        let as_left = opened == balance(self.replacement);
+        let lines = self.flat.texts_between(start, end);
+        let as_many_lines = lines.len() == self.asked.lines.len();
+        let [begins, ends] = self.edges_agree(start, end, &lines, as_asked || as_left);
+        let repeats = self.repeats_head(start) || self.repeats_tail(end);
+        let cost = EDIT * distance
+            + BREAKS * (usize::from(!as_left) + usize::from(repeats))
+            + usize::from(!as_asked)
+            + usize::from(!self.begins_line(start) && self.asked.lines.len() > 1)
+            + usize::from(!self.ends_line(end) && self.asked.lines.len() > 1);
+        let brackets = as_asked || as_left || self.lines_agree(&lines);
+        let score = score::from_distance(distance, longest);
+        Some(Extent { start, end, distance, score, begins, ends, brackets, as_left, cost, as_many_lines })
     }
 
-    /// Whether a place may begin here: with the same word, or with a line where the search text does so or has a
-    /// word as well.
+    fn begins_line(&self, at: usize) -> bool {
+        self.flat.lines[self.flat.line_of(at)].start == at
+    }
+
+    fn ends_line(&self, at: usize) -> bool {
+        self.flat.lines[self.flat.line_of(at - 1)].end == at
+    }
+
+    /// Whether what stands before the place on its line would stand there twice.
+    fn repeats_head(&self, at: usize) -> bool {
+        let before = self.flat.text[self.flat.lines[self.flat.line_of(at)].start..at].trim_end();
+        !before.is_empty() && self.replacement.starts_with(before) && !self.asked.text.starts_with(before)
+    }
+
+    fn repeats_tail(&self, at: usize) -> bool {
+        let after = self.flat.text[at..self.flat.lines[self.flat.line_of(at - 1)].end].trim_start();
+        !after.is_empty() && self.replacement.ends_with(after) && !self.asked.text.ends_with(after)
+    }
+
+    /// Whether a place may begin here: with the same word, misspelt or not, or with a line that begins as the search text
+    /// does.
     fn begins_alike(&self, at: usize) -> bool {
         if joins_word(&self.flat.text, at) {
             return false;
         }
-        let (asked, there) = (self.asked.first_atom(), first_atom(&self.flat.text[at..]));
-        let begins_line = self.flat.lines[self.flat.line_of(at)].start == at;
-        if self.asked.begins_line() { begins_line } else { asked == there || (begins_line && same_kind(asked, there)) }
+        let there = &self.flat.text[at..];
+        let same = || same_word(self.asked.first_atom(), first_atom(there));
+        if !self.begins_line(at) {
+            return !self.asked.begins_line() && same();
+        }
+        let (asked, line) = (self.asked.lines.first().map_or("", String::as_str), self.line_from(at));
+        self.asked.begins_line()
+            || same_kind(self.asked.first_atom(), first_atom(there))
+            || (is_short(asked) && is_short(line))
+            || words(asked).next().zip(words(line).next()).is_some_and(|(a, b)| a == b || is_slip(a, b))
     }
 
     fn ends_alike(&self, at: usize) -> bool {
         if joins_word(&self.flat.text, at) {
             return false;
         }
-        let (asked, there) = (self.asked.last_atom(), last_atom(&self.flat.text[..at]));
-        let ends_line = self.flat.lines[self.flat.line_of(at - 1)].end == at;
-        if self.asked.ends_line() { ends_line } else { asked == there || (ends_line && same_kind(asked, there)) }
+        let there = &self.flat.text[..at];
+        let same = || same_word(self.asked.last_atom(), last_atom(there));
+        if !self.ends_line(at) {
+            return !self.asked.ends_line() && same();
+        }
+        let (asked, line) = (self.asked.lines.last().map_or("", String::as_str), self.line_up_to(at));
+        self.asked.ends_line()
+            || same_kind(self.asked.last_atom(), last_atom(there))
+            || (is_short(asked) && is_short(line))
+            || words(asked).last().zip(words(line).last()).is_some_and(|(a, b)| a == b || is_slip(a, b))
+    }
+
+    fn line_from(&self, at: usize) -> &str {
+        &self.flat.text[at..self.flat.lines[self.flat.line_of(at)].end]
+    }
+
+    fn line_up_to(&self, at: usize) -> &str {
+        &self.flat.text[self.flat.lines[self.flat.line_of(at - 1)].start..at]
     }
 
     fn begins(&self, near: usize) -> Vec<usize> {
         let line = self.flat.line_of(near);
         let lines = self.flat.lines_between(line.saturating_sub(2), line + 1);
         let words = self.flat.atoms_like(lines, self.asked.first_atom());
-        nearest(near, lines.iter().map(|line| line.start), words.map(|atom| atom.start))
+        let inside = self.flat.atoms_on(line).filter(|atom| atom.start <= near && near < atom.end);
+        nearest(near, lines.iter().map(|line| line.start), words.chain(inside).map(|atom| atom.start))
     }
 
     fn ends(&self, near: usize) -> Vec<usize> {
         let line = self.flat.line_of(near - 1);
         let lines = self.flat.lines_between(line.saturating_sub(1), line + 2);
         let words = self.flat.atoms_like(lines, self.asked.last_atom());
-        nearest(near, lines.iter().map(|line| line.end), words.map(|atom| atom.end))
+        let inside = self.flat.atoms_on(line).filter(|atom| atom.start < near && near <= atom.end);
+        nearest(near, lines.iter().map(|line| line.end), words.chain(inside).map(|atom| atom.end))
     }
 
     /// Whether the first and the last line are about the same ones.
-    fn edges_agree(&self, begin: usize, end: usize, balanced: bool) -> bool {
-        let lines = self.flat.texts_between(begin, end);
-        let alike = |asked: Option<&String>, there: Option<&&str>| match (asked, there) {
-            (Some(asked), Some(there)) => score::score(asked, there) >= EDGE_SCORE,
-            _ => false,
-        };
+    fn edges_agree(&self, begin: usize, end: usize, lines: &[&str], balanced: bool) -> [bool; 2] {
+        let asked = self.asked.lines.iter().map(String::as_str);
         // Lines may be wrapped otherwise: then brackets and the words at the edge must agree.
         let text = &self.flat.text[begin..end];
         let same_first = balanced && first_atom(text) == self.asked.first_atom();
         let same_last = balanced && last_atom(text) == self.asked.last_atom();
-        (same_first || alike(self.asked.lines.first(), lines.first()))
-            && (same_last || alike(self.asked.lines.last(), lines.last()))
+        let begins = same_first || edge_agrees(asked.clone().zip(lines.iter().copied()));
+        let ends = same_last || edge_agrees(asked.rev().zip(lines.iter().rev().copied()));
+        [begins && self.begins_alike(begin), ends && self.ends_alike(end)]
     }
 
-    /// Whether the lines correspond one to one, and those at the edges open and close the same.
-    fn lines_agree(&self, begin: usize, end: usize) -> bool {
-        let lines = self.flat.texts_between(begin, end);
-        let edge =
-            |asked: Option<&String>, there: Option<&&str>| asked.map(|it| balance(it)) == there.map(|it| balance(it));
+    /// Whether the lines correspond one to one.
+    fn lines_agree(&self, lines: &[&str]) -> bool {
+        let asked = self.asked.lines.iter().map(String::as_str);
         lines.len() == self.asked.lines.len()
-            && edge(self.asked.lines.first(), lines.first())
-            && edge(self.asked.lines.last(), lines.last())
-            && lines.iter().zip(&self.asked.lines).all(|(there, asked)| score::score(asked, there) >= EDGE_SCORE)
+            && asked.zip(lines).all(|(asked, there)| (is_short(asked) && is_short(there)) || line_agrees(asked, there))
     }
 
     /// Whether a line corresponds to one that says another thing. However alike the whole is then, that line was not
     /// misspelt.
     fn has_another_line(&self, begin: usize, end: usize) -> bool {
         let lines = self.flat.texts_between(begin, end);
-        /// In so many lines only signs differ: that is a habit of another place.
-        const OTHER_SIGNS: usize = 2;
         let asked = &self.asked.lines;
         let mut pairs: Vec<(&str, &str)> = Vec::new();
         let mut pair = |from: Range<usize>, to: Range<usize>| {
@@ -191,26 +305,25 @@ impl Extents<'_> {
             diff::of_lines(asked, &there).into_iter().for_each(|op| pair(op.old_range(), op.new_range()));
         }
         pairs.retain(|(asked, there)| asked != there);
-        let words: Vec<Differing> = pairs.iter().flat_map(|(asked, there)| differing(asked, there)).collect();
-        let other_signs =
-            |(asked, there): &&(&str, &str)| differing(asked, there).is_empty() && signs(asked) != signs(there);
-        are_others(&words)
-            || pairs.iter().filter(other_signs).count() >= OTHER_SIGNS
-            || pairs.iter().any(|(asked, there)| says_another_thing(asked, there))
+        let words: Vec<Differing> = pairs.iter().flat_map(|(asked, there)| pairing(asked, there).differing).collect();
+        are_others(&words) || pairs.iter().any(|(asked, there)| says_another_thing(asked, there))
     }
+}
 
-    /// Whether the first lines and the last lines are the same, on each side up to one that has a word.
-    fn edges_equal(&self, begin: usize, end: usize) -> bool {
-        let lines = self.flat.texts_between(begin, end);
-        let forwards = self.asked.lines.iter().map(String::as_str).zip(lines.iter().copied());
-        let backwards = self.asked.lines.iter().rev().map(String::as_str).zip(lines.iter().rev().copied());
-        fn equal<'a>(mut pairs: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
-            pairs
-                .find(|(asked, there)| asked != there || asked.contains(is_word))
-                .is_some_and(|(asked, there)| asked == there)
-        }
-        equal(forwards) && equal(backwards)
-    }
+/// Whether the lines at one edge correspond, from it inwards up to one that says something: a bracket alone may be
+/// another one.
+fn edge_agrees<'a>(mut pairs: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
+    let telling = pairs.find(|(asked, there)| !(is_short(asked) && is_short(there)));
+    telling.is_none_or(|(asked, there)| line_agrees(asked, there))
+}
+
+fn line_agrees(asked: &str, there: &str) -> bool {
+    score::score(asked, there) >= EDGE_SCORE
+}
+
+/// A bracket or two, with a letter that slipped in at most.
+fn is_short(line: &str) -> bool {
+    line.len() <= 3 && line.chars().filter(|it| is_word(*it)).count() <= 1
 }
 
 /// The few edges nearest to where an alignment has one: of lines, and of words.
@@ -231,8 +344,14 @@ fn joins_word(text: &str, at: usize) -> bool {
     }
 }
 
+/// Where nothing else tells an edge, short words are not misspelt: too many are like them.
+fn same_word(a: &str, b: &str) -> bool {
+    const SHORTEST: usize = 4;
+    a == b || (a.len().min(b.len()) >= SHORTEST && is_slip(a, b))
+}
+
 fn same_kind(a: &str, b: &str) -> bool {
-    a == b || (a.starts_with(is_word) && b.starts_with(is_word))
+    a.starts_with(is_word) == b.starts_with(is_word)
 }
 
 /// How many brackets of each kind a text opens more than it closes.

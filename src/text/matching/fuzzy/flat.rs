@@ -29,6 +29,12 @@ impl<'a> Asked<'a> {
         100.0 * (1.0 - distance as f64 / self.length as f64)
     }
 
+    /// No place that reaches this score is further away: it may be longer than the search text by what it has besides.
+    pub fn most_edits(&self, score: f64) -> usize {
+        let edits = self.length as f64 * (100.0 - score) / score.max(1.0);
+        (edits.ceil() as usize).min(self.length)
+    }
+
     pub fn first_atom(&self) -> &str {
         first_atom(&self.text)
     }
@@ -112,6 +118,11 @@ impl Flat {
         atoms.filter(move |span| &self.text[span.start..span.end] == atom)
     }
 
+    /// The words and signs of a line.
+    pub fn atoms_on(&self, line: usize) -> impl Iterator<Item = Span> + '_ {
+        atoms(&self.text, self.lines[line])
+    }
+
     pub fn line_of(&self, offset: usize) -> usize {
         self.lines.partition_point(|line| line.start <= offset).saturating_sub(1)
     }
@@ -153,10 +164,10 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character| !is_word(character)).filter(|word| !word.is_empty())
 }
 
-/// How often a word stands in a text, counted up to `most`.
-pub(super) fn occurrences_of_word(text: &str, word: &str, most: usize) -> usize {
+/// Where a word stands in a text, up to so many times.
+pub(super) fn occurrences_of_word(text: &str, word: &str, most: usize) -> Vec<usize> {
     let whole = |&at: &usize| !text[..at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word);
-    memchr::memmem::find_iter(text.as_bytes(), word).filter(whole).take(most).count()
+    memchr::memmem::find_iter(text.as_bytes(), word).filter(whole).take(most).collect()
 }
 
 /// The words and single signs of a line.

@@ -24,12 +24,15 @@ const DECLARING: [&str; 15] = [
     "function",
 ];
 
-/// A word of a line, the other line's word in its place, and whether one of them is negative.
+/// A word of a line, and the other line's word in its place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Differing<'a> {
     asked: &'a str,
     there: &'a str,
+    /// One of them is negative.
     negated: bool,
+    /// What both lines declare.
+    declared: bool,
 }
 
 impl Differing<'_> {
@@ -52,18 +55,138 @@ impl Differing<'_> {
     }
 }
 
-/// Where two lines of as many words differ; nothing where they have not as many.
-pub(super) fn differing<'a>(asked: &'a str, there: &'a str) -> Vec<Differing<'a>> {
-    let (a, b): (Vec<_>, Vec<_>) = (words(asked).collect(), words(there).collect());
-    if a.len() != b.len() {
-        return Vec::new();
-    }
-    let pair = |((at, asked_word), (other, there_word)): (&(usize, &'a str), &(usize, &'a str))| Differing {
-        asked: asked_word,
-        there: there_word,
-        negated: is_negated(asked, *at) != is_negated(there, *other),
+/// The words of two lines beside each other.
+#[derive(Default)]
+pub(super) struct Pairing<'a> {
+    /// One word for another.
+    pub differing: Vec<Differing<'a>>,
+    /// How many words are the same, or may be the same misspelt.
+    alike: usize,
+    words: usize,
+    /// Both lines begin with the same word, misspelt or not.
+    begins_alike: bool,
+    as_many: bool,
+}
+
+/// How two words correspond, or one with two that a slip has joined or parted.
+#[derive(Clone, Copy)]
+enum Step {
+    Pair,
+    OnlyAsked,
+    OnlyThere,
+    Joined,
+    Parted,
+}
+
+/// Lays the words of two lines beside each other so that as little as possible differs.
+pub(super) fn pairing<'a>(asked: &'a str, there: &'a str) -> Pairing<'a> {
+    /// Words in lines: more are compared one by one.
+    const MOST: usize = 40_000;
+    // An underline alone is a sign.
+    let spoken = |it: &(usize, &str)| it.1.contains(|character| character != '_');
+    let (a, b): (Vec<_>, Vec<_>) = (words(asked).filter(spoken).collect(), words(there).filter(spoken).collect());
+    let first = a.iter().zip(&b).take_while(|(x, y)| x.1 == y.1).count();
+    let last = a[first..].iter().rev().zip(b[first..].iter().rev()).take_while(|(x, y)| x.1 == y.1).count();
+    let (rows, columns) = (a.len() - first - last, b.len() - first - last);
+    let steps = match (rows + 1).saturating_mul(columns + 1) {
+        ..=MOST => cheapest_steps(&a[first..first + rows], &b[first..first + columns]),
+        _ => vec![Step::Pair; rows.min(columns)],
     };
-    a.iter().zip(&b).map(pair).filter(|it| it.asked != it.there || it.negated).collect()
+    let steps = std::iter::repeat_n(Step::Pair, first).chain(steps).chain(std::iter::repeat_n(Step::Pair, last));
+    let mut pairing = Pairing { words: a.len(), as_many: a.len() == b.len(), ..Pairing::default() };
+    let (mut i, mut j) = (0, 0);
+    for step in steps {
+        let at_start = (i, j) == (0, 0);
+        let alike = match step {
+            Step::Pair => {
+                let ((at, word), (other, there_word)) = (a[i], b[j]);
+                let negated = is_negated(asked, at) != is_negated(there, other);
+                let declares = |words: &[(usize, &str)], at: usize| at > 0 && DECLARING.contains(&words[at - 1].1);
+                let declared = declares(&a, i) && declares(&b, j);
+                if word != there_word || (negated && is_number(word)) {
+                    pairing.differing.push(Differing { asked: word, there: there_word, negated, declared });
+                }
+                (i, j) = (i + 1, j + 1);
+                is_like(word, there_word)
+            }
+            Step::OnlyAsked => {
+                i += 1;
+                false
+            }
+            Step::OnlyThere => {
+                j += 1;
+                false
+            }
+            Step::Joined => {
+                (i, j) = (i + 1, j + 2);
+                true
+            }
+            Step::Parted => {
+                (i, j) = (i + 2, j + 1);
+                true
+            }
+        };
+        pairing.alike += usize::from(alike);
+        pairing.begins_alike |= alike && at_start;
+    }
+    pairing
+}
+
+fn cheapest_steps(a: &[(usize, &str)], b: &[(usize, &str)]) -> Vec<Step> {
+    let width = b.len() + 1;
+    let mut costs = vec![(u32::MAX, Step::Pair); (a.len() + 1) * width];
+    costs[0].0 = 0;
+    let join = |words: &[(usize, &str)]| words.iter().map(|it| it.1).collect::<String>();
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            let mut best = costs[i * width + j];
+            let mut offer = |from: usize, price: u32, step: Step| {
+                let cost = costs[from].0.saturating_add(price);
+                if cost < best.0 {
+                    best = (cost, step);
+                }
+            };
+            if i > 0 && j > 0 {
+                let (word, other) = (a[i - 1].1, b[j - 1].1);
+                let price = if word == other {
+                    0
+                } else if is_like(word, other) {
+                    2
+                } else {
+                    5
+                };
+                offer((i - 1) * width + j - 1, price, Step::Pair);
+            }
+            if i > 0 {
+                offer((i - 1) * width + j, 3, Step::OnlyAsked);
+            }
+            if j > 0 {
+                offer(i * width + j - 1, 3, Step::OnlyThere);
+            }
+            if i > 0 && j > 1 && is_slip(a[i - 1].1, &join(&b[j - 2..j])) {
+                offer((i - 1) * width + j - 2, 3, Step::Joined);
+            }
+            if i > 1 && j > 0 && is_slip(b[j - 1].1, &join(&a[i - 2..i])) {
+                offer((i - 2) * width + j - 1, 3, Step::Parted);
+            }
+            costs[i * width + j] = best;
+        }
+    }
+    let (mut i, mut j) = (a.len(), b.len());
+    let mut steps = Vec::new();
+    while (i, j) != (0, 0) {
+        let step = costs[i * width + j].1;
+        steps.push(step);
+        (i, j) = match step {
+            Step::Pair => (i - 1, j - 1),
+            Step::OnlyAsked => (i - 1, j),
+            Step::OnlyThere => (i, j - 1),
+            Step::Joined => (i - 1, j - 2),
+            Step::Parted => (i - 2, j - 1),
+        };
+    }
+    steps.reverse();
+    steps
 }
 
 /// Whether so many words are others that it is another place, a neighbour: two of them, letters if they are the same
@@ -75,46 +198,40 @@ pub(super) fn are_others(differing: &[Differing]) -> bool {
 }
 
 /// Whether two lines that correspond mean different things: they have no word in common, or declare different names, or
-/// have another number, or differ the same way in half of their words.
+/// have another number, or differ the same way in half of their words. Signs alone are no difference in meaning: they
+/// are what is misspelt most.
 pub(super) fn says_another_thing(asked: &str, there: &str) -> bool {
     let (a, b): (Vec<&str>, Vec<&str>) = (plain_words(asked).collect(), plain_words(there).collect());
     if a.is_empty() {
         let telling = |text: &str| -> String { text.chars().filter(|it| !it.is_ascii()).collect() };
         return telling(asked) != telling(there);
     }
-    let is_word_of = |there: &[&str], word: &str| there.iter().any(|other| is_like(word, other));
+    let pairing = pairing(asked, there);
     let says_much = a.len() > 1 || (b.len() == 1 && a[0].chars().nth(1).is_some());
-    if says_much && !a.iter().any(|word| is_word_of(&b, word)) {
+    if says_much && pairing.alike == 0 && pairing.words > 0 {
         return true;
     }
-    if a.len() != b.len() {
-        // It begins otherwise.
-        return a.first().zip(b.first()).is_some_and(|(a, b)| !is_like(a, b)) && signs(asked) != signs(there);
-    }
-    let declares_another = (1..a.len())
-        .any(|at| DECLARING.contains(&a[at - 1]) && a[at - 1] == b[at - 1] && a[at] != b[at] && !is_like(a[at], b[at]));
-    let differing = differing(asked, there);
-    // One sign for another, as `==` for `!=`.
-    if differing.is_empty() && signs(asked).chars().count() == signs(there).chars().count() {
-        return signs(asked) != signs(there);
-    }
+    let differing = &pairing.differing;
     let is_named = |it: &Differing| it.is_foreign() && !it.is_letter();
     let same_way = |it: &[Differing]| it.len() > 1 && it.iter().all(|other| other.change() == it[0].change());
-    declares_another
+    let other_signs = signs(asked) != signs(there);
+    differing.iter().any(|it| it.declared && it.is_foreign())
         || (a[0] == "impl" && differing.iter().any(is_named))
         || differing.iter().any(Differing::is_other_number)
-        || (2 * differing.len() >= a.len() && same_way(&differing))
-        || (differing.iter().any(is_named) && signs(asked) != signs(there))
+        || (2 * differing.len() >= pairing.words && same_way(differing))
+        || (differing.iter().any(is_named) && other_signs)
+        || (!pairing.as_many && !pairing.begins_alike && other_signs)
 }
 
 /// All signs of a line, one after the other.
-pub(super) fn signs(text: &str) -> String {
+fn signs(text: &str) -> String {
     text.chars().filter(|it| !is_word(*it) && !it.is_whitespace()).collect()
 }
 
 fn is_negated(line: &str, number: usize) -> bool {
     let operand = |it: char| is_word(it) || matches!(it, ')' | ']');
-    line[..number].strip_suffix('-').is_some_and(|before| !before.ends_with(operand))
+    let before = line[..number].trim_end_matches('-');
+    before.len() < number && !before.ends_with(operand)
 }
 
 /// Whether one word may be the other misspelt or abbreviated. Numbers are not misspelt, but for a digit at the end.
@@ -126,8 +243,19 @@ fn is_like(a: &str, b: &str) -> bool {
     if is_number(a) && is_number(b) {
         return false;
     }
+    is_slip(a, b)
+}
+
+/// Whether one word may be the other with letters that are others, too many, missing or exchanged.
+pub(super) fn is_slip(a: &str, b: &str) -> bool {
+    /// Of longer words the exchange of two letters counts as two.
+    const LONGEST: usize = 64;
     let length = a.chars().count().max(b.chars().count());
-    score::distance_within(a, b, (length / 3).max(usize::from(length > 1))).is_some()
+    let most = (length / 3).max(usize::from(length > 1));
+    if length > LONGEST {
+        return score::distance_within(a, b, most).is_some();
+    }
+    strsim::osa_distance(a, b) <= most
 }
 
 fn is_number(word: &str) -> bool {
@@ -137,7 +265,7 @@ fn is_number(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{are_others, differing, says_another_thing};
+    use super::{are_others, pairing, says_another_thing};
 
     #[test]
     fn a_misspelt_line_says_the_same() {
@@ -153,12 +281,18 @@ mod tests {
         same("dir := q.TempDir()", "dir := t.TempDir()");
         same("const ALL_id: [u8; q4] = [", "const ALL: [u8; 44] = [");
         same("}", ")");
+        same("let value == f(a);", "let value = f(a);");
+        same("let value = f(a):", "let value = f(a);");
+        same("elt valeu = slef.f(a);", "let value = self.f(a);");
+        same("let value = f.oo(bar);", "let value = foo(bar);");
+        same("let value = foobar);", "let value = foo(bar);");
+        same("pubfn value(x: u8)", "pub fn value(x: u8)");
     }
 
     #[test]
     fn a_neighbour_says_another_thing() {
         let other = |asked: &str, there: &str| {
-            let differing = differing(asked, there);
+            let differing = pairing(asked, there).differing;
             assert!(are_others(&differing) || says_another_thing(asked, there), "{asked:?} {there:?}");
         };
         other("pub const XCASE: tcflag_t = 0o000004;", "pub const ICANON: tcflag_t = 0o000002;");
@@ -172,7 +306,6 @@ mod tests {
         other("impl<T> Eq for P<T> {", "impl<T> Eq for Box<T> {");
         other("// +build !app", "//go:build !app");
         other("read(path)", "write(file)");
-        other("($mode:ident, !) => { 1 };", "($mode:ident, ^) => { 1 };");
         other("embedded:", "check:");
         other("» « …", "— – ·");
     }

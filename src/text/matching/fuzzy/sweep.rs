@@ -37,8 +37,8 @@ fn bounded(asked: &Asked, flat: &Flat) -> Vec<Start> {
     let lines = &flat.lines;
     let first_line = asked.lines.first().map_or(0, String::len);
     let rest = asked.text.len().saturating_sub(first_line);
-    let groups: Vec<u16> = groups(&flat.text).collect();
     let mut lacking = Lacking::new(&asked.text);
+    let groups: Vec<u16> = groups(&flat.text).map(|group| lacking.slots[usize::from(group)]).collect();
     let mut starts = Vec::with_capacity(lines.len());
     let (mut end, mut added) = (0, 0);
     for (at, line) in lines.iter().enumerate() {
@@ -75,32 +75,45 @@ fn groups(text: &str) -> impl Iterator<Item = u16> {
     })
 }
 
-/// The groups that the search text has more often than some lines.
+/// The groups that the search text has more often than some lines. Those of the file that it does not have are of no
+/// interest: they all have the slot 0.
 struct Lacking {
+    /// By group.
+    slots: Vec<u16>,
+    /// By slot.
     more: Vec<i32>,
     count: usize,
 }
 
 impl Lacking {
     fn new(asked: &str) -> Lacking {
-        let mut lacking = Lacking { more: vec![0; 1 << 16], count: 0 };
+        let mut lacking = Lacking { slots: vec![0; 1 << 16], more: vec![0], count: 0 };
         for group in groups(asked) {
-            lacking.more[usize::from(group)] += 1;
+            let slot = &mut lacking.slots[usize::from(group)];
+            if *slot == 0 {
+                *slot = u16::try_from(lacking.more.len()).unwrap_or(0);
+                lacking.more.push(0);
+            }
+            lacking.more[usize::from(*slot)] += 1;
             lacking.count += 1;
         }
         lacking
     }
 
-    fn add(&mut self, group: u16) {
-        let more = &mut self.more[usize::from(group)];
-        self.count -= usize::from(*more > 0);
-        *more -= 1;
+    fn add(&mut self, slot: u16) {
+        if slot != 0 {
+            let more = &mut self.more[usize::from(slot)];
+            self.count -= usize::from(*more > 0);
+            *more -= 1;
+        }
     }
 
-    fn remove(&mut self, group: u16) {
-        let more = &mut self.more[usize::from(group)];
-        *more += 1;
-        self.count += usize::from(*more > 0);
+    fn remove(&mut self, slot: u16) {
+        if slot != 0 {
+            let more = &mut self.more[usize::from(slot)];
+            *more += 1;
+            self.count += usize::from(*more > 0);
+        }
     }
 }
 

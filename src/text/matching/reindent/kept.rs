@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use similar::DiffOp;
 
-use super::{Edges, Literals, indent, indentation_before, same_starts, with_indentation};
+use super::{Edges, Literals, indent, indentation_before, lines_correspond, same_starts, with_indentation};
 use crate::model::Span;
 use crate::text::diff;
-use crate::text::score::collapse;
+use crate::text::score::{collapse, score};
 
 /// The lines of a replacement that it takes over from the search text as they are: they stay as the file has them,
-/// with the blank lines between them.
+/// with the blank lines between them. Who recalls a line wrongly and leaves it alone does not mean to change it.
 pub(super) struct Kept<'a> {
     /// By the line of the replacement's core.
     lines: FxHashMap<usize, &'a str>,
@@ -64,9 +64,9 @@ impl<'a> Kept<'a> {
         let (asked_words, there_words) = (squeezed(&asked_lines), squeezed(&there));
         let collapsed =
             |lines: &[WordLine]| -> Vec<String> { lines.iter().map(|it| collapse(it.text).into_owned()).collect() };
-        let in_file = match same_starts(&asked_words, &there_words) {
+        let in_file: BTreeMap<usize, usize> = match same_starts(&asked_words, &there_words) {
             Some(pairs) => pairs.into_iter().filter(|&(a, b)| asked_words[a] == there_words[b]).collect(),
-            None => equal_lines(&collapsed(&asked_lines), &collapsed(&there)),
+            None => corresponding(&collapsed(&asked_lines), &collapsed(&there)),
         };
         let taken_over = equal_lines(&whole(&new_lines, new), &whole(&asked_lines, asked));
         // A bracket alone may be any other one.
@@ -109,6 +109,25 @@ impl<'a> Kept<'a> {
     pub(super) fn gap(&self, at: usize) -> Option<&'a str> {
         self.gaps.get(&at).copied()
     }
+}
+
+/// Which lines of the search text are which of the place: the same, or as many others between the same.
+fn corresponding(asked: &[String], there: &[String]) -> BTreeMap<usize, usize> {
+    /// Less alike, a line is another one.
+    const ALIKE: f64 = 60.0;
+    let is_same = |&(a, b): &(usize, usize)| asked[a] == there[b] || score(&asked[a], &there[b]) >= ALIKE;
+    // Of lines without words one is like any other.
+    if lines_correspond(asked, there) {
+        return (0..asked.len()).zip(0..there.len()).filter(is_same).collect();
+    }
+    let mut pairs = BTreeMap::new();
+    for op in diff::of_lines(asked, there) {
+        let (old, new) = (op.old_range(), op.new_range());
+        if old.len() == new.len() {
+            pairs.extend(old.zip(new).filter(is_same));
+        }
+    }
+    pairs
 }
 
 /// Which lines of one text are which of another, in order.

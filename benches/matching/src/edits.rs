@@ -1,0 +1,298 @@
+//! What is sent for a real hunk, perturbed, and what is to come of it.
+
+use crate::corpus::Hunk;
+use crate::model::Span;
+use crate::perturb::{self, Layout};
+use crate::random::Random;
+use crate::several;
+use crate::text::score;
+
+pub const AUTOFIX: u8 = 95;
+
+/// One edit as it would be sent.
+pub struct Edit {
+    pub class: String,
+    pub text: String,
+    pub search: String,
+    pub replacement: String,
+    pub autofix: u8,
+    pub near_line: Option<usize>,
+    /// The text that has drifted to the search text.
+    pub meant: Option<Span>,
+    pub expected: Expected,
+}
+
+impl Edit {
+    pub fn new(class: &str, text: &str, search: &str, replacement: &str, expected: Expected) -> Edit {
+        Edit {
+            class: class.to_owned(),
+            text: text.to_owned(),
+            search: search.to_owned(),
+            replacement: replacement.to_owned(),
+            autofix: AUTOFIX,
+            near_line: None,
+            meant: None,
+            expected,
+        }
+    }
+}
+
+pub enum Expected {
+    /// This text, byte for byte; or a refusal, which counts as one.
+    Text(String),
+    /// This text, or a refusal, which is as right: something else is nearly as near.
+    TextOrRefusal(String),
+    /// Nothing, since nobody can know what is meant.
+    Refusal,
+    /// This part replaced by whatever, or a refusal.
+    Place(Span),
+}
+
+/// The block that a person would send for a hunk: its lines and a few around them, as many as make it unique.
+pub struct Block {
+    pub search: String,
+    pub replacement: String,
+    /// In the text before.
+    pub span: Span,
+    /// In the text after all changes, if the lines around it stand there too.
+    pub after: Option<Span>,
+}
+
+fn block(hunk: &Hunk, random: &mut Random) -> Option<Block> {
+    let old: Vec<&str> = hunk.before.split_inclusive('\n').collect();
+    let new: Vec<&str> = hunk.after.split_inclusive('\n').collect();
+    let (mut above, mut below) = (random.between(0, 3), random.between(0, 3));
+    for _ in 0..6 {
+        let first = hunk.start.saturating_sub(above);
+        let end = (hunk.end + below).min(old.len());
+        let search = old[first..end].concat();
+        if search.split_whitespace().count() >= 2 && search.len() > 8 && hunk.before.matches(&search).count() == 1 {
+            let start = old[..first].concat().len();
+            let replacement = [
+                old[first..hunk.start].concat(),
+                new[hunk.new_start..hunk.new_end].concat(),
+                old[hunk.end..end].concat(),
+            ];
+            let replacement = replacement.concat();
+            if replacement == search {
+                return None;
+            }
+            let map = crate::text::diff::OffsetMap::new(&hunk.before, &hunk.after);
+            let core = search.trim();
+            let from = start + search.len() - search.trim_start().len();
+            let after = map.span(Span::new(from, from + core.len())).or_else(|| {
+                // From what still stands before it to what still stands after it.
+                let before = (0..from).rev().take(400).find_map(|at| map.offset(at));
+                let next = (from + core.len()..hunk.before.len()).take(400).find_map(|at| map.offset(at));
+                Some(Span::new(before?, next?))
+            });
+            return Some(Block { span: Span::new(start, start + search.len()), search, replacement, after });
+        }
+        (above, below) = (above + 2, below + 2);
+    }
+    None
+}
+
+/// Where a copy may stand: at the start of a line, not in the block, and not in a literal of many lines.
+pub fn cuts(text: &str, block: Span, random: &mut Random) -> Vec<usize> {
+    let starts = text.match_indices('\n').map(|(at, _)| at + 1);
+    let text = &text.replace("\\\\", "  ").replace("\\\"", "  ").replace("'\"'", "   ");
+    let in_code = |at: usize| {
+        let before = &text[..at];
+        before.matches('`').count() % 2 == 0
+            && before.matches("\"\"\"").count() % 2 == 0
+            && before.matches("r#").count() == before.matches("\"#").count()
+            && before.matches('"').count() % 2 == 0
+    };
+    let balanced = |text: &str| text.matches('"').count() % 2 == 0 && text.matches('`').count() % 2 == 0;
+    if !balanced(&text[block.start..block.end]) || !in_code(block.start) {
+        return Vec::new();
+    }
+    let mut starts: Vec<usize> = starts.filter(|&at| at <= block.start || at >= block.end).collect();
+    random.shuffle(&mut starts);
+    starts.truncate(8);
+    starts.retain(|&at| in_code(at));
+    starts
+}
+
+pub fn spliced(text: &str, span: Span, new: &str) -> String {
+    [&text[..span.start], new, &text[span.end..]].concat()
+}
+
+/// Another layout, unless with it the search text stands word for word somewhere else.
+pub fn with_layout(
+    layout: Layout,
+    [search, replacement]: [&str; 2],
+    text: &str,
+    own: Span,
+    random: &mut Random,
+) -> Option<(String, String)> {
+    // Of a mixture of tabs and blanks nobody can tell what a line further right has.
+    if text.contains("\n\t") && text.contains("\n  ") {
+        return None;
+    }
+    let made = layout.apply(search, replacement, random)?;
+    let begins_line = |at: usize| made.0.starts_with('\n') || at == 0 || text[..at].ends_with('\n');
+    let is_other = |at: usize| if own.contains(at) { begins_line(at) && at != own.start } else { true };
+    let mut others = text.match_indices(&made.0).filter(|(at, _)| is_other(*at));
+    others.next().is_none().then_some(made)
+}
+
+/// A few classes of edits of one hunk.
+pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
+    let Some(block) = block(hunk, random) else { return Vec::new() };
+    let text = hunk.before.to_string();
+    let truth = spliced(&text, block.span, &block.replacement);
+    // A final newline stays, whoever leaves it out.
+    if text.ends_with('\n') != truth.ends_with('\n') {
+        return Vec::new();
+    }
+    let edit = Edit::new;
+    let drifted_edit = |class: &str, text: &str, search: &str, replacement: &str, truth: &str, meant: Span| Edit {
+        meant: Some(meant),
+        ..edit(class, text, search, replacement, Expected::Text(truth.to_owned()))
+    };
+    let same = || Expected::Text(truth.clone());
+    let mut made = Vec::new();
+    let (mut search, mut replacement) = (block.search.clone(), block.replacement.clone());
+    // Many clients leave the last line's end away, of both.
+    if random.chance(2)
+        && search.ends_with('\n')
+        && replacement.ends_with('\n')
+        && !replacement.trim_end_matches('\n').is_empty()
+    {
+        search.pop();
+        replacement.pop();
+    }
+    let kind = random.below(18);
+    if kind >= 10 {
+        let block =
+            several::Sent { text: &text, truth: &truth, block: &block, search: &search, replacement: &replacement };
+        return several::edits(&block, large, random);
+    }
+    match kind {
+        0 => made.push(edit("exact", &text, &search, &replacement, same())),
+        1..=3 => {
+            let layout = *random.pick(&Layout::ALL);
+            if let Some((s, r)) = with_layout(layout, [&search, &replacement], &text, block.span, random) {
+                // Several places may be the same but for layout: then nobody knows which is meant.
+                let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+                if squeezed(&text).matches(&squeezed(&s)).count() > 1 {
+                    made.push(edit("ambiguous but for layout", &text, &s, &r, Expected::TextOrRefusal(truth.clone())));
+                } else {
+                    made.push(edit(&format!("layout {layout:?}"), &text, &s, &r, same()));
+                }
+            }
+        }
+        4 | 5 => {
+            let tokens = random.between(1, 3);
+            if let Some(drifted) = perturb::drift(&search, tokens, random) {
+                let within = score::score(&drifted, &block.search) >= f64::from(AUTOFIX);
+                let class = if within { format!("drift of {tokens}") } else { format!("drift of {tokens}, too much") };
+                made.push(drifted_edit(&class, &text, &drifted, &replacement, &truth, block.span));
+                // With another layout on top.
+                let layout =
+                    *random.pick(&[Layout::Dedented, Layout::OtherUnit, Layout::TrailingBlanks, Layout::FirstLineLost]);
+                if within
+                    && let Some((s, r)) = with_layout(layout, [&drifted, &replacement], &text, block.span, random)
+                    && score::score(&s, &block.search) >= f64::from(AUTOFIX)
+                {
+                    made.push(drifted_edit("drift and layout", &text, &s, &r, &truth, block.span));
+                }
+            }
+        }
+        6 => {
+            if hunk.after.matches(&block.search).count() == 0 {
+                if let Some(place) = block.after {
+                    made.push(edit("stale", &hunk.after, &search, &replacement, Expected::Place(place)));
+                }
+            }
+        }
+        7 => {
+            if let Some(copy) = perturb::near_copy(&block.search, random) {
+                // Somewhere else at the start of a line.
+                let cuts = cuts(&text, block.span, random);
+                if let Some(&at) = (!cuts.is_empty()).then(|| random.pick(&cuts)) {
+                    let copied = spliced(&text, Span::new(at, at), &copy);
+                    let shift = if at <= block.span.start { copy.len() } else { 0 };
+                    let span = Span::new(block.span.start + shift, block.span.end + shift);
+                    let truth = spliced(&copied, span, &block.replacement);
+                    if copied.matches(&block.search).count() == 1 && copied[span.start..span.end] == block.search {
+                        made.push(edit(
+                            "near-duplicate, exact",
+                            &copied,
+                            &search,
+                            &replacement,
+                            Expected::Text(truth.clone()),
+                        ));
+                        if let Some(drifted) = perturb::drift(&search, 1, random)
+                            && score::score(&drifted, &block.search) >= f64::from(AUTOFIX)
+                        {
+                            let class = "near-duplicate, drift";
+                            made.push(drifted_edit(class, &copied, &drifted, &replacement, &truth, span));
+                        }
+                    }
+                }
+            }
+        }
+        8 => {
+            let cuts = cuts(&text, block.span, random);
+            if block.search.ends_with('\n')
+                && let Some(&at) = (!cuts.is_empty()).then(|| random.pick(&cuts))
+            {
+                let copied = spliced(&text, Span::new(at, at), &block.search);
+                made.push(edit("ambiguous", &copied, &search, &replacement, Expected::Refusal));
+                if let Some((s, r)) = Layout::Dedented.apply(&search, &replacement, random)
+                    && copied.matches(&format!("\n{s}")).count() == 0
+                {
+                    made.push(edit("ambiguous, dedented", &copied, &s, &r, Expected::Refusal));
+                }
+                let shift = if at <= block.span.start { block.search.len() } else { 0 };
+                let span = Span::new(block.span.start + shift, block.span.end + shift);
+                let line = copied[..span.start].matches('\n').count() + 1;
+                let truth = spliced(&copied, span, &block.replacement);
+                let near = edit("ambiguous, near_line", &copied, &search, &replacement, Expected::Text(truth));
+                made.push(Edit { near_line: Some(line), ..near });
+            }
+        }
+        _ => {
+            let windows = text.replace('\n', "\r\n");
+            let truth = truth.replace('\n', "\r\n");
+            let (s, r) = match random.below(3) {
+                0 => (search.clone(), replacement.clone()),
+                1 => (search.replace('\n', "\r\n"), replacement.replace('\n', "\r\n")),
+                _ => with_layout(Layout::Dedented, [&search, &replacement], &text, block.span, random)
+                    .unwrap_or((search.clone(), replacement.clone())),
+            };
+            made.push(edit("CRLF", &windows, &s, &r, Expected::Text(truth.clone())));
+            let bom = "\u{feff}".to_owned();
+            made.push(edit("CRLF and BOM", &(bom.clone() + &windows), &s, &r, Expected::Text(bom + &truth)));
+            // Words of other scripts in place of the ones that are there, everywhere.
+            let foreign = |it: &str| it.replace('e', "é").replace("st", "ß").replace("in", "语𝒳");
+            if let Some(drifted) = perturb::drift(&search, 1, random)
+                && score::score(&foreign(&drifted), &foreign(&block.search)) >= f64::from(AUTOFIX)
+                && foreign(&text).matches(&foreign(&block.search)).count() == 1
+            {
+                let truth = spliced_unicode(&text, block.span, &block.replacement, foreign);
+                let start = foreign(&text[..block.span.start]).len();
+                let meant = Span::new(start, start + foreign(&block.search).len());
+                let (text, drifted, replacement) = (foreign(&text), foreign(&drifted), foreign(&replacement));
+                made.push(drifted_edit("Unicode, drift", &text, &drifted, &replacement, &truth, meant));
+            }
+            if foreign(&text).matches(&foreign(&block.search)).count() == 1 {
+                let truth = spliced_unicode(&text, block.span, &block.replacement, foreign);
+                let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+                let unique = squeezed(&text).matches(&squeezed(&search)).count() == 1;
+                let dedented = with_layout(Layout::Dedented, [&search, &replacement], &text, block.span, random);
+                let dedented = dedented.filter(|_| unique);
+                let (s, r) = dedented.unwrap_or((search, replacement));
+                made.push(edit("Unicode", &foreign(&text), &foreign(&s), &foreign(&r), Expected::Text(truth)));
+            }
+        }
+    }
+    made
+}
+
+fn spliced_unicode(text: &str, span: Span, new: &str, foreign: impl Fn(&str) -> String) -> String {
+    [foreign(&text[..span.start]), foreign(new), foreign(&text[span.end..])].concat()
+}
