@@ -37,6 +37,7 @@ bench benches/latency/latency.py
 bench benches/crowd/crowd.py
 bench benches/crash/crash.py
 bench benches/faults/faults.py
+bench benches/storm/storm.py "${all[@]}"
 if [ ${#go[@]} -gt 0 ]; then
     bench benches/usages/compare.py "${go[@]}"
     bench benches/external/go_docs.py "${go[@]}"

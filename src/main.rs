@@ -19,10 +19,17 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
-/// Analysis makes and drops small things without end: glibc's allocator takes a fifth of the time for it, and keeps a
-/// third more memory.
+/// Analysis allocates and frees small objects without end: glibc's allocator takes a fifth of the time for it. Of
+/// indexing the standard library a third is still in use when it is done, scattered over what was allocated for it:
+/// mimalloc returns almost none of the rest to the system, jemalloc two thirds (337 MB stay resident instead of 508).
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+/// Unused memory goes back to the system after two seconds, by a thread in the background, also where nothing is
+/// allocated any more.
+#[expect(unsafe_code, reason = "jemalloc reads its options from this symbol")]
+#[unsafe(export_name = "_rjem_malloc_conf")]
+pub static ALLOCATOR_OPTIONS: &[u8; 60] = b"background_thread:true,dirty_decay_ms:2000,muzzy_decay_ms:0\0";
 
 const FAILED: u8 = 1;
 const INTERRUPTED: i32 = 130;

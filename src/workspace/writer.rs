@@ -271,6 +271,7 @@ impl Writer {
     /// Begins to watch, and lists the files. Where that cannot be, every answer compares all with the disk.
     pub(super) fn watch(&mut self) -> std::io::Result<Vec<PathBuf>> {
         self.watcher = None;
+        self.outside_modules.forget_watches();
         let inbox = self.inbox.clone();
         let wake = move || drop(inbox.try_send(Event::Wake));
         let cookies = self.config.state_dir.join("cookies");

@@ -31,6 +31,10 @@ const PART_OF_MEMORY: u64 = 4;
 /// After so many panics in a row there is none, and the first database tries what is asked about.
 const MOST_FAILURES: u32 = 3;
 
+/// With less source code than this (in bytes) a single database is nearly as quick after a dry run, and another one costs
+/// what the standard library takes in it.
+const WORTH_A_SECOND: usize = 512 * 1024;
+
 /// The texts of files, as they are set in a database; `None` is a file that is gone.
 pub(super) type Texts = BTreeMap<FileId, Option<String>>;
 
@@ -123,11 +127,18 @@ impl Rust {
         if !self.is_complete() || !matches!(self.second.stage, Stage::Absent) || !self.second.retries.is_due() {
             return false;
         }
-        let is_wanted = self.config.second_database.unwrap_or_else(|| has_room().unwrap_or_default());
+        let is_wanted =
+            self.config.second_database.unwrap_or_else(|| self.is_large() && has_room().unwrap_or_default());
         if !is_wanted {
             self.second.stage = Stage::GivenUp;
         }
         is_wanted
+    }
+
+    pub(super) fn is_large(&self) -> bool {
+        let db = self.host.raw_database();
+        let sources = self.ids.iter().filter(|(name, _)| Language::of(name) == Some(Language::Rust));
+        sources.map(|(_, id)| db.file_text(*id).text(db).len()).sum::<usize>() >= WORTH_A_SECOND
     }
 
     /// Makes the second database in the background.

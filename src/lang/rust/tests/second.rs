@@ -169,3 +169,11 @@ fn the_second_database_learns_of_another_manifest() {
     assert_eq!(here, beside);
     assert_eq!(beside.impact.broken.len(), first.impact.broken.len() + 1, "{beside:?}");
 }
+
+#[test]
+fn a_small_workspace_gets_no_second_database_of_itself() {
+    let (_directory, mut it) = fixture(&FILES);
+    assert!(!it.rust.is_large());
+    it.becomes("src/large.rs", Some(&"pub fn one_of_many() {}\n".repeat(22_000)));
+    assert!(it.rust.is_large());
+}
