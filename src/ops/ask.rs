@@ -268,7 +268,7 @@ pub(super) fn is_miss(error: &Error) -> bool {
 /// A miss as it is told: what may be there once all is loaded is not said to be unknown.
 pub(super) fn unless_loading(mut error: Error) -> Error {
     let coming = |it: &Missing| matches!(it.code, MissingCode::Indexing | MissingCode::EngineRestarting);
-    let is_loading = error.meta.as_ref().is_some_and(|it| it.coverage.missing.iter().any(coming));
+    let is_loading = error.meta().is_some_and(|it| it.coverage.missing.iter().any(coming));
     if is_miss(&error) && is_loading {
         error.code = Code::NotReady;
         error.detail = format!("not all of the workspace is loaded, so this is not certain: {}", error.detail);
@@ -279,10 +279,8 @@ pub(super) fn unless_loading(mut error: Error) -> Error {
 /// What several languages miss as one: not even one of them may hold it unseen.
 pub(super) fn join_misses(first: &mut Option<Error>, other: Error) {
     let Some(first) = first else { return *first = Some(other) };
+    first.absorb(other.meta());
     first.help.suggestions.extend(other.help.suggestions);
-    if let (Some(meta), Some(other)) = (&mut first.meta, other.meta) {
-        meta.coverage.absorb(other.coverage);
-    }
 }
 
 /// Which engines a symbol's name may be for, the likelier first.

@@ -60,9 +60,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Re
         return Ok(Plan::new(Vec::new(), Vec::new()));
     }
     if !renaming.possible.is_empty() {
-        let mut error = in_the_way(&renaming);
-        error.meta = Some(Box::new(found.meta));
-        return Err(error);
+        return Err(in_the_way(&renaming).in_workspace(found.meta));
     }
     if !found.meta.coverage.complete {
         let lacks: Vec<&str> = found.meta.coverage.missing.iter().map(|it| it.detail.as_str()).collect();

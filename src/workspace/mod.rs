@@ -318,16 +318,12 @@ impl Workspace {
     }
 
     /// An error that says why nothing could be known.
-    fn with_meta(&self, mut error: Error) -> Error {
-        let mut coverage = Coverage::default();
-        match error.code {
-            Code::NotReady => coverage.lacks(Missing::new(MissingCode::Indexing, "workspace", error.detail.as_str())),
-            Code::Timeout => coverage.lacks(Missing::new(MissingCode::Timeout, "workspace", error.detail.as_str())),
-            _ => return error,
+    fn with_meta(&self, error: Error) -> Error {
+        if error.meta().is_some() || !matches!(error.code, Code::NotReady | Code::Timeout) {
+            return error;
         }
         let revision = self.inner.published.borrow().revision;
-        error.meta.get_or_insert_with(|| Box::new(self.meta(None, revision, coverage)));
-        error
+        error.in_workspace(self.meta(None, revision, Coverage::default()))
     }
 
     pub fn memo(&self) -> &Memo {

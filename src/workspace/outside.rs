@@ -21,6 +21,11 @@ pub(super) struct OutsideModules {
 }
 
 impl OutsideModules {
+    /// There is a new watcher, which watches none of them yet.
+    pub(super) fn forget_watches(&mut self) {
+        self.roots.values_mut().for_each(|is_watched| *is_watched = false);
+    }
+
     fn holds(&self, path: &Path) -> bool {
         self.root_of(path).is_some()
     }

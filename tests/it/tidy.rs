@@ -73,7 +73,7 @@ const MAX_LINES: usize = 500;
 
 /// Files that may be longer, each with its own limit and a reason.
 const LONG_FILES: &[(&str, usize, &str)] =
-    &[("src/model.rs", 960, "the vocabulary of all modules, which is read as one list")];
+    &[("src/model.rs", 900, "the vocabulary of all modules, which is read as one list")];
 
 // ---------------------------------------------------------------------------------------------------------------
 // The rules
