@@ -229,8 +229,8 @@ impl<'a> Columns<'a> {
         // each character of the text, unless the alignment may begin anywhere. Above blocks that are not computed it
         // is the greatest that it can be.
         let mut enters = i32::from(self.begin == Begin::AtStart || self.first > 0);
-        for at in self.first..self.end {
-            enters = self.advance(at, equal[at], enters);
+        for (at, &equal) in equal.iter().enumerate().take(self.end).skip(self.first) {
+            enters = self.advance(at, equal, enters);
         }
         let bottom = self.blocks[self.end - 1].distance;
         if self.end < self.blocks.len() && bottom.saturating_add_signed(-(enters as isize)) <= self.limit {
