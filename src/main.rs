@@ -96,8 +96,8 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
 /// Serves until a signal or idleness ends it, answers what is in flight, and ends every child.
 async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure> {
     let config = Config::load(&Flags { config_file: serve.config.clone(), trust: serve.trusts() })?;
-    create_private_dir(&config.state_dir)?;
     let roots = roots(&serve.roots)?;
+    create_private_dir(&config.state_dir)?;
     for root in &roots {
         settle_trust(&config, root)?;
     }

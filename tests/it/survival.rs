@@ -338,7 +338,11 @@ fn a_writer_that_stands_still_is_told_and_does_not_hold_up_the_end() {
     set(&server, "writer.event", "stall");
     let started = Instant::now();
     let (status, reply) = server.get("/v1/usages?symbol=greeter::greet&wait_ms=0");
-    assert_eq!((status, &reply["code"], &reply["meta"]["complete"]), (504, &json!("timeout"), &json!(false)));
+    // A question is given up by its own deadline or by that of its turn.
+    let says_why = |status: u16, reply: &Value| {
+        matches!((status, reply["code"].as_str()), (504, Some("timeout")) | (503, Some("not_ready")))
+    };
+    assert!(says_why(status, &reply) && reply["meta"]["complete"] == false, "{status} {reply}");
     let took = started.elapsed();
     assert!(took < Duration::from_secs(30), "{took:?}");
     // All at once, since each waits for its own deadline.
@@ -368,7 +372,7 @@ fn a_writer_that_stands_still_is_told_and_does_not_hold_up_the_end() {
     ];
     for it in asked {
         let (path, status, reply) = it.join().unwrap();
-        assert_eq!((status, &reply["code"]), (504, &json!("timeout")), "{path}: {reply}");
+        assert!(says_why(status, &reply), "{path}: {status} {reply}");
     }
     server.wait_for(|it| it.get("/v1/status").1["workspaces"][0]["state"] == "degraded");
     // Those that were given up are not made once the writer goes on.

@@ -220,7 +220,7 @@ fn tools_of_go(file: &str, text: &str) -> Vec<String> {
 
 fn pure(file: &str, text: &str) -> Vec<String> {
     const IMPURE: &[&str] = &["fs", "net", "process", "env", "thread", "serde", "serde_json", "tokio", "tracing"];
-    if !lies_in(file, PURE) {
+    if !lies_in(file, PURE) || is_test_file(file) {
         return Vec::new();
     }
     let tokens = tokens(&without_tests(&code(text)));

