@@ -223,7 +223,7 @@ impl Workspace {
     /// allow, for the index and for the revision that is asked for; for its turn a little longer.
     pub async fn snapshot(&self, needs: Needs) -> Result<Snapshot> {
         let mut published = self.inner.published.clone();
-        let until = needs.deadline.max(Instant::now() + PATIENCE);
+        let mut until = needs.deadline.max(Instant::now() + PATIENCE);
         loop {
             let asked = self.ask(until, |reply| Event::Snapshot { language: needs.language, reply }).await?;
             let Some(snapshot) = asked else {
@@ -265,6 +265,8 @@ impl Workspace {
                 }
             };
             let _ = tokio::time::timeout_at(needs.deadline.into(), more).await;
+            // What was waited for did not come: what is there is still to be had.
+            until = until.max(Instant::now() + PATIENCE);
         }
     }
 

@@ -315,7 +315,7 @@ fn what_panics_again_and_again_is_said_and_heals() {
             let (status, reply) = server.get("/v1/usages?symbol=greeter::greet&wait_ms=0");
             assert_eq!((status, &reply["code"]), (503, &json!("not_ready")), "{point}: {reply}");
             assert_eq!(reply["meta"]["complete"], false, "{point}: {reply}");
-            let (status, opened) = server.post("/v1/open", &json!({"file": "src/lib.rs"}));
+            let (status, opened) = server.post("/v1/open", &json!({"file": "src/lib.rs", "wait_ms": 0}));
             // The text alone needs no engine.
             assert_eq!(status, if is_writer { 503 } else { 200 }, "{point}: {opened}");
             let (_, told) = server.get("/v1/status");
