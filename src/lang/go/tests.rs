@@ -548,7 +548,7 @@ async fn what_is_not_looked_for_is_not_fixed() {
 
 #[tokio::test]
 async fn nothing_is_left_running() {
-    let fixture = Fixture::with_trust(SHOP, false);
+    let mut fixture = Fixture::with_trust(SHOP, false);
     fixture.ready().await;
     let status = fixture.go.status();
     let pid = status.borrow().pid.unwrap();
@@ -559,6 +559,7 @@ async fn nothing_is_left_running() {
     assert_eq!(memory::resident(pid), None);
     assert_eq!(status.borrow().state, State::Degraded);
     assert_eq!(fixture.usages("Cart.Add").await.value.items.len(), 3, "what is known stays known");
+    fixture.change("later.go", Some("package shop\n"));
     let answer = fixture.go.view(fixture.files.clone()).diagnostics(&[], deadlines()).await.unwrap();
     assert!(!answer.coverage.complete);
     assert_eq!(answer.coverage.missing[0].code, MissingCode::EngineDown);
