@@ -437,7 +437,7 @@ fn the_index_never_differs_from_what_is_asked_anew() {
             "pub(super) fn span(range: TextRange) -> Span {",
             "fn span(range: TextRange) -> usize {",
         ),
-        ("src/model.rs", "impl std::error::Error for Error {}", "impl Error { pub fn span(&self) -> u8 { 0 } }"),
+        ("src/model/error.rs", "impl std::error::Error for Error {}", "impl Error { pub fn span(&self) -> u8 { 0 } }"),
         ("src/lang/rust/view.rs", "pub(super) fn place(", "pub(super) fn line("),
     ];
     let originals: Vec<(Arc<str>, Option<Arc<str>>)> =
