@@ -265,7 +265,10 @@ fn a_directory_that_is_not_there_is_told_before_anything_is_done() {
     assert_eq!((served.code, served.output.as_str()), (Some(1), ""));
     assert!(served.errors.starts_with("semdex: typo: No such file or directory"), "{}", served.errors);
     assert!(!home.path().join("state").exists(), "nothing was begun");
+    // Under `make test` this make would take itself for a part of that one, and say which directory it enters.
     let make = run(std::process::Command::new("make")
+        .env_remove("MAKEFLAGS")
+        .env_remove("MAKELEVEL")
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .args(["run", "WORKSPACE=no/such/directory"]));
     assert_eq!(make.code, Some(2));
