@@ -9,9 +9,9 @@ use super::Service;
 use super::ask::request;
 use super::examples;
 use super::extract::Posted;
-use super::face::Face;
 use super::problem::{PostedAboutSymbol, Refusal};
 use super::relations::UsageList;
+use super::responder::Responder;
 use super::shapes::{ExampleOrigin, Language, Meta, Symbol, is_false, list};
 use crate::model;
 use crate::ops::describe;
@@ -256,7 +256,7 @@ impl From<describe::FileText> for FileText {
 )]
 pub async fn describe(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Posted(request): Posted<DescribeRequest>,
 ) -> Result<Response, Refusal> {
     let common = request.common();
@@ -264,5 +264,5 @@ pub async fn describe(
     let ask = common.ask()?;
     let query = describe::DescribeQuery { symbol: request.symbol, package: request.package, file: request.file };
     let reply = describe::describe(&workspace, &query, &ask).await?;
-    Ok(face.fitted(reply, ask.max_tokens, Described::new, render::described))
+    Ok(responder.fitted(reply, ask.max_tokens, Described::new, render::described))
 }

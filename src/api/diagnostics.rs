@@ -9,8 +9,8 @@ use super::Service;
 use super::ask::request;
 use super::examples;
 use super::extract::Asked;
-use super::face::Face;
 use super::problem::{AboutFile, Refusal};
+use super::responder::Responder;
 use super::shapes::{Diagnostic, Meta, Severity, list};
 use crate::model;
 use crate::ops::diagnostics;
@@ -71,7 +71,7 @@ impl DiagnosticsReply {
 )]
 pub async fn diagnostics(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Asked(query): Asked<DiagnosticsQuery>,
 ) -> Result<Response, Refusal> {
     let common = query.common();
@@ -80,5 +80,5 @@ pub async fn diagnostics(
     let severity = query.severity.map(model::Severity::from);
     let query = diagnostics::DiagnosticsQuery { file: query.file, severity, max: query.max };
     let reply = diagnostics::diagnostics(&workspace, &query, &ask).await?;
-    Ok(face.answer(reply, DiagnosticsReply::new, render::diagnostics))
+    Ok(responder.answer(reply, DiagnosticsReply::new, render::diagnostics))
 }

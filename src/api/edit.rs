@@ -8,12 +8,12 @@ use utoipa::ToSchema;
 use super::Service;
 use super::ask::request;
 use super::extract::{Client, Posted, PostedOr, TextBody};
-use super::face::Face;
 use super::problem::{Editing, Refusal};
+use super::responder::Responder;
 use super::shapes::{At, ChangeReport, OnBreak};
 use crate::model::{Code, Error, Result, SymbolQuery};
+use crate::ops::apply_change;
 use crate::ops::edit::{self, Edit, Target, TextSearch};
-use crate::ops::report;
 use crate::ops::tidy::Tidy;
 use crate::render;
 
@@ -118,7 +118,7 @@ impl BlocksQuery {
             edits: edit::from_blocks(body)?,
             autofix: autofix(self.autofix)?,
             dry_run: self.dry_run.unwrap_or_default(),
-            on_break: self.on_break.map(report::OnBreak::from).unwrap_or_default(),
+            on_break: self.on_break.map(apply_change::OnBreak::from).unwrap_or_default(),
             tidy: tidy(self.format, self.fix_imports),
         })
     }
@@ -156,7 +156,7 @@ impl TryFrom<EditRequest> for edit::EditRequest {
             edits: edits(single, request.edits)?,
             autofix,
             dry_run: request.dry_run.unwrap_or_default(),
-            on_break: request.on_break.map(report::OnBreak::from).unwrap_or_default(),
+            on_break: request.on_break.map(apply_change::OnBreak::from).unwrap_or_default(),
             tidy: tidy(request.format, request.fix_imports),
         })
     }
@@ -276,7 +276,7 @@ const EXAMPLE: &str =
 )]
 pub async fn edit(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     client: Client,
     body: PostedOr<EditRequest, BlocksQuery>,
 ) -> Result<Response, Refusal> {
@@ -291,7 +291,7 @@ pub async fn edit(
         }
     };
     let reply = edit::edit(&workspace, &request, &ask).await?;
-    Ok(face.answer(reply, ChangeReport::new, render::change))
+    Ok(responder.answer(reply, ChangeReport::new, render::change))
 }
 
 impl TextBody for BlocksQuery {
@@ -317,7 +317,7 @@ mod tests {
         let text = parse(r#"{"file":"a.rs","search_context":"x","replacement":"","near_line":3}"#).unwrap();
         assert_eq!((text.autofix, text.dry_run, text.edits.len()), (95, false, 1));
         let symbol = parse(r#"{"symbol":"a::b","at":"delete","autofix":0,"on_break":"reject"}"#).unwrap();
-        assert_eq!((symbol.autofix, symbol.on_break), (0, report::OnBreak::Reject));
+        assert_eq!((symbol.autofix, symbol.on_break), (0, apply_change::OnBreak::Reject));
         let within = parse(r#"{"symbol":"a::b","search_context":"x","replacement":"","near_line":3}"#).unwrap();
         assert!(matches!(&within.edits[0].target, Target::Within { search, .. } if search.near_line == Some(3)));
         let several = r#"{"edits":[{"file":"a","search_context":"x","replacement":"y"},

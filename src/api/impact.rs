@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 use super::Service;
 use super::ask::request;
 use super::extract::Posted;
-use super::face::Face;
 use super::problem::{PostedAboutSymbol, Refusal};
+use super::responder::Responder;
 use super::shapes::{Alteration, Impact, Meta};
 use crate::model::{self, SymbolQuery};
 use crate::ops::impact;
@@ -55,7 +55,7 @@ impl ImpactReport {
 )]
 pub async fn impact(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Posted(request): Posted<ImpactRequest>,
 ) -> Result<Response, Refusal> {
     let common = request.common();
@@ -65,5 +65,5 @@ pub async fn impact(
     let query = SymbolQuery { symbol: request.symbol, package: request.package, file };
     let request = impact::ImpactRequest { query, change: request.change.into() };
     let reply = impact::impact(&workspace, &request, &ask).await?;
-    Ok(face.answer(reply, ImpactReport::new, render::impact))
+    Ok(responder.answer(reply, ImpactReport::new, render::impact))
 }

@@ -19,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
-use super::door::Via;
+use super::auth::Via;
 use super::problem;
 use crate::config::Listen;
 use crate::model::{Code, Error};

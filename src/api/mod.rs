@@ -2,14 +2,13 @@
 //! its document; a handler parses, asks `ops`, and converts.
 
 mod ask;
+mod auth;
 mod describe;
 mod diagnostics;
 mod document;
-mod door;
 mod edit;
 mod examples;
 mod extract;
-mod face;
 #[cfg(test)]
 mod fuzz;
 mod idle;
@@ -21,6 +20,7 @@ mod problem;
 mod process;
 mod relations;
 mod rename;
+mod responder;
 mod shapes;
 mod symbols;
 mod undo;
@@ -47,7 +47,7 @@ pub use listen::Listener;
 use crate::model::{Code, Error, Result};
 use crate::token::Token;
 use crate::workspace::{Workspace, Workspaces};
-use door::Door;
+use auth::AuthGuard;
 use problem::Refusal;
 
 /// Requests answered at the same time; the next is told to come again.
@@ -67,7 +67,7 @@ impl Service {
     }
 }
 
-/// Everything that is served, behind the door. Without a token everyone whom the Host check lets in may ask.
+/// Everything that is served, behind the guard. Without a token everyone whom the Host check lets in may ask.
 pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Router {
     let (router, document) = contract().split_for_parts();
     let calls: Arc<[String]> = document.paths.paths.keys().cloned().collect();
@@ -75,14 +75,14 @@ pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Rout
     // Layers wrap those above them: the last is the outermost.
     router
         .with_state(service)
-        .route("/openapi.yaml", routing::get(async move || face::with_type("application/yaml", yaml)))
+        .route("/openapi.yaml", routing::get(async move || responder::with_type("application/yaml", yaml)))
         .fallback(async move |uri: Uri| unknown_route(&uri, &calls))
         .method_not_allowed_fallback(wrong_method)
-        .layer(CatchPanicLayer::custom(face::panicked))
+        .layer(CatchPanicLayer::custom(responder::panicked))
         .layer(from_fn_with_state(Arc::new(Semaphore::new(IN_FLIGHT)), one_of_many))
         .layer(from_fn_with_state(pulse, idle::beat))
-        .layer(from_fn_with_state(Door { token }, door::guard))
-        .layer(from_fn(face::speak))
+        .layer(from_fn_with_state(AuthGuard { token }, auth::guard))
+        .layer(from_fn(responder::speak))
 }
 
 /// `openapi.yaml`, as it is checked in.
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     async fn reply(router: Router) -> (StatusCode, String, Option<String>) {
-        let response = router.layer(from_fn(face::speak)).oneshot(Request::new(Body::empty())).await.unwrap();
+        let response = router.layer(from_fn(responder::speak)).oneshot(Request::new(Body::empty())).await.unwrap();
         let retry = response.headers().get(header::RETRY_AFTER).map(|it| it.to_str().unwrap().to_owned());
         let status = response.status();
         let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();
@@ -169,7 +169,7 @@ mod tests {
     async fn a_panic_is_answered_without_what_it_said() {
         let panics = routing::get(async || -> &str { panic!("the secret of {}", std::process::id()) });
         let (status, body, _) =
-            reply(Router::new().route("/", panics).layer(CatchPanicLayer::custom(face::panicked))).await;
+            reply(Router::new().route("/", panics).layer(CatchPanicLayer::custom(responder::panicked))).await;
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(body.contains("\"code\":\"internal\"") && !body.contains("secret"), "{body}");
     }

@@ -9,8 +9,8 @@ use super::Service;
 use super::ask::request;
 use super::examples;
 use super::extract::Posted;
-use super::face::Face;
 use super::problem::{PostedAboutFile, Refusal};
+use super::responder::Responder;
 use super::shapes::{Language, Meta, Symbol, is_false, list};
 use crate::model;
 use crate::ops::open;
@@ -146,12 +146,12 @@ impl From<model::Downstream> for Downstream {
 )]
 pub async fn open(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Posted(request): Posted<OpenRequest>,
 ) -> Result<Response, Refusal> {
     let common = request.common();
     let workspace = service.pick(common.workspace)?;
     let ask = common.ask()?;
     let reply = open::open(&workspace, &request.file, &ask).await?;
-    Ok(face.fitted(reply, ask.max_tokens, Opened::new, render::opened))
+    Ok(responder.fitted(reply, ask.max_tokens, Opened::new, render::opened))
 }

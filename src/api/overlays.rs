@@ -11,8 +11,8 @@ use utoipa::ToSchema;
 use super::Service;
 use super::ask::request;
 use super::extract::{Asked, Posted};
-use super::face::Face;
 use super::problem::{AboutFile, Overlaying, Refusal, Removing};
+use super::responder::Responder;
 use super::shapes::{Meta, OverlayEdits, list};
 use crate::model::{Code, Error, Result};
 use crate::ops::overlays;
@@ -100,12 +100,12 @@ impl OverlayReply {
 )]
 pub async fn list_overlays(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Asked(query): Asked<OverlayQuery>,
 ) -> Result<Response, Refusal> {
     let workspace = service.pick(query.common().workspace)?;
     let wire = |overlays, meta| OverlaysReply { overlays: list(overlays), meta };
-    Ok(face.answer(overlays::list(&workspace), wire, |it| render::overlays(it)))
+    Ok(responder.answer(overlays::list(&workspace), wire, |it| render::overlays(it)))
 }
 
 /// Put an overlay
@@ -123,7 +123,7 @@ pub async fn list_overlays(
 )]
 pub async fn put_overlay(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     file: std::result::Result<Path<String>, PathRejection>,
     Posted(request): Posted<OverlayRequest>,
 ) -> Result<Response, Refusal> {
@@ -135,7 +135,7 @@ pub async fn put_overlay(
         content: request.content,
     };
     let reply = overlays::put(&workspace, put).await?;
-    Ok(face.answer(reply, OverlayReply::new, |it| render::overlays(std::slice::from_ref(&it.overlay))))
+    Ok(responder.answer(reply, OverlayReply::new, |it| render::overlays(std::slice::from_ref(&it.overlay))))
 }
 
 /// Take an overlay away
@@ -151,14 +151,14 @@ pub async fn put_overlay(
 )]
 pub async fn delete_overlay(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     file: std::result::Result<Path<String>, PathRejection>,
     Asked(query): Asked<OverlayQuery>,
 ) -> Result<Response, Refusal> {
     let workspace = service.pick(query.common().workspace)?;
     let reply = overlays::remove(&workspace, &named(file)?).await?;
     let gone = |it: &Shown| format!("`{}` is again what the disk has.\n", it.overlay.file);
-    Ok(face.answer(reply, OverlayReply::new, gone))
+    Ok(responder.answer(reply, OverlayReply::new, gone))
 }
 
 fn named(file: std::result::Result<Path<String>, PathRejection>) -> Result<String> {

@@ -12,7 +12,7 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as Documented, Respon
 use super::shapes::{Candidate, Impact, Meta, Nearest, ProblemCode, Symbol, list};
 use crate::model::{Code, Error};
 
-/// A refusal on its way out. What it looks like, JSON or Markdown, is for [`super::face`] to say, which knows what the
+/// A refusal on its way out. What it looks like, JSON or Markdown, is for [`super::responder`] to say, which knows what the
 /// client reads.
 #[derive(Debug)]
 pub struct Refusal(pub Error);

@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 use super::Service;
 use super::examples;
 use super::extract::Asked;
-use super::face::Face;
 use super::problem::{Plain, Refusal, Unguarded};
+use super::responder::Responder;
 use super::shapes::{Language, Meta, Missing, State as Stage, list, milliseconds};
 use crate::lang::{EngineStatus, Progress as Steps, memory};
 use crate::render;
@@ -147,7 +147,7 @@ pub fn process_meta(statuses: &[workspace::WorkspaceStatus], elapsed: Duration) 
 )]
 pub async fn status(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Asked(query): Asked<StatusQuery>,
 ) -> Result<Response, Refusal> {
     let told = match &query.workspace {
@@ -156,7 +156,7 @@ pub async fn status(
     };
     let statuses: Vec<_> = told.iter().map(Workspace::status).collect();
     let text = render::workspaces(&statuses);
-    let meta = process_meta(&statuses, face.elapsed());
+    let meta = process_meta(&statuses, responder.elapsed());
     let reply = StatusReply {
         version: env!("CARGO_PKG_VERSION"),
         pid: std::process::id(),
@@ -164,7 +164,7 @@ pub async fn status(
         workspaces: list(statuses),
         meta,
     };
-    Ok(face.plain(&reply, |reply| {
+    Ok(responder.plain(&reply, |reply| {
         let megabytes = reply.memory_bytes.map(|it| format!(", {} MB", it / 1_000_000)).unwrap_or_default();
         format!("semdex {}, process {}{megabytes}\n\n{text}", reply.version, reply.pid)
     }))
@@ -188,7 +188,7 @@ pub struct Health {
         Unguarded
     )
 )]
-pub async fn health(face: Face) -> Response {
+pub async fn health(responder: Responder) -> Response {
     let health = Health { status: "ok", version: env!("CARGO_PKG_VERSION") };
-    face.plain(&health, |it| format!("{}, semdex {}\n", it.status, it.version))
+    responder.plain(&health, |it| format!("{}, semdex {}\n", it.status, it.version))
 }

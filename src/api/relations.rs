@@ -9,8 +9,8 @@ use super::Service;
 use super::ask::request;
 use super::examples;
 use super::extract::Asked;
-use super::face::Face;
 use super::problem::{AboutSymbol, Refusal};
+use super::responder::Responder;
 use super::shapes::{Meta, Place, Symbol, Usage, list};
 use crate::model::{self, SymbolQuery};
 use crate::ops::usages;
@@ -87,14 +87,14 @@ impl UsagesReply {
 )]
 pub async fn usages(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Asked(query): Asked<AboutSymbolQuery>,
 ) -> Result<Response, Refusal> {
     let common = query.common();
     let workspace = service.pick(common.workspace)?;
     let ask = common.ask()?;
     let reply = usages::usages(&workspace, &query.symbol(), &ask).await?;
-    Ok(face.fitted(reply, ask.max_tokens, UsagesReply::new, render::usages))
+    Ok(responder.fitted(reply, ask.max_tokens, UsagesReply::new, render::usages))
 }
 
 /// What implements a trait or an interface, or overrides a method.
@@ -128,14 +128,14 @@ impl ImplementationsReply {
 )]
 pub async fn implementations(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Asked(query): Asked<AboutSymbolQuery>,
 ) -> Result<Response, Refusal> {
     let common = query.common();
     let workspace = service.pick(common.workspace)?;
     let ask = common.ask()?;
     let reply = usages::implementations(&workspace, &query.symbol(), &ask).await?;
-    Ok(face.fitted(reply, ask.max_tokens, ImplementationsReply::new, render::implementations))
+    Ok(responder.fitted(reply, ask.max_tokens, ImplementationsReply::new, render::implementations))
 }
 
 /// Who calls a symbol, or what it calls.
@@ -198,14 +198,14 @@ impl CallsReply {
 )]
 pub async fn callers(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Asked(query): Asked<AboutSymbolQuery>,
 ) -> Result<Response, Refusal> {
     let common = query.common();
     let workspace = service.pick(common.workspace)?;
     let ask = common.ask()?;
     let reply = usages::callers(&workspace, &query.symbol(), &ask).await?;
-    Ok(face.fitted(reply, ask.max_tokens, CallsReply::new, render::callers))
+    Ok(responder.fitted(reply, ask.max_tokens, CallsReply::new, render::callers))
 }
 
 /// What a symbol calls
@@ -221,12 +221,12 @@ pub async fn callers(
 )]
 pub async fn callees(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Asked(query): Asked<AboutSymbolQuery>,
 ) -> Result<Response, Refusal> {
     let common = query.common();
     let workspace = service.pick(common.workspace)?;
     let ask = common.ask()?;
     let reply = usages::callees(&workspace, &query.symbol(), &ask).await?;
-    Ok(face.fitted(reply, ask.max_tokens, CallsReply::new, render::callees))
+    Ok(responder.fitted(reply, ask.max_tokens, CallsReply::new, render::callees))
 }

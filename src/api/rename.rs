@@ -6,11 +6,11 @@ use axum::response::Response;
 use super::Service;
 use super::ask::request;
 use super::extract::{Client, Posted};
-use super::face::Face;
 use super::problem::{Refusal, Renaming};
+use super::responder::Responder;
 use super::shapes::{ChangeReport, OnBreak};
 use crate::model::SymbolQuery;
-use crate::ops::{rename, report};
+use crate::ops::{apply_change, rename};
 use crate::render;
 
 request! { body
@@ -38,7 +38,7 @@ impl From<RenameRequest> for rename::RenameRequest {
             symbol: SymbolQuery { symbol: request.symbol, package: request.package, file: request.file },
             new_name: request.new_name,
             dry_run: request.dry_run.unwrap_or_default(),
-            on_break: request.on_break.map_or(report::OnBreak::Reject, report::OnBreak::from),
+            on_break: request.on_break.map_or(apply_change::OnBreak::Reject, apply_change::OnBreak::from),
         }
     }
 }
@@ -56,7 +56,7 @@ impl From<RenameRequest> for rename::RenameRequest {
 )]
 pub async fn rename(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     client: Client,
     Posted(request): Posted<RenameRequest>,
 ) -> Result<Response, Refusal> {
@@ -64,5 +64,5 @@ pub async fn rename(
     let workspace = service.pick(common.workspace)?;
     let ask = client.asks(common.ask()?);
     let reply = rename::rename(&workspace, &request.into(), &ask).await?;
-    Ok(face.answer(reply, ChangeReport::new, render::change))
+    Ok(responder.answer(reply, ChangeReport::new, render::change))
 }

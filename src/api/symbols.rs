@@ -9,8 +9,8 @@ use super::Service;
 use super::ask::request;
 use super::examples;
 use super::extract::Asked;
-use super::face::Face;
 use super::problem::{AboutFile, Refusal};
+use super::responder::Responder;
 use super::shapes::{Meta, Place, Symbol, list};
 use crate::model::{self, Code, Error};
 use crate::ops::Listing;
@@ -67,7 +67,7 @@ impl SymbolsReply {
 )]
 pub async fn symbols(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Asked(query): Asked<SymbolsQuery>,
 ) -> Result<Response, Refusal> {
     let common = query.common();
@@ -76,11 +76,11 @@ pub async fn symbols(
     match (&query.query, &query.file) {
         (Some(name), None) => {
             let reply = ops::search(&workspace, name, &ask).await?;
-            Ok(face.fitted(reply, ask.max_tokens, SymbolsReply::found, render::symbols))
+            Ok(responder.fitted(reply, ask.max_tokens, SymbolsReply::found, render::symbols))
         }
         (None, Some(file)) => {
             let reply = ops::symbols_of(&workspace, file, &ask).await?;
-            Ok(face.fitted(reply, ask.max_tokens, SymbolsReply::tree, render::symbol_tree))
+            Ok(responder.fitted(reply, ask.max_tokens, SymbolsReply::tree, render::symbol_tree))
         }
         _ => Err(Error::new(Code::InvalidRequest, "say either `query` or `file`").into()),
     }
@@ -166,11 +166,11 @@ impl SymbolAtReply {
 )]
 pub async fn symbol_at(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Asked(query): Asked<SymbolAtQuery>,
 ) -> Result<Response, Refusal> {
     let common = query.common();
     let workspace = service.pick(common.workspace)?;
     let reply = ops::symbol_at(&workspace, &query.file, query.position()?, &common.ask()?).await?;
-    Ok(face.answer(reply, SymbolAtReply::new, render::symbol_at))
+    Ok(responder.answer(reply, SymbolAtReply::new, render::symbol_at))
 }

@@ -9,8 +9,8 @@ use super::Service;
 use super::ask::request;
 use super::examples;
 use super::extract::{Asked, Client, Posted};
-use super::face::Face;
 use super::problem::{AboutFile, Refusal, Undoing};
+use super::responder::Responder;
 use super::shapes::{ChangeCause, ChangeReport, Meta, list};
 use crate::ops::{changes, undo};
 use crate::render;
@@ -41,7 +41,7 @@ request! { body
 )]
 pub async fn undo(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     client: Client,
     Posted(request): Posted<UndoRequest>,
 ) -> Result<Response, Refusal> {
@@ -50,7 +50,7 @@ pub async fn undo(
     let ask = client.asks(common.ask()?);
     let request = undo::UndoRequest { change: request.change, dry_run: request.dry_run.unwrap_or_default() };
     let reply = undo::undo(&workspace, &request, &ask).await?;
-    Ok(face.answer(reply, ChangeReport::new, render::change))
+    Ok(responder.answer(reply, ChangeReport::new, render::change))
 }
 
 request! { query
@@ -159,7 +159,7 @@ impl ChangesReply {
 )]
 pub async fn changes(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Asked(query): Asked<ChangesQuery>,
 ) -> Result<Response, Refusal> {
     let common = query.common();
@@ -168,5 +168,5 @@ pub async fn changes(
     let max_tokens = ask.max_tokens;
     let query = changes::ChangesQuery { file: query.file, diff: query.diff.unwrap_or_default() };
     let reply = changes::changes(&workspace, &query, &ask).await?;
-    Ok(face.fitted(reply, max_tokens, ChangesReply::new, render::changes))
+    Ok(responder.fitted(reply, max_tokens, ChangesReply::new, render::changes))
 }

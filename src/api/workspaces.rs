@@ -9,9 +9,9 @@ use utoipa::ToSchema;
 
 use super::Service;
 use super::extract::{Asked, Posted};
-use super::face::Face;
 use super::problem::{Opening, Plain, Refusal};
 use super::process::{WorkspaceStatus, process_meta};
+use super::responder::Responder;
 use super::shapes::Meta;
 use crate::model::{Code, Error, Result};
 use crate::render;
@@ -41,14 +41,14 @@ pub struct Nothing {}
 )]
 pub async fn list_workspaces(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Asked(Nothing {}): Asked<Nothing>,
 ) -> Result<Response, Refusal> {
     let statuses: Vec<_> = service.workspaces.list().iter().map(Workspace::status).collect();
     let text = render::workspaces(&statuses);
-    let meta = process_meta(&statuses, face.elapsed());
+    let meta = process_meta(&statuses, responder.elapsed());
     let workspaces = statuses.into_iter().map(WorkspaceStatus::from).collect();
-    Ok(face.plain(&WorkspacesReply { workspaces, meta }, |_| text))
+    Ok(responder.plain(&WorkspacesReply { workspaces, meta }, |_| text))
 }
 
 /// Which directory to open.
@@ -82,14 +82,14 @@ pub struct WorkspaceReply {
 )]
 pub async fn open_workspace(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Posted(request): Posted<OpenWorkspaceRequest>,
 ) -> Result<Response, Refusal> {
     let directory = permitted(&request.root, &service.roots)?;
     let status = service.workspaces.open_below(&directory, &service.roots)?.status();
     let text = render::workspaces(std::slice::from_ref(&status));
-    let meta = process_meta(std::slice::from_ref(&status), face.elapsed());
-    Ok(face.plain(&WorkspaceReply { workspace: status.into(), meta }, |_| text))
+    let meta = process_meta(std::slice::from_ref(&status), responder.elapsed());
+    Ok(responder.plain(&WorkspaceReply { workspace: status.into(), meta }, |_| text))
 }
 
 /// The directory with links resolved, if it lies in or below a permitted root.
@@ -140,14 +140,14 @@ pub struct CloseWorkspaceQuery {
 )]
 pub async fn close_workspace(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     Asked(query): Asked<CloseWorkspaceQuery>,
 ) -> Result<Response, Refusal> {
     let status = service.pick(Some(&query.workspace))?.status();
     service.workspaces.close(&query.workspace).await?;
     let text = format!("Closed `{}` ({}).\n", status.id, status.root.display());
-    let meta = process_meta(std::slice::from_ref(&status), face.elapsed());
-    Ok(face.plain(&WorkspaceReply { workspace: status.into(), meta }, |_| text))
+    let meta = process_meta(std::slice::from_ref(&status), responder.elapsed());
+    Ok(responder.plain(&WorkspaceReply { workspace: status.into(), meta }, |_| text))
 }
 
 #[cfg(test)]

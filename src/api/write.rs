@@ -6,11 +6,11 @@ use axum::response::Response;
 use super::Service;
 use super::ask::request;
 use super::extract::{Client, Posted};
-use super::face::Face;
 use super::problem::{Refusal, Writing};
+use super::responder::Responder;
 use super::shapes::{ChangeReport, OnBreak, WriteMode};
 use crate::ops::tidy::Tidy;
-use crate::ops::{report, write};
+use crate::ops::{apply_change, write};
 use crate::render;
 
 request! { body
@@ -50,7 +50,7 @@ impl From<WriteRequest> for write::WriteRequest {
             expected_hash: request.expected_hash,
             declare: request.declare.unwrap_or_default(),
             dry_run: request.dry_run.unwrap_or_default(),
-            on_break: request.on_break.map(report::OnBreak::from).unwrap_or_default(),
+            on_break: request.on_break.map(apply_change::OnBreak::from).unwrap_or_default(),
             tidy: Tidy {
                 format: request.format.unwrap_or_default(),
                 fix_imports: request.fix_imports.unwrap_or_default(),
@@ -72,7 +72,7 @@ impl From<WriteRequest> for write::WriteRequest {
 )]
 pub async fn write(
     State(service): State<Service>,
-    face: Face,
+    responder: Responder,
     client: Client,
     Posted(request): Posted<WriteRequest>,
 ) -> Result<Response, Refusal> {
@@ -80,5 +80,5 @@ pub async fn write(
     let workspace = service.pick(common.workspace)?;
     let ask = client.asks(common.ask()?);
     let reply = write::write(&workspace, &request.into(), &ask).await?;
-    Ok(face.answer(reply, ChangeReport::new, render::change))
+    Ok(responder.answer(reply, ChangeReport::new, render::change))
 }

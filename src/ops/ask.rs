@@ -160,7 +160,7 @@ where
         }
         // What the workspace's own programs make is there at a revision or not.
         let memo = memo.as_ref().filter(|_| settled).map(|it| format!("{it} {}", snapshot.trusted));
-        if let Some(answer) = memo.as_ref().and_then(|it| workspace.memo().answer(it, revision)) {
+        if let Some(answer) = memo.as_ref().and_then(|it| workspace.answers().answer(it, revision)) {
             coverage.absorb(answer.coverage);
             return Ok(Reply { value: answer.value, meta: workspace.meta(needs.language, revision, coverage) });
         }
@@ -182,7 +182,7 @@ where
             Ok(answer) => {
                 let is_lasting = !answer.coverage.missing.iter().any(|it| it.code.passes());
                 if let Some(memo) = memo.filter(|_| is_lasting) {
-                    workspace.memo().keep(memo, revision, &answer);
+                    workspace.answers().keep(memo, revision, &answer);
                 }
                 coverage.absorb(answer.coverage);
                 let meta = workspace.meta(needs.language, revision, coverage);

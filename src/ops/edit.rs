@@ -6,9 +6,9 @@ mod text;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::apply_change::{Mode, OnBreak, Plan, Report, carry_out};
 use super::ask::{Ask, Reply};
 use super::open::text_of;
-use super::report::{Mode, OnBreak, Plan, Report, carry_out};
 use super::tidy::Tidy;
 use crate::lang::files::{File, Files};
 use crate::model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy, SymbolQuery};

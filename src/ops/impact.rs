@@ -1,8 +1,8 @@
 //! `impact`: what a change of a symbol would break, asked without making it.
 
+use super::apply_change::{Mode, OnBreak, Plan, carry_out};
 use super::ask::{Ask, Reply};
 use super::edit::symbol::find_symbol;
-use super::report::{Mode, OnBreak, Plan, carry_out};
 use crate::lang::alter;
 use crate::model::{Alteration, Code, Error, FileEdit, Impact, Language, Result, SymbolQuery};
 use crate::workspace::{Cause, Workspace};

@@ -1,5 +1,6 @@
 //! One file per verb: what is asked, composed from the workspace's answers, in the words of `model`.
 
+pub mod apply_change;
 mod ask;
 pub mod changes;
 pub mod describe;
@@ -12,7 +13,6 @@ pub mod impact;
 pub mod open;
 pub mod overlays;
 pub mod rename;
-pub mod report;
 pub mod symbols;
 pub mod tidy;
 pub mod undo;

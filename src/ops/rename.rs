@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::apply_change::{Mode, OnBreak, Plan, Report, carry_out};
 use super::ask::{Ask, Reply, ask_by_name};
-use super::report::{Mode, OnBreak, Plan, Report, carry_out};
 use crate::lang::files::File;
 use crate::model::{Candidate, Code, Error, FileEdit, Help, Landed, Language, Renaming, Result, Strategy, SymbolQuery};
 use crate::text::matching::{self, Patch};

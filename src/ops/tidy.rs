@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::apply_change::Plan;
 use super::ask::{Ask, deadlines};
-use super::report::Plan;
 use crate::lang::files::{File, Files};
 use crate::lang::go::Wanted;
 use crate::lang::rust::format::{self, Form};

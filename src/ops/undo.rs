@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::apply_change::{Mode, OnBreak, Plan, Report, carry_out};
 use super::ask::{Ask, Reply};
-use super::report::{Mode, OnBreak, Plan, Report, carry_out};
 use crate::model::{Code, Error, FileEdit, Help, Result};
 use crate::text::diff::unified;
 use crate::workspace::journal::{Entry, EntryFile};

@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::apply_change::{Finding, FindingKind, Plan};
 use super::ask::{Ask, ask, not_indexed};
-use super::report::{Finding, FindingKind, Plan};
 use crate::lang::files::File;
 use crate::lang::view::View;
 use crate::model::{Answer, Code, Diagnostic, FileEdit, Language, Symbol, SymbolQuery};

@@ -4,9 +4,9 @@ mod declare;
 
 use std::sync::Arc;
 
+use super::apply_change::{Finding, FindingKind, Mode, OnBreak, Plan, Report, carry_out};
 use super::ask::{Ask, Reply};
 use super::edit::check_hash;
-use super::report::{Finding, FindingKind, Mode, OnBreak, Plan, Report, carry_out};
 use super::tidy::Tidy;
 use crate::lang::files::File;
 use crate::model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};

@@ -7,7 +7,7 @@ use super::code::fenced;
 use super::lists::{diagnostic_rows, inline, symbol_rows};
 use super::{counted, line, lines, names};
 use crate::model::{Affected, Changed, Error, Impact, Strategy};
-use crate::ops::report::Report;
+use crate::ops::apply_change::Report;
 
 /// A change: first whether it went well, then where it landed, what it broke, and how to take it back.
 pub fn change(report: &Report) -> String {

@@ -1,20 +1,20 @@
 //! A workspace: one writer that owns all mutable state, and immutable snapshots for readers.
 
+mod answer_cache;
 mod background;
 mod busy;
 pub mod change;
-mod compare;
 pub mod disk;
 mod engines;
+mod freshness;
 pub mod journal;
-mod memo;
+mod lock;
 mod outside;
 pub mod overlays;
 mod propose;
 pub mod registry;
 mod repair;
 mod supervise;
-mod turn;
 pub mod watch;
 mod writer;
 
@@ -29,11 +29,11 @@ use crate::lang::files::Files;
 use crate::lang::{EngineStatus, Progress, Tidied, go, rust};
 use crate::model::{Code, Coverage, Error, FileEdit, Language, Meta, Missing, MissingCode, Result, Revision, State};
 
+use answer_cache::AnswerCache;
 use busy::Busy;
 pub use change::{Cause, Change, Hashes, Outcome, Undone};
 use disk::Disk;
 use journal::{Entry, Found, Journal};
-use memo::Memo;
 use overlays::{Overlay, Overlays, Put, Shown};
 pub use registry::Workspaces;
 use writer::{Event, Inbox};
@@ -60,7 +60,7 @@ struct Inner {
     disk: Arc<Disk>,
     journal: Journal,
     published: channel::Receiver<Published>,
-    memo: Memo,
+    answers: AnswerCache,
     busy: Arc<Busy>,
     closing: Arc<AtomicBool>,
 }
@@ -328,8 +328,8 @@ impl Workspace {
         error.in_workspace(self.meta(None, revision, Coverage::default()))
     }
 
-    pub fn memo(&self) -> &Memo {
-        &self.inner.memo
+    pub fn answers(&self) -> &AnswerCache {
+        &self.inner.answers
     }
 
     /// A file's name as the workspace has it: confined to the root, links followed, `unknown` ones welcome.

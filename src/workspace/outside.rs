@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::compare::OpenTrees;
+use super::freshness::OpenTrees;
 use super::watch::walk;
 use super::writer::Writer;
 use crate::beneath::Tree;

@@ -118,12 +118,12 @@ impl Writer {
     fn write(&mut self, change: &Change, hashes: &Hashes) -> Result<(String, Notes)> {
         let located = change.edits.iter().map(|edit| self.disk.locate(&edit.file)).collect::<Result<Vec<_>>>()?;
         self.look_into_journal();
-        let turn = self.turns.take()?;
-        if turn.interrupted
-            && let Err(error) = mend(&self.disk, &self.journal, &turn)
+        let lock = self.lock_file.acquire()?;
+        if lock.interrupted
+            && let Err(error) = mend(&self.disk, &self.journal, &lock)
         {
             tracing::error!(%error, "a change that was interrupted is perhaps half made");
-            turn.leave_unfinished();
+            lock.leave_unfinished();
         }
         let token = token(&mut self.tokens);
         let looks: Vec<(Option<u32>, usize)> = located.iter().map(|it| self.disk.look(it)).collect();
@@ -166,7 +166,7 @@ impl Writer {
         match self.disk.write(&token, &writes) {
             Ok(notes) => {
                 fault::point("writer.change.written");
-                let entered = turn.enter(&token);
+                let entered = lock.enter(&token);
                 self.journal.settle(token.clone(), Verdict::Done);
                 // Then the journal's own note is waited for.
                 if let Err(error) = entered
@@ -174,14 +174,14 @@ impl Writer {
                 {
                     tracing::error!(%error, %also, "a change was made; a kill right now would have it looked at anew");
                 }
-                drop(turn);
+                drop(lock);
                 fault::point("writer.change.settled");
                 Ok((token, notes))
             }
             Err(failure) => {
                 // What remains is put right by the next change or the next start: the record says how.
                 if failure.remains {
-                    turn.leave_unfinished();
+                    lock.leave_unfinished();
                 } else {
                     self.journal.settle(token, Verdict::Dropped);
                 }

@@ -1,5 +1,5 @@
 //! What a kill or a power cut left of a change is put right before anything is answered. The journal says what was to
-//! be done, and the turn which changes were made: those are done, whatever has become of their files since. Of any
+//! be done, and the lock file which changes were made: those are done, whatever has become of their files since. Of any
 //! other the files tell how far it came. If all are new it is done, else it is taken back, since whoever asked for it
 //! was never told that it was made. What somebody else has written since is left alone.
 
@@ -8,28 +8,28 @@ use std::time::Duration;
 
 use super::disk::{Disk, Located, Write};
 use super::journal::{self, Entry, EntryFile, Journal, Verdict};
-use super::turn::{Turn, Turns};
+use super::lock::{LockFile, WorkspaceLock};
 use crate::model::Result;
 
 const DEADLINE: Duration = Duration::from_secs(20);
 
 /// Puts right what is unfinished in a workspace, and notes of changes how they came out where that was not written.
-pub fn repair(disk: &Disk, journal: &Journal, turns: &mut Turns) -> Result<()> {
+pub fn repair(disk: &Disk, journal: &Journal, lock_file: &mut LockFile) -> Result<()> {
     let key = journal::key(disk.root());
     if journal.unfinished(key.clone(), DEADLINE)?.is_empty() {
         return Ok(());
     }
-    // Only who has the turn knows that nobody is at it right now.
-    let turn = turns.take()?;
-    mend(disk, journal, &turn).inspect_err(|_| turn.leave_unfinished())
+    // Only the holder of the lock knows that nobody is at it right now.
+    let lock = lock_file.acquire()?;
+    mend(disk, journal, &lock).inspect_err(|_| lock.leave_unfinished())
 }
 
-/// The same for who has the turn.
-pub fn mend(disk: &Disk, journal: &Journal, turn: &Turn) -> Result<()> {
+/// The same for the holder of the lock.
+pub fn mend(disk: &Disk, journal: &Journal, lock: &WorkspaceLock) -> Result<()> {
     let key = journal::key(disk.root());
     // The youngest first: an older one may have left what the younger began with.
     for entry in journal.unfinished(key, DEADLINE)?.into_iter().rev() {
-        let settled = if turn.was_made(&entry.id) { Ok(finish(disk, &entry)) } else { settle(disk, &entry) };
+        let settled = if lock.was_made(&entry.id) { Ok(finish(disk, &entry)) } else { settle(disk, &entry) };
         match settled {
             Ok(verdict) => {
                 tracing::warn!(change = entry.id, ?verdict, "a change was interrupted; it was put right");
@@ -153,7 +153,7 @@ mod tests {
         let root = home.path().join("w");
         fs::create_dir(&root).unwrap();
         let (disk, state) = (Disk::new(&root, Arc::default()).unwrap(), home.path().join("state"));
-        let (journal, mut turns) = (Journal::new(&state, BOUNDS), Turns::new(&state, &root));
+        let (journal, mut lock_file) = (Journal::new(&state, BOUNDS), LockFile::new(&state, &root));
         let files = [
             file("a", Some("1"), Some("one")),
             file("gone", Some("2"), None),
@@ -191,10 +191,10 @@ mod tests {
         };
         journal.begin(entry, DEADLINE).unwrap();
         if told {
-            turns.take().unwrap().enter(TOKEN).unwrap();
+            lock_file.acquire().unwrap().enter(TOKEN).unwrap();
         }
 
-        repair(&disk, &journal, &mut turns).unwrap();
+        repair(&disk, &journal, &mut lock_file).unwrap();
         let read = |name: &str| fs::read_to_string(root.join(name)).ok();
         let now = files.each_ref().map(|it| read(&it.file));
         assert_eq!(now.each_ref().map(|it| it.as_deref()), expected, "{made} made, {theirs:?}");

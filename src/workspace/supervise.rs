@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::Phase;
-use super::turn::Turns;
+use super::lock::LockFile;
 use super::writer::{Event, Writer};
 use crate::lang::panic_message;
 use crate::lang::retries::Retries;
@@ -103,10 +103,10 @@ impl Writer {
     /// with their revision and what the engines know of them.
     fn rebuild(&mut self) {
         // Whoever died in a change has left a mark there; what was half made is put right first.
-        self.turns = Turns::new(&self.config.state_dir, &self.root);
+        self.lock_file = LockFile::new(&self.config.state_dir, &self.root);
         self.has_looked_into_journal = false;
         self.missing.retain(|it| it.scope.as_deref() != Some("journal"));
-        if !self.turns.all_ended() {
+        if !self.lock_file.all_ended() {
             self.look_into_journal();
         }
         if std::mem::take(&mut self.is_hearing) {

@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use tokio::sync::{oneshot, watch as channel};
 
+use super::answer_cache::AnswerCache;
 use super::busy::Busy;
 use super::change::{Cause, Change, Outcome};
-use super::compare::OpenTrees;
 use super::disk::Disk;
 use super::engines::{Lives, RustNews};
+use super::freshness::OpenTrees;
 use super::journal::Journal;
-use super::memo::Memo;
+use super::lock::LockFile;
 use super::outside::OutsideModules;
 use super::overlays::{Overlays, Put, Shown};
 use super::repair::repair;
 use super::supervise::supervise;
-use super::turn::Turns;
 use super::watch::{Watcher, walk};
 use super::{Inner, Phase, Published, Snapshot, Workspace};
 use crate::beneath::Tree;
@@ -111,7 +111,7 @@ pub(super) struct Writer {
     pub(super) inbox: Sender<Event>,
     pub(super) disk: Arc<Disk>,
     pub(super) journal: Journal,
-    pub(super) turns: Turns,
+    pub(super) lock_file: LockFile,
     pub(super) tokens: ulid::Generator,
     pub(super) watcher: Option<Watcher>,
     pub(super) files: Arc<Files>,
@@ -189,7 +189,7 @@ pub(super) fn start(
         inbox: sender.clone(),
         disk: disk.clone(),
         journal: journal.clone(),
-        turns: Turns::new(&config.state_dir, &root),
+        lock_file: LockFile::new(&config.state_dir, &root),
         tokens: ulid::Generator::new(),
         watcher: None,
         files: Arc::default(),
@@ -229,7 +229,7 @@ pub(super) fn start(
             disk,
             journal,
             published: subscription,
-            memo: Memo::new(),
+            answers: AnswerCache::new(),
             busy,
             closing,
         }),
@@ -240,7 +240,7 @@ impl Writer {
     pub(super) fn begin(&mut self) {
         fault::point("writer.begin");
         // Opening the journal takes longer than all else here; where nobody was interrupted it can wait.
-        if !self.turns.all_ended() {
+        if !self.lock_file.all_ended() {
             self.look_into_journal();
         }
         match self.watch() {
@@ -295,7 +295,7 @@ impl Writer {
         if std::mem::replace(&mut self.has_looked_into_journal, true) {
             return;
         }
-        if let Err(error) = repair(&self.disk, &self.journal, &mut self.turns) {
+        if let Err(error) = repair(&self.disk, &self.journal, &mut self.lock_file) {
             tracing::error!(%error, "a change that was interrupted is perhaps half made");
             self.missing.push(Missing::new(MissingCode::WorkspaceBroken, "journal", error.detail));
         }

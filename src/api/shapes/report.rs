@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 use super::{ChangeKind, FindingKind, Meta, Place, Severity, Strategy, is_false, list};
 use crate::api::examples;
 use crate::model;
-use crate::ops::report;
+use crate::ops::apply_change;
 
 /// What an engine says of a place.
 #[derive(Debug, Serialize, ToSchema)]
@@ -52,7 +52,7 @@ pub struct ChangeReport {
 }
 
 impl ChangeReport {
-    pub fn new(report: report::Report, meta: Meta) -> ChangeReport {
+    pub fn new(report: apply_change::Report, meta: Meta) -> ChangeReport {
         ChangeReport {
             change: report.change,
             applied: report.applied,
@@ -88,9 +88,9 @@ pub struct ChangedFile {
     pub overlay: bool,
 }
 
-impl From<report::ChangedFile> for ChangedFile {
-    fn from(file: report::ChangedFile) -> ChangedFile {
-        let report::ChangedFile { file, hash, old_hash, created, diff, note, overlay } = file;
+impl From<apply_change::ChangedFile> for ChangedFile {
+    fn from(file: apply_change::ChangedFile) -> ChangedFile {
+        let apply_change::ChangedFile { file, hash, old_hash, created, diff, note, overlay } = file;
         ChangedFile { file, hash, old_hash, created, diff, note, overlay }
     }
 }
@@ -124,9 +124,9 @@ pub struct Finding {
     pub suggestions: Vec<String>,
 }
 
-impl From<report::Finding> for Finding {
-    fn from(finding: report::Finding) -> Finding {
-        let report::Finding { kind, file, line, text, detail, suggestions } = finding;
+impl From<apply_change::Finding> for Finding {
+    fn from(finding: apply_change::Finding) -> Finding {
+        let apply_change::Finding { kind, file, line, text, detail, suggestions } = finding;
         Finding { kind: kind.into(), file, line, text, detail, suggestions }
     }
 }

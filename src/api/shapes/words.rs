@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::model;
-use crate::ops::{edit, report, write};
+use crate::ops::{apply_change, edit, write};
 use crate::workspace;
 
 /// An enumeration whose variants are named as in the type it stands for.
@@ -84,14 +84,14 @@ words! {
     Alteration for model::Alteration { Remove, Rename, Signature, Visibility }
 
     /// What the validation of written text finds.
-    FindingKind for report::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax, WrongArguments, Undeclared }
+    FindingKind for apply_change::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax, WrongArguments, Undeclared }
 
     /// Which part of a symbol an edit replaces: what stands between the braces, the whole item with docs and
     /// attributes, or nothing of it (the text goes before or after it); `delete` removes it.
     At for edit::At { Body, Whole, Before, After, Delete }
 
     /// Whether an edit that breaks something is reported or refused.
-    OnBreak for report::OnBreak { Report, Reject }
+    OnBreak for apply_change::OnBreak { Report, Reject }
 
     /// The closed set of what can go wrong with a request. Each call lists its own.
     ProblemCode for model::Code {

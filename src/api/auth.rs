@@ -30,13 +30,13 @@ pub enum Via {
 }
 
 #[derive(Debug, Clone)]
-pub struct Door {
+pub struct AuthGuard {
     /// Absent with `--no-auth` and on a Unix socket.
     pub token: Option<Arc<Token>>,
 }
 
 /// The layer before every route.
-pub async fn guard(State(door): State<Door>, request: Request, next: Next) -> Result<Response, Refusal> {
+pub async fn guard(State(guard): State<AuthGuard>, request: Request, next: Next) -> Result<Response, Refusal> {
     let via = request.extensions().get::<Via>().copied();
     // A request whose way in nobody noted is held to the stricter rule.
     if !matches!(via, Some(Via::Unix)) {
@@ -44,7 +44,7 @@ pub async fn guard(State(door): State<Door>, request: Request, next: Next) -> Re
         own_host(request.headers(), request.uri(), reached)?;
     }
     own_origin(request.headers())?;
-    if let Some(token) = &door.token
+    if let Some(token) = &guard.token
         && request.uri().path() != HEALTH
     {
         authorized(request.headers(), token)?;

@@ -32,13 +32,13 @@ enum Format {
 
 /// How this request wants to be answered, and when it came.
 #[derive(Debug, Clone, Copy)]
-pub struct Face {
+pub struct Responder {
     /// Absent where the client takes neither.
     format: Option<Format>,
     came: Instant,
 }
 
-impl Face {
+impl Responder {
     /// Answers with what `ops` said: `wire` makes the JSON shape, `markdown` the text.
     pub fn answer<T, W: Serialize>(
         self,
@@ -151,12 +151,12 @@ impl Face {
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Face {
+impl<S: Sync> FromRequestParts<S> for Responder {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Face, Refusal> {
-        match parts.extensions.get::<Face>() {
-            Some(face) if face.format.is_some() => Ok(*face),
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Responder, Refusal> {
+        match parts.extensions.get::<Responder>() {
+            Some(responder) if responder.format.is_some() => Ok(*responder),
             _ => Err(Refusal(Error::new(
                 Code::NotAcceptable,
                 "ask with `Accept: application/json` or `Accept: text/markdown`: those are the forms that there are",
@@ -167,18 +167,18 @@ impl<S: Sync> FromRequestParts<S> for Face {
 
 /// The outermost layer: notes when the request came and what it accepts, and gives refusals their body.
 pub async fn speak(mut request: Request, next: Next) -> Response {
-    let face = Face { format: accepted(request.headers()), came: Instant::now() };
+    let responder = Responder { format: accepted(request.headers()), came: Instant::now() };
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    request.extensions_mut().insert(face);
+    request.extensions_mut().insert(responder);
     let mut response = next.run(request).await;
     if let Some(error) = response.extensions_mut().remove::<Error>() {
         tracing::debug!(%error, "refused");
-        response = face.refuse(error, response);
+        response = responder.refuse(error, response);
     }
     // Every reply tells of the workspace at this moment, and some hold private code.
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    tracing::debug!(%method, path, status = response.status().as_u16(), elapsed = ?face.elapsed(), "answered");
+    tracing::debug!(%method, path, status = response.status().as_u16(), elapsed = ?responder.elapsed(), "answered");
     response
 }
 

@@ -1,6 +1,6 @@
-//! Whose turn it is to change a workspace: several processes may serve the same one. Who has the turn may write; a
-//! process that dies gives it back, and the mark that it leaves in the lock file tells the next one to look what was
-//! left half done. The mark is not synced: one of an earlier boot says nothing.
+//! The lock of a workspace: several processes may serve the same one, and only the holder of the lock writes. A process
+//! that dies releases it, and the mark that it leaves in the lock file tells the next holder to look for what was left
+//! half done. The mark is not synced: one of an earlier boot says nothing.
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -14,7 +14,7 @@ use crate::model::{Code, Error, Result};
 
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(1);
-/// As long as somebody has the turn the mark begins with this.
+/// As long as somebody holds the lock the mark begins with this.
 const BUSY: &[u8] = b"!";
 /// So many changes are remembered. Each process owes the journal the notes of its last change or two.
 const REMEMBERED: usize = 64;
@@ -22,7 +22,7 @@ const REMEMBERED: usize = 64;
 const TOKEN_LENGTH: usize = 26;
 
 #[derive(Debug)]
-pub struct Turns {
+pub struct LockFile {
     file: PathBuf,
     opened: Option<File>,
     /// The mark of whoever came to an end.
@@ -30,17 +30,17 @@ pub struct Turns {
 }
 
 /// As long as this lives nobody else changes the workspace.
-pub struct Turn<'a> {
+pub struct WorkspaceLock<'a> {
     file: &'a File,
     ended: &'a str,
-    /// Who had it before did not come to an end.
+    /// The holder before did not come to an end.
     pub interrupted: bool,
     /// Changes that were made, by anyone, the newest first.
     made: Vec<String>,
     unfinished: Cell<bool>,
 }
 
-impl Turn<'_> {
+impl WorkspaceLock<'_> {
     /// Whether this change was made, and perhaps answered. Only that of the last changes is known.
     pub fn was_made(&self, change: &str) -> bool {
         self.made.iter().any(|it| it == change)
@@ -59,22 +59,22 @@ impl Turn<'_> {
     }
 }
 
-impl Turns {
-    pub fn new(state_dir: &Path, root: &Path) -> Turns {
+impl LockFile {
+    pub fn new(state_dir: &Path, root: &Path) -> LockFile {
         let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         let ended = format!("ended {}", boot.trim_end());
-        Turns { file: state_dir.join("turns").join(&key[..16]), opened: None, ended }
+        LockFile { file: state_dir.join("turns").join(&key[..16]), opened: None, ended }
     }
 
-    /// Since the machine was started, all who had the turn came to an end, and nobody has it.
+    /// Since the machine was started, every holder of the lock came to an end, and nobody holds it.
     pub fn all_ended(&self) -> bool {
         // Where nothing tells one boot from another nothing is known.
         let knows_boot = self.ended.trim_end().contains(' ');
         knows_boot && File::open(&self.file).is_ok_and(|it| lines_of(&it).first() == Some(&self.ended))
     }
 
-    pub fn take(&mut self) -> Result<Turn<'_>> {
+    pub fn acquire(&mut self) -> Result<WorkspaceLock<'_>> {
         let opened = match self.opened.take() {
             Some(opened) => opened,
             None => open(&self.file).map_err(|error| {
@@ -102,7 +102,13 @@ impl Turns {
                     made.retain(|it| it.len() == TOKEN_LENGTH && it.bytes().all(|it| it.is_ascii_alphanumeric()));
                     // Without it a kill is noticed only by the journal, at the next start.
                     let _ = file.write_all_at(BUSY, 0);
-                    return Ok(Turn { file, ended: &self.ended, interrupted, made, unfinished: Cell::new(false) });
+                    return Ok(WorkspaceLock {
+                        file,
+                        ended: &self.ended,
+                        interrupted,
+                        made,
+                        unfinished: Cell::new(false),
+                    });
                 }
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => {
@@ -132,7 +138,7 @@ fn open(file: &Path) -> std::io::Result<File> {
     OpenOptions::new().create(true).read(true).write(true).truncate(false).open(file)
 }
 
-impl Drop for Turn<'_> {
+impl Drop for WorkspaceLock<'_> {
     fn drop(&mut self) {
         if !self.unfinished.get() && !thread::panicking() {
             let _ = self.file.write_all_at(self.ended.as_bytes(), 0);
@@ -150,21 +156,21 @@ mod tests {
     #[test]
     fn one_after_the_other() {
         let home = tempfile::tempdir().unwrap();
-        let mut mine = Turns::new(home.path(), Path::new("/w"));
+        let mut mine = LockFile::new(home.path(), Path::new("/w"));
         let (mut theirs, mut elsewhere) =
-            (Turns::new(home.path(), Path::new("/w")), Turns::new(home.path(), Path::new("/x")));
-        let turn = mine.take().unwrap();
-        drop(elsewhere.take().unwrap());
+            (LockFile::new(home.path(), Path::new("/w")), LockFile::new(home.path(), Path::new("/x")));
+        let lock = mine.acquire().unwrap();
+        drop(elsewhere.acquire().unwrap());
         let (told, asked) = mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(move || {
                 told.send("waiting").unwrap();
-                drop(theirs.take().unwrap());
+                drop(theirs.acquire().unwrap());
                 told.send("done").unwrap();
             });
             assert_eq!(asked.recv().unwrap(), "waiting");
             assert!(asked.try_recv().is_err());
-            drop(turn);
+            drop(lock);
             assert_eq!(asked.recv().unwrap(), "done");
         });
     }
@@ -172,19 +178,19 @@ mod tests {
     #[test]
     fn what_was_left_is_told_to_whoever_comes_next() {
         let home = tempfile::tempdir().unwrap();
-        let mut turns = Turns::new(home.path(), Path::new("/w"));
-        assert!(!turns.all_ended(), "nothing is known yet");
+        let mut lock_file = LockFile::new(home.path(), Path::new("/w"));
+        assert!(!lock_file.all_ended(), "nothing is known yet");
         for leaves in [false, true, false] {
-            let turn = turns.take().unwrap();
-            assert!(!turn.interrupted);
-            let mut another = Turns::new(home.path(), Path::new("/w"));
+            let lock = lock_file.acquire().unwrap();
+            assert!(!lock.interrupted);
+            let mut another = LockFile::new(home.path(), Path::new("/w"));
             assert!(!another.all_ended(), "somebody has it");
             if leaves {
-                turn.leave_unfinished();
-                drop(turn);
-                assert!(!another.all_ended() && another.take().unwrap().interrupted);
+                lock.leave_unfinished();
+                drop(lock);
+                assert!(!another.all_ended() && another.acquire().unwrap().interrupted);
             } else {
-                drop(turn);
+                drop(lock);
             }
             assert!(another.all_ended());
         }
@@ -193,30 +199,30 @@ mod tests {
     #[test]
     fn changes_that_were_made_are_remembered_whoever_dies() {
         let home = tempfile::tempdir().unwrap();
-        let mut turns = Turns::new(home.path(), Path::new("/w"));
+        let mut lock_file = LockFile::new(home.path(), Path::new("/w"));
         let token = |number: usize| format!("01{number:024}");
         for number in 0..100 {
-            let turn = turns.take().unwrap();
-            assert!(!turn.was_made(&token(number)));
-            turn.enter(&token(number)).unwrap();
+            let lock = lock_file.acquire().unwrap();
+            assert!(!lock.was_made(&token(number)));
+            lock.enter(&token(number)).unwrap();
         }
         // As a kill leaves it: in the middle of the next change.
-        let turn = turns.take().unwrap();
-        turn.leave_unfinished();
-        drop(turn);
-        let mut another = Turns::new(home.path(), Path::new("/w"));
-        let turn = another.take().unwrap();
-        assert!(turn.interrupted && turn.was_made(&token(99)) && turn.was_made(&token(50)));
-        assert!(!turn.was_made(&token(1)) && !turn.was_made(&token(100)) && !turn.was_made(""));
-        drop(turn);
-        assert!(turns.all_ended());
+        let lock = lock_file.acquire().unwrap();
+        lock.leave_unfinished();
+        drop(lock);
+        let mut another = LockFile::new(home.path(), Path::new("/w"));
+        let lock = another.acquire().unwrap();
+        assert!(lock.interrupted && lock.was_made(&token(99)) && lock.was_made(&token(50)));
+        assert!(!lock.was_made(&token(1)) && !lock.was_made(&token(100)) && !lock.was_made(""));
+        drop(lock);
+        assert!(lock_file.all_ended());
     }
 
     #[test]
     fn no_place_for_it_is_told() {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("file"), "").unwrap();
-        let error = Turns::new(&home.path().join("file"), Path::new("/w")).take().err().unwrap();
+        let error = LockFile::new(&home.path().join("file"), Path::new("/w")).acquire().err().unwrap();
         assert!(error.detail.contains("XDG_STATE_HOME"), "{error}");
     }
 }

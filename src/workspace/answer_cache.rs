@@ -11,13 +11,13 @@ use crate::model::{Answer, MissingCode, Revision};
 const ANSWERS: usize = 256;
 
 /// The answers of one workspace by their questions. An answer of another revision is none.
-pub struct Memo {
+pub struct AnswerCache {
     answers: Cache<String, (Revision, Arc<dyn Any + Send + Sync>)>,
 }
 
-impl Memo {
-    pub(super) fn new() -> Memo {
-        Memo { answers: Cache::new(ANSWERS) }
+impl AnswerCache {
+    pub(super) fn new() -> AnswerCache {
+        AnswerCache { answers: Cache::new(ANSWERS) }
     }
 
     pub fn answer<T: Clone + Send + Sync + 'static>(&self, question: &str, revision: Revision) -> Option<Answer<T>> {
@@ -44,19 +44,19 @@ impl Memo {
 
 #[cfg(test)]
 mod tests {
-    use super::Memo;
+    use super::AnswerCache;
     use crate::model::{Answer, Missing, MissingCode, Revision};
 
     #[test]
     fn an_answer_holds_for_its_revision() {
-        let memo = Memo::new();
-        memo.keep("a".to_owned(), Revision(1), &Answer::whole(7));
-        assert_eq!(memo.answer("a", Revision(1)), Some(Answer::whole(7)));
-        assert_eq!(memo.answer::<i32>("a", Revision(2)), None);
-        assert_eq!(memo.answer::<i32>("b", Revision(1)), None);
-        assert_eq!(memo.answer::<String>("a", Revision(1)), None);
+        let cache = AnswerCache::new();
+        cache.keep("a".to_owned(), Revision(1), &Answer::whole(7));
+        assert_eq!(cache.answer("a", Revision(1)), Some(Answer::whole(7)));
+        assert_eq!(cache.answer::<i32>("a", Revision(2)), None);
+        assert_eq!(cache.answer::<i32>("b", Revision(1)), None);
+        assert_eq!(cache.answer::<String>("a", Revision(1)), None);
         let early = Answer::lacking(8, Missing::new(MissingCode::Indexing, "rust", "later"));
-        memo.keep("a".to_owned(), Revision(2), &early);
-        assert_eq!(memo.answer::<i32>("a", Revision(2)), None);
+        cache.keep("a".to_owned(), Revision(2), &early);
+        assert_eq!(cache.answer::<i32>("a", Revision(2)), None);
     }
 }
