@@ -2,38 +2,16 @@
 //! No I/O, no serde, no engine's types. The words are those of the contract.
 
 mod error;
+mod language;
 
 use std::sync::Arc;
 
 pub use error::{Candidate, Code, Error, Help, Nearest, Result};
+pub use language::{Language, LanguageId, Languages, Syntax};
 
 /// Grows with every change of content of a workspace, and with nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Revision(pub u64);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Language {
-    Rust,
-    Go,
-}
-
-impl Language {
-    /// The language that analyses this file, told by its name alone.
-    pub fn of(file: &str) -> Option<Language> {
-        match file.rsplit_once('.').map(|(_, extension)| extension) {
-            Some("rs") => Some(Language::Rust),
-            Some("go") => Some(Language::Go),
-            _ => None,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Language::Rust => "rust",
-            Language::Go => "go",
-        }
-    }
-}
 
 /// UTF-8 byte offsets, end exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -143,6 +121,7 @@ pub struct UsageCount {
 /// symbol to an engine: (file, name_at.start).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
+    pub language: LanguageId,
     pub path: String,
     pub kind: SymbolKind,
     pub name: String,
@@ -824,6 +803,18 @@ pub struct Impact {
     pub affected: Vec<Affected>,
     pub tests: Vec<Reaching>,
     pub unchecked: Vec<Unchecked>,
+}
+
+/// What is wrong with a text that was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FindingKind {
+    UnknownImport,
+    UnknownSymbol,
+    UnusedImport,
+    Syntax,
+    WrongArguments,
+    /// A new file that is no part of its package before another file names it.
+    Undeclared,
 }
 
 /// What an engine says of a change: the diagnostics that it brings and takes away, and what it reaches. As [`Answer`] it

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::lang::sound;
-use crate::model::{Language, Outline};
+use crate::model::{LanguageId, Languages, Outline};
 use crate::text::lines::LineIndex;
 use crate::text::words::WordTable;
 
@@ -20,6 +20,8 @@ pub struct File {
     pub text: Arc<str>,
     /// BLAKE3 of the bytes.
     pub hash: blake3::Hash,
+    /// None for a text that no engine analyses.
+    pub language: Option<LanguageId>,
     /// It stands before what the disk has.
     pub overlay: bool,
     lines: OnceLock<LineIndex>,
@@ -29,13 +31,14 @@ pub struct File {
 }
 
 impl File {
-    pub fn new(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> File {
+    pub fn new(language: Option<LanguageId>, path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> File {
         let text: Arc<str> = text.into();
         let hash = blake3::hash(text.as_bytes());
         File {
             path: path.into(),
             text,
             hash,
+            language,
             overlay: false,
             lines: OnceLock::new(),
             outline: OnceLock::new(),
@@ -45,8 +48,8 @@ impl File {
     }
 
     /// Content that is not on the disk.
-    pub fn overlaid(path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> File {
-        File { overlay: true, ..File::new(path, text) }
+    pub fn as_overlay(self) -> File {
+        File { overlay: true, ..self }
     }
 
     pub fn lines(&self) -> &LineIndex {
@@ -60,21 +63,21 @@ impl File {
 
     /// Whether it is nested too deeply for any analysis: it is text alone.
     pub fn is_too_deep(&self) -> bool {
-        *self.is_too_deep.get_or_init(|| Language::of(&self.path).is_some_and(|it| super::is_too_deep(it, &self.text)))
+        *self.is_too_deep.get_or_init(|| self.language.is_some_and(|it| it.syntax.is_too_deep(&self.text)))
     }
 
     /// What the parser of its language says; empty for a file of no known language.
     pub fn outline(&self) -> &Arc<Outline> {
-        self.outline_by(|language| super::outline(language, &self.text))
+        self.outline_by(|language| language.syntax.outline(&self.text))
     }
 
     /// The same, where an earlier state of the file is known.
     pub fn outline_after(&self, before: &File) -> &Arc<Outline> {
-        self.outline_by(|language| super::outline_after(language, before.outline(), &before.text, &self.text))
+        self.outline_by(|language| language.syntax.outline_after(before.outline(), &before.text, &self.text))
     }
 
-    fn outline_by(&self, parse: impl FnOnce(Language) -> Outline) -> &Arc<Outline> {
-        self.outline.get_or_init(|| match Language::of(&self.path) {
+    fn outline_by(&self, parse: impl FnOnce(LanguageId) -> Outline) -> &Arc<Outline> {
+        self.outline.get_or_init(|| match self.language {
             Some(language) => recent_outline(language, self.hash, || parse(language)),
             None => Arc::default(),
         })
@@ -82,8 +85,8 @@ impl File {
 }
 
 /// A text that is planned, judged and told of is parsed once, though each makes a file of it.
-fn recent_outline(language: Language, hash: blake3::Hash, parse: impl FnOnce() -> Outline) -> Arc<Outline> {
-    static RECENT: Mutex<VecDeque<(Language, blake3::Hash, Arc<Outline>)>> = Mutex::new(VecDeque::new());
+fn recent_outline(language: LanguageId, hash: blake3::Hash, parse: impl FnOnce() -> Outline) -> Arc<Outline> {
+    static RECENT: Mutex<VecDeque<(LanguageId, blake3::Hash, Arc<Outline>)>> = Mutex::new(VecDeque::new());
     let recent = || sound::lock(&RECENT);
     if let Some((.., outline)) = recent().iter().find(|it| (it.0, it.1) == (language, hash)) {
         return outline.clone();
@@ -99,10 +102,25 @@ fn recent_outline(language: Language, hash: blake3::Hash, parse: impl FnOnce() -
 /// with a `CACHEDIR.TAG`), in the order of their names.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
+    languages: Languages,
     files: BTreeMap<Arc<str>, Arc<File>>,
 }
 
 impl Files {
+    /// None yet, in a workspace of these languages.
+    pub fn new(languages: Languages) -> Files {
+        Files { languages, files: BTreeMap::new() }
+    }
+
+    /// A text as a file of this workspace; it is not among these yet.
+    pub fn file(&self, path: &str, text: impl Into<Arc<str>>) -> File {
+        File::new(self.languages.of(path), path, text)
+    }
+
+    pub fn languages(&self) -> &Languages {
+        &self.languages
+    }
+
     pub fn get(&self, path: &str) -> Option<&Arc<File>> {
         self.files.get(path)
     }
@@ -119,8 +137,8 @@ impl Files {
         self.files.values()
     }
 
-    pub fn of(&self, language: Language) -> impl Iterator<Item = &Arc<File>> {
-        self.files.values().filter(move |file| Language::of(&file.path) == Some(language))
+    pub fn of(&self, language: LanguageId) -> impl Iterator<Item = &Arc<File>> {
+        self.files.values().filter(move |file| file.language == Some(language))
     }
 
     /// The files in and below a directory (`""` is the root).

@@ -4,11 +4,13 @@
 //! change stops with [`Stop::Stale`], and whoever asked takes a fresh view; an engine that is down or still
 //! loading answers as far as it can and says in the answer's coverage what is lacking.
 
+pub mod engine;
 pub mod files;
 pub mod go;
 pub mod memory;
 pub mod process_group;
 pub mod rank;
+pub mod registry;
 pub mod retries;
 pub mod rust;
 pub mod search_path;
@@ -18,7 +20,7 @@ pub mod view;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::model::{Alteration, Error, Language, Missing, MissingCode, Outline, Span, State};
+use crate::model::{Error, LanguageId, Missing, MissingCode, State};
 
 /// Why a question was not answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +58,7 @@ pub struct Progress {
 #[derive(Debug, Clone, PartialEq)]
 pub struct EngineStatus {
     pub name: String,
-    pub language: Language,
+    pub language: LanguageId,
     pub version: Option<String>,
     pub state: State,
     pub progress: Option<Progress>,
@@ -95,41 +97,8 @@ pub struct Tidied {
     pub note: Option<String>,
 }
 
-/// What a declaration would be after such a change: what takes the place of which part of the text. `None` where the
-/// change makes no sense for it.
-pub fn alter(language: Language, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
-    match language {
-        Language::Rust => rust::syntax::alter(text, item, name, change),
-        Language::Go => go::syntax::alter(text, item, name, change),
-    }
-}
-
-/// Whether a text is nested so deeply that it would overflow the stack of whoever analyses it.
-pub fn is_too_deep(language: Language, text: &str) -> bool {
-    match language {
-        Language::Rust => rust::syntax::nesting::too_deep(text).is_some(),
-        Language::Go => go::syntax::too_deep(text).is_some(),
-    }
-}
-
-/// What an answer lacks by such a file.
+/// What an answer lacks by a file that is nested so deeply.
 pub fn too_deep(file: &str) -> Missing {
     let detail = format!("{file} is nested too deeply to be analysed: it is taken for plain text");
     Missing::new(MissingCode::Unsupported, file, detail)
-}
-
-/// What the text of one file says by itself.
-pub fn outline(language: Language, text: &str) -> Outline {
-    match language {
-        Language::Rust => rust::syntax::outline(text),
-        Language::Go => go::syntax::outline(text),
-    }
-}
-
-/// The same, where the outline of an earlier state of the text is known.
-pub fn outline_after(language: Language, old: &Outline, old_text: &str, text: &str) -> Outline {
-    match language {
-        Language::Rust => rust::syntax::outline_after(old, old_text, text),
-        Language::Go => go::syntax::outline(text),
-    }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::{Deadlines, Result, Stop, go, rank, rust};
 use crate::fault;
 use crate::model::{
-    Answer, Calls, Code, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package, Renaming,
+    Answer, Calls, Code, Description, Diagnostic, Error, LanguageId, Missing, MissingCode, Overview, Package, Renaming,
     Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
@@ -16,10 +16,10 @@ pub enum View {
 }
 
 impl View {
-    pub fn language(&self) -> Language {
+    pub fn language(&self) -> LanguageId {
         match self {
-            View::Rust(_) => Language::Rust,
-            View::Go(_) => Language::Go,
+            View::Rust(_) => rust::LANGUAGE,
+            View::Go(_) => go::LANGUAGE,
         }
     }
 

@@ -1,9 +1,10 @@
 //! What every change answers with.
 
 use crate::lang::Stop;
-use crate::lang::go::concerns_go;
+use crate::lang::go::{self, concerns_go};
+pub use crate::model::FindingKind;
 use crate::model::{
-    Affected, Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Impact, Judgement, Landed, Language, Missing,
+    Affected, Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Impact, Judgement, Landed, Missing,
     MissingCode, Result, Severity,
 };
 use crate::text::diff::unified;
@@ -36,17 +37,6 @@ pub struct ChangedFile {
     pub note: Option<String>,
     /// It is the content of an overlay; the disk has what it had.
     pub overlay: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FindingKind {
-    UnknownImport,
-    UnknownSymbol,
-    UnusedImport,
-    Syntax,
-    WrongArguments,
-    /// A file of Rust that no `mod` line names.
-    Undeclared,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,7 +128,7 @@ where
             let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
             let meta = workspace.meta(None, snapshot.revision, Coverage::default());
             return Ok(Reply {
-                value: report(&plan, None, Notes::new(), false, Judgement::nothing(), &Hashes::new()),
+                value: report(workspace, &plan, None, Notes::new(), false, Judgement::nothing(), &Hashes::new()),
                 meta,
             });
         }
@@ -189,12 +179,12 @@ async fn judge_go(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> std
     if !edits.iter().any(|it| concerns_go(&it.file)) {
         return Ok(Judgement::nothing());
     }
-    let needs = asked.needs(Some(Language::Go), true);
+    let needs = asked.needs(Some(go::LANGUAGE), true);
     let snapshot = workspace.snapshot(needs).await?;
     let (Some(go), Some(view)) = (workspace.go(), snapshot.go) else {
         return Ok(Judgement::unanswered(Missing::new(
             MissingCode::EngineDown,
-            Language::Go.name(),
+            go::LANGUAGE.name,
             "the first code of Go starts its engine: what the change breaks could not be asked",
         )));
     };
@@ -203,7 +193,7 @@ async fn judge_go(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> std
 
 fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<Report>> {
     let Outcome { applied, change, to_overlays, notes, rejected, revision, mut judgement, hashes } = outcome;
-    let language = plan.edits.iter().find_map(|it| Language::of(&it.file));
+    let language = plan.edits.iter().find_map(|it| workspace.language_of(&it.file));
     let coverage = std::mem::take(&mut judgement.coverage);
     let meta = workspace.meta(language, revision, coverage);
     if rejected {
@@ -217,7 +207,7 @@ fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<
             Error::new(Code::WouldBreak, detail).with_help(Help { impact: Some(judgement.impact), ..Help::default() });
         return Err(error.in_workspace(meta));
     }
-    let mut report = report(plan, change, notes, applied, judgement, &hashes);
+    let mut report = report(workspace, plan, change, notes, applied, judgement, &hashes);
     report.files.iter_mut().for_each(|it| it.overlay = to_overlays);
     Ok(Reply { value: report, meta })
 }
@@ -238,6 +228,7 @@ fn first_places(broken: &[Broken]) -> String {
 }
 
 fn report(
+    workspace: &Workspace,
     plan: &Plan,
     change: Option<String>,
     notes: Notes,
@@ -260,7 +251,7 @@ fn report(
             note: note_of(&edit.file, notes.iter().chain(&plan.notes)),
         })
         .collect();
-    let validation = plan.edits.iter().flat_map(|edit| validate::of(edit, &judgement.new)).collect();
+    let validation = plan.edits.iter().flat_map(|edit| validate::of(workspace, edit, &judgement.new)).collect();
     Report {
         change,
         applied,

@@ -9,7 +9,7 @@ use crate::lang::files::Files;
 use crate::lang::view::View;
 use crate::lang::{self, Deadlines, Stop};
 use crate::model::{
-    Answer, Code, Coverage, Error, Language, Meta, Missing, MissingCode, Result, Symbol, SymbolQuery, Window,
+    Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, Symbol, SymbolQuery, Window,
 };
 use crate::workspace::{Needs, Workspace};
 
@@ -96,7 +96,7 @@ impl Fit for Listing<Symbol> {
 }
 
 impl Ask {
-    pub(super) fn needs(&self, language: Option<Language>, index: bool) -> Needs {
+    pub(super) fn needs(&self, language: Option<LanguageId>, index: bool) -> Needs {
         let default = if index { WAIT_FOR_INDEX } else { Duration::ZERO };
         let deadline = self.begun + self.wait.unwrap_or(default);
         Needs { language, index, min_revision: self.min_revision, deadline }
@@ -222,25 +222,8 @@ pub(super) fn check_query(query: &SymbolQuery) -> Result<()> {
     Ok(())
 }
 
-/// The language that a name's form tells.
-fn language_by_name(name: &str) -> Option<Language> {
-    // `fn@krate::f`, `a.go#2@import/path.init`: what stands before tells things apart, and is no path. What stands
-    // behind `syn@1.0.109` is a version.
-    let (is_versioned, path) = match name.split_once('@') {
-        Some((_, rest)) => (rest.starts_with(|it: char| it.is_ascii_digit()), rest),
-        None => (false, name),
-    };
-    if is_versioned || path.contains("::") || path.contains('<') || path.ends_with('!') {
-        Some(Language::Rust)
-    } else if path.contains('/') || path.contains('.') {
-        Some(Language::Go)
-    } else {
-        None
-    }
-}
-
 /// What an error does not know of: where not all is loaded, what is not found is perhaps there.
-fn coverage_of(workspace: &Workspace, language: Option<Language>, is_settled: bool, error: &Error) -> Coverage {
+fn coverage_of(workspace: &Workspace, language: Option<LanguageId>, is_settled: bool, error: &Error) -> Coverage {
     let mut coverage = Coverage::default();
     if error.code == Code::Timeout {
         coverage.lacks(Missing::new(MissingCode::Timeout, "engine", error.detail.as_str()));
@@ -255,7 +238,7 @@ fn coverage_of(workspace: &Workspace, language: Option<Language>, is_settled: bo
     };
     if !is_settled && !coverage.missing.iter().any(tells_why) {
         let detail = "not all of the workspace is loaded: ask again, or give a longer `wait_ms`";
-        coverage.lacks(Missing::new(MissingCode::Indexing, language.name(), detail));
+        coverage.lacks(Missing::new(MissingCode::Indexing, language.name, detail));
     }
     coverage
 }
@@ -283,18 +266,23 @@ pub(super) fn join_misses(first: &mut Option<Error>, other: Error) {
     first.help.suggestions.extend(other.help.suggestions);
 }
 
-/// Which engines a symbol's name may be for, the likelier first.
-pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<Language> {
-    let open = workspace.status().languages;
-    let by_file = query.file.as_deref().and_then(Language::of);
-    let told = by_file
-        .or_else(|| language_by_name(&query.symbol))
-        .or_else(|| query.package.as_deref().and_then(language_by_name));
-    match told {
-        Some(language) => vec![language],
-        None if open.is_empty() => vec![Language::Rust],
-        None => open,
+/// Which languages a symbol's name may be of: those that its file or its form tells, or else all that there is code of.
+pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<LanguageId> {
+    let all = workspace.languages();
+    if let Some(language) = query.file.as_deref().and_then(|it| all.of(it)) {
+        return vec![language];
     }
+    let open = workspace.status().languages;
+    for name in [Some(query.symbol.as_str()), query.package.as_deref()].into_iter().flatten() {
+        let fitting: Vec<LanguageId> = all.iter().filter(|it| it.syntax.is_path(name)).collect();
+        if fitting.iter().any(|it| open.contains(it)) {
+            return fitting.into_iter().filter(|it| open.contains(it)).collect();
+        }
+        if !fitting.is_empty() {
+            return fitting;
+        }
+    }
+    if open.is_empty() { all.iter().take(1).collect() } else { open }
 }
 
 /// Puts a question about a symbol to each language that its name may belong to, and takes the one that knows it.
@@ -326,7 +314,7 @@ where
 {
     check_query(query)?;
     let mut first_miss: Option<Error> = None;
-    let mut found: Vec<Reply<T>> = Vec::new();
+    let mut found: Vec<(LanguageId, Reply<T>)> = Vec::new();
     let query = &located(workspace, query)?;
     if workspace.status().languages.is_empty() {
         // Engines start once the workspace's files were read.
@@ -336,7 +324,7 @@ where
     let mut next = 0;
     while let Some(&language) = languages.get(next) {
         next += 1;
-        let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name(), ask.cursor, ask.limit));
+        let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name, ask.cursor, ask.limit));
         let answer = self::ask(workspace, ask.needs(Some(language), true), memo, |asked| {
             let question = asked.view.map(|view| question(view, query.clone(), asked.deadlines));
             async move {
@@ -344,7 +332,7 @@ where
                     Some(question) => question.await,
                     None => {
                         let detail =
-                            format!("the workspace has no {} code, so there is no symbol of it", language.name());
+                            format!("the workspace has no {} code, so there is no symbol of it", language.name);
                         Err(Error::new(Code::UnknownSymbol, detail).into())
                     }
                 }
@@ -352,7 +340,7 @@ where
         })
         .await;
         match answer {
-            Ok(reply) => found.push(reply),
+            Ok(reply) => found.push((language, reply)),
             Err(error) if is_miss(&error) => join_misses(&mut first_miss, error),
             Err(error) => return Err(error),
         }
@@ -365,10 +353,11 @@ where
     match (found.len(), first_miss) {
         (0, Some(miss)) => Err(miss),
         (0, None) => Err(Error::new(Code::UnknownSymbol, format!("there is no symbol `{}`", query.symbol))),
-        (1, _) => Ok(found.remove(0)),
+        (1, _) => Ok(found.remove(0).1),
         _ => {
-            let detail =
-                format!("`{}` names something in Rust and in Go: give its full path, or `package`", query.symbol);
+            let titles: Vec<String> = found.iter().map(|it| format!("in {}", it.0.title)).collect();
+            let titles = titles.join(" and ");
+            let detail = format!("`{}` names something {titles}: give its full path, or `package`", query.symbol);
             Err(Error::new(Code::AmbiguousSymbol, detail))
         }
     }
@@ -382,9 +371,9 @@ pub(super) fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<Symb
 }
 
 /// An answer by the text alone, where the index is not there yet.
-pub(super) fn not_indexed(language: Language) -> Missing {
+pub(super) fn not_indexed(language: LanguageId) -> Missing {
     let detail = "the index is being built: this is what the text alone says; ask again, or give `wait_ms`";
-    Missing::new(MissingCode::Indexing, language.name(), detail)
+    Missing::new(MissingCode::Indexing, language.name, detail)
 }
 
 #[cfg(test)]
@@ -392,21 +381,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_its_language_by_its_form() {
-        for (name, language) in [
-            ("krate::f", Some(Language::Rust)),
-            ("syn@1.0.109", Some(Language::Rust)),
-            ("syn@1.0.109::Item", Some(Language::Rust)),
-            ("<T as Trait>", Some(Language::Rust)),
-            ("vec!", Some(Language::Rust)),
-            ("import/path.Type", Some(Language::Go)),
-            ("a.go#2@import/path.init", Some(Language::Go)),
-            ("Type.f", Some(Language::Go)),
-            ("f", None),
-            ("fn@f", None),
-        ] {
-            assert_eq!(language_by_name(name), language, "{name}");
-        }
+    fn what_is_no_name_in_any_language_is_refused() {
         assert!(check_name("symbol", "a\u{7}b").is_err() && check_name("symbol", &"x".repeat(9000)).is_err());
     }
 }

@@ -6,7 +6,7 @@ use super::open::text_of;
 use super::symbols::Tree;
 use super::usages::{PAGE, UsageList, spend_on};
 use crate::model::{
-    Answer, Code, Description, Error, Example, Language, Package, Result, Symbol, SymbolQuery, UsageCount, UsagePage,
+    Answer, Code, Description, Error, Example, LanguageId, Package, Result, Symbol, SymbolQuery, UsageCount, UsagePage,
     Window,
 };
 use crate::workspace::Workspace;
@@ -153,7 +153,7 @@ impl Fit for DescribedPackage {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileText {
     pub file: String,
-    pub language: Option<Language>,
+    pub language: Option<LanguageId>,
     pub content: String,
     pub hash: String,
     /// It is the content of an overlay.
@@ -265,7 +265,7 @@ async fn describe_file(workspace: &Workspace, file: &str, asked: &Ask) -> Result
             let part = Part::after(from, file.text.split_inclusive('\n').count());
             Ok(Answer::whole(Described::File(FileText {
                 file: name.clone(),
-                language: Language::of(&name),
+                language: file.language,
                 content: if from == 0 { file.text.to_string() } else { part.lines(&file.text) },
                 part,
                 hash: file.hash.to_hex().to_string(),

@@ -2,7 +2,7 @@
 
 use super::ask::{Ask, Reply, ask, not_indexed};
 use super::open::text_of;
-use crate::model::{Answer, Diagnostic, Language, Meta, Missing, MissingCode, Result, Severity};
+use crate::model::{Answer, Diagnostic, Meta, Missing, MissingCode, Result, Severity};
 use crate::workspace::Workspace;
 
 const MOST: usize = 1000;
@@ -37,7 +37,7 @@ pub async fn diagnostics(
         text_of(&first.files, file)?;
     }
     let languages = match &file {
-        Some(file) => Language::of(file).into_iter().collect(),
+        Some(file) => workspace.language_of(file).into_iter().collect(),
         None => workspace.status().languages,
     };
     let mut found = Vec::new();

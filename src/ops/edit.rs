@@ -188,10 +188,10 @@ fn whole_file(workspace: &Workspace, files: &Files, file: &str, create: bool, co
     let old = match files.get(&name) {
         Some(file) => Some(file.clone()),
         // What stands there but is no text must not be overwritten as if it were not there.
-        None => workspace.read_if_there(&name)?.map(|text| Arc::new(File::new(name.as_str(), text))),
+        None => workspace.read_if_there(&name)?.map(|text| Arc::new(workspace.file(&name, text))),
     };
     let Some(old) = old else {
-        let file = Arc::new(File::new(name.as_str(), ""));
+        let file = Arc::new(workspace.file(&name, ""));
         let patch = Patch { range: Span::default(), text: content.to_owned() };
         return Ok(Placed { created: true, ..Placed::of(file, patch, Strategy::Whole) });
     };

@@ -3,8 +3,7 @@
 use super::apply_change::{Mode, OnBreak, Plan, carry_out};
 use super::ask::{Ask, Reply};
 use super::edit::symbol::find_symbol;
-use crate::lang::alter;
-use crate::model::{Alteration, Code, Error, FileEdit, Impact, Language, Result, SymbolQuery};
+use crate::model::{Alteration, Code, Error, FileEdit, Impact, Result, SymbolQuery};
 use crate::workspace::{Cause, Workspace};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +20,8 @@ pub async fn impact(workspace: &Workspace, request: &ImpactRequest, asked: &Ask)
 
 async fn plan(workspace: &Workspace, request: &ImpactRequest, asked: &Ask) -> Result<Plan> {
     let (symbol, file) = find_symbol(workspace, &request.query, asked).await?;
-    let altered = Language::of(&file.path)
-        .and_then(|language| alter(language, &file.text, symbol.place.span(), symbol.name_at.span(), request.change));
+    let (item, name) = (symbol.place.span(), symbol.name_at.span());
+    let altered = file.language.and_then(|it| it.syntax.alter(&file.text, item, name, request.change));
     let Some((span, new)) = altered else {
         let detail = match request.change {
             Alteration::Visibility => format!("`{}` is seen from nowhere outside already", symbol.path),

@@ -7,13 +7,13 @@ use super::ask::{Ask, Listing, Reply, ask, not_indexed};
 use super::fit::{Budget, Fit, Part, left_out, next_cursor, positions, text_cost};
 use super::symbols::Tree;
 use crate::lang::files::File;
-use crate::model::{Answer, Code, Downstream, Error, Import, Language, Overview, Result, Upstream};
+use crate::model::{Answer, Code, Downstream, Error, Import, LanguageId, Overview, Result, Upstream};
 use crate::workspace::Workspace;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Opened {
     pub file: String,
-    pub language: Option<Language>,
+    pub language: Option<LanguageId>,
     pub package: Option<String>,
     pub lines: usize,
     pub hash: String,
@@ -92,7 +92,7 @@ const COUNTING: Duration = Duration::from_secs(1);
 pub async fn open(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Reply<Opened>> {
     let from = positions(asked.cursor.as_deref())?;
     let name = workspace.locate(file)?;
-    let language = Language::of(&name);
+    let language = workspace.language_of(&name);
     // Without a wait only a warm index is worth asking: the text alone answers at once.
     let is_warm = || workspace.status().engines.iter().all(|it| Some(it.language) != language || it.warm);
     let index = asked.wait.is_some_and(|it| !it.is_zero());
@@ -120,7 +120,7 @@ pub async fn open(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Repl
     .await
 }
 
-fn opened(file: &Arc<File>, language: Option<Language>, overview: Overview, from: [usize; 5]) -> Opened {
+fn opened(file: &Arc<File>, language: Option<LanguageId>, overview: Overview, from: [usize; 5]) -> Opened {
     let outline = file.outline();
     let (skeleton, skeleton_lines) = match language {
         Some(_) => (outline.skeleton.clone(), outline.skeleton_lines.clone()),

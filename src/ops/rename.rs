@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::apply_change::{Mode, OnBreak, Plan, Report, carry_out};
 use super::ask::{Ask, Reply, ask_by_name};
 use crate::lang::files::File;
-use crate::model::{Candidate, Code, Error, FileEdit, Help, Landed, Language, Renaming, Result, Strategy, SymbolQuery};
+use crate::model::{Candidate, Code, Error, FileEdit, Help, Landed, Renaming, Result, Strategy, SymbolQuery};
 use crate::text::matching::{self, Patch};
 use crate::workspace::{Cause, Workspace};
 
@@ -22,7 +22,7 @@ pub struct RenameRequest {
 }
 
 pub async fn rename(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Result<Reply<Report>> {
-    check_name(&request.new_name)?;
+    check_name(workspace, &request.new_name)?;
     let mode = Mode::new(Cause::Rename, request.dry_run, request.on_break);
     let answer = carry_out(workspace, asked, mode, || plan(workspace, request, asked)).await;
     answer.map_err(|mut error| {
@@ -36,10 +36,8 @@ pub async fn rename(workspace: &Workspace, request: &RenameRequest, asked: &Ask)
     })
 }
 
-fn check_name(name: &str) -> Result<()> {
-    let plain = name.strip_prefix("r#").unwrap_or(name);
-    let starts = plain.starts_with(|it: char| it == '_' || it.is_alphabetic());
-    if starts && plain.chars().all(|it| it == '_' || it.is_alphanumeric()) {
+fn check_name(workspace: &Workspace, name: &str) -> Result<()> {
+    if workspace.languages().iter().any(|it| it.syntax.is_identifier(name)) {
         return Ok(());
     }
     let detail = format!("`{name}` is no name: give an identifier, not a path");
@@ -87,7 +85,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Re
         }
         let (new, spans) = matching::apply_all(&file.text, &patches)?;
         let name = moves.remove(rewrite.file.as_str()).unwrap_or(&rewrite.file);
-        let after = File::new(name, new);
+        let after = workspace.file(name, new);
         for span in spans {
             let place = after.lines().place(name, span);
             landed.push(Landed { strategy: Strategy::Symbol, score: 100.0, place });
@@ -96,7 +94,7 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Re
     }
     for (from, to) in moves {
         let file = text(from)?;
-        push(&mut edits, &file, to, &File::new(to, file.text.clone()))?;
+        push(&mut edits, &file, to, &workspace.file(to, file.text.clone()))?;
     }
     for edit in edits.iter().filter(|it| it.old.is_none()) {
         if workspace.read_if_there(&edit.file)?.is_some() {
@@ -125,10 +123,7 @@ fn in_the_way(renaming: &Renaming) -> Error {
     let shown: Vec<String> =
         renaming.possible.iter().take(3).map(|it| format!("{}:{}", it.place.file, it.place.line)).collect();
     let more = if renaming.possible.len() > shown.len() { ", …" } else { "" };
-    let why = match Language::of(&renaming.symbol.place.file) {
-        Some(Language::Rust) => "in a macro's input, behind an inactive `cfg`, or of a type that is not known",
-        _ => "in what is not built here",
-    };
+    let why = renaming.symbol.language.unresolved;
     let detail = format!(
         "{} may name `{}` and cannot be renamed with it, for they stand {why}: {}{more}. Look at them, and rename \
          by `edit`",

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::ask::{Ask, Listing, Reply, ask, check_name, not_indexed};
 use super::fit::{Budget, Fit, Part, left_out, next_cursor, positions, symbol_cost};
 use super::open::text_of;
-use crate::model::{Answer, Code, Error, Language, Result, Symbol, SymbolAt};
+use crate::model::{Answer, Code, Error, Result, Symbol, SymbolAt};
 use crate::workspace::Workspace;
 
 const PAGE: usize = 50;
@@ -28,7 +28,7 @@ pub async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<R
     let mut meta = workspace.meta(None, first.revision, Default::default());
     let mut found: Vec<(Symbol, f64)> = Vec::new();
     for language in workspace.status().languages {
-        let memo = Some(format!("search {} {query}", language.name()));
+        let memo = Some(format!("search {} {query}", language.name));
         let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
             match it.view {
                 Some(view) => view.search(query.trim().to_owned(), MOST).await,
@@ -124,7 +124,7 @@ impl Fit for Tree {
 pub async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Reply<Tree>> {
     let [from] = positions(asked.cursor.as_deref())?;
     let name = workspace.locate(file)?;
-    let language = Language::of(&name);
+    let language = workspace.language_of(&name);
     let needs = asked.needs(language, asked.wait.is_some_and(|it| !it.is_zero()));
     let reply = ask(workspace, needs, None, |it| {
         let name = name.clone();
@@ -145,8 +145,11 @@ pub async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Resul
 
 pub async fn symbol_at(workspace: &Workspace, file: &str, at: Position, asked: &Ask) -> Result<Reply<SymbolAt>> {
     let name = workspace.locate(file)?;
-    let Some(language) = Language::of(&name) else {
-        let detail = format!("`{name}` is of no language that is analysed: only `.rs` and `.go` files have symbols");
+    let Some(language) = workspace.language_of(&name) else {
+        let extensions: Vec<String> =
+            workspace.languages().iter().flat_map(|it| it.extensions).map(|it| format!("`.{it}`")).collect();
+        let only = extensions.join(" and ");
+        let detail = format!("`{name}` is of no language that is analysed: only {only} files have symbols");
         return Err(Error::new(Code::InvalidRequest, detail));
     };
     ask(workspace, asked.needs(Some(language), true), Some(format!("at {name} {at:?}")), |it| {

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use super::apply_change::Plan;
 use super::ask::{Ask, deadlines};
 use crate::lang::files::{File, Files};
-use crate::lang::go::Wanted;
+use crate::lang::go::{self, Wanted};
+use crate::lang::rust;
 use crate::lang::rust::format::{self, Form};
 use crate::lang::{Stop, Tidied};
-use crate::model::{FileEdit, Landed, Language, Span};
+use crate::model::{FileEdit, Landed, LanguageId, Span};
 use crate::text::diff::OffsetMap;
 use crate::workspace::Workspace;
 
@@ -30,32 +31,32 @@ pub struct Tidy {
 pub(super) async fn tidy(workspace: &Workspace, asked: &Ask, plan: &mut Plan, tidy: Tidy) -> Result<(), Stop> {
     let of = |plan: &Plan, language| {
         let written = plan.edits.iter().filter(|it| it.new.is_some());
-        written.into_iter().any(|it| Language::of(&it.file) == Some(language))
+        written.into_iter().any(|it| workspace.language_of(&it.file) == Some(language))
     };
     if tidy == Tidy::default() {
         return Ok(());
     }
-    if of(plan, Language::Go) {
+    if of(plan, go::LANGUAGE) {
         let wanted = Wanted { imports: tidy.fix_imports, format: tidy.format };
-        take(plan, tidy_go(workspace, asked, &plan.edits, wanted).await?);
+        take(workspace, plan, tidy_go(workspace, asked, &plan.edits, wanted).await?);
     }
-    if of(plan, Language::Rust) {
+    if of(plan, rust::LANGUAGE) {
         if tidy.fix_imports {
-            take(plan, imports_of_rust(workspace, asked, &plan.edits).await?);
+            take(workspace, plan, imports_of_rust(workspace, asked, &plan.edits).await?);
         }
         if tidy.format {
             let files = workspace.snapshot(asked.needs(None, false)).await?.files;
-            take(plan, format_rust(workspace, &files, &plan.edits).await);
+            take(workspace, plan, format_rust(workspace, &files, &plan.edits).await);
         }
     }
-    let others = plan.edits.iter().filter(|it| it.new.is_some() && Language::of(&it.file).is_none());
+    let others = plan.edits.iter().filter(|it| it.new.is_some() && workspace.language_of(&it.file).is_none());
     let none = "only Rust and Go are formatted, and have their imports put right";
     plan.notes.extend(others.map(|it| (it.file.clone(), none.to_owned())));
     Ok(())
 }
 
 /// The texts with their notes instead of those that were planned; where each edit landed moves along.
-fn take(plan: &mut Plan, tidied: Vec<Tidied>) {
+fn take(workspace: &Workspace, plan: &mut Plan, tidied: Vec<Tidied>) {
     for it in tidied {
         let Tidied { file, text, note } = it;
         plan.notes.extend(note.map(|note| (file.clone(), note)));
@@ -66,7 +67,7 @@ fn take(plan: &mut Plan, tidied: Vec<Tidied>) {
             continue;
         }
         let map = OffsetMap::new(&planned, &text);
-        let after = File::new(file.as_str(), text.clone());
+        let after = workspace.file(&file, text.clone());
         for landed in plan.landed.iter_mut().filter(|it| it.place.file == file) {
             moved(landed, &map, &after);
         }
@@ -93,36 +94,36 @@ fn in_form_of(before: &str, text: &str) -> Arc<str> {
     text.into()
 }
 
-fn noted(edits: &[FileEdit], language: Language, note: &str) -> Vec<Tidied> {
-    let written = edits.iter().filter(|it| Language::of(&it.file) == Some(language));
+fn noted(edits: &[FileEdit], language: LanguageId, note: &str) -> Vec<Tidied> {
+    let written = edits.iter().filter(|it| language.takes(&it.file));
     let note =
         |it: &FileEdit| Some(Tidied { file: it.file.clone(), text: it.new.clone()?, note: Some(note.to_owned()) });
     written.filter_map(note).collect()
 }
 
 async fn tidy_go(workspace: &Workspace, asked: &Ask, edits: &[FileEdit], wanted: Wanted) -> Result<Vec<Tidied>, Stop> {
-    let needs = asked.needs(Some(Language::Go), true);
+    let needs = asked.needs(Some(go::LANGUAGE), true);
     let snapshot = workspace.snapshot(needs).await?;
     let (Some(go), Some(view)) = (workspace.go(), snapshot.go) else {
-        return Ok(noted(edits, Language::Go, "there is no gopls to ask: neither imports nor layout were touched"));
+        return Ok(noted(edits, go::LANGUAGE, "there is no gopls to ask: neither imports nor layout were touched"));
     };
     go.tidy(&view, edits, wanted, deadlines(needs)).await
 }
 
 async fn imports_of_rust(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> Result<Vec<Tidied>, Stop> {
     // Whoever holds the view keeps the writer from answering.
-    let needs = asked.needs(Some(Language::Rust), true);
+    let needs = asked.needs(Some(rust::LANGUAGE), true);
     let settled = workspace.snapshot(needs).await?.settled;
     if !settled {
         let why = "its imports were not touched: the Cargo workspace is being loaded; give a longer `wait_ms`";
-        return Ok(noted(edits, Language::Rust, why));
+        return Ok(noted(edits, rust::LANGUAGE, why));
     }
     Ok(workspace.fix_imports(edits.to_vec(), needs.deadline.max(Instant::now() + PATIENCE)).await?)
 }
 
 async fn format_rust(workspace: &Workspace, files: &Arc<Files>, edits: &[FileEdit]) -> Vec<Tidied> {
     let mut tidied = Vec::new();
-    for edit in edits.iter().filter(|it| Language::of(&it.file) == Some(Language::Rust)) {
+    for edit in edits.iter().filter(|it| rust::LANGUAGE.takes(&it.file)) {
         let Some(text) = edit.new.clone() else { continue };
         let (root, name, trusted) = (workspace.root().to_owned(), edit.file.clone(), workspace.is_trusted());
         let edition = format::edition(&edit.file, |name| Some(&*files.get(name)?.text));

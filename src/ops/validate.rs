@@ -7,7 +7,8 @@ use super::apply_change::{Finding, FindingKind, Plan};
 use super::ask::{Ask, ask, not_indexed};
 use crate::lang::files::File;
 use crate::lang::view::View;
-use crate::model::{Answer, Code, Diagnostic, FileEdit, Language, Symbol, SymbolQuery};
+use crate::lang::{go, rust};
+use crate::model::{Answer, Code, Diagnostic, FileEdit, LanguageId, Symbol, SymbolQuery};
 use crate::text::diff::OffsetMap;
 use crate::workspace::Workspace;
 
@@ -23,12 +24,12 @@ const FEW: usize = 4;
 const LEAST_LIKENESS: f64 = 0.5;
 
 /// What the diagnostics say that a change of one file brings.
-pub(super) fn of(edit: &FileEdit, new: &[Diagnostic]) -> Vec<Finding> {
-    let (Some(language), Some(text)) = (Language::of(&edit.file), &edit.new) else { return Vec::new() };
-    let file = File::new(edit.file.as_str(), text.clone());
+pub(super) fn of(workspace: &Workspace, edit: &FileEdit, new: &[Diagnostic]) -> Vec<Finding> {
+    let (Some(language), Some(text)) = (workspace.language_of(&edit.file), &edit.new) else { return Vec::new() };
+    let file = File::new(Some(language), edit.file.as_str(), text.clone());
     let mut findings = Vec::new();
     let errors = &file.outline().errors;
-    let old_errors = || edit.old.as_deref().map_or(0, |old| crate::lang::outline(language, old).errors.len());
+    let old_errors = || edit.old.as_deref().map_or(0, |old| language.syntax.outline(old).errors.len());
     if !errors.is_empty() && errors.len() > old_errors() {
         findings.extend(errors.iter().take(MOST_SYNTAX).map(|error| {
             let line = file.lines().line(error.span.start.min(text.len()));
@@ -44,7 +45,7 @@ pub(super) fn of(edit: &FileEdit, new: &[Diagnostic]) -> Vec<Finding> {
     }
     let back = OffsetMap::new(text, edit.old.as_deref().unwrap_or_default());
     for diagnostic in new.iter().filter(|it| it.place.file == edit.file) {
-        let Some(kind) = kind(diagnostic, &file) else { continue };
+        let Some(kind) = kind(language, diagnostic, &file) else { continue };
         // What is wrong with the rest is what the edit breaks; only an import may be useless for what was written.
         if kind != FindingKind::UnusedImport && back.is_untouched(diagnostic.place.span()) {
             continue;
@@ -61,19 +62,12 @@ pub(super) fn of(edit: &FileEdit, new: &[Diagnostic]) -> Vec<Finding> {
     findings
 }
 
-fn kind(diagnostic: &Diagnostic, file: &File) -> Option<FindingKind> {
+fn kind(language: LanguageId, diagnostic: &Diagnostic, file: &File) -> Option<FindingKind> {
     let in_import = || file.outline().imports.iter().any(|it| it.span.contains(diagnostic.place.start));
-    Some(match diagnostic.code.as_deref()? {
-        "E0432" | "BrokenImport" | "unresolved-import" | "unresolved-extern-crate" => FindingKind::UnknownImport,
-        "E0433" | "E0412" | "E0425" | "unresolved-ident" if in_import() => FindingKind::UnknownImport,
-        "E0433" | "E0412" | "E0425" | "E0405" | "E0599" | "E0609" | "unresolved-ident" | "unresolved-macro-call" => {
-            FindingKind::UnknownSymbol
-        }
-        "UndeclaredImportedName" | "UndeclaredName" | "MissingFieldOrMethod" => FindingKind::UnknownSymbol,
-        "UnusedImport" | "unused_imports" => FindingKind::UnusedImport,
-        "E0061" | "E0057" | "WrongArgCount" => FindingKind::WrongArguments,
-        _ => return None,
-    })
+    match language.syntax.finding(diagnostic.code.as_deref()?)? {
+        FindingKind::UnknownSymbol if in_import() => Some(FindingKind::UnknownImport),
+        kind => Some(kind),
+    }
 }
 
 /// The name that a diagnostic speaks of: the import as it is written, else the whole path around its place.
@@ -103,12 +97,12 @@ pub(super) async fn suggest(workspace: &Workspace, asked: &Ask, plan: &Plan, fin
     let until = Instant::now() + PATIENCE;
     let unknown = |it: &&mut Finding| matches!(it.kind, FindingKind::UnknownImport | FindingKind::UnknownSymbol);
     for finding in findings.iter_mut().filter(unknown).take(MOST_ASKED) {
-        let Some(language) = Language::of(&finding.file).filter(|_| Instant::now() < until) else { continue };
+        let Some(language) = workspace.language_of(&finding.file).filter(|_| Instant::now() < until) else { continue };
         let text = plan.edits.iter().find(|it| it.file == finding.file).and_then(|it| it.new.clone());
-        let file = File::new(finding.file.as_str(), text.unwrap_or_default());
+        let file = File::new(Some(language), finding.file.as_str(), text.unwrap_or_default());
         match language {
-            Language::Go => of_go(workspace, asked, &file, finding).await,
-            Language::Rust => of_rust(workspace, asked, finding).await,
+            it if it == go::LANGUAGE => of_go(workspace, asked, &file, finding).await,
+            _ => of_rust(workspace, asked, finding).await,
         }
     }
 }
@@ -119,11 +113,11 @@ async fn of_rust(workspace: &Workspace, asked: &Ask, finding: &mut Finding) {
         return;
     }
     let query = SymbolQuery { symbol: path.to_owned(), package: None, file: None };
-    let needs = asked.needs(Some(Language::Rust), true);
+    let needs = asked.needs(Some(rust::LANGUAGE), true);
     let found = ask(workspace, needs, None, |it| {
         let query = query.clone();
         async move {
-            let Some(view) = it.view else { return Ok(Answer::lacking(Vec::new(), not_indexed(Language::Rust))) };
+            let Some(view) = it.view else { return Ok(Answer::lacking(Vec::new(), not_indexed(rust::LANGUAGE))) };
             match view.resolve(query).await {
                 // It is there by another path than was written.
                 Ok(symbol) => Ok(Answer::whole(vec![symbol.path])),
@@ -149,7 +143,7 @@ async fn of_go(workspace: &Workspace, asked: &Ask, file: &File, finding: &mut Fi
             Some((file.outline().imports.iter().find(is_it)?.path.clone(), local.to_owned(), name.to_owned()))
         }),
     };
-    let needs = asked.needs(Some(Language::Go), true);
+    let needs = asked.needs(Some(go::LANGUAGE), true);
     let package = match &import {
         Some((path, ..)) => path.clone(),
         None if finding.kind == FindingKind::UnknownImport => finding.text.clone(),
@@ -159,7 +153,7 @@ async fn of_go(workspace: &Workspace, asked: &Ask, file: &File, finding: &mut Fi
         let package = package.clone();
         async move {
             let Some(View::Go(view)) = it.view else {
-                return Ok(Answer::lacking((Vec::new(), Vec::new()), not_indexed(Language::Go)));
+                return Ok(Answer::lacking((Vec::new(), Vec::new()), not_indexed(go::LANGUAGE)));
             };
             match view.package(&package) {
                 Ok(found) => Ok(Answer::whole((exported(&found.value.symbols), Vec::new()))),

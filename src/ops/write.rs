@@ -8,7 +8,6 @@ use super::apply_change::{Finding, FindingKind, Mode, OnBreak, Plan, Report, car
 use super::ask::{Ask, Reply};
 use super::edit::check_hash;
 use super::tidy::Tidy;
-use crate::lang::files::File;
 use crate::model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};
 use crate::workspace::{Cause, Workspace};
 
@@ -47,7 +46,7 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Res
     let old = match snapshot.files.get(&name) {
         Some(file) => Some(file.clone()),
         // What stands there but is no text must not be overwritten as if it were not there.
-        None => workspace.read_if_there(&name)?.map(|text| Arc::new(File::new(name.as_str(), text))),
+        None => workspace.read_if_there(&name)?.map(|text| Arc::new(workspace.file(&name, text))),
     };
     match (&old, &request.expected_hash) {
         (Some(file), expected) => check_hash(file, expected.as_deref())?,
@@ -70,7 +69,7 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Res
         }
     };
     let mod_line = old.is_none().then(|| declare::mod_line(&snapshot.files, &name)).flatten();
-    let after = File::new(name.as_str(), text);
+    let after = workspace.file(&name, text);
     let place = after.lines().place(&name, Span::new(from, after.text.len()));
     let edit = FileEdit { file: name, old: old.map(|it| it.text.clone()), new: Some(after.text.clone()) };
     let mut edits = vec![edit];

@@ -3,7 +3,7 @@
 use super::code::{fenced, numbered};
 use super::lists::{grouped, more, possible, symbol_rows, symbol_rows_of};
 use super::{counted, line, lines, names};
-use crate::model::{Downstream, Language, Upstream};
+use crate::model::{Downstream, Upstream};
 use crate::ops::describe::{Described, DescribedPackage, DescribedSymbol, FileText};
 use crate::ops::open::Opened;
 
@@ -61,7 +61,6 @@ pub fn described(described: &Described) -> String {
 fn symbol(described: &DescribedSymbol) -> String {
     let DescribedSymbol { symbol, source, docs, line: first_line, examples, usages, implementations, .. } = described;
     let version = described.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
-    let language = Language::of(&symbol.place.file);
     let mut text = String::new();
     line(&mut text, format_args!("# {} `{}`\n", symbol.kind.name(), symbol.path));
     let origin = if symbol.external { " (external)" } else { "" };
@@ -76,8 +75,8 @@ fn symbol(described: &DescribedSymbol) -> String {
         line(&mut text, format_args!("In `{}`, line {}\n", container.signature, container.place.line));
     }
     match source {
-        Some(source) => text += &numbered(language, source, *first_line..),
-        None => text += &fenced(language.map(Language::name).unwrap_or_default(), &symbol.signature),
+        Some(source) => text += &numbered(Some(symbol.language), source, *first_line..),
+        None => text += &fenced(symbol.language.name, &symbol.signature),
     }
     // Where the source is shown, it shows the docs.
     if let (None, Some(docs)) = (source, docs) {
@@ -87,7 +86,7 @@ fn symbol(described: &DescribedSymbol) -> String {
         text += "\n## Examples\n";
         for example in &examples.items {
             line(&mut text, format_args!("\n{} ({}:{})\n", example.title, example.file, example.line));
-            text += &fenced(Language::of(&example.file).map(Language::name).unwrap_or_default(), &example.code);
+            text += &fenced(symbol.language.name, &example.code);
         }
     }
     line(&mut text, format_args!("\n## Usages: {} in {}\n", usages.total, counted(usages.files, "file")));

@@ -2,7 +2,7 @@
 
 use super::code::fenced;
 use super::{counted, line, lines};
-use crate::model::{Calls, Language, Symbol, SymbolAt, SymbolKind, Usage};
+use crate::model::{Calls, Symbol, SymbolAt, SymbolKind, Usage};
 use crate::ops::Listing;
 use crate::ops::diagnostics::DiagnosticList;
 use crate::ops::symbols::Tree;
@@ -174,7 +174,7 @@ pub fn symbol_at(found: &SymbolAt) -> String {
     };
     line(&mut text, format_args!("# {}:{}:{}: {what}\n", at.file, at.line, at.column));
     if let Some(symbol) = symbol {
-        text += &fenced(Language::of(&symbol.place.file).map(Language::name).unwrap_or_default(), &symbol.signature);
+        text += &fenced(symbol.language.name, &symbol.signature);
     }
     if let Some(ty) = ty {
         line(&mut text, format_args!("\nType: `{}`", inline(ty)));

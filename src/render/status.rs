@@ -10,7 +10,7 @@ pub fn workspaces(statuses: &[WorkspaceStatus]) -> String {
     let mut text = String::new();
     for status in statuses {
         let trust = if status.trusted { "trusted" } else { "not trusted" };
-        let languages: Vec<&str> = status.languages.iter().map(|it| it.name()).collect();
+        let languages: Vec<&str> = status.languages.iter().map(|it| it.name).collect();
         line(&mut text, format_args!("## {} ({})\n", status.id, status.root.display()));
         line(
             &mut text,

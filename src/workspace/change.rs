@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::lang::files::{File, Files};
+use crate::lang::files::Files;
 use crate::model::{FileEdit, Judgement, Revision};
 
 /// Who changed something.
@@ -99,8 +99,8 @@ pub fn with_edits(files: &Arc<Files>, edits: &[FileEdit]) -> Arc<Files> {
             Some(text) => {
                 // An edit of an overlay stays in it.
                 let overlay = files.get(&edit.file).is_some_and(|it| it.overlay);
-                let new = if overlay { File::overlaid } else { File::new };
-                after.insert(Arc::new(new(edit.file.as_str(), text.clone())));
+                let file = files.file(&edit.file, text.clone());
+                after.insert(Arc::new(if overlay { file.as_overlay() } else { file }));
             }
             None => drop(after.remove(&edit.file)),
         }

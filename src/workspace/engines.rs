@@ -17,7 +17,7 @@ use crate::lang::rust::engine::{Adopted, Rust, RustConfig, Step};
 use crate::lang::rust::load::Limits;
 use crate::lang::rust::second::Made;
 use crate::lang::{Ended, EngineStatus, go, panic_message, rust};
-use crate::model::{FileEdit, Language, Missing, MissingCode, State};
+use crate::model::{FileEdit, LanguageId, Missing, MissingCode, State};
 
 /// What the threads of the Rust engine tell the writer.
 pub(super) enum RustNews {
@@ -41,11 +41,8 @@ pub(super) struct Lives {
 
 impl Lives {
     /// Notes that the engine panicked.
-    fn fell(&mut self, language: Language, panic: &(dyn std::any::Any + Send)) {
-        let name = match language {
-            Language::Rust => rust::ENGINE,
-            Language::Go => go::ENGINE,
-        };
+    fn fell(&mut self, language: LanguageId, panic: &(dyn std::any::Any + Send)) {
+        let name = if language == rust::LANGUAGE { rust::ENGINE } else { go::ENGINE };
         let pause = self.retries.failed();
         tracing::error!(engine = name, panic = panic_message(panic), ?pause, "an engine panicked and is made anew");
         let detail = format!("{name} met a fault, which is in the log, and is being made anew: ask again");
@@ -59,7 +56,7 @@ impl Lives {
             memory_bytes: None,
             restarts: self.number,
             warm: false,
-            missing: vec![Missing::new(MissingCode::EngineRestarting, language.name(), detail)],
+            missing: vec![Missing::new(MissingCode::EngineRestarting, language.name, detail)],
         };
         self.down = Some(channel::channel(status).1);
     }
@@ -82,10 +79,10 @@ impl Lives {
 impl Writer {
     /// Engines start when the first file of their language is there, and again where one panicked.
     pub(super) fn start_engines(&mut self) {
-        if self.rust.is_none() && self.rust_lives.retries.is_due() && has(&self.files, Language::Rust, "Cargo.toml") {
+        if self.rust.is_none() && self.rust_lives.retries.is_due() && has(&self.files, rust::LANGUAGE, "Cargo.toml") {
             self.start_rust();
         }
-        if self.go.is_none() && self.go_lives.retries.is_due() && has(&self.files, Language::Go, "go.mod") {
+        if self.go.is_none() && self.go_lives.retries.is_due() && has(&self.files, go::LANGUAGE, "go.mod") {
             let config = GoConfig {
                 root: self.root.clone(),
                 trusted: self.trusted,
@@ -134,7 +131,7 @@ impl Writer {
             }
             Err(panic) => {
                 self.rust_lives.number += 1;
-                self.rust_lives.fell(Language::Rust, &*panic);
+                self.rust_lives.fell(rust::LANGUAGE, &*panic);
             }
         }
     }
@@ -164,7 +161,7 @@ impl Writer {
             Err(panic) => {
                 self.rust = Some(engine);
                 self.discard_rust();
-                self.rust_lives.fell(Language::Rust, &*panic);
+                self.rust_lives.fell(rust::LANGUAGE, &*panic);
                 self.publish();
                 None
             }
@@ -254,7 +251,7 @@ impl Writer {
             }
             Err(panic) => {
                 self.go_lives.number += 1;
-                self.go_lives.fell(Language::Go, &*panic);
+                self.go_lives.fell(go::LANGUAGE, &*panic);
                 self.runtime.spawn(async move { go.shutdown().await });
             }
         }
@@ -274,7 +271,7 @@ impl Writer {
     }
 }
 
-fn has(files: &Files, language: Language, manifest: &str) -> bool {
+fn has(files: &Files, language: LanguageId, manifest: &str) -> bool {
     let is_manifest = |it: &Arc<File>| *it.path == *manifest || it.path.ends_with(&format!("/{manifest}"));
     files.of(language).next().is_some() || files.iter().any(is_manifest)
 }

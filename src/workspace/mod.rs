@@ -25,9 +25,11 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch as channel};
 
-use crate::lang::files::Files;
+use crate::lang::files::{File, Files};
 use crate::lang::{EngineStatus, Progress, Tidied, go, rust};
-use crate::model::{Code, Coverage, Error, FileEdit, Language, Meta, Missing, MissingCode, Result, Revision, State};
+use crate::model::{
+    Code, Coverage, Error, FileEdit, LanguageId, Languages, Meta, Missing, MissingCode, Result, Revision, State,
+};
 
 use answer_cache::AnswerCache;
 use busy::Busy;
@@ -56,6 +58,7 @@ pub struct Workspace {
 struct Inner {
     id: String,
     root: PathBuf,
+    languages: Languages,
     inbox: Inbox,
     disk: Arc<Disk>,
     journal: Journal,
@@ -96,7 +99,7 @@ struct Published {
 /// What an answer needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Needs {
-    pub language: Option<Language>,
+    pub language: Option<LanguageId>,
     /// The index of that language, not only its text.
     pub index: bool,
     pub min_revision: Option<u64>,
@@ -123,7 +126,7 @@ pub struct Snapshot {
 pub struct WorkspaceStatus {
     pub id: String,
     pub root: PathBuf,
-    pub languages: Vec<Language>,
+    pub languages: Vec<LanguageId>,
     pub state: State,
     pub revision: Revision,
     pub progress: Option<Progress>,
@@ -140,6 +143,20 @@ impl Workspace {
 
     pub fn root(&self) -> &Path {
         &self.inner.root
+    }
+
+    /// Those that are analysed here.
+    pub fn languages(&self) -> &Languages {
+        &self.inner.languages
+    }
+
+    pub fn language_of(&self, file: &str) -> Option<LanguageId> {
+        self.inner.languages.of(file)
+    }
+
+    /// A text as a file of this workspace.
+    pub fn file(&self, path: &str, text: impl Into<Arc<str>>) -> File {
+        File::new(self.language_of(path), path, text)
     }
 
     pub fn is_trusted(&self) -> bool {
@@ -177,7 +194,7 @@ impl Workspace {
     }
 
     /// The state of the workspace as an answer about this language sees it.
-    pub fn meta(&self, language: Option<Language>, revision: Revision, coverage: Coverage) -> Meta {
+    pub fn meta(&self, language: Option<LanguageId>, revision: Revision, coverage: Coverage) -> Meta {
         let status = self.status();
         let engines: Vec<EngineStatus> =
             status.engines.into_iter().filter(|it| language.is_none_or(|language| it.language == language)).collect();
@@ -255,8 +272,8 @@ impl Workspace {
             drop(snapshot);
             let more = async {
                 match (needs.language, reached) {
-                    (Some(Language::Go), true) => self.go_ready().await,
-                    (Some(Language::Rust), true) => {
+                    (Some(it), true) if it == go::LANGUAGE => self.go_ready().await,
+                    (Some(it), true) if it == rust::LANGUAGE => {
                         let _ = published.wait_for(|it| it.rust_settled).await;
                     }
                     _ => {

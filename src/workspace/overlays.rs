@@ -113,7 +113,7 @@ impl Writer {
         };
         let old = self.files.get(&file).cloned();
         Arc::make_mut(&mut self.overlays).insert(file.clone(), overlay.clone());
-        self.show(&file, Some(Arc::new(File::overlaid(file.as_str(), text))));
+        self.show(&file, Some(Arc::new(self.files.file(&file, text).as_overlay())));
         let old_hash = old.map(|it| it.hash.to_hex().to_string());
         Ok(Shown { overlay, old_hash, revision: self.revision })
     }
@@ -161,7 +161,8 @@ impl Writer {
         let overlays = self.overlays.clone();
         for overlay in overlays.values() {
             if self.files.get(&overlay.file).is_none_or(|it| !it.overlay || it.hash != overlay.hash) {
-                self.show(&overlay.file, Some(Arc::new(File::overlaid(overlay.file.as_str(), overlay.text.clone()))));
+                let shown = self.files.file(&overlay.file, overlay.text.clone()).as_overlay();
+                self.show(&overlay.file, Some(Arc::new(shown)));
             }
         }
         let is_gone = |it: &&Arc<File>| it.overlay && !overlays.contains_key(&*it.path);
@@ -177,7 +178,7 @@ impl Writer {
             self.unread.insert(path);
             None
         });
-        self.show(file, now.map(|text| Arc::new(File::new(file, text))));
+        self.show(file, now.map(|text| Arc::new(self.files.file(file, text))));
     }
 
     fn show(&mut self, file: &str, now: Option<Arc<File>>) {

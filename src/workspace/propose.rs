@@ -11,8 +11,9 @@ use super::repair::mend;
 use super::writer::{Writer, texts};
 use crate::fault;
 use crate::lang::Tidied;
-use crate::lang::rust::judge::{is_unjudged, unjudged};
-use crate::model::{Code, Error, FileEdit, Help, Judgement, Language, Missing, MissingCode, Result};
+use crate::lang::engine::{is_unjudged, unjudged};
+use crate::lang::rust::LANGUAGE;
+use crate::model::{Code, Error, FileEdit, Help, Judgement, Missing, MissingCode, Result};
 
 /// How long the journal may take to record a change.
 const RECORD: Duration = Duration::from_secs(10);
@@ -34,13 +35,13 @@ impl Writer {
         let mut judgement = change.judged.clone();
         let is_broken = |it: &Judgement| !it.impact.broken.is_empty();
         let mut rejected = reject_if_broken && is_broken(&judgement);
-        let touches_rust = edits.iter().any(|it| Language::of(&it.file) == Some(Language::Rust));
+        let touches_rust = edits.iter().any(|it| LANGUAGE.takes(&it.file));
         let has_rust = self.rust.is_some() || self.rust_lives.lack().is_some();
         if touches_rust && has_rust {
             let keep = |own: &Judgement| !(rejected || reject_if_broken && (is_broken(own) || is_unjudged(own)));
             let keep: Option<&dyn Fn(&Judgement) -> bool> = if dry_run { None } else { Some(&keep) };
             let before = self.files.clone();
-            let own = self.with_rust(|it| it.judge(&before, &after, edits, keep)).unwrap_or_else(unjudged);
+            let own = self.with_rust(|it| it.judge(&before, &after, edits, keep)).unwrap_or_else(|| unjudged(LANGUAGE));
             if reject_if_broken && !dry_run && is_unjudged(&own) {
                 let detail = "nothing was changed: what it would break could not be told; ask again, or send it with \
                               `on_break: \"report\"`";
@@ -54,7 +55,7 @@ impl Writer {
             join(&mut judgement, own);
         } else if touches_rust {
             let detail = "the first code of Rust starts its engine: what the change breaks could not be asked";
-            let missing = Missing::new(MissingCode::EngineDown, Language::Rust.name(), detail);
+            let missing = Missing::new(MissingCode::EngineDown, LANGUAGE.name, detail);
             join(&mut judgement, Judgement::unanswered(missing));
         }
         let mut outcome = Outcome {

@@ -31,11 +31,11 @@ use crate::beneath::Tree;
 use crate::config::{Config, Settings};
 use crate::fault;
 use crate::lang::Tidied;
-use crate::lang::files::{File, Files};
+use crate::lang::files::Files;
 use crate::lang::go::{Go, local_modules};
-use crate::lang::rust;
 use crate::lang::rust::engine::Rust;
-use crate::model::{Code, Error, FileEdit, Language, Missing, MissingCode, Result, Revision};
+use crate::lang::{go, registry, rust};
+use crate::model::{Code, Error, FileEdit, LanguageId, Languages, Missing, MissingCode, Result, Revision};
 
 /// Requests that may wait for the writer at once.
 const INBOX: usize = 1024;
@@ -50,7 +50,7 @@ const NEWS_WAIT: Duration = Duration::from_millis(500);
 /// Everything that can happen to a workspace.
 pub(super) enum Event {
     Snapshot {
-        language: Option<Language>,
+        language: Option<LanguageId>,
         reply: oneshot::Sender<Result<Snapshot>>,
     },
     Change {
@@ -114,6 +114,7 @@ pub(super) struct Writer {
     pub(super) lock_file: LockFile,
     pub(super) tokens: ulid::Generator,
     pub(super) watcher: Option<Watcher>,
+    pub(super) languages: Languages,
     pub(super) files: Arc<Files>,
     pub(super) overlays: Arc<Overlays>,
     /// What could not be read when it was to be.
@@ -166,6 +167,7 @@ pub(super) fn start(
         Error::new(code, format!("{}: {error}", root.display()))
     })?;
     let disk = Arc::new(disk);
+    let languages = registry::languages();
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
     let first = Published {
         revision: Revision(0),
@@ -192,7 +194,8 @@ pub(super) fn start(
         lock_file: LockFile::new(&config.state_dir, &root),
         tokens: ulid::Generator::new(),
         watcher: None,
-        files: Arc::default(),
+        files: Arc::new(Files::new(languages.clone())),
+        languages: languages.clone(),
         overlays: Arc::default(),
         unread: BTreeSet::new(),
         compares_all: false,
@@ -225,6 +228,7 @@ pub(super) fn start(
         inner: Arc::new(Inner {
             id,
             root,
+            languages,
             inbox: Inbox(sender),
             disk,
             journal,
@@ -245,11 +249,11 @@ impl Writer {
         }
         match self.watch() {
             Ok(found) => {
-                let mut files = Files::default();
+                let mut files = Files::new(self.languages.clone());
                 let mut trees = OpenTrees::default();
                 for path in found {
                     match self.read_with(&mut trees, &path) {
-                        Ok(Some(text)) => drop(files.insert(Arc::new(File::new(self.name_of(&path), text)))),
+                        Ok(Some(text)) => drop(files.insert(Arc::new(files.file(&self.name_of(&path), text)))),
                         Ok(None) => {}
                         Err(_) => drop(self.unread.insert(path)),
                     }
@@ -398,19 +402,19 @@ impl Writer {
         ControlFlow::Continue(())
     }
 
-    fn snapshot(&mut self, language: Option<Language>) -> Snapshot {
+    fn snapshot(&mut self, language: Option<LanguageId>) -> Snapshot {
         self.revive_engines();
-        let rust = self.rust.as_ref().filter(|_| language == Some(Language::Rust));
-        let go = self.go.as_ref().filter(|_| language == Some(Language::Go));
+        let rust = self.rust.as_ref().filter(|_| language == Some(rust::LANGUAGE));
+        let go = self.go.as_ref().filter(|_| language == Some(go::LANGUAGE));
         let lacks = match language {
-            Some(Language::Rust) => self.rust_lives.lack(),
-            Some(Language::Go) => self.go_lives.lack(),
-            None => None,
+            Some(it) if it == rust::LANGUAGE => self.rust_lives.lack(),
+            Some(it) if it == go::LANGUAGE => self.go_lives.lack(),
+            _ => None,
         };
         let settled = match language {
-            Some(Language::Rust) => rust.is_none_or(|it| it.is_settled()),
-            Some(Language::Go) => go.is_none_or(Go::is_settled),
-            None => true,
+            Some(it) if it == rust::LANGUAGE => rust.is_none_or(|it| it.is_settled()),
+            Some(it) if it == go::LANGUAGE => go.is_none_or(Go::is_settled),
+            _ => true,
         };
         Snapshot {
             revision: self.revision,

@@ -1,8 +1,13 @@
 //! The closed sets of words in replies and requests, each the wire's form of an enumeration of `model` or `ops`.
 //! The conversions are exhaustive: a word added below does not compile until it is added here.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::lang::registry;
 
 use crate::model;
 use crate::ops::{apply_change, edit, write};
@@ -69,8 +74,6 @@ words! {
     /// How much of a workspace is known at the moment.
     State for model::State { Starting, Syntax, Indexing, Ready, Degraded }
 
-    Language for model::Language { Rust, Go }
-
     /// Where an example comes from.
     ExampleOrigin for model::ExampleOrigin { Doctest, Example, Test, Testdata, Use }
 
@@ -104,4 +107,28 @@ words! {
 
     /// `append` makes the file where it is missing, `create` refuses where it exists.
     WriteMode for write::WriteMode { Append, Overwrite, Create }
+}
+
+/// A language by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Language(&'static str);
+
+impl From<model::LanguageId> for Language {
+    fn from(language: model::LanguageId) -> Language {
+        Language(language.name)
+    }
+}
+
+impl PartialSchema for Language {
+    fn schema() -> RefOr<Schema> {
+        let names: Vec<&str> = registry::languages().iter().map(|it| it.name).collect();
+        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).into()
+    }
+}
+
+impl ToSchema for Language {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("Language")
+    }
 }

@@ -23,8 +23,8 @@ use super::modules::base_name;
 use super::wire::{Root, is_hidden};
 use super::{FileChange, FileChangeKind};
 use crate::lang::files::Files;
+use crate::lang::go::LANGUAGE;
 use crate::lsp::Message;
-use crate::model::Language;
 
 /// Files held open. Each costs the memory of its type-checked package.
 const OPEN_FILES: usize = 32;
@@ -109,7 +109,7 @@ impl Book {
 
     /// How much Go text there is.
     pub fn text_bytes(&self) -> u64 {
-        self.files.of(Language::Go).map(|file| file.text.len() as u64).sum()
+        self.files.of(LANGUAGE).map(|file| file.text.len() as u64).sum()
     }
 
     /// Whether these files are the current ones as far as Go goes.

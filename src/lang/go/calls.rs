@@ -18,9 +18,8 @@ use super::usages::{self, Effort};
 use super::wire;
 use crate::lang::Result;
 use crate::lang::files::File;
-use crate::model::{
-    Answer, CallSite, Calls, Coverage, Language, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage,
-};
+use crate::lang::go::LANGUAGE;
+use crate::model::{Answer, CallSite, Calls, Coverage, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage};
 
 /// By the place of the other end.
 type Found = BTreeMap<(String, usize), Calls>;
@@ -123,7 +122,7 @@ async fn of_initialiser(
 fn site(file: &File, span: Span) -> CallSite {
     let place = file.lines().place(&file.path, span);
     let text = file.lines().line_text(&file.text, place.line).to_owned();
-    CallSite { test: Language::of(&file.path) == Some(Language::Go) && is_test_file(&file.path), text, place }
+    CallSite { test: LANGUAGE.takes(&file.path) && is_test_file(&file.path), text, place }
 }
 
 fn note(found: &mut Found, symbol: Symbol, site: CallSite) {

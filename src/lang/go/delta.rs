@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::modules::parent;
 use super::syntax::package_clause;
 use crate::lang::files::{File, Files};
-use crate::model::{ChangeKind, FileEdit, Language, OutlineItem, Span, SymbolKind};
+use crate::lang::go::LANGUAGE;
+use crate::model::{ChangeKind, FileEdit, OutlineItem, Span, SymbolKind};
 
 /// One declaration that an edit adds, takes away or alters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +57,7 @@ type Key = (String, Vec<String>);
 
 pub fn of(before: &Files, after: &Files, edits: &[FileEdit]) -> Vec<Altered> {
     let edited = |files: &Files| -> Vec<Arc<File>> {
-        let go = edits.iter().filter(|edit| Language::of(&edit.file) == Some(Language::Go));
+        let go = edits.iter().filter(|edit| LANGUAGE.takes(&edit.file));
         go.filter_map(|edit| files.get(&edit.file).cloned()).collect()
     };
     let mut old = items(&edited(before));
@@ -195,7 +196,7 @@ mod tests {
     fn check(before: &str, after: &str, expected: &[(ChangeKind, &str)]) {
         let files = |text: &str| {
             let mut files = Files::default();
-            files.insert(Arc::new(File::new("a.go", format!("package a\n\n{text}"))));
+            files.insert(Arc::new(crate::lang::go::file("a.go", format!("package a\n\n{text}"))));
             files
         };
         let edit = FileEdit { file: "a.go".to_owned(), old: None, new: None };
@@ -222,7 +223,7 @@ mod tests {
 
     #[test]
     fn lines_that_stay_keep_their_places() {
-        let file = |text: &str| Arc::new(File::new("a.go", text));
+        let file = |text: &str| Arc::new(crate::lang::go::file("a.go", text));
         let shift = Shift::between(file("a\nb\nc\n"), file("a\nnew\nc\nd\n"));
         assert_eq!(shift.span(Span::new(4, 5)), Some(Span::new(6, 7)));
         assert_eq!(shift.span(Span::new(2, 3)), None);

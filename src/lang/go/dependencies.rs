@@ -154,7 +154,7 @@ mod tests {
 
     fn files_with_go_mod(text: &str) -> Files {
         let mut files = Files::default();
-        files.insert(std::sync::Arc::new(crate::lang::files::File::new("go.mod", text)));
+        files.insert(std::sync::Arc::new(crate::lang::go::file("go.mod", text)));
         files
     }
 
@@ -235,7 +235,7 @@ package q
         assert_eq!(found.source.directory(), Path::new("/cache/github.com/x/y@v1.0.0/z"));
 
         let mut joined = files.clone();
-        let work = crate::lang::files::File::new("go.work", "use .\nuse ./nested\n");
+        let work = crate::lang::go::file("go.work", "use .\nuse ./nested\n");
         joined.insert(std::sync::Arc::new(work));
         let found =
             dependency(&joined, Path::new("/module"), Path::new("/cache"), Some("a.go"), "github.com/BurntSushi/toml");

@@ -10,7 +10,8 @@ use super::syntax::{Unit, UnitKind, units};
 use super::testbed::{Fixture, deadline, deadlines};
 use super::usages::{self, Effort};
 use super::wire;
-use crate::model::{Language, Span, Symbol};
+use crate::lang::go::LANGUAGE;
+use crate::model::{Span, Symbol};
 use crate::text::testing::Dice;
 
 const SHOP: &str = "\
@@ -267,7 +268,7 @@ async fn the_index_holds_over_edits_by_chance() {
     let mut chance = Dice::new(std::env::var("SEMDEX_COMPARE_SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(7));
     let mut parts = Vec::new();
     for number in 0..count {
-        let files: Vec<_> = drift.fixture.files.of(Language::Go).cloned().collect();
+        let files: Vec<_> = drift.fixture.files.of(LANGUAGE).cloned().collect();
         let file = &files[chance.below(files.len())];
         let Some((what, text)) = edit(&file.text, &mut chance) else { continue };
         let before = file.text.clone();

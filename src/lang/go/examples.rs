@@ -3,14 +3,13 @@
 use super::modules::parent;
 use super::names::{inner_path, is_test_file};
 use crate::lang::files::{File, Files};
-use crate::model::{Example, ExampleOrigin, Language, OutlineItem, Symbol, SymbolKind};
+use crate::lang::go::LANGUAGE;
+use crate::model::{Example, ExampleOrigin, OutlineItem, Symbol, SymbolKind};
 
 /// The examples for a symbol of the workspace, from the tests beside it.
 pub fn examples(files: &Files, symbol: &Symbol) -> Vec<Example> {
     let directory = parent(&symbol.place.file);
-    let beside = files
-        .below(directory)
-        .filter(|it| parent(&it.path) == directory && Language::of(&it.path) == Some(Language::Go));
+    let beside = files.below(directory).filter(|it| parent(&it.path) == directory && LANGUAGE.takes(&it.path));
     let bits: Vec<&str> = match symbol.kind {
         SymbolKind::Package => Vec::new(),
         _ => inner_path(symbol).split('.').collect(),

@@ -106,7 +106,7 @@ fn read(source: &Source, import_path: &str, context: &BuildContext) -> io::Resul
         let path = directory.join(&name);
         let (Some(path), Ok(text)) = (path.to_str(), source.read(&name)) else { continue };
         if context.takes(path, &text) {
-            let file = Arc::new(File::new(path, text));
+            let file = Arc::new(crate::lang::go::file(path, text));
             if is_test_file(path) { tests.push(file) } else { files.push(file) }
         }
     }

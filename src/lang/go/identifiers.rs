@@ -6,8 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use super::syntax;
 use crate::lang::files::{File, Files};
+use crate::lang::go::LANGUAGE;
 use crate::lang::sound;
-use crate::model::{Language, Role, Span};
+use crate::model::{Role, Span};
 
 /// One place where a name stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +59,7 @@ impl Identifiers {
     /// Forgets contents that no file has any more, when there are many.
     pub fn prune(&self, current: &Files) {
         let mut files = sound::lock(&self.files);
-        let go = || current.of(Language::Go);
+        let go = || current.of(LANGUAGE);
         if files.len() > 2 * go().count() + 64 {
             let current: HashSet<blake3::Hash> = go().map(|file| file.hash).collect();
             files.retain(|hash, _| current.contains(hash));
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn names_are_found_with_what_they_do() {
-        let file = File::new("a.go", "package a\n\nfunc größe(a int) int { return größe(a) } // größe\n");
+        let file = crate::lang::go::file("a.go", "package a\n\nfunc größe(a int) int { return größe(a) } // größe\n");
         let identifiers = Identifiers::default();
         let found = identifiers.named(&file, "größe");
         let told: Vec<(Role, bool)> = found.iter().map(|it| (it.role, it.declares)).collect();

@@ -22,7 +22,8 @@ use super::session::{Failure, Session};
 use super::wire::{self, PullDiagnostics};
 use crate::lang::Deadlines;
 use crate::lang::files::{File, Files};
-use crate::model::{Language, Place};
+use crate::lang::go::LANGUAGE;
+use crate::model::Place;
 
 /// Questions that are with gopls at the same time: it computes on all cores by itself.
 pub const AT_ONCE: usize = 8;
@@ -54,7 +55,7 @@ impl<'a> Inquiry<'a> {
     /// Opening makes the answers for the file's package quick, but only files of the workspace are opened: one
     /// outside would be taken for a workspace of its own.
     pub(super) fn to_open<'f>(&self, file: &'f str) -> Vec<&'f str> {
-        let known = self.files.get(file).is_some() && Language::of(file) == Some(Language::Go);
+        let known = self.files.get(file).is_some() && LANGUAGE.takes(file);
         if known { vec![file] } else { Vec::new() }
     }
 

@@ -16,11 +16,12 @@ use super::quick;
 use super::session::{SCOPE, Session};
 use super::silence::{self, State};
 use super::usages::{self, Effort};
-use crate::lang::files::{File, Files};
+use crate::lang::files::Files;
+use crate::lang::go::LANGUAGE;
 use crate::lang::{Deadlines, Result, Stop};
 use crate::model::{
-    Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Language, Missing, MissingCode,
-    Reaching, Severity, Span, Symbol, SymbolKind, Unchecked,
+    Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Missing, MissingCode, Reaching,
+    Severity, Span, Symbol, SymbolKind, Unchecked,
 };
 
 /// Files that are checked before and after; more are said to be unchecked.
@@ -80,7 +81,7 @@ pub async fn run(
     };
     unchecked(&session, &scene, &after, &edits, &mut judgement.impact);
     // No build takes them, so nobody has looked at them.
-    let of_go = edits.iter().filter(|it| Language::of(&it.file) == Some(Language::Go));
+    let of_go = edits.iter().filter(|it| LANGUAGE.takes(&it.file));
     for edit in of_go.filter(|it| !layout.is_active(&it.file) && !after.is_active(&it.file)) {
         judgement.coverage.lacks(proof::left_out(&edit.file));
     }
@@ -168,7 +169,7 @@ pub(super) async fn by_gopls(
 
 /// Whether a change of this file is judged here.
 pub fn concerns_go(file: &str) -> bool {
-    Language::of(file) == Some(Language::Go) || matches!(file.rsplit('/').next(), Some("go.mod" | "go.work"))
+    LANGUAGE.takes(file) || matches!(file.rsplit('/').next(), Some("go.mod" | "go.work"))
 }
 
 /// gopls cannot be told that a file on the disk is gone: it is told that nothing is in it.
@@ -255,7 +256,7 @@ impl Reach {
     fn files(&self, [before, after]: [&Layout; 2], edits: &[FileEdit], impact: &mut Impact) -> Vec<String> {
         let mut files = BTreeSet::new();
         for edit in edits {
-            if Language::of(&edit.file) == Some(Language::Go) {
+            if LANGUAGE.takes(&edit.file) {
                 files.insert(edit.file.clone());
                 files.extend(before.siblings(&edit.file).iter().cloned());
             } else {
@@ -293,7 +294,7 @@ impl Scene {
         for edit in edits {
             match &edit.new {
                 Some(text) => {
-                    after.insert(Arc::new(File::new(edit.file.as_str(), text.clone())));
+                    after.insert(Arc::new(crate::lang::go::file(edit.file.as_str(), text.clone())));
                 }
                 None => {
                     after.remove(&edit.file);
@@ -462,7 +463,7 @@ fn unchecked(session: &Session, scene: &Scene, layout: &Layout, edits: &[FileEdi
     let names: BTreeSet<&str> = outward.filter_map(|it| it.before.as_ref()).map(delta::Declared::name).collect();
     let hidden: Vec<&str> = scene
         .after
-        .of(Language::Go)
+        .of(LANGUAGE)
         .filter(|file| !layout.is_active(&file.path))
         .filter(|file| names.iter().any(|name| !session.identifiers.named(file, name).is_empty()))
         .map(|file| &*file.path)
@@ -471,7 +472,7 @@ fn unchecked(session: &Session, scene: &Scene, layout: &Layout, edits: &[FileEdi
         let detail = format!("left out by build constraints, but naming what changes: {}", hidden.join(", "));
         impact.unchecked.push(Unchecked { code: "cfg_off".to_owned(), detail });
     }
-    if edits.iter().any(|edit| Language::of(&edit.file) != Some(Language::Go)) {
+    if edits.iter().any(|edit| !LANGUAGE.takes(&edit.file)) {
         let detail = "what the change of go.mod or go.work means for the choice of versions was not resolved";
         impact.unchecked.push(Unchecked { code: "module_versions".to_owned(), detail: detail.to_owned() });
     }

@@ -13,8 +13,9 @@ use super::outside;
 use super::twins::Twins;
 use super::wire::is_hidden;
 use crate::lang::files::Files;
+use crate::lang::go::LANGUAGE;
 use crate::lang::sound;
-use crate::model::{Language, Symbol, SymbolKind};
+use crate::model::{Symbol, SymbolKind};
 
 pub struct Layout {
     pub files: Arc<Files>,
@@ -43,7 +44,7 @@ impl Layout {
     pub fn of(files: Arc<Files>, context: &BuildContext) -> Layout {
         let mut directories: BTreeMap<String, Directory> = BTreeMap::new();
         let mut active = HashSet::new();
-        for file in files.of(Language::Go) {
+        for file in files.of(LANGUAGE) {
             let directory = parent(&file.path);
             let entry = directories.entry(directory.to_owned()).or_insert_with(|| Directory {
                 module: module_of(&files, directory).map(|it| it.directory),

@@ -13,6 +13,7 @@ use super::session::Failure;
 use super::usages;
 use super::wire;
 use crate::lang::files::File;
+use crate::lang::go::LANGUAGE;
 use crate::model::{Answer, Coverage, Description, Span, Symbol, SymbolAt, SymbolKind};
 
 pub async fn symbol_at(inquiry: &Inquiry<'_>, file: &File, offset: usize) -> Answer<SymbolAt> {
@@ -77,6 +78,7 @@ fn local(inquiry: &Inquiry<'_>, location: &Location, declaration: &str) -> Optio
         _ => SymbolKind::Variable,
     };
     Some(Symbol {
+        language: LANGUAGE,
         path: format!("{around}.{name}"),
         kind,
         signature: declaration.to_owned(),

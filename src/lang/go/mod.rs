@@ -29,6 +29,7 @@ mod index;
 mod inquiry;
 mod install;
 mod judge;
+mod language;
 mod layout;
 mod links;
 pub mod local_modules;
@@ -68,6 +69,7 @@ mod wire;
 
 pub use self::book::matters as is_of_go;
 pub use self::judge::concerns_go;
+pub use self::language::{LANGUAGE, file};
 pub use self::tidy::Wanted;
 pub use self::view::View;
 

@@ -7,7 +7,7 @@ use super::constraints::BuildContext;
 use super::gomod::{Module, Work, parse_module, parse_work};
 use super::syntax::package_clause;
 use crate::lang::files::{File, Files};
-use crate::model::Language;
+use crate::lang::go::LANGUAGE;
 
 /// How a package came into the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,9 +85,8 @@ fn place_of(module: Option<&Module>, file: &File) -> (String, Standing) {
 /// Where the packages that bear this import path lie.
 pub fn directory_of(files: &Files, import_path: &str) -> Option<String> {
     let path = import_path.strip_suffix("_test").unwrap_or(import_path);
-    let has_go = |directory: &str| {
-        files.below(directory).any(|it| parent(&it.path) == directory && Language::of(&it.path) == Some(Language::Go))
-    };
+    let has_go =
+        |directory: &str| files.below(directory).any(|it| parent(&it.path) == directory && LANGUAGE.takes(&it.path));
     // The module whose path is the longest may lie nested in another, so each is tried.
     let mut modules = modules(files);
     modules.sort_by_key(|it| std::cmp::Reverse(it.path.len()));
@@ -108,7 +107,7 @@ pub fn directory_of(files: &Files, import_path: &str) -> Option<String> {
 pub fn packages(files: &Files) -> Vec<GoPackage> {
     let mut modules: HashMap<&str, Option<Module>> = HashMap::new();
     let mut packages: BTreeMap<(String, String), GoPackage> = BTreeMap::new();
-    for file in files.of(Language::Go) {
+    for file in files.of(LANGUAGE) {
         let directory = parent(&file.path);
         let module = modules.entry(directory).or_insert_with(|| module_of(files, directory));
         let (path, standing) = place_of(module.as_ref(), file);
@@ -176,7 +175,7 @@ fn standing_of(directory: &str) -> Standing {
 }
 
 fn is_package_file(file: &str) -> bool {
-    Language::of(file) == Some(Language::Go) && !base_name(file).starts_with(['_', '.'])
+    LANGUAGE.takes(file) && !base_name(file).starts_with(['_', '.'])
 }
 
 /// The path of a directory's package, or of its external test package for a file of that.

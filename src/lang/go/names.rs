@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::layout::Layout;
 use super::modules::{GoPackage, Standing, package_of};
 use crate::lang::files::{File, Files};
-use crate::model::{Language, OutlineItem, Symbol, SymbolKind};
+use crate::lang::go::LANGUAGE;
+use crate::model::{OutlineItem, Symbol, SymbolKind};
 
 /// A declaration in its file.
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +62,7 @@ impl GoPackage {
 /// The symbols of one file as a tree: methods beside their types in the order of the text, fields and the methods
 /// of interfaces below their types. Empty for a file that is not there.
 pub fn symbols(layout: &Layout, file: &str) -> Vec<Symbol> {
-    let Some(text) = layout.files.get(file).filter(|_| Language::of(file) == Some(Language::Go)) else {
+    let Some(text) = layout.files.get(file).filter(|_| LANGUAGE.takes(file)) else {
         return Vec::new();
     };
     let Some(package) = layout.package_of(file) else { return Vec::new() };
@@ -97,6 +98,7 @@ pub fn path_of(package: &str, item: &OutlineItem) -> String {
 pub fn symbol(file: &File, package: &str, item: &OutlineItem, external: bool) -> Symbol {
     let children = item.children.iter().map(|it| symbol(file, package, it, external)).collect();
     Symbol {
+        language: LANGUAGE,
         path: path_of(package, item),
         kind: item.kind,
         name: item.name.clone(),

@@ -17,7 +17,8 @@ use super::suggest;
 use super::syntax;
 use crate::beneath::read_file;
 use crate::lang::files::{File, Files};
-use crate::model::{Code, Description, Error, Language, Package, Place, Symbol, SymbolKind, SymbolQuery};
+use crate::lang::go::LANGUAGE;
+use crate::model::{Code, Description, Error, Package, Place, Symbol, SymbolKind, SymbolQuery};
 
 /// Of a `go.mod`.
 const MOST_BYTES: usize = 10 << 20;
@@ -87,7 +88,7 @@ pub fn suggesting_packages(files: &Files, package: &str, mut error: Error) -> Er
 fn imports_like(files: &Files, name: &str) -> Vec<String> {
     const MOST: usize = 3;
     let imports: BTreeSet<&str> =
-        files.of(Language::Go).flat_map(|it| &it.outline().imports).map(|it| it.path.as_str()).collect();
+        files.of(LANGUAGE).flat_map(|it| &it.outline().imports).map(|it| it.path.as_str()).collect();
     let likeness = |path: &str| suggest::likeness(import_name(path), name).max(suggest::likeness(path, name));
     let mut ranked: Vec<(f64, &str)> = imports.into_iter().map(|it| (likeness(it), it)).collect();
     ranked.retain(|it| it.0 >= suggest::LEAST_LIKENESS && it.0 < 1.0);
@@ -120,7 +121,7 @@ pub fn package(session: &Session, files: &Files, name: &str) -> Option<Package> 
 fn imports_called(files: &Files, name: &str) -> Vec<String> {
     let mut paths = vec![name.to_owned()];
     if !name.contains('/') {
-        let imports = files.of(Language::Go).flat_map(|file| &file.outline().imports);
+        let imports = files.of(LANGUAGE).flat_map(|file| &file.outline().imports);
         for import in imports.filter(|it| may_be_called(&it.path, name) || it.alias.as_deref() == Some(name)) {
             if !paths.contains(&import.path) {
                 paths.push(import.path.clone());
@@ -157,6 +158,7 @@ pub fn package_symbol(file: &File, import_path: &str, external: bool) -> Option<
     let clause = syntax::occurrences(&file.text, &name).into_iter().find(|it| is_clause(&file.text, it.span.start))?;
     let place = file.lines().place(&file.path, clause.span);
     Some(Symbol {
+        language: LANGUAGE,
         signature: format!("package {name}"),
         kind: SymbolKind::Package,
         package: import_path.to_owned(),

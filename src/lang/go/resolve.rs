@@ -256,7 +256,6 @@ fn settle(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::files::File;
     use crate::lang::go::fixture::files;
     use crate::lang::go::modules::Standing;
     use std::sync::Arc;
@@ -372,7 +371,7 @@ func New() {}
             "builtin" => ("builtin", "type error interface{ Error() string }\nfunc close() {}\n"),
             _ => return None,
         };
-        let file = File::new(format!("/{name}.go"), format!("package {name}\n{text}"));
+        let file = crate::lang::go::file(format!("/{name}.go"), format!("package {name}\n{text}"));
         let world = World::new(vec![GoPackage {
             import_path: import_path.to_owned(),
             name: name.to_owned(),

@@ -9,8 +9,9 @@ use super::layout::Layout;
 use super::lookup::World;
 use super::names::{inner_path, symbols};
 use super::resolve::resolve_in;
-use crate::lang::files::{File, Files};
-use crate::model::{Code, Language, Symbol, SymbolQuery};
+use crate::lang::files::Files;
+use crate::lang::go::LANGUAGE;
+use crate::model::{Code, Symbol, SymbolQuery};
 
 const TREE: &str = "
 //- go.work
@@ -240,7 +241,7 @@ impl Ground {
             all.push(symbol);
         }
         let mut all = Vec::new();
-        for file in self.files.of(Language::Go) {
+        for file in self.files.of(LANGUAGE) {
             symbols(&self.layout, &file.path).into_iter().for_each(|it| flatten(it, &mut all));
         }
         all
@@ -341,7 +342,7 @@ fn read_below(root: &Path, directory: &Path, files: &mut Files) {
             read_below(root, &path, files);
         } else if let Ok(text) = std::fs::read_to_string(&path) {
             let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
-            files.insert(Arc::new(File::new(&*name, text)));
+            files.insert(Arc::new(crate::lang::go::file(&*name, text)));
         }
     }
 }
@@ -355,7 +356,7 @@ fn every_path_of_a_real_module_comes_back() {
     for part in ["internal/cache", "internal/golang", "internal/protocol", "internal/test/marker", "internal/util"] {
         read_below(&module, &module.join(part), &mut files);
     }
-    files.insert(Arc::new(File::new("go.mod", std::fs::read_to_string(module.join("go.mod")).unwrap())));
+    files.insert(Arc::new(crate::lang::go::file("go.mod", std::fs::read_to_string(module.join("go.mod")).unwrap())));
     let (lost, count) = Ground::new(files).lost();
     assert_eq!(lost, [""; 0]);
     assert!(count > 5_000, "{count}");

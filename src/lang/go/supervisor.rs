@@ -25,9 +25,10 @@ use super::process::{Memory, Pipes, Process};
 use super::session::{Link, SCOPE, Session};
 use super::toolchain;
 use crate::fault;
+use crate::lang::go::LANGUAGE;
 use crate::lang::{EngineStatus, Progress, memory};
 use crate::lsp::{Client, Hooks};
-use crate::model::{Language, Missing, MissingCode, State};
+use crate::model::{Missing, MissingCode, State};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -45,7 +46,7 @@ const DIAGNOSTICS_DELAY: &str = "1s";
 pub fn first_status() -> EngineStatus {
     EngineStatus {
         name: super::ENGINE.to_owned(),
-        language: Language::Go,
+        language: LANGUAGE,
         version: None,
         state: State::Starting,
         progress: None,

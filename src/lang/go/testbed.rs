@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::layout::Layout;
 use super::{FileChange, FileChangeKind, Go, GoConfig, judge};
 use crate::lang::Deadlines;
-use crate::lang::files::{File, Files};
+use crate::lang::files::Files;
 use crate::model::{FileEdit, Judgement, State};
 
 /// Where gopls is installed once for all tests.
@@ -64,7 +64,7 @@ impl Fixture {
             let path = directory.path().join(&name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(&path, &text).unwrap();
-            files.insert(Arc::new(File::new(name, text)));
+            files.insert(Arc::new(crate::lang::go::file(name, text)));
         }
         let files = Arc::new(files);
         let config = GoConfig {
@@ -97,7 +97,7 @@ impl Fixture {
     /// What the watcher says of a file that was changed in place.
     pub fn report(&mut self, name: &str, text: &str) {
         let mut files = Files::clone(&self.files);
-        files.insert(Arc::new(File::new(name, text)));
+        files.insert(Arc::new(crate::lang::go::file(name, text)));
         self.files = Arc::new(files);
         let change = FileChange { path: name.to_owned(), kind: FileChangeKind::Changed };
         self.go.feed(self.files.clone(), &[change]);
@@ -111,7 +111,7 @@ impl Fixture {
             Some(text) => {
                 std::fs::create_dir_all(path.parent().unwrap()).unwrap();
                 std::fs::write(&path, text).unwrap();
-                match files.insert(Arc::new(File::new(name, text))) {
+                match files.insert(Arc::new(crate::lang::go::file(name, text))) {
                     Some(_) => FileChangeKind::Changed,
                     None => FileChangeKind::Created,
                 }

@@ -15,9 +15,10 @@ use super::layout::Layout;
 use super::rename::by_file;
 use super::session::{Failure, Session};
 use super::wire;
-use crate::lang::files::{File, Files};
+use crate::lang::files::Files;
+use crate::lang::go::LANGUAGE;
 use crate::lang::{Deadlines, Result, Stop, Tidied};
-use crate::model::{FileEdit, Language};
+use crate::model::FileEdit;
 use crate::text::matching::{self, Patch};
 
 /// What is wanted of the planned texts.
@@ -35,7 +36,7 @@ pub async fn run(
     wanted: Wanted,
     deadlines: Deadlines,
 ) -> Result<Vec<Tidied>> {
-    let is_written = |it: &&FileEdit| Language::of(&it.file) == Some(Language::Go) && it.new.is_some();
+    let is_written = |it: &&FileEdit| LANGUAGE.takes(&it.file) && it.new.is_some();
     let written: Vec<FileEdit> = edits.iter().filter(is_written).cloned().collect();
     if written.is_empty() {
         return Ok(Vec::new());
@@ -53,7 +54,7 @@ pub async fn run(
     let mut tidied = Vec::new();
     for edit in &edits {
         match &edit.new {
-            Some(text) => drop(after.insert(Arc::new(File::new(edit.file.as_str(), text.clone())))),
+            Some(text) => drop(after.insert(Arc::new(crate::lang::go::file(edit.file.as_str(), text.clone())))),
             None => drop(after.remove(&edit.file)),
         }
     }
@@ -70,7 +71,7 @@ pub async fn run(
             match asked(&inquiry, &edit.file, step).await {
                 Ok(Some(text)) => {
                     one.text = text.clone();
-                    after.insert(Arc::new(File::new(edit.file.as_str(), text.clone())));
+                    after.insert(Arc::new(crate::lang::go::file(edit.file.as_str(), text.clone())));
                     session.book().overlay([(edit.file.clone(), text)]);
                 }
                 Ok(None) => {}

@@ -13,8 +13,9 @@ use super::FileChangeKind;
 use super::modules::{base_name, modules};
 use super::syntax::{self, Unit, UnitKind};
 use crate::lang::files::{File, Files};
+use crate::lang::go::LANGUAGE;
 use crate::lang::sound;
-use crate::model::{Language, Span};
+use crate::model::Span;
 use crate::text::words::WordHash;
 
 pub enum Touch {
@@ -77,7 +78,7 @@ impl UnitStore {
     /// Forgets contents that no file has any more, when there are many.
     pub fn prune(&self, current: &Files) {
         let mut known = sound::lock(&self.known);
-        let go = || current.of(Language::Go);
+        let go = || current.of(LANGUAGE);
         if known.len() > 2 * go().count() + 64 {
             let current: HashSet<blake3::Hash> = go().map(|file| file.hash).collect();
             known.retain(|hash, _| current.contains(hash));
@@ -100,7 +101,7 @@ pub fn of(
         let (Some(old), Some(new)) = (before.get(&change.path), after.get(&change.path)) else {
             return Touch::Everything;
         };
-        let is_go = Language::of(&change.path) == Some(Language::Go);
+        let is_go = LANGUAGE.takes(&change.path);
         if old.hash == new.hash {
             continue;
         }
@@ -122,7 +123,7 @@ pub fn of(
         return Touch::Everything;
     }
     let mut all = Vec::new();
-    for file in after.of(Language::Go) {
+    for file in after.of(LANGUAGE) {
         match store.of(file) {
             Some(units) => all.push((file, units)),
             None => return Touch::Everything,
@@ -276,7 +277,7 @@ func other(int) {}
     fn touch(after: &str) -> Option<Touched> {
         let files = |text: &str| {
             let mut files = Files::default();
-            files.insert(Arc::new(File::new("a.go", text)));
+            files.insert(Arc::new(crate::lang::go::file("a.go", text)));
             files
         };
         let change = FileChange { path: "a.go".to_owned(), kind: FileChangeKind::Changed };

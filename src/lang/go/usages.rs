@@ -17,11 +17,11 @@ use super::session::{Failure, SCOPE};
 use super::syntax::package_clause;
 use super::wire;
 use crate::lang::files::File;
+use crate::lang::go::LANGUAGE;
 use crate::lang::rank::{self, UsageRank};
 use crate::lang::{Result, Stop};
 use crate::model::{
-    Answer, Coverage, Import, Language, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage, UsagePage, Usages,
-    Window,
+    Answer, Coverage, Import, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage, UsagePage, Usages, Window,
 };
 
 /// How much may be asked to settle the doubtful places of one symbol.
@@ -97,7 +97,7 @@ struct Standing<'a> {
 impl<'a> Standing<'a> {
     fn of(inquiry: &Inquiry<'a>, symbol: &'a Symbol) -> Option<Standing<'a>> {
         let origin = inquiry.files.get(&symbol.name_at.file).filter(|it| inquiry.layout.is_built(&it.path))?;
-        let all = inquiry.files.of(Language::Go).map(|it| (it, Bearing::of(symbol, origin, it)));
+        let all = inquiry.files.of(LANGUAGE).map(|it| (it, Bearing::of(symbol, origin, it)));
         let near = all.filter(|it| it.1 != Bearing::Never).map(|(file, bearing)| {
             let named = inquiry.session.identifiers.named(file, &symbol.name);
             (file, bearing, named)
@@ -189,7 +189,7 @@ async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<
     let asked = coverage.complete;
     let mut places = Places::default();
     let mut doubts = Vec::new();
-    for file in inquiry.files.of(Language::Go) {
+    for file in inquiry.files.of(LANGUAGE) {
         let spans = found.remove(&*file.path).unwrap_or_default();
         let bearing = Bearing::of(symbol, &origin, file);
         if spans.is_empty() && bearing == Bearing::Never {

@@ -10,10 +10,11 @@ use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
 use super::{calls, diagnostics, meaning, names, outside, overview, relations, rename, resolve, usages};
 use crate::lang::files::{File, Files};
+use crate::lang::go::LANGUAGE;
 use crate::lang::{Deadlines, Result, Stop, too_deep};
 use crate::model::{
-    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Language, Missing, MissingCode, Overview, Package,
-    Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Usages, Window,
+    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Missing, MissingCode, Overview, Package, Renaming,
+    Symbol, SymbolAt, SymbolQuery, UsagePage, Usages, Window,
 };
 
 #[derive(Clone)]
@@ -42,7 +43,7 @@ impl View {
     pub fn unread(&self, file: Option<&str>) -> Coverage {
         let mut coverage = Coverage::default();
         let asked = |it: &&Arc<File>| file.is_none_or(|file| *it.path == *file);
-        for file in self.files.of(Language::Go).filter(asked).filter(|it| it.is_too_deep()) {
+        for file in self.files.of(LANGUAGE).filter(asked).filter(|it| it.is_too_deep()) {
             coverage.lacks(too_deep(&file.path));
         }
         coverage
@@ -177,7 +178,7 @@ impl View {
     }
 
     fn file(&self, file: &str) -> Result<Arc<File>> {
-        let found = self.files.get(file).filter(|it| Language::of(&it.path) == Some(Language::Go));
+        let found = self.files.get(file).filter(|it| LANGUAGE.takes(&it.path));
         let unknown = || Error::new(Code::UnknownFile, format!("the workspace has no Go file {file}"));
         found.cloned().ok_or_else(|| unknown().into())
     }

@@ -135,7 +135,7 @@ pub fn load(files: &Files, file: &str) -> Option<Arc<File>> {
         return files.get(file).cloned();
     }
     let bytes = read_file(Path::new(file), MOST_BYTES).ok()?;
-    Some(Arc::new(File::new(file, String::from_utf8(bytes).ok()?)))
+    Some(Arc::new(crate::lang::go::file(file, String::from_utf8(bytes).ok()?)))
 }
 
 pub fn offset(file: &File, position: Position) -> usize {
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn positions_count_in_utf16() {
-        let file = File::new("a.go", "x\n// 😀é x\r\n");
+        let file = crate::lang::go::file("a.go", "x\n// 😀é x\r\n");
         let at = file.text.rfind('x').unwrap();
         let position = position(&file, at);
         assert_eq!((position.line, position.character), (1, 7));

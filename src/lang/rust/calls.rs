@@ -14,7 +14,8 @@ use super::named::Sense;
 use super::symbols::is_test_at;
 use super::view::Context;
 use crate::lang::files::File;
-use crate::model::{Answer, CallSite, Calls, Language, OutlineItem, Role, Span, Symbol, SymbolKind};
+use crate::lang::rust::LANGUAGE;
+use crate::model::{Answer, CallSite, Calls, OutlineItem, Role, Span, Symbol, SymbolKind};
 
 impl<'db> Context<'db> {
     /// The symbols whose code calls this one, or takes it as a value that may be called: other code before tests.
@@ -46,7 +47,7 @@ impl<'db> Context<'db> {
         let nothing = Answer { value: Vec::new(), coverage: coverage.clone() };
         let file = self.find_file(&symbol.place.file);
         let Some((id, file)) = file.and_then(|id| Some((id, self.file(id)?))) else { return nothing };
-        if matches!(definition, Definition::Module(_) | Definition::Crate(_)) || Language::of(&file.path).is_none() {
+        if matches!(definition, Definition::Module(_) | Definition::Crate(_)) || !LANGUAGE.takes(&file.path) {
             return nothing;
         }
         let mut callees: Vec<(Definition<'db>, Vec<Span>)> = Vec::new();

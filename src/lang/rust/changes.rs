@@ -12,7 +12,7 @@ use super::outside::{Outside, outside, reached_from};
 use super::touch::{Edited, Touched, touched};
 use super::view::View;
 use crate::lang::files::Files;
-use crate::model::Language;
+use crate::lang::rust::LANGUAGE;
 
 /// Of so many edited files it is kept what others see of them.
 const MOST_SEEN: usize = 64;
@@ -141,7 +141,7 @@ impl Rust {
         if !self.primed {
             return None;
         }
-        let is_rust = |it: &(Arc<str>, Option<Arc<str>>)| Language::of(&it.0) == Some(Language::Rust);
+        let is_rust = |it: &(Arc<str>, Option<Arc<str>>)| LANGUAGE.takes(&it.0);
         let mut found = Vec::new();
         for change in changes.iter().filter(|it| is_rust(it) || self.is_included(&it.0)) {
             found.push(*self.ids.get(&change.0).filter(|_| is_rust(change) && change.1.is_some())?);
@@ -172,7 +172,7 @@ impl Rust {
     fn is_included(&self, name: &str) -> bool {
         let db = self.host.raw_database();
         let name = name.rsplit('/').next().unwrap_or(name);
-        let rust = self.ids.iter().filter(|(other, _)| Language::of(other) == Some(Language::Rust));
+        let rust = self.ids.iter().filter(|(other, _)| LANGUAGE.takes(other));
         let texts = rust.map(|(_, id)| db.file_text(*id).text(db));
         texts.into_iter().any(|text| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some())
     }

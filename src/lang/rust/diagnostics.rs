@@ -7,15 +7,16 @@ use ra_ap_ide::{AssistResolveStrategy, DiagnosticCode, DiagnosticsConfig, Severi
 use super::doubt::LinesWithErrors;
 use super::view::{Context, View, span};
 use crate::lang::files::File;
+use crate::lang::rust::LANGUAGE;
 use crate::lang::{Result, Stop};
-use crate::model::{Answer, Diagnostic, Language, Severity};
+use crate::model::{Answer, Diagnostic, Severity};
 
 impl View {
     /// Of the named files, or of all where none is named.
     pub fn diagnostics(self, files: &[String]) -> Result<Answer<Vec<Diagnostic>>> {
         self.ask(|it| {
             let wanted: Vec<Arc<File>> = if files.is_empty() {
-                it.files.of(Language::Rust).cloned().collect()
+                it.files.of(LANGUAGE).cloned().collect()
             } else {
                 files.iter().filter_map(|name| it.files.get(name).cloned()).collect()
             };

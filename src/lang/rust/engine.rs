@@ -33,8 +33,9 @@ use super::verify::verify_beside;
 use super::view::View;
 use crate::fault;
 use crate::lang::files::Files;
+use crate::lang::rust::LANGUAGE;
 use crate::lang::{EngineStatus, Progress};
-use crate::model::{Language, Missing, State};
+use crate::model::{Missing, State};
 
 /// Larger files that are not Rust are not offered to `include_str!`.
 const MAX_INCLUDED_BYTES: usize = 256 * 1024;
@@ -140,7 +141,7 @@ impl Rust {
         let target_dir = absolute(&config.target_dir)?;
         let status = watch::Sender::new(EngineStatus {
             name: super::ENGINE.to_owned(),
-            language: Language::Rust,
+            language: LANGUAGE,
             version: Some(super::VERSION.to_owned()),
             state: State::Syntax,
             progress: None,
@@ -462,7 +463,7 @@ pub(super) fn new_host() -> AnalysisHost {
 
 /// Whether a file is told to rust-analyzer.
 fn is_taken(name: &str, text: Option<&str>) -> bool {
-    Language::of(name) == Some(Language::Rust) || text.is_none_or(|it| it.len() <= MAX_INCLUDED_BYTES)
+    LANGUAGE.takes(name) || text.is_none_or(|it| it.len() <= MAX_INCLUDED_BYTES)
 }
 
 /// Sets the source roots that a database is to have, `known` being those that it has.

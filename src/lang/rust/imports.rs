@@ -23,8 +23,9 @@ use super::engine::Rust;
 use super::syntax::nesting::too_deep;
 use super::view::{Context, share_types, span};
 use crate::lang::files::{File, Files};
+use crate::lang::rust::LANGUAGE;
 use crate::lang::{Result, Stop, Tidied};
-use crate::model::{Diagnostic, FileEdit, Language, Severity, Span};
+use crate::model::{Diagnostic, FileEdit, Severity, Span};
 use crate::text::words::{WordTable, words_at};
 
 /// More expansions than this are not looked into: then nothing is said to be unused.
@@ -44,7 +45,7 @@ const INSERT: InsertUseConfig = InsertUseConfig {
 impl Rust {
     /// The texts of a change with their imports put right, where that changes them. Nothing of it stays.
     pub fn fix_imports(&mut self, after: &Arc<Files>, edits: &[FileEdit]) -> Vec<Tidied> {
-        let rust = |it: &&FileEdit| Language::of(&it.file) == Some(Language::Rust) && it.new.is_some();
+        let rust = |it: &&FileEdit| LANGUAGE.takes(&it.file) && it.new.is_some();
         let edits: Vec<&FileEdit> = edits.iter().filter(rust).collect();
         if edits.is_empty() {
             return Vec::new();
@@ -98,7 +99,7 @@ impl Rust {
     fn replaced(&mut self, files: &Files, name: &str, text: Arc<str>, tried: &Tried) -> Arc<Files> {
         self.retry(&[(Arc::from(name), Some(text.clone()))], tried);
         let mut files = files.clone();
-        files.insert(Arc::new(File::new(name, text)));
+        files.insert(Arc::new(crate::lang::rust::file(name, text)));
         Arc::new(files)
     }
 }

@@ -31,8 +31,9 @@ use super::verify::verify;
 use super::view::{Context, View};
 use crate::lang::Result;
 use crate::lang::files::File;
+use crate::lang::rust::LANGUAGE;
 use crate::lang::sound;
-use crate::model::{Diagnostic, Language, OutlineItem, Symbol, SymbolKind, Upstream};
+use crate::model::{Diagnostic, OutlineItem, Symbol, SymbolKind, Upstream};
 use crate::text::diff::OffsetMap;
 use crate::text::words::occurrences;
 
@@ -458,7 +459,7 @@ impl View {
             let started = Instant::now();
             verify(it.db, &|| true);
             let mut read = 0;
-            let files = it.files.of(Language::Rust).filter_map(|file| Some((file, it.file_id(&file.path)?)));
+            let files = it.files.of(LANGUAGE).filter_map(|file| Some((file, it.file_id(&file.path)?)));
             let files: Vec<(&Arc<File>, FileId)> = files.collect();
             let tell = |done| {
                 it.db.unwind_if_revision_cancelled();

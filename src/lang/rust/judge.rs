@@ -60,11 +60,13 @@ use super::delta::{Delta, deltas};
 use super::engine::Rust;
 use super::symbols::is_test_at;
 use super::view::{Context, View};
+use crate::lang::engine::unjudged;
 use crate::lang::files::{File, Files};
+use crate::lang::rust::LANGUAGE;
 use crate::lang::{Result, Stop};
 use crate::model::{
-    Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Language, Missing, MissingCode,
-    OutlineItem, Severity, Span, SymbolKind, Unchecked,
+    Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Missing, MissingCode, OutlineItem,
+    Severity, Span, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
 use differ::differ;
@@ -87,7 +89,7 @@ struct Scene {
 
 impl Scene {
     fn new(before: &Files, after: &Files, edits: &[FileEdit]) -> Scene {
-        let rust: Vec<&FileEdit> = edits.iter().filter(|it| Language::of(&it.file) == Some(Language::Rust)).collect();
+        let rust: Vec<&FileEdit> = edits.iter().filter(|it| LANGUAGE.takes(&it.file)).collect();
         let olds: Vec<Arc<File>> = rust.iter().map(|it| file_of(before, it)).collect();
         let news: Vec<Arc<File>> = rust.iter().map(|it| file_of(after, it)).collect();
         for (old, new) in olds.iter().zip(&news) {
@@ -160,7 +162,7 @@ impl Rust {
         });
         let failed = judged.is_err();
         // On this thread nothing can come between; a question that stops all the same was not answered.
-        let judgement = judged.unwrap_or_else(|_| unjudged());
+        let judgement = judged.unwrap_or_else(|_| unjudged(LANGUAGE));
         match (keep.is_some_and(|it| it(&judgement)), tried) {
             (true, Some(tried)) => self.keep(&texts(edits, |it| it.new.clone()), tried),
             (true, None) => self.apply(&texts(edits, |it| it.new.clone())),
@@ -291,23 +293,12 @@ impl Rust {
     }
 }
 
-const UNJUDGED: &str = "the change could not be judged; ask `diagnostics`";
-
-/// What is said of a change that could not be judged.
-pub fn unjudged() -> Judgement {
-    Judgement::unanswered(Missing::new(MissingCode::Timeout, "rust", UNJUDGED))
-}
-
-pub fn is_unjudged(judgement: &Judgement) -> bool {
-    judgement.coverage.missing.iter().any(|it| it.detail == UNJUDGED)
-}
-
 fn texts(edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) -> Vec<(Arc<str>, Option<Arc<str>>)> {
     edits.iter().map(|it| (Arc::from(it.file.as_str()), text(it))).collect()
 }
 
 fn file_of(files: &Files, edit: &FileEdit) -> Arc<File> {
-    files.get(&edit.file).cloned().unwrap_or_else(|| Arc::new(File::new(edit.file.as_str(), "")))
+    files.get(&edit.file).cloned().unwrap_or_else(|| Arc::new(crate::lang::rust::file(edit.file.as_str(), "")))
 }
 
 impl<'db> Context<'db> {

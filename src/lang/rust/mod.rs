@@ -14,6 +14,7 @@ mod hover;
 mod imports;
 mod index;
 pub mod judge;
+mod language;
 pub mod load;
 mod named;
 mod names;
@@ -34,6 +35,8 @@ mod touch;
 pub mod usages;
 mod verify;
 pub mod view;
+
+pub use language::{LANGUAGE, file};
 
 /// As the status names it.
 pub const ENGINE: &str = "rust-analyzer";

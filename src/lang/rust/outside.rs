@@ -17,7 +17,8 @@ use rustc_hash::FxHasher;
 use super::engine::FileIds;
 use super::index::IndexDatabase;
 use super::view::span;
-use crate::model::{Language, Span};
+use crate::lang::rust::LANGUAGE;
+use crate::model::Span;
 
 /// Attributes that leave an item what it is, and reachable by its name alone.
 pub(super) const PLAIN_ATTRIBUTES: &[&str] = &[
@@ -437,6 +438,6 @@ pub(super) fn reached_from(
             roots.extend(krate.transitive_rev_deps(db).iter().map(|it| root_of(it.data(db).root_file_id)));
         }
     }
-    let rust = ids.iter().filter(|(name, _)| Language::of(name) == Some(Language::Rust)).map(|it| *it.1);
+    let rust = ids.iter().filter(|(name, _)| LANGUAGE.takes(name)).map(|it| *it.1);
     Some(rust.filter(|it| roots.contains(&root_of(*it))).collect())
 }

@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_word_leads_to_the_files_that_hold_it() {
-        let file = |text: &str| Arc::new(File::new("a.rs", text));
+        let file = |text: &str| Arc::new(crate::lang::rust::file("a.rs", text));
         let (a, b) = (FileId::from_raw(1), FileId::from_raw(2));
         let mut postings = Postings::default();
         postings.add(a, &file("one two two"));

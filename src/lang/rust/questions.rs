@@ -15,10 +15,11 @@ use super::resolve::Meant;
 use super::symbols::is_test_at;
 use super::view::{Context, View, span, tokens_at};
 use crate::lang::files::File;
+use crate::lang::rust::LANGUAGE;
 use crate::lang::{Result, too_deep};
 use crate::model::{
-    Answer, Calls, Coverage, Downstream, Language, Missing, MissingCode, Overview, Place, Span, Symbol, SymbolAt,
-    SymbolKind, SymbolQuery, Upstream, UsageCount, UsagePage, Window,
+    Answer, Calls, Coverage, Downstream, Missing, MissingCode, Overview, Place, Span, Symbol, SymbolAt, SymbolKind,
+    SymbolQuery, Upstream, UsageCount, UsagePage, Window,
 };
 
 impl View {
@@ -97,7 +98,7 @@ impl<'db> Context<'db> {
     /// Of what may be declared in any file.
     pub(super) fn coverage_of_all(&self) -> Coverage {
         let mut coverage = self.coverage(false);
-        coverage.complete &= !self.files.of(Language::Rust).any(|it| it.is_too_deep());
+        coverage.complete &= !self.files.of(LANGUAGE).any(|it| it.is_too_deep());
         coverage
     }
 
@@ -310,6 +311,7 @@ impl<'db> Context<'db> {
         });
         let name_span = item.map_or(span(target.focus_or_full_range()), |it| it.name_span);
         Some(Symbol {
+            language: LANGUAGE,
             name: item.map_or_else(|| path.clone(), |it| it.name.clone()),
             kind: SymbolKind::Impl,
             signature: item.map_or_else(|| format!("impl {path}"), |it| it.signature.clone()),

@@ -12,7 +12,8 @@ use super::syntax::is_test_file_path;
 use super::view::Context;
 use crate::lang::files::File;
 use crate::lang::rank::fit;
-use crate::model::{Answer, Language, Missing, MissingCode, OutlineItem, Symbol, SymbolKind};
+use crate::lang::rust::LANGUAGE;
+use crate::model::{Answer, Missing, MissingCode, OutlineItem, Symbol, SymbolKind};
 
 impl<'db> Context<'db> {
     /// All that is called exactly so, members and what macros make included, then the best of what fits less well, each
@@ -21,7 +22,7 @@ impl<'db> Context<'db> {
         let (kind, around, name) = query_of(query);
         let fits_kind = |it: SymbolKind| kind.is_none_or(|word| is_of_kind(word, it));
         let mut found: Vec<(f64, &'db Arc<File>, FileId, &'db OutlineItem)> = Vec::new();
-        for file in self.files.of(Language::Rust) {
+        for file in self.files.of(LANGUAGE) {
             let Some(id) = self.file_id(&file.path) else { continue };
             let is_test_file = is_test_file_path(&file.path);
             file.outline().walk(&mut |item| {

@@ -21,8 +21,8 @@ use super::view::{View, evict, share_types};
 use crate::fault;
 use crate::lang::files::Files;
 use crate::lang::retries::Retries;
+use crate::lang::rust::LANGUAGE;
 use crate::lang::{Progress, Result, memory};
-use crate::model::Language;
 use crate::text::diff::OffsetMap;
 
 /// Of both databases together memory should hold no more than this part.
@@ -137,7 +137,7 @@ impl Rust {
 
     pub(super) fn is_large(&self) -> bool {
         let db = self.host.raw_database();
-        let sources = self.ids.iter().filter(|(name, _)| Language::of(name) == Some(Language::Rust));
+        let sources = self.ids.iter().filter(|(name, _)| LANGUAGE.takes(name));
         sources.map(|(_, id)| db.file_text(*id).text(db).len()).sum::<usize>() >= WORTH_A_SECOND
     }
 
@@ -149,7 +149,7 @@ impl Rust {
         let index = Arc::new(self.index.beside());
         let (ids, root, environment) = (self.ids.clone(), self.root.clone(), self.environment.clone());
         let status = self.status.clone();
-        let total = files.of(Language::Rust).count();
+        let total = files.of(LANGUAGE).count();
         let tell = move |done| {
             let progress = Progress { stage: "second database".to_owned(), done, total };
             status.send_modify(|it| it.progress = Some(progress).filter(|_| done < total));
@@ -165,7 +165,7 @@ impl Rust {
                 parallel_prime_caches(db, &all_crates(db), 1, &|_| {});
                 let view = View::new(db.clone(), files.clone(), ids, root, environment, index.clone());
                 view.ask(|it| {
-                    for (done, file) in files.of(Language::Rust).enumerate() {
+                    for (done, file) in files.of(LANGUAGE).enumerate() {
                         tell(done);
                         it.errors_of_file(file);
                     }

@@ -13,6 +13,7 @@ use super::paths::{Item, as_assoc_item};
 use super::syntax::is_test_file_path;
 use super::view::{Context, span, tokens_at};
 use crate::lang::files::File;
+use crate::lang::rust::LANGUAGE;
 use crate::model::{Outline, OutlineItem, Place, Span, Symbol, SymbolKind};
 
 impl<'db> Context<'db> {
@@ -85,6 +86,7 @@ impl<'db> Context<'db> {
         let krate = definition.krate(self.db)?;
         let name = definition.name(self.db)?.as_str().to_owned();
         Some(Symbol {
+            language: LANGUAGE,
             kind: kind_of(self, definition)?,
             name,
             signature: definition.label(self.db, self.display(krate)),
@@ -124,6 +126,7 @@ impl<'db> Context<'db> {
     ) -> Symbol {
         let krate = definition.krate(self.db);
         Symbol {
+            language: LANGUAGE,
             path,
             kind: item.kind,
             name: item.name.clone(),
@@ -175,6 +178,7 @@ impl<'db> Context<'db> {
             None => (format!("mod {name}"), file.outline().docs.clone(), is_test_file_path(&file.path)),
         };
         Some(Symbol {
+            language: LANGUAGE,
             path,
             kind: SymbolKind::Module,
             signature,
@@ -234,6 +238,7 @@ impl<'db> Context<'db> {
             .map(|it| self.crate_name(it))
             .unwrap_or_default();
         Symbol {
+            language: LANGUAGE,
             path,
             kind: item.kind,
             name: item.name.clone(),

@@ -26,8 +26,9 @@ use super::load::Limits;
 use super::usages::Occurrence;
 use super::view::{View, text_size};
 use crate::lang::files::{File, Files};
+use crate::lang::rust::LANGUAGE;
 use crate::lang::{Ended, Result, Stop};
-use crate::model::{ChangeKind, FileEdit, Language, MissingCode, Role, SymbolKind, SymbolQuery, Window};
+use crate::model::{ChangeKind, FileEdit, MissingCode, Role, SymbolKind, SymbolQuery, Window};
 
 const DEADLINE: Duration = Duration::from_secs(600);
 
@@ -41,7 +42,7 @@ fn read(root: &Path) -> Files {
     for path in crate_files(root) {
         if let Ok(text) = std::fs::read_to_string(&path) {
             let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-            files.insert(Arc::new(File::new(name, text)));
+            files.insert(Arc::new(crate::lang::rust::file(name, text)));
         }
     }
     files
@@ -152,7 +153,7 @@ impl Loaded {
         assert!(old.contains(from), "{from} is not in {file}");
         let new: Arc<str> = Arc::from(old.replacen(from, to, 1));
         let mut after = (*self.files).clone();
-        after.insert(Arc::new(File::new(file, new.clone())));
+        after.insert(Arc::new(crate::lang::rust::file(file, new.clone())));
         (Arc::new(after), vec![FileEdit { file: file.to_owned(), old: Some(old), new: Some(new) }])
     }
 }
@@ -349,7 +350,7 @@ fn usages_equal_those_of_rust_analyzer_on_a_real_workspace() {
     let mut it = REAL.lock().unwrap_or_else(PoisonError::into_inner);
     it.fill();
     let mut all = Vec::new();
-    for file in it.files.of(Language::Rust) {
+    for file in it.files.of(LANGUAGE) {
         file.outline().walk(&mut |item| {
             // Where the field of a tuple has no name, its type stands.
             let is_named = file.text.get(item.name_span.start..item.name_span.end) == Some(&item.name);

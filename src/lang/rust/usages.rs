@@ -19,9 +19,8 @@ use super::symbols::is_test_at;
 use super::view::{Context, on_all_cores};
 use crate::lang::files::File;
 use crate::lang::rank::{UsageRank, rest, usage_order};
-use crate::model::{
-    Answer, Coverage, Language, Missing, MissingCode, Role, Span, Symbol, Usage, UsageCount, UsagePage, Window,
-};
+use crate::lang::rust::LANGUAGE;
+use crate::model::{Answer, Coverage, Missing, MissingCode, Role, Span, Symbol, Usage, UsageCount, UsagePage, Window};
 use crate::text::words::word_hash;
 
 /// A place that names a target, or may do so.
@@ -161,7 +160,7 @@ impl<'db> Context<'db> {
         let holders = search.holders(&postings);
         let all: Vec<usize> = (0..search.words.len()).collect();
         let mut held: Vec<Held<'_>> = Vec::new();
-        for file in self.files.of(Language::Rust) {
+        for file in self.files.of(LANGUAGE) {
             let Some(id) = self.file_id(&file.path) else { continue };
             let words = match holders.get(&id) {
                 _ if !postings.knows(id, file) => &all,

@@ -17,8 +17,9 @@ use super::engine::{Environment, FileIds};
 use super::index::Index;
 use super::paths::Names;
 use crate::lang::files::{File, Files};
+use crate::lang::rust::LANGUAGE;
 use crate::lang::{Result, Stop, too_deep};
-use crate::model::{Coverage, Language, Missing, MissingCode, Place, Span};
+use crate::model::{Coverage, Missing, MissingCode, Place, Span};
 
 /// rust-analyzer keeps the types of all databases of the process in one place, and its garbage collector takes for
 /// garbage what a query holds on its stack. So queries of any workspace share this, and the collector has it alone.
@@ -204,7 +205,7 @@ impl<'db> Context<'db> {
             return Some(own.clone());
         }
         let text: Arc<str> = Arc::from(&**self.db.file_text(file).text(self.db));
-        Some(Arc::new(File::new(name, text)))
+        Some(Arc::new(crate::lang::rust::file(name, text)))
     }
 
     pub(super) fn place(&self, range: FileRange) -> Option<Place> {
@@ -223,7 +224,7 @@ impl<'db> Context<'db> {
                 "the Cargo workspace is being loaded; ask again, or give a longer `wait_ms`",
             ));
         }
-        for file in self.files.of(Language::Rust).filter(|it| it.is_too_deep()) {
+        for file in self.files.of(LANGUAGE).filter(|it| it.is_too_deep()) {
             let missing = too_deep(&file.path);
             if strictly { coverage.lacks(missing) } else { coverage.note(missing) }
         }

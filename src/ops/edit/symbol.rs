@@ -81,7 +81,7 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str)
             let body = item.body.ok_or_else(|| {
                 Error::new(Code::InvalidRequest, format!("`{}` has no body: use `at: \"whole\"`", symbol.path))
             })?;
-            let unit = if file.path.ends_with(".go") || text.contains("\n\t") { "\t" } else { "    " };
+            let unit = if text.contains("\n\t") { "\t" } else { file.language.map_or("    ", |it| it.indent) };
             let inner = format!("{outer}{unit}");
             let text = match replacement.trim() {
                 "" => String::new(),
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     fn patched(text: &str, name: &str, at: At, replacement: &str) -> String {
-        let file = File::new("a.rs", text);
+        let file = crate::lang::rust::file("a.rs", text);
         let outline = file.outline().clone();
         let mut item = None;
         outline.walk(&mut |it| {
@@ -174,6 +174,7 @@ mod tests {
         let item = item.expect("the item is there");
         let place = |span| file.lines().place("a.rs", span);
         let symbol = Symbol {
+            language: crate::lang::rust::LANGUAGE,
             path: name.to_owned(),
             kind: item.kind,
             name: name.to_owned(),

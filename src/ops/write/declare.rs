@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::lang::files::{File, Files};
-use crate::model::{FileEdit, Language, OutlineItem, SymbolKind};
+use crate::lang::{go, rust};
+use crate::model::{FileEdit, OutlineItem, SymbolKind};
 
 /// The `mod` line that a new file of Rust needs, and the file that lacks it.
 pub(super) struct ModLine {
@@ -12,7 +13,7 @@ pub(super) struct ModLine {
 }
 
 pub(super) fn mod_line(files: &Files, name: &str) -> Option<ModLine> {
-    if Language::of(name) != Some(Language::Rust) {
+    if !rust::LANGUAGE.takes(name) {
         return None;
     }
     let (directory, file) = name.rsplit_once('/').unwrap_or(("", name));
@@ -71,13 +72,13 @@ fn head(text: &str) -> usize {
 
 /// The content of a new file of Go under the package clause of its directory, if it has none of its own.
 pub(super) fn with_package_clause(files: &Files, name: &str, content: &str) -> Option<String> {
-    if Language::of(name) != Some(Language::Go) || content.trim().is_empty() || clause(content).is_some() {
+    if !go::LANGUAGE.takes(name) || content.trim().is_empty() || clause(content).is_some() {
         return None;
     }
     let directory = name.rsplit_once('/').map_or("", |(directory, _)| directory);
     let beside = files.below(directory).filter(|it| {
         let rest = it.path.strip_prefix(directory).unwrap_or_default().trim_start_matches('/');
-        Language::of(&it.path) == Some(Language::Go) && !rest.contains('/') && !rest.ends_with("_test.go")
+        go::LANGUAGE.takes(&it.path) && !rest.contains('/') && !rest.ends_with("_test.go")
     });
     let package = beside.filter_map(|it| clause(&it.text).map(str::to_owned)).next().or_else(|| {
         let last = directory.rsplit('/').next().filter(|it| !it.is_empty())?;
@@ -107,9 +108,9 @@ mod tests {
     use super::*;
 
     fn files(texts: &[(&str, &str)]) -> Files {
-        let mut files = Files::default();
+        let mut files = Files::new(crate::lang::registry::languages());
         for (name, text) in texts {
-            files.insert(Arc::new(File::new(*name, *text)));
+            files.insert(Arc::new(files.file(name, *text)));
         }
         files
     }

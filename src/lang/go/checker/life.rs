@@ -11,12 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Link, build};
 use crate::fault;
+use crate::lang::go::LANGUAGE;
 use crate::lang::go::book;
 use crate::lang::go::process::{Memory, Pipes, Process};
 use crate::lang::go::session::{self, Session};
 use crate::lang::go::toolchain::Toolchain;
 use crate::lsp::{Client, Hooks, RequestError};
-use crate::model::Language;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// Of lives in a row that end early; then gopls answers alone.
@@ -197,7 +197,7 @@ async fn load(
             goroot: text(&toolchain.goroot),
             arch: toolchain.context.goarch.clone(),
             folders: book::folders(files).into_iter().collect(),
-            files: files.of(Language::Go).map(|it| (it.path.to_string(), it.text.to_string())).collect(),
+            files: files.of(LANGUAGE).map(|it| (it.path.to_string(), it.text.to_string())).collect(),
         };
         let answer = slot.request::<Load>(&[], &workspace)?;
         session.checker.enter(Some(Link { client: client.clone(), told: true, loaded: false }), Some(process.pid));

@@ -32,9 +32,10 @@ use super::modules::{base_name, parent};
 use super::session::Session;
 use super::wire::is_hidden;
 use crate::lang::files::Files;
+use crate::lang::go::LANGUAGE;
 use crate::lang::sound;
 use crate::lsp::{Client, Message, RequestError};
-use crate::model::{FileEdit, Language};
+use crate::model::FileEdit;
 
 /// The way to the checker.
 #[derive(Default)]
@@ -150,7 +151,7 @@ impl Checker {
 
     /// Tells of a change, under the lock of the book, so that changes arrive in its order.
     pub fn feed(&self, context: &BuildContext, files: &Files, changes: &[&FileChange]) {
-        let manifests = changes.iter().any(|it| Language::of(&it.path) != Some(Language::Go));
+        let manifests = changes.iter().any(|it| !LANGUAGE.takes(&it.path));
         self.alter(|held| {
             let Some(link) = held.as_mut().filter(|it| it.told) else { return };
             let edit = |change: &&FileChange| {
@@ -253,7 +254,7 @@ pub async fn ask(
     let context = session.context();
     let mut told = Vec::new();
     for edit in edits {
-        if Language::of(&edit.file) != Some(Language::Go) {
+        if !LANGUAGE.takes(&edit.file) {
             return None;
         }
         let [before, after] = files.map(|it| it.get(&edit.file));

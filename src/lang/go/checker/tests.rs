@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::lang::files::File;
+use crate::lang::go::LANGUAGE;
 use crate::lang::go::testbed::{Fixture, deadline, deadlines};
 use crate::lang::go::{quick, syntax};
-use crate::model::{Diagnostic, FileEdit, Judgement, Language, Severity};
+use crate::model::{Diagnostic, FileEdit, Judgement, Severity};
 use crate::text::testing::Dice;
 
 const FLEET: &str = "\
@@ -248,7 +249,7 @@ async fn what_is_judged_is_what_gopls_finds_once_it_is_done() {
     let mut chance = Dice::new(number("SEMDEX_COMPARE_SEED").unwrap_or(7) as u64);
     fixture.checked().await;
     let healthy = fixture.files.clone();
-    let files: Vec<_> = healthy.of(Language::Go).cloned().collect();
+    let files: Vec<_> = healthy.of(LANGUAGE).cloned().collect();
     let words: BTreeSet<String> = files
         .iter()
         .flat_map(|it| {

@@ -4,10 +4,11 @@ use ra_ap_hir::{Adt, Crate, Module, ModuleDef, ScopeDef, Visibility};
 use ra_ap_ide_db::defs::Definition;
 
 use crate::lang::Result;
+use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::paths::{is_named_first, module_definition, plain_name};
 use crate::lang::rust::resolve::well_formed;
 use crate::lang::rust::view::Context;
-use crate::model::{Answer, Language, Package, Symbol};
+use crate::model::{Answer, Package, Symbol};
 
 impl<'db> Context<'db> {
     pub(super) fn package_named(&self, name: &str) -> Result<Answer<Package>> {
@@ -37,7 +38,7 @@ impl<'db> Context<'db> {
                 let id = self.file_id(name)?;
                 self.sema.file_to_module_defs(id).find(|it| it.krate(db) == krate && self.is_within(*it, module))
             };
-            self.files.of(Language::Rust).filter(|it| own(&it.path).is_some()).map(|it| it.path.to_string()).collect()
+            self.files.of(LANGUAGE).filter(|it| own(&it.path).is_some()).map(|it| it.path.to_string()).collect()
         };
         let symbol = self.symbol_of(Definition::Module(module));
         let docs = symbol.and_then(|it| self.docs_in_full(&it, Definition::Module(module)));

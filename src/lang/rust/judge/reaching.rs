@@ -10,13 +10,14 @@ use ra_ap_ide_db::defs::Definition;
 use super::reach::{has_body, unit_around};
 use super::{Scene, Side};
 use crate::lang::files::File;
+use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::index::Known;
 use crate::lang::rust::named::{Names, Sense};
 use crate::lang::rust::names::{Key, Meaning};
 use crate::lang::rust::symbols::is_test_at;
 use crate::lang::rust::view::Context;
-use crate::model::{Affected, Language, OutlineItem, Reaching, Role, Span};
+use crate::model::{Affected, OutlineItem, Reaching, Role, Span};
 use crate::text::words::words;
 
 /// The steps from a test to what changes that are followed.
@@ -55,7 +56,7 @@ impl<'db> Context<'db> {
         let mut tests = Tests { found: Vec::new(), missing: None };
         let mut sources = Vec::new();
         let mut is_whole = true;
-        for file in self.files.of(Language::Rust) {
+        for file in self.files.of(LANGUAGE) {
             let Some(id) = self.file_id(&file.path) else { continue };
             match self.index.names(id).zip(self.index.symbols(id)) {
                 Some((names, known)) => {

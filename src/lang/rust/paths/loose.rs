@@ -15,9 +15,10 @@ use rustc_hash::FxHashSet;
 use super::definitions::module_definition;
 use super::{plain_name, with_ordinal};
 use crate::lang::files::File;
+use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::syntax;
 use crate::lang::rust::view::{Context, span, text_size, tokens_at};
-use crate::model::{Language, OutlineItem, SymbolKind};
+use crate::model::{OutlineItem, SymbolKind};
 use crate::text::words::{word_hash, words};
 
 /// Stands before the path of an inherent block.
@@ -91,7 +92,7 @@ impl<'db> Context<'db> {
         let word = words_of_name.next();
         let holders: FxHashSet<FileId> =
             word.map(|it| postings.files(word_hash(it)).iter().copied().collect()).unwrap_or_default();
-        let files = self.files.of(Language::Rust).filter_map(|it| Some((it, self.file_id(&it.path)?)));
+        let files = self.files.of(LANGUAGE).filter_map(|it| Some((it, self.file_id(&it.path)?)));
         let may_hold = |file: &File, id: FileId| match word {
             Some(_) if postings.knows(id, file) => holders.contains(&id),
             Some(word) => file.words().offsets(&file.text, word).next().is_some(),
@@ -372,7 +373,7 @@ impl<'db> Context<'db> {
     /// `#[path = "…"] mod name;`
     fn declared_by_attribute(&self, file: &str) -> Option<Item<'db>> {
         let name = file.rsplit('/').next()?;
-        for other in self.files.of(Language::Rust) {
+        for other in self.files.of(LANGUAGE) {
             let text = other.text.as_bytes();
             let may_name_it =
                 memchr::memmem::find(text, b"path").is_some() && memchr::memmem::find(text, name.as_bytes()).is_some();

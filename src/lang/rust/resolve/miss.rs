@@ -9,9 +9,10 @@ use ra_ap_ide_db::defs::Definition;
 
 use super::written::{bare, last_name, segments};
 use crate::lang::files::File;
+use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::paths::{Item, module_definition, plain_name};
 use crate::lang::rust::view::Context;
-use crate::model::{Code, Error, Language, OutlineItem, SymbolKind, SymbolQuery};
+use crate::model::{Code, Error, OutlineItem, SymbolKind, SymbolQuery};
 
 const MAX_SUGGESTIONS: usize = 5;
 /// Of many items that are alike, so many are compared by their whole path.
@@ -82,7 +83,7 @@ impl<'db> Context<'db> {
         let name = last_name(path).to_lowercase();
         let mut scores: HashMap<&str, f64> = HashMap::new();
         let mut near: Vec<(f64, f64, &'db Arc<File>, FileId, &'db OutlineItem)> = Vec::new();
-        for file in self.files.of(Language::Rust) {
+        for file in self.files.of(LANGUAGE) {
             let Some(id) = self.file_id(&file.path) else { continue };
             let file_as_path = file.path.strip_suffix(".rs").unwrap_or(&file.path).replace('/', "::");
             file.outline().walk(&mut |item| {

@@ -10,9 +10,10 @@ use ra_ap_ide_db::defs::Definition;
 use super::types::{self, Piece};
 use super::written::{Segment, split_qualified};
 use crate::lang::files::Files;
+use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::paths::{Item, assoc_definition, module_definition, plain_name};
 use crate::lang::rust::view::Context;
-use crate::model::{Language, SymbolKind};
+use crate::model::SymbolKind;
 
 /// What stands before the name in a path that was asked for.
 pub(super) struct Endings<'db> {
@@ -45,7 +46,7 @@ impl Endings<'_> {
     fn renamed(&self) -> &HashSet<&str> {
         self.renamed.get_or_init(|| {
             let mut renamed = HashSet::new();
-            for file in self.files.of(Language::Rust) {
+            for file in self.files.of(LANGUAGE) {
                 let outline = file.outline();
                 renamed.extend(outline.imports.iter().filter_map(|it| it.alias.as_deref()).map(plain_name));
                 outline.walk(&mut |item| {

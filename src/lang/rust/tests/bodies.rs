@@ -4,6 +4,7 @@ use ra_ap_syntax::{AstNode as _, Edition, SyntaxNode, ast};
 
 use super::touch::faults_of;
 use super::*;
+use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::named::Names;
 
 const BASE: &str = "#[derive(Default, Clone)]\npub struct A;\nimpl A { pub fn m(&self) {} pub fn yes(&self) -> bool { true } }\n\
@@ -133,7 +134,7 @@ fn nothing_known_is_wrong_after_statements_by_chance() {
     it.fill();
     let count = std::env::var("SEMDEX_COMPARE_COUNT").map_or(18, |it| it.parse().expect("a number of edits"));
     let mut statements = Vec::new();
-    for file in it.files.of(Language::Rust) {
+    for file in it.files.of(LANGUAGE) {
         let tree = ast::SourceFile::parse(&file.text, Edition::CURRENT).tree();
         let all =
             tree.syntax().descendants().filter(|it| ast::Stmt::can_cast(it.kind()) && !ast::Item::can_cast(it.kind()));

@@ -5,14 +5,15 @@ use std::time::Instant;
 
 use super::{Loaded, REAL, fixture, query};
 use crate::lang::Stop;
-use crate::model::{Language, Symbol, SymbolQuery};
+use crate::lang::rust::LANGUAGE;
+use crate::model::{Symbol, SymbolQuery};
 
 /// Every symbol of every file, by the path that it is printed with, asked again. `Err`: what did not lead back.
 pub(super) fn round_trip(it: &Loaded) -> Result<usize, Vec<String>> {
     let found = it.asked(|view| {
         view.ask(|context| {
             let mut printed: Vec<Symbol> = Vec::new();
-            for file in it.files.of(Language::Rust) {
+            for file in it.files.of(LANGUAGE) {
                 for symbol in context.symbols_in(file).0 {
                     flatten(symbol, &mut printed);
                 }

@@ -3,6 +3,7 @@
 
 use super::judge::{BREAKING, FILES, HARMLESS};
 use super::*;
+use crate::lang::rust::LANGUAGE;
 use crate::model::Judgement;
 
 impl Loaded {
@@ -27,14 +28,14 @@ impl Loaded {
     }
 
     fn known(&self) -> Vec<bool> {
-        self.files.of(Language::Rust).map(|it| self.rust.knows_names_of(&it.path)).collect()
+        self.files.of(LANGUAGE).map(|it| self.rust.knows_names_of(&it.path)).collect()
     }
 
     fn becomes(&mut self, file: &str, text: Option<&str>) {
         let text: Option<Arc<str>> = text.map(Arc::from);
         let mut files = (*self.files).clone();
         match &text {
-            Some(text) => drop(files.insert(Arc::new(File::new(file, text.clone())))),
+            Some(text) => drop(files.insert(Arc::new(crate::lang::rust::file(file, text.clone())))),
             None => drop(files.remove(file)),
         }
         self.files = Arc::new(files);

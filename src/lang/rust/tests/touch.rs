@@ -4,6 +4,7 @@ use ra_ap_ide::FileId;
 use ra_ap_ide_db::base_db::SourceDatabase as _;
 
 use super::*;
+use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::index::{FileErrors, names_of};
 use crate::lang::rust::named::{Names, Sense};
 use crate::lang::rust::names::Key;
@@ -49,7 +50,7 @@ fn faults(context: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<String> {
 pub(super) fn all_faults(it: &Loaded) -> Vec<String> {
     let found = it.asked(|view| {
         view.ask(|context| {
-            let files = context.files.of(Language::Rust);
+            let files = context.files.of(LANGUAGE);
             Ok(files.filter_map(|it| Some(faults(context, it, context.file_id(&it.path)?))).flatten().collect())
         })
     });
@@ -291,7 +292,7 @@ fn nothing_known_is_wrong_after_signatures_by_chance() {
     it.fill();
     let count = std::env::var("SEMDEX_COMPARE_COUNT").map_or(2, |it| it.parse().expect("a number of edits"));
     let mut functions = Vec::new();
-    for file in it.files.of(Language::Rust) {
+    for file in it.files.of(LANGUAGE) {
         file.outline().walk(&mut |item| {
             let head = item.body.and_then(|body| file.text.get(item.name_span.end..body.start));
             if matches!(item.kind, SymbolKind::Function | SymbolKind::Method)
@@ -302,7 +303,7 @@ fn nothing_known_is_wrong_after_signatures_by_chance() {
         });
     }
     let step = (functions.len() / count).max(1);
-    let files = it.files.of(Language::Rust).count();
+    let files = it.files.of(LANGUAGE).count();
     let mut left = 0;
     let names: Vec<String> = functions.iter().map(|it| it.3.clone()).collect();
     for (number, (file, span, at, name)) in functions.into_iter().skip(step / 2).step_by(step).take(count).enumerate() {
@@ -324,7 +325,7 @@ fn nothing_known_is_wrong_after_signatures_by_chance() {
             _ => (whole.clone(), format!("fn {other}(a: u8) -> u8 {{ a }}\n{whole}")),
         };
         apply(&mut it, &file, &from, &to);
-        let after = it.files.of(Language::Rust).filter(|file| it.rust.knows_names_of(&file.path)).count();
+        let after = it.files.of(LANGUAGE).filter(|file| it.rust.knows_names_of(&file.path)).count();
         left += after;
         let to = format!(
             "{} {name} to {}",

@@ -1,0 +1,175 @@
+//! What is known of a language without any engine: its names, which files are of it, and what one text of it says.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::{Alteration, FindingKind, Outline, Span};
+
+/// A language as data. No module above `lang` knows one by name: what it has to know of it stands here.
+#[derive(Debug)]
+pub struct Language {
+    /// As requests and replies name it: `python`.
+    pub name: &'static str,
+    /// As prose names it: `Python`.
+    pub title: &'static str,
+    /// Of its files, without the dot.
+    pub extensions: &'static [&'static str],
+    /// The files that are of it by their whole names: `Dockerfile`.
+    pub file_names: &'static [&'static str],
+    /// One level of indentation, where a text does not show its own.
+    pub indent: &'static str,
+    /// Where a place can stand that its engine cannot resolve: the end of a sentence that begins "they stand".
+    pub unresolved: &'static str,
+    pub syntax: &'static dyn Syntax,
+}
+
+/// A language, cheap to copy and to compare. Two with one name are the same.
+#[derive(Clone, Copy)]
+pub struct LanguageId(pub &'static Language);
+
+/// What one text of a language says by itself: no engine, no other file, no I/O. The text may be anything.
+pub trait Syntax: fmt::Debug + Sync {
+    /// Its declarations, its imports, its errors and its skeleton.
+    fn outline(&self, text: &str) -> Outline;
+
+    /// The same, where the outline of an earlier state of the text is known.
+    fn outline_after(&self, old: &Outline, old_text: &str, text: &str) -> Outline {
+        let _ = (old, old_text);
+        self.outline(text)
+    }
+
+    /// Whether it is nested so deeply that it would overflow the stack of whoever analyses it.
+    fn is_too_deep(&self, text: &str) -> bool {
+        let _ = text;
+        false
+    }
+
+    /// What a declaration would be after such a change: what takes the place of which part of the text. `None` where the
+    /// change makes no sense for it.
+    fn alter(&self, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
+        let _ = (text, item, name, change);
+        None
+    }
+
+    /// Whether the form of a symbol's or package's name tells that it is of this language.
+    fn is_path(&self, name: &str) -> bool;
+
+    /// Whether a declaration can be called this.
+    fn is_identifier(&self, name: &str) -> bool {
+        let is_start = |it: char| it == '_' || it.is_alphabetic();
+        name.starts_with(is_start) && name.chars().all(|it| it == '_' || it.is_alphanumeric())
+    }
+
+    /// What a diagnostic with this code says of a text that was written, where it is one of these.
+    fn finding(&self, code: &str) -> Option<FindingKind> {
+        let _ = code;
+        None
+    }
+}
+
+impl LanguageId {
+    /// Whether a file is of this language, by its name alone.
+    pub fn takes(self, file: &str) -> bool {
+        let name = file.rsplit_once('/').map_or(file, |(_, name)| name);
+        let extension = name.rsplit_once('.').map(|(_, extension)| extension);
+        extension.is_some_and(|it| self.extensions.contains(&it)) || self.file_names.contains(&name)
+    }
+
+    /// This language, if the file is of it.
+    pub fn of(self, file: &str) -> Option<LanguageId> {
+        self.takes(file).then_some(self)
+    }
+}
+
+impl Deref for LanguageId {
+    type Target = Language;
+
+    fn deref(&self) -> &Language {
+        self.0
+    }
+}
+
+impl PartialEq for LanguageId {
+    fn eq(&self, other: &LanguageId) -> bool {
+        std::ptr::eq(self.0, other.0) || self.name == other.name
+    }
+}
+
+impl Eq for LanguageId {}
+
+impl Hash for LanguageId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
+impl fmt::Debug for LanguageId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// The languages of a workspace, in the order in which they are listed; cheap to copy.
+#[derive(Debug, Clone, Default)]
+pub struct Languages(Arc<[LanguageId]>);
+
+impl Languages {
+    pub fn new(languages: impl IntoIterator<Item = LanguageId>) -> Languages {
+        Languages(languages.into_iter().collect())
+    }
+
+    /// The language of a file, by its name alone.
+    pub fn of(&self, file: &str) -> Option<LanguageId> {
+        self.0.iter().copied().find(|it| it.takes(file))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = LanguageId> {
+        self.0.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Plain;
+
+    impl Syntax for Plain {
+        fn outline(&self, _: &str) -> Outline {
+            Outline::default()
+        }
+
+        fn is_path(&self, name: &str) -> bool {
+            name.contains('.')
+        }
+    }
+
+    static DOCKER: Language = Language {
+        name: "docker",
+        title: "Docker",
+        extensions: &["dockerfile"],
+        file_names: &["Dockerfile"],
+        indent: "  ",
+        unresolved: "elsewhere",
+        syntax: &Plain,
+    };
+
+    #[test]
+    fn a_file_is_of_a_language_by_its_extension_or_its_name() {
+        let languages = Languages::new([LanguageId(&DOCKER)]);
+        for (file, is_taken) in [
+            ("a/b.dockerfile", true),
+            ("a/Dockerfile", true),
+            ("Dockerfile", true),
+            ("a.dockerfile/b", false),
+            ("dockerfile", false),
+            ("a.dockerfile.x", false),
+        ] {
+            assert_eq!(languages.of(file).is_some(), is_taken, "{file}");
+        }
+        assert!(Plain.is_identifier("größe_1") && !Plain.is_identifier("a.b") && !Plain.is_identifier("1a"));
+    }
+}
