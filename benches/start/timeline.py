@@ -7,6 +7,7 @@ It falls short where an answer took much longer than it was allowed to wait, whe
 complete though the state is `ready`.
 """
 
+import collections
 import pathlib
 import re
 import sys
@@ -23,14 +24,16 @@ BEYOND_MS = 5000
 
 
 def subject(root):
-    """The largest source file, and the function in it whose name stands in the most files."""
+    """The largest source file, and the item at its top level, declared nowhere else, whose name stands in the most files."""
     suffix = SUFFIX[semdex.languages(root)[0]]
     texts = {it: (root / it).read_text(errors="replace") for it in semdex.source_files(root, suffix)}
     plain = {it: text for it, text in texts.items() if not re.search(r"(^|/)(tests?|benches|examples)/|_test\.go$", it)}
-    file = max(plain, key=lambda it: len(plain[it]))
-    declared = set(re.findall(r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:fn|func)\s+(?:\([^)]*\)\s*)?(\w+)", plain[file], re.MULTILINE))
-    once = [it for it in declared if len(re.findall(rf"\b(?:fn|func)\s+(?:\([^)]*\)\s*)?{it}\b", plain[file])) == 1]
-    return file, max(sorted(once), key=lambda name: sum(bool(re.search(rf"\b{name}\b", text)) for text in texts.values()))
+    declares = re.compile(r"^(?:pub(?:\([^)]*\))?\s+)?(?:fn|struct|enum|trait|func|type)\s+(\w+)", re.MULTILINE)
+    declared = collections.Counter(name for text in texts.values() for name in declares.findall(text))
+    for file in sorted(plain, key=lambda it: len(plain[it]), reverse=True):
+        if once := sorted(it for it in declares.findall(plain[file]) if declared[it] == 1 and it != "main"):
+            return file, max(once, key=lambda name: sum(bool(re.search(rf"\b{name}\b", text)) for text in texts.values()))
+    raise SystemExit(f"{root} declares nothing at the top level of a file")
 
 
 def asked(client, method, path, query=None, body=None):
@@ -39,9 +42,10 @@ def asked(client, method, path, query=None, body=None):
     status, reply = client.send(method, path, query, body)
     took = (time.perf_counter() - begin) * 1000
     meta = reply.get("meta") or {}
-    complete = meta.get("complete", False)
+    # What is switched off for this target stays unknown however long one waits.
+    complete = meta.get("complete", False) or {it["code"] for it in meta.get("missing", [])} == {"cfg_off"}
     codes = ",".join(sorted({it["code"] for it in meta.get("missing", [])}))
-    told = "complete" if complete else (codes or "incomplete")
+    told = codes or ("complete" if complete else "incomplete")
     if status >= 400:
         wrong = f"{status} {reply.get('code')} says that it is complete" if complete and status >= 500 else None
         return f"{status} {reply.get('code')} {told}", took, complete, wrong

@@ -88,6 +88,8 @@ impl Opened {
 
 /// Until the names of all files are known, usages are counted for so long and no longer.
 const COUNTING: Duration = Duration::from_secs(1);
+/// So long after that an answer of the engine is still worth more than the text alone.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 pub async fn open(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Reply<Opened>> {
     let from = positions(asked.cursor.as_deref())?;
@@ -104,11 +106,20 @@ pub async fn open(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Repl
         async move {
             let file = text_of(&it.files, &name)?;
             let overview = match (it.view, language) {
-                (Some(view), Some(_)) if warm => view.overview(name.clone(), it.deadlines, until).await?,
                 (Some(view), Some(language)) => {
-                    let mut overview = view.outline(name.clone()).await?;
-                    overview.coverage.lacks(not_indexed(language));
-                    overview
+                    let answered = async {
+                        if warm {
+                            return view.overview(name.clone(), it.deadlines, until).await;
+                        }
+                        let mut overview = view.outline(name.clone()).await?;
+                        overview.coverage.lacks(not_indexed(language));
+                        Ok(overview)
+                    };
+                    // An engine that has just loaded can take long to know even the names of a file: the text need not wait for it.
+                    match tokio::time::timeout_at((until + PATIENCE).into(), answered).await {
+                        Ok(answered) => answered?,
+                        Err(_) => Answer::lacking(Overview::default(), not_indexed(language)),
+                    }
                 }
                 // Its engine starts with the first snapshot that has the file.
                 (None, Some(language)) => Answer::lacking(Overview::default(), not_indexed(language)),
