@@ -26,7 +26,7 @@ impl Context<'_> {
     }
 
     /// Whether the body around an error has one on these lines where what follows from a type that is not known is left
-    /// out (`judge/native.rs`). Outside of bodies nothing is inferred.
+    /// out (`impact/native.rs`). Outside of bodies nothing is inferred.
     fn is_repeated(&self, file: &File, id: FileId, at: Span, known: &mut LinesWithErrors) -> bool {
         let Some(anchor) = self.anchor(file, id, at.start) else { return true };
         let lines = known.entry(anchor).or_insert_with(|| self.lines_with_errors(file, id, anchor));

@@ -11,7 +11,7 @@ use ra_ap_ide::{FilePosition, FindAllRefsConfig, RaFixtureConfig};
 mod bodies;
 mod describe;
 mod follows;
-mod judge;
+mod impact;
 mod loading;
 mod names;
 mod paths;

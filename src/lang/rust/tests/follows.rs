@@ -1,14 +1,14 @@
 //! Names by globs, by re-exports and by imports of these: all that has to be edited is reported, with a mark on what
 //! fails only through a broken import. The compiler is asked again with these imports taken away.
 
-use super::judge::hold;
+use super::impact::hold;
 use super::*;
 
 const FILES: [(&str, &str); 4] = [
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n"),
     ("src/lib.rs", "pub mod base;\npub mod handed;\n"),
-    ("src/base.rs", include_str!("judged/base.rs")),
-    ("src/handed.rs", include_str!("judged/handed.rs")),
+    ("src/base.rs", include_str!("fixtures/base.rs")),
+    ("src/handed.rs", include_str!("fixtures/handed.rs")),
 ];
 
 const CASES: &[(&str, &str, &str)] = &[

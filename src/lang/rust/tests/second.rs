@@ -1,7 +1,7 @@
 //! What is only asked about is judged in a second database as it would be in the first, whatever came between, and the
 //! first does not notice.
 
-use super::judge::{BREAKING, FILES, HARMLESS};
+use super::impact::{BREAKING, FILES, HARMLESS};
 use super::*;
 use crate::lang::rust::LANGUAGE;
 use crate::model::Judgement;

@@ -1,11 +1,11 @@
 //! What types implement, with the compiler as the judge.
 
-use super::judge::hold;
+use super::impact::hold;
 
 const FILES: [(&str, &str); 3] = [
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"),
     ("src/lib.rs", "pub mod traits;\n"),
-    ("src/traits.rs", include_str!("judged/traits.rs")),
+    ("src/traits.rs", include_str!("fixtures/traits.rs")),
 ];
 
 const EDITS: &[(&str, &str, &str)] = &[

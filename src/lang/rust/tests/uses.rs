@@ -1,15 +1,15 @@
 //! What many ways to use a thing make of a change of it, with the compiler as the judge: traits, generics, functions and
-//! constants (`judged/parts.rs`), what values can do (`judged/values.rs`), and what is written anew (`judged/written.rs`).
+//! constants (`fixtures/parts.rs`), what values can do (`fixtures/values.rs`), and what is written anew (`fixtures/written.rs`).
 
-use super::judge::hold;
+use super::impact::hold;
 
 const MANIFEST: &str = "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
 
 const PARTS: [(&str, &str); 4] = [
     ("Cargo.toml", MANIFEST),
     ("src/lib.rs", "#[macro_use]\npub mod parts;\npub mod parts_used;\n"),
-    ("src/parts.rs", include_str!("judged/parts.rs")),
-    ("src/parts_used.rs", include_str!("judged/parts_used.rs")),
+    ("src/parts.rs", include_str!("fixtures/parts.rs")),
+    ("src/parts_used.rs", include_str!("fixtures/parts_used.rs")),
 ];
 
 const OF_PARTS: &[(&str, &str, &str)] = &[
@@ -57,8 +57,8 @@ const OF_PARTS: &[(&str, &str, &str)] = &[
 const VALUES: [(&str, &str); 4] = [
     ("Cargo.toml", MANIFEST),
     ("src/lib.rs", "pub mod values;\npub mod values_used;\n"),
-    ("src/values.rs", include_str!("judged/values.rs")),
-    ("src/values_used.rs", include_str!("judged/values_used.rs")),
+    ("src/values.rs", include_str!("fixtures/values.rs")),
+    ("src/values_used.rs", include_str!("fixtures/values_used.rs")),
 ];
 
 const OF_VALUES: &[(&str, &str, &str)] = &[
@@ -146,8 +146,8 @@ const OF_VALUES: &[(&str, &str, &str)] = &[
 const WRITTEN: [(&str, &str); 4] = [
     ("Cargo.toml", MANIFEST),
     ("src/lib.rs", "pub mod wording;\npub mod written;\n"),
-    ("src/wording.rs", include_str!("judged/wording.rs")),
-    ("src/written.rs", include_str!("judged/written.rs")),
+    ("src/wording.rs", include_str!("fixtures/wording.rs")),
+    ("src/written.rs", include_str!("fixtures/written.rs")),
 ];
 
 const OF_WRITTEN: &[(&str, &str, &str)] = &[

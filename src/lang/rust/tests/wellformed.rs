@@ -1,12 +1,12 @@
 //! Bounds that a change adds to the parameters of types and traits: each place that gives an argument which lacks them.
 
-use super::judge::hold;
+use super::impact::hold;
 
 const FILES: [(&str, &str); 4] = [
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n"),
     ("src/lib.rs", "pub mod bounded;\npub mod bounded_used;\n"),
-    ("src/bounded.rs", include_str!("judged/bounded.rs")),
-    ("src/bounded_used.rs", include_str!("judged/bounded_used.rs")),
+    ("src/bounded.rs", include_str!("fixtures/bounded.rs")),
+    ("src/bounded_used.rs", include_str!("fixtures/bounded_used.rs")),
 ];
 
 const CASES: &[(&str, &str, &str)] = &[

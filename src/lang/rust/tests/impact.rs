@@ -10,10 +10,10 @@ use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, TextRange, ast}
 use super::*;
 use crate::model::Judgement;
 
-const SHAPES: &str = include_str!("judged/shapes.rs");
-const USER: &str = include_str!("judged/user.rs");
-const READER: &str = include_str!("judged/reader.rs");
-const TEST: &str = include_str!("judged/it.rs");
+const SHAPES: &str = include_str!("fixtures/shapes.rs");
+const USER: &str = include_str!("fixtures/user.rs");
+const READER: &str = include_str!("fixtures/reader.rs");
+const TEST: &str = include_str!("fixtures/it.rs");
 
 pub(super) const FILES: [(&str, &str); 6] = [
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"),
@@ -490,7 +490,7 @@ const MAKER: &[(&str, &str)] = &[
         "maker/Cargo.toml",
         "[package]\nname = \"maker\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\nproc-macro = true\n",
     ),
-    ("maker/src/lib.rs", include_str!("judged/maker.rs")),
+    ("maker/src/lib.rs", include_str!("fixtures/maker.rs")),
     (
         "src/lib.rs",
         "#[derive(maker::Tags)]\n#[check(helper(1))]\n#[call(\"deep::other\")]\npub enum Shape {\n    Round,\n    Flat,\n}\n\npub fn helper(it: u8) -> u8 {\n    it\n}\n\npub fn flat() -> ShapeTag {\n    ShapeTag::Flat\n}\n\npub fn is_round(it: &ShapeTag) -> bool {\n    matches!(it, ShapeTag::Round)\n}\n\npub mod deep {\n    pub fn other() -> u8 {\n        1\n    }\n}\n\npub mod imported {\n    use maker::Tags;\n\n    #[derive(Clone, Tags)]\n    #[check(crate::helper(1))]\n    pub enum Other {\n        One,\n    }\n}\n",
