@@ -103,8 +103,11 @@ class Truth:
         if self.only_kept:
             return None
         try:
-            first, later, follows, unreached = self.compiler.broken(mutation["file"], mutation["text"])
+            file, text = mutation["file"], mutation["text"]
+            first, later, follows, unreached = self.compiler.broken(file, text)
             answer = {"first": first, "later": later, "follows": follows, "unreached": unreached}
+            if hasattr(self.compiler, "consequences"):
+                answer["consequences"] = self.compiler.consequences(file, text, first + later)
         except TimeoutError as endless:
             print(f"{mutation['operator']} of {mutation['symbol']} is left out: {endless}", file=sys.stderr)
             answer = None
@@ -156,15 +159,24 @@ def judge(mutation, truth, reply, root, lies_in, strata_of):
     # What a workspace denies as a lint is its own policy, and bodies that are taken away leave parameters unused.
     later = [it for it in truth["later"] if not is_hollow(it, "\n".join(lines(it[0])[it[1] - 1 : it[2]]))]
     told = [it for it in truth["first"] + later if not LINT.fullmatch(it[3] or "")]
-    places = {(it[0], *extent(*it[:3])): tuple(it) for it in told}
+    places, codes, to_edit = {}, collections.defaultdict(set), set()
+    consequences = {tuple(it) for it in truth.get("consequences", [])}
+    for it in told:
+        span = (it[0], *extent(*it[:3]))
+        places[span] = tuple(it)
+        codes[span].add(it[3] or "")
+        if tuple(it) not in consequences:
+            to_edit.add(span)
     hidden = {(it[0], *extent(*it[:3])): tuple(it) for it in truth.get("follows", [])}
     hidden = {span: it for span, it in hidden.items() if span not in places}
-    row = {"places": [], "alarms": [], "follows": []}
+    row = {"places": [], "consequences": [], "alarms": [], "follows": []}
     for span, it in hidden.items():
         row["follows"].append({"told": it, "good": any(meet(span, alarm) for alarm in spans), "strata": []})
     for place, it in places.items():
-        named = any(meet(place, span) for span in spans)
-        row["places"].append({"told": it, "good": named, "strata": strata_at(it, *place[1:])})
+        met = [alarm for alarm, span in zip(alarms, spans) if meet(place, span)]
+        judged = {"told": it, "good": bool(met), "strata": strata_at(it, *place[1:])}
+        judged["code"] = any((alarm[3] or "") in codes[place] for alarm in met)
+        row["places" if place in to_edit else "consequences"].append(judged)
     for it, alarm, span in zip(broken, alarms, spans):
         true = any(meet(span, place) for place in places) or it.get("follows", False) and any(meet(span, place) for place in hidden)
         if true or not lies_in(alarm[0], truth["unreached"]):
@@ -222,8 +234,8 @@ def measure(options, language, source, directory):
 
 
 def report(rows, name, options):
-    breaking = [it for it in rows if it["places"]]
-    quiet = [it for it in rows if not it["places"]]
+    breaking = [it for it in rows if it["places"] or it["consequences"]]
+    quiet = [it for it in rows if not it["places"] and not it["consequences"]]
     places = [it for row in rows for it in row["places"]]
     alarms = [it for row in rows for it in row["alarms"]]
     by_operator = collections.defaultdict(list)
@@ -231,7 +243,7 @@ def report(rows, name, options):
         by_operator[row["mutation"]["operator"]].append(row)
     print(f"\n{name}: edits that break something")
     told = [line_of(operator, of_it) for operator, of_it in sorted(by_operator.items())] + [line_of("all", breaking)]
-    semdex.table(told, ["operator", "edits", "places", "recall", "alarms", "false", "unverifiable", "precision", "p50_ms"])
+    semdex.table(told, ["operator", "edits", "places", "recall", "code", "consequences", "named", "alarms", "false", "unverifiable", "precision", "p50_ms"])
     found = collections.Counter(stratum for it in places + alarms for stratum in it["strata"])
     told = [line_of_stratum(stratum, places, alarms) for stratum in sorted(found, key=lambda it: (it not in strata.WHERE, it))]
     semdex.table(told, ["stratum", "places", "recall", "alarms", "false", "precision"])
@@ -258,6 +270,7 @@ def report(rows, name, options):
             print(f"a describe before it: {quantiles(before)}; {pause} s after it: {quantiles(after)}; ratio of p95 {ratio:.2f}")
     if options.show:
         show("missed", rows, "places")
+        show("not named, and nothing to edit", rows, "consequences")
         show("missed behind a broken import", rows, "follows")
         show("false", rows, "alarms")
     recall, precision = share(places), share(alarms)
@@ -290,13 +303,16 @@ def show(title, rows, what):
 
 
 def line_of(operator, rows):
-    places, alarms = ([it for row in rows for it in row[what]] for what in ("places", "alarms"))
+    places, consequences, alarms = ([it for row in rows for it in row[what]] for what in ("places", "consequences", "alarms"))
     unverifiable = sum(it["unverifiable"] for it in rows)
     return {
         "operator": operator,
         "edits": len(rows),
         "places": len(places),
         "recall": part(places),
+        "code": part([{"good": it["code"]} for it in places if it["good"]]),
+        "consequences": len(consequences),
+        "named": part(consequences),
         "alarms": len(alarms) + unverifiable,
         "false": len(bad(alarms)),
         "unverifiable": unverifiable,

@@ -129,6 +129,34 @@ class Compiler:
             hidden |= {it for it in found if it[3] in NAMES or it[4].startswith("cannot find macro")}
         return hidden
 
+    def consequences(self, file, text, errors):
+        """Of these errors of an edit that gives a thing another name: those that are gone once the new name is written wherever the old one is
+        missed, and in no other line. Of any other edit nobody can tell without knowing how it is to be mended."""
+        renamed = new_name((self.root / file).read_text(), text)
+        if not renamed:
+            return []
+        texts, original, edited = {file: text}, {}, set()
+        try:
+            self._write(texts, original)
+            left = {(it[0], it[1]) for it in errors}
+            for _ in range(ROUNDS):
+                mended = {}
+                for name, line in left - edited:
+                    lines = (mended.get(name) or texts.get(name) or (self.root / name).read_text()).split("\n")
+                    new = re.sub(rf"\b{renamed[0]}\b", renamed[1], lines[line - 1])
+                    if new != lines[line - 1]:
+                        lines[line - 1] = new
+                        mended[name] = "\n".join(lines)
+                        edited.add((name, line))
+                if not mended:
+                    break
+                texts.update(mended)
+                self._write(mended, original)
+                left = {(it[0], it[1]) for it in self.check()[1]}
+        finally:
+            self._restore(original)
+        return [it for it in errors if (it[0], it[1]) not in edited | left]
+
     def seconds(self, file, text):
         """How long a warm incremental run takes after one edit of the healthy workspace."""
         self.check()
@@ -234,6 +262,21 @@ def without_import(text, line, column):
 
 def _put(text, start, end, new):
     return text[:start] + new + "\n" * text.count("\n", start, end) + text[end:]
+
+
+WORD = re.compile(r"\w+")
+
+
+def new_name(old, new):
+    """The old and the new name, where a text gives something another name and is else the same."""
+    if WORD.sub("", old) != WORD.sub("", new):
+        return None
+    before, after = WORD.findall(old), WORD.findall(new)
+    differing = {(a, b) for a, b in zip(before, after) if a != b} if len(before) == len(after) else set()
+    if len(differing) != 1:
+        return None
+    (renamed,) = differing
+    return renamed if renamed[1] not in before else None
 
 
 def lies_in(file, sources):
