@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use ra_ap_ide::{FilePosition, FindAllRefsConfig, RaFixtureConfig};
 
 mod bodies;
+mod codes;
 mod describe;
 mod follows;
 mod impact;
@@ -18,6 +19,7 @@ mod paths;
 mod second;
 mod touch;
 mod traits;
+mod truth;
 mod uses;
 mod wellformed;
 
@@ -89,11 +91,7 @@ fn fixture(files: &[(&str, &str)]) -> (tempfile::TempDir, Loaded) {
     fixture_of(files, false)
 }
 
-/// With its build scripts and macros.
-fn fixture_built(files: &[(&str, &str)]) -> (tempfile::TempDir, Loaded) {
-    fixture_of(files, true)
-}
-
+/// With its build scripts and macros, where it says so.
 fn fixture_of(files: &[(&str, &str)], is_built: bool) -> (tempfile::TempDir, Loaded) {
     let directory = tempfile::tempdir().unwrap();
     for (name, text) in files {

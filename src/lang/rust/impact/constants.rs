@@ -87,7 +87,7 @@ impl<'db> Context<'db> {
     }
 
     /// What is wrong with a name that stands for the length of an array.
-    pub(super) fn length(&self, token: &SyntaxToken, meant: Definition<'db>) -> Option<String> {
+    pub(super) fn length(&self, token: &SyntaxToken, meant: Definition<'db>) -> Option<(&'static str, String)> {
         let path = token.parent_ancestors().find_map(ast::PathExpr::cast)?;
         // Or for a part of it: `N + 1`.
         let is_part = |it: &SyntaxNode| ast::BinExpr::can_cast(it.kind()) || ast::ParenExpr::can_cast(it.kind());
@@ -113,8 +113,14 @@ impl<'db> Context<'db> {
         };
         let target = self.sema.scope(path.syntax())?.krate().to_display_target(self.db);
         let found = ty.display(self.db, target).to_string();
-        let fits = found == "usize" || ty.contains_unknown();
-        (!fits).then(|| format!("mismatched types: expected `usize`, found `{found}`"))
+        if found == "usize" || ty.contains_unknown() {
+            return None;
+        }
+        let operation = path.syntax().parent().and_then(ast::BinExpr::cast).and_then(|it| it.op_token());
+        Some(match operation.filter(|_| matches!(meant, Definition::Function(_))) {
+            Some(it) => ("E0369", format!("`{}` cannot be applied to `{found}`", it.text())),
+            None => ("E0308", format!("mismatched types: expected `usize`, found `{found}`")),
+        })
     }
 }
 

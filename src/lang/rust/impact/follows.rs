@@ -4,9 +4,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use ra_ap_hir::{Module, ModuleDef, PathResolution};
+use ra_ap_hir::{Module, ModuleDef, PathResolution, ScopeDef};
 use ra_ap_syntax::ast::HasName as _;
-use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
+use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
 
 use super::lost::{LostImports, is_lost};
 use crate::lang::rust::view::Context;
@@ -111,7 +111,11 @@ impl<'db> Context<'db> {
 
     /// The module that the path to what is missed leads through.
     fn way_to(&self, error: &Diagnostic) -> Option<Module> {
-        let written = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
+        self.module_before(self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?)
+    }
+
+    /// The module in which a path, or an import, looks for a name.
+    fn module_before(&self, written: SyntaxToken) -> Option<Module> {
         // The input of a macro is a path only where it is put.
         let token = self.sema.descend_into_macros_exact(written).into_iter().next()?;
         let path = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?.parent_path();
@@ -121,6 +125,14 @@ impl<'db> Context<'db> {
             PathResolution::Def(ModuleDef::Module(it)) => Some(it),
             _ => None,
         }
+    }
+
+    /// Whether something of this name is where its path looks for it, and may not be seen.
+    pub(super) fn is_there_unseen(&self, name: &SyntaxToken) -> bool {
+        let Some(module) = self.module_before(name.clone()) else { return false };
+        let is_own = |it: &ScopeDef| matches!(it, ScopeDef::ModuleDef(it) if it.module(self.db) == Some(module));
+        // With no place to look from, what is private counts too.
+        module.scope(self.db, None).iter().any(|it| it.0.as_str() == name.text() && is_own(&it.1))
     }
 
     /// The module in whose text an error stands, whatever macros make of it.

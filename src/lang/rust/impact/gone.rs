@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ra_ap_hir::{AsAssocItem as _, HasVisibility as _, Visibility};
+use ra_ap_hir::{Adt, AsAssocItem as _, HasVisibility as _, StructKind, Visibility};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
@@ -128,7 +128,8 @@ impl<'db> Context<'db> {
             return None;
         }
         let place = file.lines().place(name, at);
-        let meaning = self.meant_by(&token).filter(|it| !is_gone || !is_needed_as_type(&token, *it));
+        let named = self.meant_by(&token);
+        let meaning = named.filter(|it| !is_gone || !is_needed_as_type(&token, *it));
         if let Some(message) = meaning.and_then(|it| self.unstable(it)) {
             return Some(self.error(place, "E0658", message));
         }
@@ -139,7 +140,9 @@ impl<'db> Context<'db> {
             }
             None if !is_gone && !is_hiding => None,
             None => {
-                let (code, message) = gone(&token, occurrence.role, &cause.name, is_hiding, &cause.path);
+                let (code, message) = self.gone(&token, occurrence.role, cause, is_hiding);
+                // There is something else by that name.
+                let code = if code == "E0412" && named.is_some() { "E0573" } else { code };
                 Some(self.error(place, code, message))
             }
             // Of a field that is given or matched by its name more is known in the body.
@@ -151,7 +154,10 @@ impl<'db> Context<'db> {
             }
             Some(definition) => match self.function_as_pattern(&token, definition) {
                 Some((code, message)) => Some(self.error(place, code, message)),
-                None => Some(self.error(place, "E0308", self.length(&token, definition)?)),
+                None => {
+                    let (code, message) = self.length(&token, definition)?;
+                    Some(self.error(place, code, message))
+                }
             },
         }
     }
@@ -181,7 +187,40 @@ impl<'db> Context<'db> {
         let import = token.parent_ancestors().find_map(ast::Use::cast)?;
         let is_public = ast::HasVisibility::visibility(&import)
             .is_some_and(|it| it.syntax().text() == "pub" && visibility != Visibility::Public);
-        is_public.then_some("E0364")
+        // Tuple and unit structs are values too.
+        let is_type = match definition {
+            Definition::Function(_) | Definition::Const(_) | Definition::Static(_) => false,
+            Definition::Adt(Adt::Struct(it)) => it.kind(db) == StructKind::Record,
+            _ => true,
+        };
+        is_public.then_some(if is_type { "E0365" } else { "E0364" })
+    }
+
+    /// The compiler's words for a name that means nothing any more.
+    fn gone(&self, token: &SyntaxToken, role: Role, cause: &Cause<'_>, hidden: bool) -> (&'static str, String) {
+        let Cause { name, path, .. } = cause;
+        // What is tokens alone in the input of a macro is more in what it makes.
+        let is_input = token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind()));
+        let made = is_input.then(|| self.sema.descend_into_macros_exact(token.clone()).into_iter().next()).flatten();
+        let kind = made.and_then(|it| unresolved_kind(&it)).or_else(|| unresolved_kind(token));
+        if hidden {
+            // A glob brings what may be seen, and a name is missed where nothing brings it.
+            let is_missed = !(role == Role::Import || is_qualified(token)) || !self.is_there_unseen(token);
+            return match (role, kind.filter(|_| is_missed)) {
+                (Role::Import, _) if is_missed => {
+                    ("E0432", format!("unresolved import: `{path}` is not visible here any more"))
+                }
+                (_, Some((code, what))) => {
+                    (code, format!("cannot find {what} `{name}`: `{path}` is not visible here any more"))
+                }
+                (_, None) => ("E0603", format!("`{path}` is not visible here any more")),
+            };
+        }
+        match (role, kind) {
+            (Role::Import, _) => ("E0432", format!("unresolved import: there is no `{path}` any more")),
+            (_, Some((code, what))) => (code, format!("cannot find {what} `{name}`: there is no `{path}` any more")),
+            (_, None) => ("E0599", format!("there is no `{path}` any more")),
+        }
     }
 }
 
@@ -213,22 +252,5 @@ fn is_needed_as_type(token: &SyntaxToken, meaning: Definition<'_>) -> bool {
         meaning,
         Definition::EnumVariant(_) | Definition::Function(_) | Definition::Const(_) | Definition::Static(_)
     );
-    is_value && matches!(unresolved_kind(token), Some(("E0405" | "E0412" | "E0433", _)))
-}
-
-/// The compiler's words for a name that means nothing any more.
-fn gone(token: &SyntaxToken, role: Role, name: &str, hidden: bool, path: &str) -> (&'static str, String) {
-    let kind = unresolved_kind(token);
-    if hidden {
-        // A glob brings what may be seen, and a name without a path is missed.
-        return match kind.filter(|_| role != Role::Import && !is_qualified(token)) {
-            Some((code, what)) => (code, format!("cannot find {what} `{name}`: `{path}` is not visible here any more")),
-            None => ("E0603", format!("`{path}` is not visible here any more")),
-        };
-    }
-    match (role, kind) {
-        (Role::Import, _) => ("E0432", format!("unresolved import: there is no `{path}` any more")),
-        (_, Some((code, what))) => (code, format!("cannot find {what} `{name}`: there is no `{path}` any more")),
-        (_, None) => ("E0599", format!("there is no `{path}` any more")),
-    }
+    is_value && matches!(unresolved_kind(token), Some(("E0405" | "E0412" | "E0220" | "E0433", _)))
 }

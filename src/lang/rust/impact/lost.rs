@@ -9,12 +9,15 @@ use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
+use super::Scene;
 use super::bounds::bound_path;
 use super::follows::{BrokenImports, brought_by};
 use super::reach::has_body;
+use crate::lang::files::Files;
+use crate::lang::rust::delta::Delta;
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::Context;
-use crate::model::{Diagnostic, Span, SymbolKind};
+use crate::model::{ChangeKind, Diagnostic, Span, SymbolKind};
 use crate::text::words::words;
 
 /// A block of which the trait, or the type, means nothing.
@@ -36,11 +39,36 @@ pub(super) fn is_of_a_body(error: &Diagnostic) -> bool {
     matches!(error.code.as_deref(), Some("E0277" | "E0282" | "E0308" | "E0369" | "E0599"))
 }
 
+impl Scene {
+    /// Whether an error of the state before was there because of a name that the change brings: then the compiler said so
+    /// where the name was missing.
+    pub(super) fn follows_from_absence(
+        &self,
+        deltas: &[(usize, Delta<'_>)],
+        before: &Files,
+        error: &Diagnostic,
+    ) -> bool {
+        if !is_of_a_body(error) {
+            return false;
+        }
+        let is_brought =
+            |it: &Delta<'_>| matches!(it.kind, ChangeKind::Added | ChangeKind::Renamed | ChangeKind::Visibility);
+        let items = deltas.iter().filter(|it| is_brought(&it.1)).filter_map(|it| it.1.after);
+        let mut names: HashSet<&str> = items.map(|it| it.name.as_str()).collect();
+        names.extend(self.loose.iter().flat_map(|it| &it.names).map(String::as_str));
+        let is_any = self.loose.iter().any(|it| it.all);
+        let Some(file) = before.get(&error.place.file) else { return false };
+        let line = file.lines().line_text(&file.text, error.place.line);
+        let is_named = || error.code.as_deref() != Some("E0282") && words(line).any(|it| names.contains(it.1));
+        is_any || !names.is_empty() && !is_named()
+    }
+}
+
 impl<'db> Context<'db> {
     /// Whether a member of `Self` is missed, that a trait would have.
     pub(super) fn is_of_self(&self, error: &Diagnostic) -> bool {
         let before = || self.files.get(&error.place.file)?.text.get(..error.place.start);
-        error.code.as_deref() == Some("E0412") && before().is_some_and(|it| it.ends_with("Self::"))
+        error.code.as_deref() == Some("E0220") && before().is_some_and(|it| it.ends_with("Self::"))
     }
 
     /// What a broken import would have brought in: the name itself, or members of what it names.
@@ -133,7 +161,7 @@ impl<'db> Context<'db> {
     /// Whether a name of a body is missed for an import that is broken.
     pub(super) fn follows_from(&self, lost: &LostImports, imports: &BrokenImports, error: &Diagnostic) -> bool {
         let is_of_name = match error.code.as_deref() {
-            Some("E0425" | "E0412" | "E0433" | "E0405" | "E0404" | "E0422" | "E0531") => true,
+            Some("E0425" | "E0412" | "E0220" | "E0433" | "E0405" | "E0404" | "E0422" | "E0531") => true,
             None => error.message.starts_with("cannot find macro"),
             _ => false,
         };

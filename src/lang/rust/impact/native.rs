@@ -2,8 +2,9 @@
 //! concerns single bodies, and these are asked here.
 
 use ra_ap_hir::{
-    AnyDiagnostic, AsAssocItem as _, AssocItemContainer, Const, DefWithBody, Function, GenericDef, HirDisplay as _,
-    InFile, MacroKind, Type, UnresolvedMethodCall, VariantId,
+    Adt, AnyDiagnostic, AsAssocItem as _, AssocItemContainer, Const, DefWithBody, Function, GenericDef,
+    HirDisplay as _, InFile, MacroKind, ModuleDef, PathResolution, StructKind, TraitRef, Type, UnresolvedMethodCall,
+    VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, TextRange};
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxKind, SyntaxNode, SyntaxNodePtr, SyntaxToken, ast};
@@ -137,6 +138,9 @@ impl<'db> Context<'db> {
                 }
                 let message = format!("mismatched types: expected `{expected}`, found `{actual}`");
                 let node: InFile<SyntaxNodePtr> = it.expr_or_pat.map(AstPtr::into);
+                if self.ends_in_unknown_macro(&node) {
+                    return None;
+                }
                 match self.result_of_unending(&node) {
                     Some(range) => Told { file: range.file_id, range: range.range, code: "E0308", message },
                     None => self.at_salient(node, "E0308", message),
@@ -149,7 +153,9 @@ impl<'db> Context<'db> {
             AnyDiagnostic::MismatchedTupleStructPatArgCount(it) => {
                 let expected = counted(it.expected, "field");
                 let message = format!("this pattern has {}, but the tuple has {expected}", counted(it.found, "field"));
-                self.at(it.expr_or_pat.map(AstPtr::into), "E0023", message)
+                let node: InFile<SyntaxNodePtr> = it.expr_or_pat.map(AstPtr::into);
+                let code = if self.is_pattern_of_unit(&node) { "E0532" } else { "E0023" };
+                self.at(node, code, message)
             }
             // A type that is gone is not missed in what its values would have done.
             AnyDiagnostic::UnresolvedMethodCall(it) if it.receiver.strip_references().is_never() => return None,
@@ -180,10 +186,19 @@ impl<'db> Context<'db> {
             AnyDiagnostic::UnresolvedIdent(it) => {
                 let (node, within) = it.node.value;
                 let node: SyntaxNodePtr = node.into();
-                let told = self.at(InFile::new(it.node.file_id, node), "E0425", String::new());
+                let code = match within {
+                    // A name in the text of a format string.
+                    Some(_) => "E0425",
+                    None => self.code_of_unresolved(&node.to_node(&self.sema.parse_or_expand(it.node.file_id)))?,
+                };
+                let told = self.at(InFile::new(it.node.file_id, node), code, String::new());
                 let range = within.map_or(told.range, |within| within + told.range.start());
                 let name = self.text_at(told.file, range);
-                let message = format!("cannot find `{name}` in this scope");
+                let message = match code {
+                    "E0423" => format!("expected a value, found the type `{name}`"),
+                    "E0603" => format!("`{name}` is private"),
+                    _ => format!("cannot find `{name}` in this scope"),
+                };
                 Told { range, message, ..told }
             }
             AnyDiagnostic::UnresolvedMacroCall(it) => {
@@ -199,8 +214,12 @@ impl<'db> Context<'db> {
                 };
                 let ptr = it.field.map(|it| it.syntax_node_ptr());
                 let is_pattern = ast::RecordPatField::can_cast(ptr.value.kind());
-                let code = if is_pattern && code != "E0451" { "E0026" } else { code };
                 let node = ptr.value.to_node(&self.sema.parse_or_expand(ptr.file_id));
+                let code = match is_pattern && code != "E0451" {
+                    true if self.is_record_of_tuple(&node) => "E0769",
+                    true => "E0026",
+                    false => code,
+                };
                 let name = node.children().find_map(ast::NameRef::cast).map(|it| it.syntax().text_range());
                 let told = self.at(ptr, code, message.to_owned());
                 match name.and_then(|name| self.where_written(ptr.with_value(name))) {
@@ -253,7 +272,12 @@ impl<'db> Context<'db> {
                     return None;
                 }
                 let node = it.span.map(|it| it.syntax_node_ptr());
-                self.at_salient(node, "E0277", format!("the trait bound `{bound}` is not satisfied"))
+                let message = format!("the trait bound `{bound}` is not satisfied");
+                self.at_salient(
+                    node,
+                    self.code_of_callable(&it.trait_predicate.trait_ref()).unwrap_or("E0277"),
+                    message,
+                )
             }
             AnyDiagnostic::TypeMustBeKnown(it) => {
                 self.at(it.at_point.map(|it| it.syntax_node_ptr()), "E0282", "type annotations needed".to_owned())
@@ -318,7 +342,8 @@ impl<'db> Context<'db> {
                 self.at(it.expr.map(AstPtr::into), "E0268", format!("`{what}` outside of a loop or labeled block"))
             }
             AnyDiagnostic::InvalidLhsOfAssignment(it) => {
-                self.at(it.lhs.map(|it| it.syntax_node_ptr()), "E0070", "this cannot be assigned to".to_owned())
+                // rust-analyzer looks at the left side of compound assignments alone.
+                self.at(it.lhs.map(|it| it.syntax_node_ptr()), "E0067", "this cannot be assigned to".to_owned())
             }
             AnyDiagnostic::UndeclaredLabel(it) => {
                 let message = format!("use of undeclared label `{}`", it.name.display(self.db, edition));
@@ -338,6 +363,65 @@ impl<'db> Context<'db> {
             }
             _ => return None,
         })
+    }
+
+    /// What the compiler says of a path that names no value: there may be a type by that name, or a value that is private.
+    /// `None` where a member of a type is looked for, of which more is said elsewhere.
+    fn code_of_unresolved(&self, node: &SyntaxNode) -> Option<&'static str> {
+        let Some(path) = node.children().find_map(ast::Path::cast) else { return Some("E0425") };
+        let first = std::iter::successors(Some(path.clone()), ast::Path::qualifier).last();
+        if first.and_then(|it| it.segment()).is_some_and(|it| it.type_anchor().is_some()) {
+            return None;
+        }
+        if let Some(PathResolution::Def(ModuleDef::Adt(_) | ModuleDef::TypeAlias(_) | ModuleDef::Trait(_))) =
+            self.sema.resolve_path(&path)
+        {
+            return Some("E0423");
+        }
+        let name = path.segment().and_then(|it| it.name_ref()?.ident_token());
+        Some(if name.is_some_and(|it| self.is_there_unseen(&it)) { "E0603" } else { "E0425" })
+    }
+
+    /// The code of a function or closure that takes other arguments than are asked for.
+    fn code_of_callable(&self, wanted: &TraitRef<'db>) -> Option<&'static str> {
+        let name = wanted.trait_().name(self.db);
+        let is_call = matches!(name.as_str(), "Fn" | "FnMut" | "FnOnce");
+        let arguments = wanted.get_type_argument(1).filter(|it| is_call && it.is_tuple())?;
+        let callable = wanted.get_type_argument(0)?.as_callable(self.db)?;
+        let takes = callable.params().len();
+        Some(if takes == arguments.tuple_fields(self.db).len() { "E0631" } else { "E0593" })
+    }
+
+    /// Whether a tuple pattern is that of a struct or a variant without fields.
+    fn is_pattern_of_unit(&self, node: &InFile<SyntaxNodePtr>) -> bool {
+        let node = node.value.to_node(&self.sema.parse_or_expand(node.file_id));
+        let path = ast::TupleStructPat::cast(node).and_then(|it| it.path());
+        match path.and_then(|it| self.sema.resolve_path(&it)) {
+            Some(PathResolution::Def(ModuleDef::EnumVariant(it))) => it.kind(self.db) == StructKind::Unit,
+            Some(PathResolution::Def(ModuleDef::Adt(Adt::Struct(it)))) => it.kind(self.db) == StructKind::Unit,
+            _ => false,
+        }
+    }
+
+    /// Whether a field stands in a pattern with names of a variant whose fields have none. Where the pattern leaves fields
+    /// out, the compiler misses the names alone.
+    fn is_record_of_tuple(&self, field: &SyntaxNode) -> bool {
+        let Some(pattern) = field.ancestors().find_map(ast::RecordPat::cast) else { return false };
+        let is_whole = pattern.record_pat_field_list().is_some_and(|it| it.rest_pat().is_none());
+        match pattern.path().filter(|_| is_whole).and_then(|it| self.sema.resolve_path(&it)) {
+            Some(PathResolution::Def(ModuleDef::EnumVariant(it))) => it.kind(self.db) == StructKind::Tuple,
+            _ => false,
+        }
+    }
+
+    /// Whether a body ends in the call of a macro that does not exist: nobody knows what it would have given.
+    fn ends_in_unknown_macro(&self, node: &InFile<SyntaxNodePtr>) -> bool {
+        let node = node.value.to_node(&self.sema.parse_or_expand(node.file_id));
+        let last = ast::BlockExpr::cast(node).and_then(|it| it.stmt_list()).and_then(|it| it.syntax().last_child());
+        let call = last.and_then(|it| {
+            it.descendants().find_map(ast::MacroCall::cast).filter(|call| call.syntax().text_range() == it.text_range())
+        });
+        call.is_some_and(|it| self.sema.resolve_macro_call(&it).is_none())
     }
 
     /// Whether the type has the method all the same: it was not known yet where the method was looked for, for want of

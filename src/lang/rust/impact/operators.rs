@@ -2,7 +2,8 @@
 //! nothing of these.
 
 use ra_ap_hir::{
-    AsAssocItem as _, AssocItemContainer, Function, HirDisplay as _, InFile, ModuleDef, PathResolution, Trait, Type,
+    AsAssocItem as _, AssocItemContainer, Function, HirDisplay as _, Impl, InFile, ModuleDef, PathResolution, Trait,
+    Type,
 };
 use ra_ap_ide::FileRange;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
@@ -49,10 +50,28 @@ impl<'db> Context<'db> {
         let code = match kind {
             ast::BinaryOp::Assignment { .. } => "E0368",
             // What comes of it is of the type on the left.
-            ast::BinaryOp::ArithOp(_) if is_alike(&left, &right) => "E0277",
+            ast::BinaryOp::ArithOp(_) if is_number(&left) && is_number(&right) => "E0277",
+            // Where there is one way to compare a type, the other side has to be what that takes.
+            ast::BinaryOp::CmpOp(_) => match self.ways_of(expression, &left) {
+                1 if left.as_adt() != right.as_adt() => {
+                    let message = format!("mismatched types: expected `{}`, found `{}`", told(&left), told(&right));
+                    return Some(self.told_of(expression.rhs()?.syntax(), "E0308", message));
+                }
+                2.. if is_number(&right) => "E0277",
+                _ => "E0369",
+            },
             _ => "E0369",
         };
         Some(self.told_of(expression.syntax(), code, message))
+    }
+
+    /// How many implementations a type has of the trait of an operator.
+    fn ways_of(&self, expression: &ast::BinExpr, left: &Type<'db>) -> usize {
+        let of = self.sema.resolve_bin_expr(expression).and_then(|it| self.trait_with(it));
+        let Some((of, adt)) = of.zip(left.as_adt()) else { return 0 };
+        let blocks = Impl::all_for_type(self.db, adt.ty(self.db)).into_iter();
+        let own = blocks.filter(|it| it.trait_(self.db) == Some(of));
+        own.filter(|it| it.self_ty(self.db).as_adt() == Some(adt)).count()
     }
 
     fn unary(&self, expression: &ast::PrefixExpr) -> Option<Told> {
@@ -124,10 +143,8 @@ impl<'db> Context<'db> {
     }
 }
 
-/// Whether both are numbers of one sort.
-fn is_alike(left: &Type<'_>, right: &Type<'_>) -> bool {
-    let is_whole = |it: &Type<'_>| it.as_builtin().is_some_and(|it| it.is_int() || it.is_uint());
-    is_whole(left) && is_whole(right) || left.is_float() && right.is_float()
+fn is_number(ty: &Type<'_>) -> bool {
+    ty.as_builtin().is_some_and(|it| it.is_int() || it.is_uint()) || ty.is_float()
 }
 
 /// Texts, slices, tuples and the like, behind however many references.

@@ -119,7 +119,8 @@ impl<'db> Context<'db> {
         self.unfit_types(reach, scene, &mut told);
         told.defer(|it| self.follows_from(&lost_imports, &broken_imports, it));
         let Told { new, mut following, .. } = told;
-        let is_gone = |it: &Diagnostic| matches!(it.code.as_deref(), Some("E0432" | "E0433" | "E0412" | "E0603"));
+        let is_gone =
+            |it: &Diagnostic| matches!(it.code.as_deref(), Some("E0432" | "E0433" | "E0412" | "E0220" | "E0603"));
         if new.iter().any(is_gone) {
             new.retain(|it| !self.follows_from_unknown(&types, &lost_imports, it));
         }
@@ -216,6 +217,7 @@ impl<'db> Context<'db> {
                 _ => continue,
             };
             let code = match (code, is_no_trait) {
+                ("E0425" | "E0412", false) if self.is_there_unseen(&token) => "E0603",
                 ("E0405", true) => "E0404",
                 (_, true) => continue,
                 (code, false) => code,
@@ -269,7 +271,11 @@ pub(super) fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Spa
 /// The code and the kind of thing that is looked for where a path stands; `None` for members.
 pub(super) fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'static str)> {
     if token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())) {
-        return unresolved_in_macro(token);
+        let attribute = token.parent_ancestors().find_map(ast::Attr::cast).and_then(|it| it.simple_name());
+        return match attribute.is_some_and(|it| it == "derive") {
+            true => Some(("", "derive macro")),
+            false => unresolved_in_macro(token),
+        };
     }
     let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?;
     let path = segment.parent_path();
@@ -292,8 +298,14 @@ pub(super) fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'st
             let is_header = block.and_then(|it| it.trait_()).is_some_and(|it| *it.syntax() == around);
             match is_header || within.is_some_and(|it| it.kind() == SyntaxKind::TYPE_BOUND) {
                 true => ("E0405", "trait"),
+                false if is_member => ("E0220", "associated type"),
                 false => ("E0412", "type"),
             }
+        }
+        SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT | SyntaxKind::TUPLE_STRUCT_PAT | SyntaxKind::PATH_PAT
+            if is_member =>
+        {
+            ("E0599", "variant or associated item")
         }
         SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT => ("E0422", "struct or variant"),
         SyntaxKind::TUPLE_STRUCT_PAT => ("E0531", "tuple struct or variant"),

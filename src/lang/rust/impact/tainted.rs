@@ -13,9 +13,9 @@ use crate::text::words::words;
 /// After these an expression has no type.
 const ENDING: [&str; 8] = ["E0369", "E0425", "E0433", "E0599", "E0600", "E0609", "E0614", "E0615"];
 /// These are not told of an expression that has none.
-const FOLLOWING: [&str; 14] = [
-    "E0061", "E0277", "E0282", "E0308", "E0368", "E0369", "E0599", "E0600", "E0606", "E0609", "E0614", "E0615",
-    "E0616", "E0624",
+const FOLLOWING: [&str; 16] = [
+    "E0061", "E0277", "E0282", "E0308", "E0368", "E0369", "E0599", "E0600", "E0606", "E0608", "E0609", "E0614",
+    "E0615", "E0616", "E0618", "E0624",
 ];
 
 /// Bindings in the order of the text: where each is in scope, and whether it has no type.
@@ -88,7 +88,9 @@ impl<'db> Context<'db> {
         }
         let element = body.covering_element(told.range);
         let node = element.as_node().cloned().or_else(|| element.parent());
-        let is = |it: Option<ast::Expr>| it.is_some_and(|it| self.has_none(&it, &[], tainted));
+        // An error does not follow from itself.
+        let others: Vec<TextRange> = ends.iter().copied().filter(|it| *it != told.range).collect();
+        let is = |it: Option<ast::Expr>| it.is_some_and(|it| self.has_none(&it, &others, tainted));
         if told.code == "E0308" && node.clone().is_some_and(|it| self.is_beside_none(&it, ends, tainted)) {
             return true;
         }

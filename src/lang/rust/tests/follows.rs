@@ -1,7 +1,7 @@
 //! Names by globs, by re-exports and by imports of these: all that has to be edited is reported, with a mark on what
 //! fails only through a broken import. The compiler is asked again with these imports taken away.
 
-use super::impact::hold;
+use super::impact::hold_in;
 use super::*;
 
 const FILES: [(&str, &str); 4] = [
@@ -37,7 +37,7 @@ const CASES: &[(&str, &str, &str)] = &[
 
 #[test]
 fn names_by_globs_and_imports_of_imports_are_all_reported() {
-    hold(&FILES, "src/base.rs", CASES.iter());
+    hold_in("base", &FILES, "src/base.rs", CASES.iter());
 }
 
 /// A mark stands where the name would be found if no import was broken, and nowhere else.

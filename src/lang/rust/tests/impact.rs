@@ -1,12 +1,6 @@
 //! Each rule with its case, and the compiler as the judge: the places that an edit breaks are those that it reports.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-use std::process::Command;
-use std::sync::Arc;
-
-use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, TextRange, ast};
-
+use super::truth::{Edit, Suite, hold};
 use super::*;
 use crate::model::Judgement;
 
@@ -303,121 +297,6 @@ pub(super) const HARMLESS: &[(&str, &str, &str)] = &[
     ("white space", "pub fn helper() -> u8 {\n    1\n}", "pub fn helper()   -> u8 { 1 }"),
 ];
 
-/// `file:line` of what the compiler reports.
-fn compiled(root: &Path) -> BTreeSet<String> {
-    errors_of(root).into_iter().map(|it| it.at()).collect()
-}
-
-/// An error of the compiler's, at its primary span.
-struct Reported {
-    file: String,
-    line: usize,
-    column: usize,
-    code: String,
-    message: String,
-}
-
-impl Reported {
-    fn at(&self) -> String {
-        format!("{}:{}", self.file, self.line)
-    }
-
-    /// Whether a name is missed.
-    fn is_of_name(&self) -> bool {
-        matches!(
-            self.code.as_str(),
-            "E0404" | "E0405" | "E0412" | "E0422" | "E0425" | "E0432" | "E0433" | "E0531" | "E0603"
-        ) || self.message.starts_with("cannot find macro")
-    }
-}
-
-fn errors_of(root: &Path) -> Vec<Reported> {
-    let done = Command::new("cargo")
-        .args(["check", "--all-targets", "--keep-going", "--offline", "--quiet", "--message-format=json"])
-        .current_dir(root)
-        .env("CARGO_TARGET_DIR", root.join("target"))
-        .output()
-        .unwrap();
-    let mut found = Vec::new();
-    for line in String::from_utf8_lossy(&done.stdout).lines() {
-        let said: serde_json::Value = serde_json::from_str(line).unwrap();
-        let message = &said["message"];
-        let spans = message["spans"].as_array().filter(|_| message["level"] == "error");
-        for mut span in spans.into_iter().flatten().filter(|it| it["is_primary"] == true) {
-            // What a macro of elsewhere makes stands at its call.
-            while span["file_name"].as_str().is_some_and(|it| Path::new(it).is_absolute()) {
-                span = &span["expansion"]["span"];
-            }
-            let Some(file) = span["file_name"].as_str() else { continue };
-            let number = |it: &serde_json::Value| usize::try_from(it.as_u64().unwrap()).unwrap();
-            found.push(Reported {
-                file: file.to_owned(),
-                line: number(&span["line_start"]),
-                column: number(&span["column_start"]),
-                code: message["code"]["code"].as_str().unwrap_or_default().to_owned(),
-                message: message["message"].as_str().unwrap_or_default().to_owned(),
-            });
-        }
-    }
-    found
-}
-
-/// `file:line` of the names that are missed once each import that is an error has been taken away. The files are as they
-/// were afterwards.
-fn missed_without_imports(root: &Path, mut errors: Vec<Reported>) -> BTreeSet<String> {
-    let mut originals: BTreeMap<String, String> = BTreeMap::new();
-    let mut missed = BTreeSet::new();
-    for _ in 0..6 {
-        missed.extend(errors.iter().filter(|it| it.is_of_name()).map(Reported::at));
-        let mut texts: BTreeMap<String, String> = BTreeMap::new();
-        // From the end, so that what is before keeps its place.
-        let mut imports: Vec<&Reported> =
-            errors.iter().filter(|it| matches!(it.code.as_str(), "E0432" | "E0433" | "E0603")).collect();
-        imports.sort_by_key(|it| std::cmp::Reverse((&it.file, it.line, it.column)));
-        // Each target of the package reports it.
-        imports.dedup_by_key(|it| (&it.file, it.line, it.column));
-        for error in imports {
-            let text = match texts.get(&error.file) {
-                Some(text) => text.clone(),
-                None => std::fs::read_to_string(root.join(&error.file)).unwrap(),
-            };
-            originals.entry(error.file.clone()).or_insert_with(|| text.clone());
-            if let Some(text) = without_import(&text, error.line, error.column) {
-                texts.insert(error.file.clone(), text);
-            }
-        }
-        if texts.is_empty() {
-            break;
-        }
-        texts.iter().for_each(|(file, text)| std::fs::write(root.join(file), text).unwrap());
-        errors = errors_of(root);
-    }
-    originals.iter().for_each(|(file, text)| std::fs::write(root.join(file), text).unwrap());
-    missed
-}
-
-/// A text without the part of an import that stands there; its lines stay.
-fn without_import(text: &str, line: usize, column: usize) -> Option<String> {
-    let before: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-    let at = u32::try_from(before + column - 1).unwrap().into();
-    let tree = ast::SourceFile::parse(text, Edition::CURRENT).tree();
-    let token = tree.syntax().token_at_offset(at).right_biased()?;
-    let part = token.parent_ancestors().find_map(ast::UseTree::cast)?;
-    let (range, put) = match part.parent_use_tree_list() {
-        Some(_) => {
-            let comma = part.syntax().siblings_with_tokens(Direction::Next).find(|it| it.kind() == SyntaxKind::COMMA);
-            let end = comma.map_or(part.syntax().text_range().end(), |it| it.text_range().end());
-            (TextRange::new(part.syntax().text_range().start(), end), "")
-        }
-        None => (part.syntax().parent()?.text_range(), "use core as _;"),
-    };
-    let range = usize::from(range.start())..usize::from(range.end());
-    let lines = "\n".repeat(text[range.clone()].matches('\n').count());
-    let mut text = text.to_owned();
-    text.replace_range(range, &format!("{put}{lines}"));
-    Some(text)
-}
-
 fn judged(it: &mut Loaded, from: &str, to: &str) -> Judgement {
     judged_in(it, "src/shapes.rs", from, to)
 }
@@ -430,55 +309,18 @@ fn judged_in(it: &mut Loaded, file: &str, from: &str, to: &str) -> Judgement {
 
 #[test]
 fn what_breaks_is_what_the_compiler_reports() {
-    hold(&FILES, "src/shapes.rs", BREAKING.iter().chain(HARMLESS));
+    hold_in("shapes", &FILES, "src/shapes.rs", BREAKING.iter().chain(HARMLESS));
 }
 
 /// Holds edits of one file of a fixture against the compiler.
-pub(super) fn hold<'c>(
+pub(super) fn hold_in<'c>(
+    name: &str,
     files: &[(&str, &str)],
-    edited: &str,
+    file: &str,
     cases: impl Iterator<Item = &'c (&'c str, &'c str, &'c str)>,
 ) {
-    let (directory, mut it) = fixture(files);
-    it.fill();
-    let root = directory.path().canonicalize().unwrap();
-    assert_eq!(compiled(&root), BTreeSet::new(), "the fixture compiles");
-    let path = root.join(edited);
-    let text = it.files.get(edited).unwrap().text.clone();
-    let mut wrong = Vec::new();
-    for (name, from, to) in cases {
-        let judgement = judged_in(&mut it, edited, from, to);
-        let place = |it: &crate::model::Broken| format!("{}:{}", it.at.place.file, it.at.place.line);
-        std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
-        let errors = errors_of(&root);
-        let truth: BTreeSet<String> = errors.iter().map(Reported::at).collect();
-        // An import that is broken hides what comes by it.
-        let hidden = missed_without_imports(&root, errors);
-        std::fs::write(&path, &*text).unwrap();
-        // Cargo does not check the tests of a library that fails.
-        let reached = |it: &String| truth.is_empty() || !it.starts_with("tests/");
-        let broken = || judgement.impact.broken.iter().filter(|it| reached(&place(it)));
-        let told: BTreeSet<String> = broken().map(place).collect();
-        let missing: Vec<&String> = truth.iter().chain(&hidden).filter(|it| !told.contains(*it)).collect();
-        let is_right = |it: &crate::model::Broken| truth.contains(&place(it)) || hidden.contains(&place(it));
-        let false_alarms: BTreeSet<String> = broken().filter(|it| !is_right(it)).map(place).collect();
-        if !missing.is_empty() || !false_alarms.is_empty() {
-            let reasons: Vec<String> = judgement
-                .impact
-                .broken
-                .iter()
-                .map(|it| {
-                    let follows = if it.follows { " (follows)" } else { "" };
-                    format!("{}:{}{follows} {:?} {}", it.at.place.file, it.at.place.line, it.code, it.reason)
-                })
-                .collect();
-            wrong.push(format!("{name}: missing {missing:?}, false {false_alarms:?}\n    {}", reasons.join("\n    ")));
-        }
-        assert!(judgement.coverage.missing.iter().all(|it| it.code != MissingCode::Timeout), "{name}: judged at all");
-        wrong.extend(touch::all_faults(&it).into_iter().map(|it| format!("left behind by {name}: {it}")));
-    }
-    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
-    drop::<Arc<Files>>(it.files);
+    let edits: Vec<Edit<'_>> = cases.map(|(name, from, to)| Edit { name, file, from, to }).collect();
+    hold(&Suite { name, files, is_built: false }, &edits);
 }
 
 const MAKER: &[(&str, &str)] = &[
@@ -498,38 +340,20 @@ const MAKER: &[(&str, &str)] = &[
     ("src/main.rs", "fn main() {\n    made::helper(1);\n}\n"),
 ];
 
+const OF_MAKER: &[(&str, &str, &str, &str)] = &[
+    ("a variant renamed", "src/lib.rs", "    Flat,", "    Even,"),
+    ("a parameter more", "src/lib.rs", "helper(it: u8)", "helper(it: u8, _: u8)"),
+    ("a variant gone", "src/lib.rs", "    Round,\n", ""),
+    ("a function renamed that a text names", "src/lib.rs", "fn other()", "fn another()"),
+    ("a parameter more of what a text names", "src/lib.rs", "fn other()", "fn other(_: u8)"),
+    ("an import of a derive removed", "src/lib.rs", "    use maker::Tags;\n", "\n"),
+    ("no main any more", "src/main.rs", "fn main()", "fn mean()"),
+];
+
 #[test]
 fn what_macros_make_goes_with_its_type() {
-    let (directory, mut it) = fixture_built(MAKER);
-    it.fill();
-    let root = directory.path().canonicalize().unwrap();
-    assert_eq!(compiled(&root), BTreeSet::new(), "the fixture compiles");
-    for (file, from, to) in [
-        ("src/lib.rs", "    Flat,", "    Even,"),
-        ("src/lib.rs", "helper(it: u8)", "helper(it: u8, _: u8)"),
-        ("src/lib.rs", "    Round,\n", ""),
-        ("src/lib.rs", "fn other()", "fn another()"),
-        ("src/lib.rs", "fn other()", "fn other(_: u8)"),
-        ("src/lib.rs", "    use maker::Tags;\n", "\n"),
-        ("src/main.rs", "fn main()", "fn mean()"),
-    ] {
-        let old = it.files.get(file).unwrap().text.clone();
-        let (after, edits) = it.change(file, from, to);
-        let before = it.files.clone();
-        let judgement = it.rust.judge(&before, &after, &edits, None);
-        let reached = |it: &&crate::model::Broken| it.at.place.file == file || file != "src/lib.rs";
-        let broken = judgement
-            .impact
-            .broken
-            .iter()
-            .filter(reached)
-            .map(|it| format!("{}:{}", it.at.place.file, it.at.place.line));
-        std::fs::write(root.join(file), old.replacen(from, to, 1)).unwrap();
-        let truth = compiled(&root);
-        assert!(!truth.is_empty(), "{from}");
-        assert_eq!(broken.collect::<BTreeSet<String>>(), truth, "{from}: {:?}", judgement.impact.broken);
-        std::fs::write(root.join(file), &*old).unwrap();
-    }
+    let edits: Vec<Edit<'_>> = OF_MAKER.iter().map(|&(name, file, from, to)| Edit { name, file, from, to }).collect();
+    hold(&Suite { name: "maker", files: MAKER, is_built: true }, &edits);
 }
 
 /// A module that is there again is another one to rust-analyzer.

@@ -1,6 +1,6 @@
 //! What types implement, with the compiler as the judge.
 
-use super::impact::hold;
+use super::impact::hold_in;
 
 const FILES: [(&str, &str); 3] = [
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"),
@@ -31,5 +31,5 @@ const EDITS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn what_types_implement() {
-    hold(&FILES, "src/traits.rs", EDITS.iter());
+    hold_in("traits", &FILES, "src/traits.rs", EDITS.iter());
 }

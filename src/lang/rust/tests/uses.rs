@@ -1,7 +1,7 @@
 //! What many ways to use a thing make of a change of it, with the compiler as the judge: traits, generics, functions and
 //! constants (`fixtures/parts.rs`), what values can do (`fixtures/values.rs`), and what is written anew (`fixtures/written.rs`).
 
-use super::impact::hold;
+use super::impact::hold_in;
 
 const MANIFEST: &str = "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
 
@@ -206,15 +206,15 @@ const OF_WRITTEN: &[(&str, &str, &str)] = &[
 
 #[test]
 fn what_is_made_of_parts() {
-    hold(&PARTS, "src/parts.rs", OF_PARTS.iter());
+    hold_in("parts", &PARTS, "src/parts.rs", OF_PARTS.iter());
 }
 
 #[test]
 fn what_values_can_do() {
-    hold(&VALUES, "src/values.rs", OF_VALUES.iter());
+    hold_in("values", &VALUES, "src/values.rs", OF_VALUES.iter());
 }
 
 #[test]
 fn what_is_written_anew() {
-    hold(&WRITTEN, "src/written.rs", OF_WRITTEN.iter());
+    hold_in("written", &WRITTEN, "src/written.rs", OF_WRITTEN.iter());
 }

@@ -1,6 +1,6 @@
 //! Bounds that a change adds to the parameters of types and traits: each place that gives an argument which lacks them.
 
-use super::impact::hold;
+use super::impact::hold_in;
 
 const FILES: [(&str, &str); 4] = [
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n"),
@@ -31,5 +31,5 @@ const CASES: &[(&str, &str, &str)] = &[
 
 #[test]
 fn each_place_with_an_argument_that_lacks_a_bound_is_reported() {
-    hold(&FILES, "src/bounded.rs", CASES.iter());
+    hold_in("bounded", &FILES, "src/bounded.rs", CASES.iter());
 }
