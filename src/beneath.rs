@@ -7,8 +7,11 @@
 //! Some directories are no part of any tree, wherever they lie and whatever they are called: a [`Tree`] knows them by
 //! device and inode.
 
+mod look;
 #[cfg(test)]
 mod tests;
+
+pub use look::Look;
 
 use std::cell::OnceCell;
 use std::collections::VecDeque;

@@ -213,18 +213,10 @@ impl Writer {
     }
 
     fn adopt(&mut self, step: Step) {
-        let Some(Adopted::Roots(roots)) = self.with_rust(|it| it.adopt(step)) else { return self.publish() };
-        for root in roots {
-            if self.outside_roots.contains(&root) {
-                continue;
-            }
-            let tree = self.outside_tree(&root);
-            if let Some(watcher) = &mut self.watcher
-                && let Err(error) = watcher.add_root(&tree)
-            {
-                tracing::warn!(%error, root = %root.display(), "a path dependency cannot be watched");
-            }
-            self.outside_roots.push(root);
+        let Some(Adopted::Step { roots, sources }) = self.with_rust(|it| it.adopt(step)) else { return self.publish() };
+        self.watch_path_dependencies(roots, sources);
+        if self.rust.as_ref().is_some_and(|it| it.is_outdated()) {
+            self.reload_rust();
         }
         self.is_priming = false;
         self.publish();

@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +27,7 @@ impl Writer {
         };
         self.take(seen)?;
         self.follow_go();
+        self.follow_inputs();
         Ok(())
     }
 
@@ -43,10 +45,17 @@ impl Writer {
         self.news_since = None;
         let edits = match seen {
             Seen::Paths(mut paths) if !self.compares_all => {
+                paths.append(&mut self.unread);
+                let sources = self.split_path_dependencies(&mut paths);
+                if let Err(error) = self.compare_path_dependencies(sources.clone(), false) {
+                    self.unread.append(&mut paths);
+                    return Err(error);
+                }
+                self.look_at_touched(&sources);
                 let outside = self.split_outside(&mut paths);
                 let changes = self.compare_outside(outside, false);
                 self.feed_outside(&changes);
-                paths.append(&mut self.unread);
+                self.look_at_touched(&paths);
                 if paths.is_empty() {
                     return Ok(());
                 }
@@ -89,7 +98,7 @@ impl Writer {
     fn compare_all(&mut self) -> Result<Vec<FileEdit>> {
         let listed = match &mut self.watcher {
             Some(watcher) => watcher.rescan(),
-            None => walk(self.disk.tree()),
+            None => self.walk_all(),
         };
         self.note_watching();
         let listed = listed.map_err(|error| {
@@ -100,6 +109,8 @@ impl Writer {
             )
         })?;
         let mut listed: BTreeSet<PathBuf> = listed.into_iter().collect();
+        let sources = self.split_path_dependencies(&mut listed);
+        self.compare_path_dependencies(sources, true)?;
         let outside = self.split_outside(&mut listed);
         let changes = self.compare_outside(outside, true);
         self.feed_outside(&changes);
@@ -117,6 +128,15 @@ impl Writer {
             self.differs(name, None, &mut seen, &mut edits);
         }
         Ok(edits)
+    }
+
+    /// All files of the workspace and of its path dependencies, where nothing can be watched.
+    fn walk_all(&self) -> io::Result<Vec<PathBuf>> {
+        let mut files = walk(self.disk.tree())?;
+        for root in &self.outside_roots {
+            files.extend(walk(&self.outside_tree(root))?);
+        }
+        Ok(files)
     }
 
     /// Whether changes are heard of, or have to be looked for, is part of the status.
@@ -147,16 +167,21 @@ impl Writer {
 
     /// The same for one file of many.
     pub(super) fn read_with(&self, trees: &mut OpenTrees, path: &Path) -> Result<Option<Arc<str>>> {
+        let bytes = self.read_bytes(trees, path)?;
+        Ok(bytes.as_deref().and_then(disk::text_of).map(Arc::from))
+    }
+
+    /// A file's content; `None` for what is too large, gone, or no file of the workspace or of a path dependency.
+    pub(super) fn read_bytes(&self, trees: &mut OpenTrees, path: &Path) -> Result<Option<Vec<u8>>> {
         let most = usize::try_from(self.settings.max_file_bytes).unwrap_or(usize::MAX);
-        let bytes = trees.of(&self.tree_of(path)).and_then(|it| it.read(path, most)).map_err(|error| {
+        trees.of(&self.tree_of(path)).and_then(|it| it.read(path, most)).map_err(|error| {
             tracing::error!(%error, path = %path.display(), "a file cannot be read");
             let detail = format!(
                 "`{}` cannot be read at the moment ({error}), so no answer could be true: ask again",
                 self.name_of(path)
             );
             Error::new(Code::NotReady, detail)
-        })?;
-        Ok(bytes.as_deref().and_then(disk::text_of).map(Arc::from))
+        })
     }
 
     pub(super) fn name_of(&self, path: &Path) -> String {
@@ -168,7 +193,7 @@ impl Writer {
     }
 
     fn tree_of(&self, path: &Path) -> Tree {
-        match self.outside_roots.iter().find(|it| path.starts_with(it)) {
+        match self.path_dependency(path) {
             Some(root) => self.outside_tree(root),
             None => self.disk.tree().clone(),
         }
@@ -185,7 +210,7 @@ impl Writer {
 pub(super) struct OpenTrees(BTreeMap<PathBuf, Texts>);
 
 impl OpenTrees {
-    pub(super) fn of(&mut self, tree: &Tree) -> std::io::Result<&mut Texts> {
+    pub(super) fn of(&mut self, tree: &Tree) -> io::Result<&mut Texts> {
         Ok(match self.0.entry(tree.root().to_path_buf()) {
             Entry::Occupied(texts) => texts.into_mut(),
             Entry::Vacant(place) => place.insert(Texts::of(tree)?),

@@ -93,7 +93,7 @@ impl Writer {
         if put.content.len() > disk::MOST_BYTES {
             return wrong(Code::TooLarge, "the content is larger than 10 MiB");
         }
-        if is_reload(&file, false) {
+        if is_reload(&file, false) || self.rust.as_ref().is_some_and(|it| it.is_read_from_disk(&file)) {
             let what = "Cargo reads it from the disk and would not see an overlay, so answers would be wrong: write it";
             return wrong(Code::InvalidContent, what);
         }

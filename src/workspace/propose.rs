@@ -58,6 +58,9 @@ impl Writer {
             let missing = Missing::new(MissingCode::EngineDown, LANGUAGE.name, detail);
             join(&mut judgement, Judgement::unanswered(missing));
         }
+        if let Some(missing) = self.rust.as_ref().and_then(|it| it.unknown_before_load(edits)) {
+            judgement.coverage.lacks(missing);
+        }
         let mut outcome = Outcome {
             applied: false,
             change: None,

@@ -122,7 +122,7 @@ pub(super) struct Writer {
     /// The last comparison of everything did not come to its end.
     pub(super) compares_all: bool,
     pub(super) has_looked_into_journal: bool,
-    /// Sources of path dependencies outside the root, by their absolute names.
+    /// Directories of path dependencies outside the root.
     pub(super) outside_roots: Vec<PathBuf>,
     pub(super) outside_modules: OutsideModules,
     pub(super) revision: Revision,
@@ -437,6 +437,9 @@ impl Writer {
         self.has_garbage = true;
         fault::point("writer.apply");
         let reload = edits.iter().any(|it| rust::engine::is_reload(&it.file, it.old.is_some() != it.new.is_some()));
+        let names = edits.iter().map(|it| it.file.as_str());
+        // An overlay is not on the disk.
+        let reload = reload || cause != Cause::Overlay && self.with_rust(|it| it.note_edits(names)).unwrap_or_default();
         self.feed_engines(edits);
         self.start_engines();
         if edits.iter().any(|it| local_modules::is_named_in(&it.file)) {
@@ -447,6 +450,14 @@ impl Writer {
         }
         tracing::debug!(revision = self.revision.0, ?cause, files = edits.len(), reload, "changed");
         self.publish();
+    }
+
+    /// What is read outside of the root is another, which is a revision of its own: what was answered may be answered
+    /// otherwise.
+    pub(super) fn note_change_outside(&mut self) {
+        self.revision.0 += 1;
+        self.changed = Instant::now();
+        self.has_garbage = true;
     }
 
     pub(super) fn publish(&self) {

@@ -1,6 +1,8 @@
 //! The engine as its owner, the workspace's writer, sees it: the analysis host, the virtual files and what was
 //! loaded. One thread owns it; readers get a [`View`].
 
+mod freshness;
+mod path_dependencies;
 mod reload;
 mod trust;
 
@@ -21,10 +23,12 @@ use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
+pub use self::path_dependencies::{OutsideChange, OutsideText};
 pub use self::reload::is_reload;
 
 use super::background::Background;
 use super::index::Index;
+use super::inputs::Freshness;
 use super::load::{self, Faults, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 use super::outside::Outside;
 use super::second::{Second, Texts};
@@ -89,8 +93,9 @@ pub struct Step {
 /// What came of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Adopted {
-    /// Directories outside the root that are to be watched.
-    Roots(Vec<PathBuf>),
+    /// Directories of path dependencies, outside of the root, that are to be watched; and what was read of all sources
+    /// outside, which may have changed since.
+    Step { roots: Vec<PathBuf>, sources: Vec<PathBuf> },
     /// A newer load has superseded this one.
     Superseded,
     /// There is nothing to take over; after a pause the load is to be tried again.
@@ -111,8 +116,11 @@ pub struct Rust {
     workspaces: Arc<Vec<ProjectWorkspace>>,
     macros: MacroTable,
     known: Arc<HashSet<AbsPathBuf>>,
+    /// What build scripts made.
+    made: HashSet<AbsPathBuf>,
     /// Sources of libraries that are nested too deeply to be analysed.
     deep: Arc<BTreeSet<AbsPathBuf>>,
+    freshness: Freshness,
     pub(super) environment: Arc<Environment>,
     pub(super) index: Arc<Index>,
     /// What others see of the files that were edited last.
@@ -164,7 +172,9 @@ impl Rust {
             workspaces: Arc::default(),
             macros: MacroTable::default(),
             known: Arc::default(),
+            made: HashSet::new(),
             deep: Arc::default(),
+            freshness: Freshness::default(),
             environment: Arc::default(),
             index: Arc::default(),
             seen: HashMap::new(),
@@ -237,9 +247,10 @@ impl Rust {
 
     /// Starts reading manifests anew, in a thread of its own. Old answers go on, marked as incomplete, until the
     /// steps that `deliver` hands to the writer are adopted.
-    pub fn reload(&mut self, files: &Files, deliver: impl Fn(Step) + Send + 'static) {
+    pub fn reload(&mut self, files: &Arc<Files>, deliver: impl Fn(Step) + Send + 'static) {
         self.superseded = Superseded::default();
         self.retries.is_load_failed = false;
+        self.freshness.begin();
         self.ticket += 1;
         let ticket = self.ticket;
         let manifests: Vec<AbsPathBuf> = files
@@ -257,6 +268,8 @@ impl Rust {
         let request = LoadRequest {
             root: self.root.clone(),
             manifests,
+            begun: self.freshness.begun(),
+            texts: files.clone(),
             trusted: self.config.trusted,
             target_dir: self.target_dir.clone(),
             features: if self.config.all_features {
@@ -304,15 +317,24 @@ impl Rust {
             self.note_failed_load();
             return Adopted::Failed;
         };
-        let Loaded { workspaces, sources, source_roots, local_roots, macros, faults, missing, deep, last } = loaded;
+        let Loaded {
+            inputs,
+            outdated,
+            last,
+            workspaces,
+            sources,
+            source_roots,
+            local_roots,
+            macros,
+            faults,
+            missing,
+            deep,
+            ..
+        } = loaded;
+        let last = self.note_inputs(inputs, outdated, last);
         self.deep = deep;
-        let mut known = (*self.known).clone();
-        for (path, bytes) in sources {
-            self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes));
-            known.insert(path);
-        }
-        known.retain(|path| !path.starts_with(&self.target_dir));
-        self.known = Arc::new(known);
+        let read = sources.iter().map(|it| PathBuf::from(it.0.clone())).collect();
+        self.take_sources(sources);
         self.source_roots = source_roots;
         self.roots.clear();
         self.second.note_graph();
@@ -323,6 +345,7 @@ impl Rust {
         self.is_complete = false;
         self.was_complete = false;
         self.index.forget_crates();
+        let missing = missing.into_iter().chain(self.freshness.lack()).collect();
         self.set_environment(|it| {
             it.loaded = true;
             it.settled = last;
@@ -331,7 +354,25 @@ impl Rust {
         });
         tracing::info!(elapsed = ?self.started.elapsed(), last, "Cargo workspaces loaded");
         self.publish();
-        Adopted::Roots(local_roots)
+        Adopted::Step { roots: local_roots, sources: read }
+    }
+
+    /// What a load read outside of the root. What build scripts made was read anew, and what they make no more is gone.
+    fn take_sources(&mut self, sources: Vec<(AbsPathBuf, Vec<u8>)>) {
+        let mut made = std::mem::take(&mut self.made);
+        let known = Arc::make_mut(&mut self.known);
+        for (path, bytes) in sources {
+            self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes));
+            made.remove(&path);
+            if path.starts_with(&self.target_dir) {
+                self.made.insert(path)
+            } else {
+                known.insert(path)
+            };
+        }
+        for path in made {
+            self.vfs.set_file_contents(VfsPath::from(path), None);
+        }
     }
 
     /// The crates and their macros.

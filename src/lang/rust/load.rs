@@ -5,6 +5,7 @@
 mod build;
 mod cargo_config;
 mod faults;
+mod inputs;
 mod macro_server;
 mod tools;
 mod workspace;
@@ -13,7 +14,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use ra_ap_hir::ProcMacrosBuilder;
 use ra_ap_hir_expand::proc_macro::ProcMacroLoadResult;
@@ -27,7 +28,10 @@ use ra_ap_vfs::loader::Entry;
 pub use faults::Faults;
 use tools::{Patience, Tools};
 
+use super::inputs::Inputs;
 use super::source::of_library;
+use crate::fault;
+use crate::lang::files::Files;
 use crate::lang::too_deep;
 use crate::model::{Missing, MissingCode};
 
@@ -40,6 +44,10 @@ pub struct LoadRequest {
     pub root: AbsPathBuf,
     /// Every `Cargo.toml` below the root.
     pub manifests: Vec<AbsPathBuf>,
+    /// When the load began, by the clock that stamps files.
+    pub begun: SystemTime,
+    /// The texts of the workspace then: edits tell of their changes.
+    pub texts: Arc<Files>,
     /// Whether code of the workspace may run: build scripts, proc macros, wrappers, toolchain overrides.
     pub trusted: bool,
     /// Our own; the workspace's own `target` is left to its user.
@@ -91,6 +99,10 @@ pub struct Loaded {
     pub missing: Vec<Missing>,
     /// The sources outside the root that are nested too deeply to be analysed; `missing` names them.
     pub deep: Arc<BTreeSet<AbsPathBuf>>,
+    /// What all of this was made of, as it was then.
+    pub inputs: Inputs,
+    /// One of them was changed after the load began, perhaps after it was read: when.
+    pub outdated: Option<SystemTime>,
     /// No further step follows.
     pub last: bool,
 }
@@ -136,6 +148,8 @@ pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync
     let is_wanted = || !superseded();
     let patience = |limit: Duration| Patience { deadline: Instant::now() + limit, is_wanted: &is_wanted };
     let mut missing = Vec::new();
+    let mut inputs = Inputs::default();
+    inputs::of_place(request.root.as_ref(), &mut inputs);
     let mut tools = Tools::find(&request.root, request.trusted, patience(request.limits.manifests));
     let mut workspaces = match &tools {
         Ok(tools) => load_workspaces(request, tools, progress, &mut missing),
@@ -147,6 +161,8 @@ pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync
     if superseded() {
         return;
     }
+    tools.iter().for_each(|it| inputs::of_tools(it, &mut inputs));
+    workspaces.iter().for_each(|it| inputs::of_workspace(it, &request.root, &mut inputs));
     let has_code = workspaces.iter().any(build::runs_code);
     let runs_code = request.trusted && has_code && tools.is_ok();
     if !request.trusted {
@@ -155,34 +171,41 @@ pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync
     }
     let mut read = (*request.known).clone();
     let mut deep = (*request.deep).clone();
-    let mut step = |workspaces: &[ProjectWorkspace], macros: MacroTable, missing: &[Missing], last: bool| {
-        let folders = ProjectFolders::new(workspaces, &[], None);
-        // What build scripts generated is read anew each time.
-        read.retain(|path| !path.starts_with(&request.target_dir));
-        deep.retain(|path| !path.starts_with(&request.target_dir));
-        let sources = read_sources(&folders, &request.root, &mut read, &mut deep);
-        let lacking = deep.iter().map(|it| too_deep(it.as_str()));
-        Loaded {
-            workspaces: Arc::new(workspaces.to_vec()),
-            sources,
-            source_roots: folders.source_root_config,
-            local_roots: local_roots(request, workspaces),
-            macros,
-            faults: request.faults.clone(),
-            missing: missing.iter().cloned().chain(lacking).collect(),
-            deep: Arc::new(deep.clone()),
-            last,
-        }
-    };
+    let mut step =
+        |workspaces: &[ProjectWorkspace], macros: MacroTable, missing: &[Missing], mut inputs: Inputs, last: bool| {
+            let folders = ProjectFolders::new(workspaces, &[], None);
+            // What build scripts generated is read anew each time.
+            read.retain(|path| !path.starts_with(&request.target_dir));
+            deep.retain(|path| !path.starts_with(&request.target_dir));
+            let sources = read_sources(&folders, &request.root, &mut read, &mut deep);
+            tracing::debug!(last, files = sources.len(), "sources outside of the workspace were read");
+            fault::point("rust.load.read");
+            inputs.leave_to_edits(request.root.as_ref(), |it| request.texts.get(it).is_some());
+            let lacking =
+                deep.iter().map(|it| too_deep(it.as_str())).chain(inputs.too_large.iter().map(|it| too_large(it)));
+            Loaded {
+                workspaces: Arc::new(workspaces.to_vec()),
+                sources,
+                source_roots: folders.source_root_config,
+                local_roots: local_roots(request, workspaces),
+                macros,
+                faults: request.faults.clone(),
+                missing: missing.iter().cloned().chain(lacking).collect(),
+                deep: Arc::new(deep.clone()),
+                outdated: inputs.changed_since(request.begun),
+                inputs,
+                last,
+            }
+        };
     progress("reading sources", 0, 0);
-    deliver(step(&workspaces, MacroTable::default(), &missing, !runs_code));
+    deliver(step(&workspaces, MacroTable::default(), &missing, inputs.clone(), !runs_code));
     if !runs_code || superseded() {
         return;
     }
     let Ok(tools) = &mut tools else { return };
     tools.patience = patience(request.limits.build);
     if request.build_scripts {
-        run_build_scripts(request, &mut workspaces, tools, progress, &mut missing);
+        run_build_scripts(request, &mut workspaces, tools, progress, &mut inputs, &mut missing);
     }
     if superseded() {
         return;
@@ -192,12 +215,23 @@ pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync
     } else {
         MacroTable::default()
     };
-    deliver(step(&workspaces, macros, &missing, true));
+    tracing::debug!("what runs at compile time was built and run");
+    fault::point("rust.load.built");
+    deliver(step(&workspaces, macros, &missing, inputs, true));
 }
 
 fn no_toolchain(error: &str) -> Missing {
     let detail = format!("no Rust toolchain was found, install one with rustup: {error}");
     Missing::new(MissingCode::StdSources, "rust", detail)
+}
+
+fn too_large(directory: &Path) -> Missing {
+    let detail = format!(
+        "a build script reads all of {}, which is too much to look at before each answer: what changes there counts with \
+         the next load, at the latest when a manifest changes",
+        directory.display()
+    );
+    Missing::new(MissingCode::BuildScripts, "rust", detail)
 }
 
 fn untrusted() -> Missing {
@@ -310,6 +344,7 @@ fn run_build_scripts(
     workspaces: &mut [ProjectWorkspace],
     tools: &Tools<'_>,
     progress: &(dyn Fn(&str, usize, usize) + Sync),
+    inputs: &mut Inputs,
     missing: &mut Vec<Missing>,
 ) {
     let total = workspaces.len();
@@ -319,7 +354,7 @@ fn run_build_scripts(
             continue;
         }
         let scope = workspace.manifest_or_root().to_string();
-        if let Err(error) = build::run(workspace, tools, &request.features, &request.target_dir) {
+        if let Err(error) = build::run(workspace, tools, &request.features, &request.target_dir, inputs) {
             let first =
                 error.lines().map(str::trim).filter(|line| !line.is_empty()).take(6).collect::<Vec<_>>().join("; ");
             missing.push(Missing::new(MissingCode::BuildScripts, scope, format!("build scripts failed: {first}")));

@@ -14,6 +14,7 @@ mod hover;
 pub mod impact;
 mod imports;
 mod index;
+mod inputs;
 mod language;
 pub mod load;
 mod named;

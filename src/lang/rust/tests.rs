@@ -81,7 +81,7 @@ fn load_within(root: &Path, trusted: bool, limits: Limits) -> Loaded {
     rust.reload(&files, move |step| drop(sender.send(step)));
     while !rust.is_settled() {
         let step = receiver.recv_timeout(DEADLINE).expect("a step of the load in time");
-        assert!(matches!(rust.adopt(step), Adopted::Roots(_)));
+        assert!(matches!(rust.adopt(step), Adopted::Step { .. }));
     }
     Loaded { rust, files }
 }

@@ -4,15 +4,10 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{FileType, Stat};
 
-use crate::beneath::{Identity, identity};
-
-/// File times tick in steps of up to 10 ms, so a file can change twice within one step. What changed less than this
-/// long ago is not trusted to show its next change.
-const TICK: Duration = Duration::from_millis(50);
+use crate::beneath::Look;
 
 #[derive(Debug, Default)]
 pub(super) struct Aliases {
@@ -22,17 +17,7 @@ pub(super) struct Aliases {
 #[derive(Debug)]
 struct Alias {
     symbolic: bool,
-    /// Of the file that it leads to; none if it leads nowhere.
-    print: Option<Print>,
-    settled: bool,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-struct Print {
-    file: Identity,
-    size: i64,
-    modified: (i64, u64),
-    changed: (i64, u64),
+    look: Look,
 }
 
 impl Aliases {
@@ -68,7 +53,7 @@ impl Aliases {
         let mut changed = Vec::new();
         for (path, alias) in &mut self.known {
             let now = Alias::of(path, alias.symbolic);
-            if now.print != alias.print || !alias.settled {
+            if alias.look.may_differ(&now.look) {
                 changed.push(path.clone());
             }
             *alias = now;
@@ -85,28 +70,6 @@ impl Aliases {
 impl Alias {
     /// What the path leads to may lie outside of the tree. Nothing of it is opened or told but that it changed.
     fn of(path: &Path, symbolic: bool) -> Alias {
-        match rustix::fs::stat(path) {
-            Ok(found) => Alias { symbolic, settled: is_settled(&found), print: Some(Print::of(&found)) },
-            Err(_) => Alias { symbolic, settled: true, print: None },
-        }
+        Alias { symbolic, look: Look::at(path) }
     }
-}
-
-impl Print {
-    fn of(found: &Stat) -> Print {
-        Print {
-            file: identity(found),
-            size: found.st_size,
-            modified: (found.st_mtime, found.st_mtime_nsec),
-            changed: (found.st_ctime, found.st_ctime_nsec),
-        }
-    }
-}
-
-fn is_settled(found: &Stat) -> bool {
-    let (Ok(seconds), Ok(nanos)) = (u64::try_from(found.st_ctime), u32::try_from(found.st_ctime_nsec)) else {
-        return false;
-    };
-    let changed = UNIX_EPOCH + Duration::new(seconds, nanos);
-    SystemTime::now().duration_since(changed).is_ok_and(|age| age > TICK)
 }

@@ -8,9 +8,14 @@ use ra_ap_paths::AbsPath;
 use ra_ap_project_model::{CargoConfig, CargoFeatures, ProjectWorkspace, ProjectWorkspaceKind, TargetKind};
 use serde_json::Value;
 
+use super::inputs;
 use super::tools::{Tools, Version};
 use super::workspace::{LockFile, add_features};
 use crate::lang::process_group;
+use crate::lang::rust::inputs::Inputs;
+
+/// The first Cargo that can build only what runs at compile time.
+const COMPILE_TIME_DEPS: Version = Version(1, 89);
 
 /// Whether anything of the workspace or its dependencies runs when it is built.
 pub(super) fn runs_code(workspace: &ProjectWorkspace) -> bool {
@@ -28,8 +33,12 @@ pub(super) fn run(
     tools: &Tools<'_>,
     features: &CargoFeatures,
     target_dir: &AbsPath,
+    inputs: &mut Inputs,
 ) -> Result<(), String> {
-    let output = check(workspace, tools, features, target_dir)?;
+    let output = check(workspace, tools, features, target_dir);
+    let said = output.as_ref().map(|it| it.stdout.as_slice()).unwrap_or_default();
+    inputs::of_build(workspace, said, tools.version >= COMPILE_TIME_DEPS, inputs);
+    let output = output?;
     note(workspace, tools, &output.stdout)?;
     if output.status.success() { Ok(()) } else { Err(errors(&output)) }
 }
@@ -50,7 +59,7 @@ fn check(
     command.arg("--target-dir").arg(target_dir.as_str());
     add_features(&mut command, features, |it| has.contains(it));
     let _copy = LockFile::copy(tools.version, cargo.manifest_path(), &mut command);
-    if tools.version >= Version(1, 89) {
+    if tools.version >= COMPILE_TIME_DEPS {
         command.args(["--compile-time-deps", "-Z", "unstable-options"]);
         command.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
     }

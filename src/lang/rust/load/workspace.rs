@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::{
@@ -16,6 +17,7 @@ use tempfile::TempDir;
 
 use super::cargo_config::CargoConfiguration;
 use super::tools::{Tools, Version};
+use crate::beneath::Look;
 
 /// A workspace, and why its dependencies are unknown, if they are.
 pub(super) struct Known {
@@ -158,12 +160,14 @@ impl LockFile {
     }
 }
 
-/// The standard library. It is the same for all workspaces of a toolchain and does not change.
+/// The standard library. It is the same for all workspaces of a toolchain.
 fn sysroot(tools: &Tools<'_>, sources: Option<&AbsPath>, target: Option<&str>) -> Sysroot {
-    type Key = (AbsPathBuf, AbsPathBuf, Option<String>);
+    type Key = (AbsPathBuf, AbsPathBuf, Option<String>, Option<SystemTime>);
     static LOADED: LazyLock<Mutex<HashMap<Key, Sysroot>>> = LazyLock::new(Mutex::default);
     let Some(sources) = sources else { return Sysroot::empty() };
-    let key = (tools.sysroot.clone(), sources.to_path_buf(), target.map(str::to_owned));
+    // An update of the toolchain puts others in their place.
+    let installed = Look::at(sources.join("core/src/lib.rs").as_ref()).changed();
+    let key = (tools.sysroot.clone(), sources.to_path_buf(), target.map(str::to_owned), installed);
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(loaded) = loaded.get(&key) {
         return loaded.clone();

@@ -1,0 +1,106 @@
+//! Whether what was loaded is out of date.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::{Rust, is_reload};
+use crate::beneath::Look;
+use crate::lang::rust::inputs::Inputs;
+use crate::model::{FileEdit, Missing, MissingCode};
+
+impl Rust {
+    /// Takes the inputs of a finished step over. Answers whether this is what there is to know: no step follows, and
+    /// nothing was changed meanwhile.
+    pub(super) fn note_inputs(&mut self, inputs: Inputs, outdated: Option<SystemTime>, is_last: bool) -> bool {
+        let freshness = &mut self.freshness;
+        freshness.inputs = inputs;
+        if !is_last {
+            return false;
+        }
+        freshness.end();
+        let root: &Path = self.root.as_ref();
+        let edited = std::mem::take(&mut freshness.edited);
+        let edited =
+            edited.iter().find(|it| freshness.inputs.is_text(it) || freshness.inputs.is_in_package(&root.join(it)));
+        let changed = outdated.or(freshness.changed).or_else(|| Look::at(&root.join(edited?)).changed());
+        if outdated.is_some() || edited.is_some() || freshness.is_outdated {
+            freshness.is_outdated = freshness.may_load_again(changed);
+        }
+        !freshness.is_outdated
+    }
+
+    /// Whether an edit of this text makes out of date what was loaded.
+    pub fn is_input(&self, name: &str) -> bool {
+        let path: PathBuf = self.root.join(name).into();
+        self.freshness.inputs.is_text(name) || self.freshness.inputs.is_in_package(&path)
+    }
+
+    /// Whether Cargo or a program that runs at compile time reads this text from the disk.
+    pub fn is_read_from_disk(&self, name: &str) -> bool {
+        is_reload(name, false) || self.freshness.inputs.is_text(name)
+    }
+
+    /// What cannot be known of these edits before they are made and all is loaded anew.
+    pub fn unknown_before_load(&self, edits: &[FileEdit]) -> Option<Missing> {
+        let edit = edits.iter().find(|it| it.old != it.new && self.is_read_from_disk(&it.file))?;
+        let detail = format!(
+            "`{}` is read by Cargo, or is a part of what runs at compile time: what its change makes of the code is known \
+             once it was made and the workspace was loaded anew",
+            edit.file
+        );
+        Some(Missing::new(MissingCode::MacroOutput, edit.file.as_str(), detail))
+    }
+
+    /// Texts were edited. Answers whether all is to be loaded anew for it, now.
+    pub fn note_edits<'a>(&mut self, names: impl Iterator<Item = &'a str> + Clone) -> bool {
+        if !self.environment.settled {
+            self.freshness.edited.extend(names.clone().map(str::to_owned));
+        }
+        let input = names.filter(|it| self.is_input(it)).map(|it| PathBuf::from(self.root.join(it))).next();
+        input.is_some_and(|it| self.is_to_be_loaded(&[it]))
+    }
+
+    /// Looks at what is no text of the workspace. Answers whether something was changed, and whether all is to be loaded
+    /// anew for it, now.
+    pub fn look_at_inputs(&mut self) -> (bool, bool) {
+        let changed = self.freshness.inputs.changed();
+        if changed.iter().any(|it| self.freshness.inputs.is_toolchain(it)) {
+            // With another toolchain comes another standard library, in the same place perhaps.
+            self.known = Arc::default();
+        }
+        (!changed.is_empty(), !changed.is_empty() && self.is_to_be_loaded(&changed))
+    }
+
+    /// As `look_at_inputs`, for a path that was touched and is no text.
+    pub fn look_at_touched(&mut self, path: &Path) -> bool {
+        self.freshness.inputs.is_in_package(path)
+            && self.freshness.inputs.is_changed_at(path)
+            && self.is_to_be_loaded(&[path.to_path_buf()])
+    }
+
+    /// A load under way is left to end, or one that changes what it reads would never end.
+    fn is_to_be_loaded(&mut self, changed: &[PathBuf]) -> bool {
+        tracing::info!(?changed, "what the workspace was loaded from has changed");
+        let last = changed.iter().filter_map(|it| Look::at(it).changed()).max();
+        if !self.environment.settled {
+            self.freshness.is_outdated = true;
+            self.freshness.changed = last;
+            return false;
+        }
+        let is_to_be = self.freshness.may_load_again(last);
+        if !is_to_be && let Some(lack) = self.freshness.lack() {
+            self.set_environment(|it| {
+                it.missing.retain(|other| *other != lack);
+                it.missing.push(lack);
+            });
+            self.publish();
+        }
+        is_to_be
+    }
+
+    /// The load that has ended read something that was changed meanwhile.
+    pub fn is_outdated(&self) -> bool {
+        self.freshness.is_outdated && self.freshness.has_ended()
+    }
+}

@@ -1,0 +1,284 @@
+//! What the code of a Rust workspace depends on beside its sources: macros, build scripts and what these read,
+//! configuration, the toolchain. A change of any of it is in the next answer, or the answer says that it is not complete.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, Server};
+
+const NARROW: &str = "pub fn made(n: u8) -> u8 { n }";
+const WIDE: &str = "pub fn made(n: u8, by: u8) -> u8 { n * by }";
+
+/// A package of this name whose only function calls `made` with one argument.
+fn manifest(name: &str, more: &str) -> String {
+    format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{more}")
+}
+
+const CALL: &str = "pub fn call() -> u8 {\n    made(1)\n}\n";
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn errors(server: &Server) -> Value {
+    let (status, reply) = server.get("/v1/diagnostics?severity=error");
+    assert_eq!(status, 200, "{reply}");
+    reply
+}
+
+/// How many errors there are, proved.
+fn count(server: &Server) -> u64 {
+    let reply = errors(server);
+    assert_eq!(reply["meta"]["complete"], true, "{reply}");
+    reply["total"].as_u64().unwrap()
+}
+
+/// Has `change` bring about that `made` takes two arguments, and `back` that it takes one: each answer knows, also the
+/// first after it, which does not wait.
+#[track_caller]
+fn check(server: &Server, change: impl Fn(&Path), back: impl Fn(&Path)) {
+    let base = server.home.path();
+    assert_eq!(count(server), 0);
+    for (alter, expected) in [(&change as &dyn Fn(&Path), 1), (&back, 0)] {
+        alter(&base);
+        let (status, at_once) = server.get("/v1/diagnostics?severity=error&wait_ms=0");
+        assert!(status == 200 || at_once["meta"]["complete"] == false, "{at_once}");
+        assert!(at_once["total"] == expected || at_once["meta"]["complete"] == false, "{at_once}");
+        assert_eq!(count(server), expected);
+    }
+}
+
+/// A change of one file from one text to the other, and back.
+#[track_caller]
+fn check_file(server: &Server, file: &str, narrow: &str, wide: &str) {
+    check(server, |base| write(&base.join(file), wide), |base| write(&base.join(file), narrow));
+}
+
+/// A workspace whose macro takes its output from a library, from a module and from a text.
+fn with_macro() -> Home {
+    Home::with(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"app\", \"mac\", \"text\"]\nresolver = \"2\"\n"),
+        ("app/Cargo.toml", &manifest("app", "\n[dependencies]\nmac = { path = \"../mac\" }\n")),
+        ("app/src/lib.rs", &format!("mac::make!();\n\n{CALL}")),
+        (
+            "mac/Cargo.toml",
+            &manifest("mac", "\n[lib]\nproc-macro = true\n\n[dependencies]\ntext = { path = \"../text\" }\n"),
+        ),
+        (
+            "mac/src/lib.rs",
+            "mod inner;\n\n#[proc_macro]\npub fn make(_: proc_macro::TokenStream) -> proc_macro::TokenStream {\n    \
+             format!(\"{}{}{}\", inner::TEXT, text::TEXT, include_str!(\"made.txt\")).parse().unwrap()\n}\n",
+        ),
+        ("mac/src/inner.rs", "pub const TEXT: &str = \"\";\n"),
+        ("mac/src/made.txt", NARROW),
+        ("text/Cargo.toml", &manifest("text", "")),
+        ("text/src/lib.rs", "pub const TEXT: &str = \"\";\n"),
+    ])
+}
+
+#[test]
+fn a_change_of_what_a_macro_is_made_of_is_in_the_next_answer() {
+    let server = with_macro().serve(&["--trust"]);
+    server.wait_ready();
+    check_file(&server, "workspace/mac/src/made.txt", NARROW, WIDE);
+    server.home.write("mac/src/made.txt", "");
+    let constant = |text: &str| format!("pub const TEXT: &str = {text:?};\n");
+    server.home.write("text/src/lib.rs", &constant(NARROW));
+    check_file(&server, "workspace/text/src/lib.rs", &constant(NARROW), &constant(WIDE));
+    server.home.write("text/src/lib.rs", &constant(""));
+    server.home.write("mac/src/inner.rs", &constant(NARROW));
+    check_file(&server, "workspace/mac/src/inner.rs", &constant(NARROW), &constant(WIDE));
+
+    // One that could not be built is built once it can be.
+    server.home.write("mac/src/inner.rs", "pub const TEXT: &str = 1;\n");
+    let reply = errors(&server);
+    assert_eq!(reply["meta"]["complete"], false, "{reply}");
+    server.home.write("mac/src/inner.rs", &constant(WIDE));
+    assert_eq!(count(&server), 1);
+
+    // What an edit of a macro does to others is known once it was made, and no overlay is built.
+    let edit = |dry_run: bool| {
+        let edit = json!({"file": "mac/src/inner.rs", "search_context": constant(WIDE), "replacement": constant(NARROW), "dry_run": dry_run});
+        let (status, reply) = server.post("/v1/edit", &edit);
+        assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(false)), "{reply}");
+        assert!(reply["meta"]["missing"].to_string().contains("macro_output"), "{reply}");
+    };
+    edit(true);
+    assert_eq!(count(&server), 1);
+    edit(false);
+    assert_eq!(count(&server), 0);
+    let overlay = server.request("PUT", "/v1/overlays/mac/src/inner.rs").json(&json!({"content": ""}));
+    assert_eq!(server.send(overlay).code(), "invalid_content");
+}
+
+/// A workspace with a build script that says this, and makes what the file at `from` holds.
+fn with_script(says: &str, from: &str) -> Home {
+    let script = format!(
+        "fn main() {{\n    {says}\n    let made = std::fs::read_to_string({from:?}).unwrap_or_default();\n    \
+         let out = std::env::var(\"OUT_DIR\").unwrap();\n    std::fs::write(out + \"/made.rs\", made).unwrap();\n}}\n"
+    );
+    let home = Home::with(&[
+        ("Cargo.toml", &manifest("app", "build = \"build/main.rs\"\n")),
+        ("src/lib.rs", &format!("include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));\n\n{CALL}")),
+        ("build/main.rs", &script),
+    ]);
+    write(&home.root().join(from), NARROW);
+    home
+}
+
+#[test]
+fn a_change_of_what_a_build_script_reads_is_in_the_next_answer() {
+    for (says, from) in [
+        ("println!(\"cargo::rerun-if-changed=made.in\");", "made.in"),
+        ("println!(\"cargo:rerun-if-changed=../made.in\");", "../made.in"),
+        ("println!(\"cargo::rerun-if-changed=data\");", "data/deep/made.in"),
+        ("println!(\"cargo::rerun-if-changed=../data\");", "../data/deep/made.in"),
+        ("println!(\"cargo::rerun-if-changed=target/made.in\");", "target/made.in"),
+        // Cargo takes all of the package where a script names nothing.
+        ("println!(\"cargo::rustc-cfg=unheard\");", "assets/made.in"),
+    ] {
+        let home = with_script(says, from);
+        if from.starts_with("target") {
+            home.write("target/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n");
+        }
+        let server = home.serve(&["--trust"]);
+        server.wait_ready();
+        check_file(&server, &format!("workspace/{from}"), NARROW, WIDE);
+        // It goes, and comes back as something else.
+        fs::remove_file(server.home.root().join(from)).unwrap();
+        assert_eq!(count(&server), 1, "{says}");
+        write(&server.home.root().join(from), NARROW);
+        assert_eq!(count(&server), 0, "{says}");
+    }
+}
+
+#[test]
+fn what_a_build_script_makes_no_more_is_gone() {
+    let says = "println!(\"cargo::rerun-if-changed=made.in\"); let other = std::path::Path::new(&std::env::var(\"OUT_DIR\").unwrap()).join(\"other.rs\"); \
+                let _ = std::fs::remove_file(&other); if std::fs::read_to_string(\"made.in\").unwrap().contains(\"mod other\") { std::fs::write(other, \"pub fn other() {}\").unwrap(); }";
+    let server = with_script(says, "made.in").serve(&["--trust"]);
+    server.wait_ready();
+    server.home.write("made.in", &format!("{NARROW}\nmod other;\n"));
+    let known = |symbol: &str| {
+        let (status, reply) = server.get(&format!("/v1/usages?symbol={symbol}"));
+        assert_eq!(reply["meta"]["complete"], true, "{reply}");
+        status == 200
+    };
+    assert!(known("app::other::other"));
+    server.home.write("made.in", NARROW);
+    assert!(!known("app::other::other"));
+}
+
+#[test]
+fn a_change_of_a_variable_that_a_build_script_reads_is_in_the_next_answer() {
+    let says = "println!(\"cargo::rerun-if-env-changed=MADE\"); let made = std::env::var(\"MADE\").unwrap_or_default();\
+                std::fs::write(\"made.in\", if made == \"wide\" { WIDE } else { NARROW }).unwrap();";
+    let says = says.replace("WIDE", &format!("{WIDE:?}")).replace("NARROW", &format!("{NARROW:?}"));
+    let server = with_script(&says, "made.in").serve(&["--trust"]);
+    server.wait_ready();
+    let set = |to: &str| format!("[env]\nMADE = {{ value = {to:?}, force = true }}\n");
+    check_file(&server, ".cargo/config.toml", &set("narrow"), &set("wide"));
+}
+
+const BY_CFG: &str =
+    "#[cfg(wide)]\npub fn made(n: u8, by: u8) -> u8 { n * by }\n#[cfg(not(wide))]\npub fn made(n: u8) -> u8 { n }\n";
+
+fn by_cfg() -> Home {
+    Home::with(&[("Cargo.toml", &manifest("app", "")), ("src/lib.rs", &format!("{BY_CFG}\n{CALL}"))])
+}
+
+#[test]
+fn a_change_of_configuration_around_the_workspace_is_in_the_next_answer() {
+    let wide = "[build]\nrustflags = [\"--cfg\", \"wide\"]\n";
+    // A home of Cargo with what was downloaded to the other.
+    let home = by_cfg();
+    let own = home.path().join("cargo-home");
+    fs::create_dir(&own).unwrap();
+    let theirs = std::env::var_os("CARGO_HOME").map(Into::into);
+    let theirs = theirs.unwrap_or_else(|| std::env::home_dir().unwrap().join(".cargo"));
+    for name in ["registry", "bin", "git"] {
+        symlink(theirs.join(name), own.join(name)).unwrap();
+    }
+    let server = home.serve_with(&["--trust"], &[("CARGO_HOME", &own)]);
+    server.wait_ready();
+    for file in [".cargo/config.toml", ".cargo/config", "cargo-home/config.toml", "workspace/.cargo/config.toml"] {
+        let remove = |base: &Path| fs::remove_file(base.join(file)).unwrap();
+        check(&server, |base| write(&base.join(file), wide), remove);
+    }
+    // By a link to what lies elsewhere, and by an `include`.
+    let base = server.home.path();
+    write(&base.join("elsewhere/config.toml"), "");
+    fs::remove_dir(server.home.root().join(".cargo")).unwrap();
+    symlink("../elsewhere", server.home.root().join(".cargo")).unwrap();
+    check_file(&server, "elsewhere/config.toml", "", wide);
+    write(&base.join(".cargo/config.toml"), "include = [\"more.toml\"]\n");
+    write(&base.join(".cargo/more.toml"), "");
+    check_file(&server, ".cargo/more.toml", "", wide);
+}
+
+#[test]
+fn another_toolchain_is_followed() {
+    // Who runs the tests may have chosen one.
+    let server = by_cfg().serve_with(&["--trust"], &[("RUSTUP_TOOLCHAIN", Path::new(""))]);
+    server.wait_ready();
+    let file = server.home.path().join("rust-toolchain.toml");
+    for _ in 0..2 {
+        assert_eq!(count(&server), 0);
+        fs::write(&file, "[toolchain]\nchannel = \"no such\"\n").unwrap();
+        let reply = errors(&server);
+        assert_eq!(reply["meta"]["complete"], false, "{reply}");
+        fs::remove_file(&file).unwrap();
+    }
+    assert_eq!(count(&server), 0);
+}
+
+#[test]
+fn a_change_of_an_input_during_the_load_is_not_lost() {
+    let home = with_macro();
+    let faults = home.path().join("faults");
+    write(&faults.join("rust.load.built"), "stall");
+    let server = home.serve_with(&["--trust", "--log", "semdex=debug"], &[("SEMDEX_FAULTS", &faults)]);
+    server.wait_for_log("what runs at compile time was built and run");
+    server.home.write("mac/src/made.txt", WIDE);
+    // It is seen before anything is known of what the macro is made of.
+    assert_eq!(server.post("/v1/describe", &json!({"file": "mac/Cargo.toml"})).0, 200);
+    fs::remove_file(faults.join("rust.load.built")).unwrap();
+    server.wait_ready();
+    assert_eq!(count(&server), 1);
+    // Then while it is loaded again.
+    write(&faults.join("rust.load.built"), "stall");
+    server.home.write("mac/src/made.txt", NARROW);
+    let (_, reply) = server.get("/v1/diagnostics?severity=error&wait_ms=0");
+    assert_eq!(reply["meta"]["complete"], false, "{reply}");
+    server.home.write("mac/src/made.txt", WIDE);
+    let (_, reply) = server.get("/v1/diagnostics?severity=error&wait_ms=0");
+    assert_eq!(reply["meta"]["complete"], false, "{reply}");
+    fs::remove_file(faults.join("rust.load.built")).unwrap();
+    assert_eq!(count(&server), 1);
+}
+
+#[test]
+fn a_build_script_that_changes_what_it_reads_comes_to_an_end() {
+    let says = "let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_nanos();\
+                std::fs::write(\"src/stamp.rs\", format!(\"pub const NOW: u128 = {now};\\n\")).unwrap();";
+    let server = with_script(says, "made.in").serve(&["--trust", "--log", "semdex=debug"]);
+    server.wait_ready();
+    server.wait_for(|it| {
+        let reply = errors(it);
+        reply["meta"]["missing"].to_string().contains("changes what it reads")
+    });
+    let loads = || server.log().matches("Cargo workspaces loaded").count();
+    let before = loads();
+    for _ in 0..5 {
+        let reply = errors(&server);
+        assert_eq!((&reply["total"], &reply["meta"]["complete"]), (&json!(0), &json!(false)), "{reply}");
+    }
+    assert_eq!(loads(), before);
+    // What somebody else changes counts.
+    server.home.write("made.in", WIDE);
+    assert_eq!(errors(&server)["total"], 1);
+}
