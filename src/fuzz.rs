@@ -123,6 +123,15 @@ fn piece(words: &'static [&'static str]) -> BoxedStrategy<String> {
     .boxed()
 }
 
+/// What JSON is made of, and what is almost JSON.
+pub const JSON: &[&str] =
+    &["{", "}", "[", "]", ":", ",", "\"", "null", "true", "1", "-1", "95.5", "1e400", "\\ud800", "\\u0000"];
+
+/// The words of several lists.
+pub fn words_of(lists: &[&[&'static str]]) -> &'static [&'static str] {
+    lists.concat().leak()
+}
+
 /// Texts made of such words alone.
 pub fn soup(words: &'static [&'static str]) -> BoxedStrategy<String> {
     vec(piece(words), 0..60).prop_map(|it| it.concat()).boxed()
