@@ -4,6 +4,7 @@ pub mod api;
 pub mod beneath;
 pub mod cli;
 pub mod config;
+pub mod contract;
 pub mod fault;
 #[cfg(test)]
 mod fuzz;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
-use semdex::api::{self, Listener, Pulse, Service};
+use semdex::api::{self, Listener, Pulse};
 use semdex::cli::{self, Announcement, Arguments, Command, Serve};
 use semdex::config::{Config, Flags, create_private_dir, find_root};
 use semdex::lang::{process_group, search_path};
+use semdex::ops::Service;
 use semdex::token::{self, Token};
 use semdex::trust::TrustStore;
 use semdex::workspace::Workspaces;

@@ -159,7 +159,7 @@ where
 async fn too_slow<S: AsyncWrite + Unpin>(mut stream: S) {
     let detail = format!("the request's head did not arrive within {} s", HEAD_DEADLINE.as_secs());
     let error = Error::new(Code::RequestTimeout, detail);
-    let body = serde_json::to_string(&problem::Problem::new(error, HEAD_DEADLINE)).unwrap_or_default();
+    let body = serde_json::to_string(&problem::over_http(error)).unwrap_or_default();
     let reply = format!(
         "HTTP/1.1 408 Request Timeout\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\n\
          connection: close\r\n\r\n{body}",

@@ -1,82 +1,50 @@
-//! The HTTP face. The only place that names axum, utoipa and HTTP status. Each route is declared once, together with
-//! its document; a handler parses, asks `ops`, and converts.
+//! The HTTP face. The only place that names axum and HTTP status. Its routes and their document are made from the
+//! contract's table of calls; one handler reads a request, has it answered, and writes the reply.
 
-mod ask;
 mod auth;
-mod describe;
-mod diagnostics;
 mod document;
-mod edit;
-mod examples;
 mod extract;
-#[cfg(test)]
-mod fuzz;
 mod idle;
-mod impact;
 mod listen;
-mod open;
-mod overlays;
 mod problem;
-mod process;
-mod relations;
-mod rename;
 mod responder;
-mod shapes;
-mod symbols;
-mod undo;
-mod workspaces;
-mod write;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::{Method, Uri};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
+use axum::routing::MethodFilter;
 use axum::{Router, routing};
 use tokio::sync::Semaphore;
 use tower_http::catch_panic::CatchPanicLayer;
-use utoipa::OpenApi;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 pub use idle::Pulse;
 pub use listen::Listener;
 
-use crate::model::{Code, Error, Result};
+use crate::contract::{self, CALLS, Call};
+use crate::model::{Code, Error};
+use crate::ops::{self, Service};
 use crate::token::Token;
-use crate::workspace::{Workspace, Workspaces};
 use auth::AuthGuard;
+use extract::Client;
 use problem::Refusal;
+use responder::Responder;
 
 /// Requests answered at the same time; the next is told to come again.
 const IN_FLIGHT: usize = 256;
 
-/// What the handlers work with.
-#[derive(Clone)]
-pub struct Service {
-    pub workspaces: Workspaces,
-    /// A workspace may be opened over the network only in or below one of these.
-    pub roots: Arc<[PathBuf]>,
-}
-
-impl Service {
-    fn pick(&self, workspace: Option<&str>) -> Result<Workspace> {
-        self.workspaces.pick(workspace)
-    }
-}
-
 /// Everything that is served, behind the guard. Without a token everyone whom the Host check lets in may ask.
 pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Router {
-    let (router, document) = contract().split_for_parts();
-    let calls: Arc<[String]> = document.paths.paths.keys().cloned().collect();
-    let yaml = document::yaml(&document);
+    let yaml = openapi_yaml();
     // Layers wrap those above them: the last is the outermost.
-    router
+    CALLS
+        .iter()
+        .fold(Router::new(), route)
         .with_state(service)
         .route("/openapi.yaml", routing::get(async move || responder::with_type("application/yaml", yaml)))
-        .fallback(async move |uri: Uri| unknown_route(&uri, &calls))
+        .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(CatchPanicLayer::custom(responder::panicked))
         .layer(from_fn_with_state(Arc::new(Semaphore::new(IN_FLIGHT)), one_of_many))
@@ -87,42 +55,39 @@ pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Rout
 
 /// `openapi.yaml`, as it is checked in.
 pub fn openapi_yaml() -> String {
-    document::yaml(&contract().split_for_parts().1)
+    document::yaml(&document::of_calls())
 }
 
-/// The routes and their document, from the same declarations.
-fn contract() -> OpenApiRouter<Service> {
-    let mut router = routes();
+fn route(router: Router<Service>, call: &'static Call) -> Router<Service> {
     // A file's name has slashes, for which routes have a sign that documents have not.
-    let paths = &mut router.get_openapi_mut().paths.paths;
-    for (path, item) in std::mem::take(paths) {
-        paths.insert(path.replace("{*", "{"), item);
-    }
-    router
+    let path = call.path.replace("{file}", "{*file}");
+    let handler =
+        async move |State(service): State<Service>, responder: Responder, client: Client, request: Request| {
+            answer(call, &service, responder, client, request).await
+        };
+    router.route(&path, routing::on(filter(call.method), handler))
 }
 
-fn routes() -> OpenApiRouter<Service> {
-    OpenApiRouter::with_openapi(document::Document::openapi())
-        .routes(routes!(open::open))
-        .routes(routes!(describe::describe))
-        .routes(routes!(symbols::symbols))
-        .routes(routes!(symbols::symbol_at))
-        .routes(routes!(relations::usages))
-        .routes(routes!(relations::callers))
-        .routes(routes!(relations::callees))
-        .routes(routes!(relations::implementations))
-        .routes(routes!(diagnostics::diagnostics))
-        .routes(routes!(impact::impact))
-        .routes(routes!(edit::edit))
-        .routes(routes!(write::write))
-        .routes(routes!(undo::undo))
-        .routes(routes!(undo::changes))
-        .routes(routes!(overlays::list_overlays))
-        .routes(routes!(overlays::put_overlay, overlays::delete_overlay))
-        .routes(routes!(rename::rename))
-        .routes(routes!(workspaces::list_workspaces, workspaces::open_workspace, workspaces::close_workspace))
-        .routes(routes!(process::status))
-        .routes(routes!(process::health))
+fn filter(method: contract::Method) -> MethodFilter {
+    match method {
+        contract::Method::Get => MethodFilter::GET,
+        contract::Method::Put => MethodFilter::PUT,
+        contract::Method::Post => MethodFilter::POST,
+        contract::Method::Delete => MethodFilter::DELETE,
+    }
+}
+
+async fn answer(
+    call: &Call,
+    service: &Service,
+    responder: Responder,
+    Client(client): Client,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let request: contract::Request = extract::request_for(call, request).await?;
+    let max_tokens = request.common().max_tokens;
+    let reply = ops::answer(service, request, client).await?;
+    Ok(responder.answer(reply, max_tokens))
 }
 
 /// Refuses at once what would only wait for its turn.
@@ -134,8 +99,9 @@ async fn one_of_many(State(places): State<Arc<Semaphore>>, request: Request, nex
     Ok(next.run(request).await)
 }
 
-fn unknown_route(uri: &Uri, calls: &[String]) -> Refusal {
-    let nearest = extract::nearest(uri.path(), calls);
+async fn unknown_route(uri: Uri) -> Refusal {
+    let calls: Vec<String> = CALLS.iter().map(|it| it.path.to_owned()).collect();
+    let nearest = contract::nearest(uri.path(), &calls);
     let hint = match nearest {
         Some(call) => format!("did you mean `{call}`?"),
         None => "`/openapi.yaml` lists the calls that there are".to_owned(),

@@ -1,28 +1,21 @@
-//! What a reply looks like: JSON for programs or Markdown for models, with the time it took. The handlers answer
-//! in the words of `ops` and never look at headers.
+//! What a reply looks like: JSON for programs or Markdown for models, with the time it took.
 
 use std::time::{Duration, Instant};
 
+use super::problem::{Refusal, over_http};
+use crate::contract::budget::fitted;
+use crate::contract::{Meta, Reply, milliseconds};
+use crate::model::{Code, Error};
+use crate::render;
 use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use serde::Serialize;
-
-use super::problem::{Problem, Refusal};
-use super::shapes::Meta;
-use crate::model::{Code, Error, Missing, MissingCode};
-use crate::ops::Reply;
-use crate::ops::fit::{BYTES_PER_TOKEN, Budget, Fit};
-use crate::render;
 
 const JSON: &str = "application/json";
 const PROBLEM: &str = "application/problem+json";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
-
-/// So often an answer is written anew to come nearer to its budget.
-const FITTINGS: usize = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
@@ -39,90 +32,27 @@ pub struct Responder {
 }
 
 impl Responder {
-    /// Answers with what `ops` said: `wire` makes the JSON shape, `markdown` the text.
-    pub fn answer<T, W: Serialize>(
-        self,
-        reply: Reply<T>,
-        wire: impl FnOnce(T, Meta) -> W,
-        markdown: impl FnOnce(&T) -> String,
-    ) -> Response {
-        self.send(self.body(reply, wire, markdown))
+    /// Answers with a reply, no longer than so many tokens, if it can be that short.
+    pub fn answer(self, reply: Reply, max_tokens: Option<usize>) -> Response {
+        self.send(fitted(reply, max_tokens, |reply| self.body(reply)))
     }
 
-    /// As `answer`, but no longer than so many tokens, if the answer can be that short.
-    pub fn fitted<T: Fit, W: Serialize>(
-        self,
-        reply: Reply<T>,
-        max_tokens: Option<usize>,
-        wire: impl Fn(T, Meta) -> W,
-        markdown: impl Fn(&T) -> String,
-    ) -> Response {
-        let Some(most) = max_tokens.map(|it| it.saturating_mul(BYTES_PER_TOKEN)) else {
-            return self.answer(reply, wire, markdown);
-        };
-        // What an answer takes is known when it is written: the budget is set by what came of the one before.
-        let mut budget = most;
-        let mut best: Option<(bool, Vec<u8>)> = None;
-        let mut was_too_long = false;
-        for round in 0..FITTINGS {
-            let mut reply = reply.clone();
-            let left_out = reply.value.fit(Budget::new(budget));
-            let is_whole = left_out.is_empty();
-            if !is_whole {
-                let detail = format!("{}: go on with `next_cursor`", left_out.join(", "));
-                reply.meta.coverage.note(Missing::new(MissingCode::Budget, "max_tokens", detail));
-            }
-            let body = match self.body(reply, &wire, &markdown) {
-                Ok(body) => body,
-                Err(error) => return self.send(Err(error)),
-            };
-            let (fits, length) = (body.len() <= most, body.len().max(1));
-            let is_better = best.as_ref().is_none_or(|(best_fits, best)| match (fits, best_fits) {
-                (true, true) => length > best.len(),
-                (false, false) => length < best.len(),
-                (fits, _) => fits,
-            });
-            if is_better {
-                best = Some((fits, body));
-            }
-            // What is left free is worth another try, unless one was too long already.
-            if fits && (is_whole || was_too_long || length * 20 >= most * 19) || budget <= 1 {
-                break;
-            }
-            was_too_long |= !fits;
-            let margin = if fits { 98 } else { 96 - 4 * round };
-            budget = budget.saturating_mul(most) / length * margin / 100;
-        }
-        self.send(Ok(best.map(|it| it.1).unwrap_or_default()))
-    }
-
-    fn body<T, W: Serialize>(
-        self,
-        reply: Reply<T>,
-        wire: impl FnOnce(T, Meta) -> W,
-        markdown: impl FnOnce(&T) -> String,
-    ) -> serde_json::Result<Vec<u8>> {
+    fn body(self, mut reply: Reply) -> serde_json::Result<Vec<u8>> {
+        self.stamp(reply.meta());
         match self.format {
-            Some(Format::Markdown) => {
-                Ok((markdown(&reply.value) + &render::footer(&reply.meta, self.elapsed())).into_bytes())
-            }
-            _ => {
-                let Reply { value, meta } = reply;
-                let meta = Meta::new(meta, self.elapsed());
-                serde_json::to_vec(&wire(value, meta))
-            }
+            Some(Format::Markdown) => Ok(render::reply(&reply).into_bytes()),
+            _ => serde_json::to_vec(&reply),
         }
     }
 
-    /// Answers with something that is no workspace's, in JSON or, told in lines, in Markdown.
-    pub fn plain<W: Serialize>(self, value: &W, markdown: impl FnOnce(&W) -> String) -> Response {
-        self.send(match self.format {
-            Some(Format::Markdown) => Ok(markdown(value).into_bytes()),
-            _ => serde_json::to_vec(value),
-        })
+    /// How long it took is known last.
+    fn stamp(self, meta: Option<&mut Meta>) {
+        if let Some(meta) = meta {
+            meta.elapsed_ms = milliseconds(self.elapsed());
+        }
     }
 
-    pub fn elapsed(self) -> Duration {
+    fn elapsed(self) -> Duration {
         self.came.elapsed()
     }
 
@@ -141,9 +71,11 @@ impl Responder {
     /// Gives a refusal its body; status and headers stay as they are.
     fn refuse(self, error: Error, refusal: Response) -> Response {
         let (mut parts, _) = refusal.into_parts();
+        let mut problem = over_http(error);
+        self.stamp(problem.meta.as_mut());
         let (content_type, body) = match self.format {
-            Some(Format::Markdown) => (MARKDOWN, render::problem(&error, self.elapsed()).into_bytes()),
-            _ => (PROBLEM, serde_json::to_vec(&Problem::new(error, self.elapsed())).unwrap_or_default()),
+            Some(Format::Markdown) => (MARKDOWN, render::problem(&problem).into_bytes()),
+            _ => (PROBLEM, serde_json::to_vec(&problem).unwrap_or_default()),
         };
         parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         parts.headers.remove(header::CONTENT_LENGTH);

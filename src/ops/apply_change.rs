@@ -1,66 +1,22 @@
-//! What every change answers with.
+//! How a planned change is made, whatever asked for it: judged, proposed to the writer, and reported.
 
+use crate::contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Finding, Meta, OnBreak, list};
 use crate::lang::Stop;
 use crate::lang::go::{self, concerns_go};
-pub use crate::model::FindingKind;
 use crate::model::{
-    Affected, Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Impact, Judgement, Landed, Missing,
-    MissingCode, Result, Severity,
+    Affected, Broken, Code, Coverage, Error, FileEdit, Help, Judgement, Landed, Missing, MissingCode, Result, Revision,
+    Severity,
 };
 use crate::text::diff::unified;
 use crate::workspace::disk::Notes;
 use crate::workspace::{Cause, Change, Hashes, Outcome, Undone, Workspace};
 
-use super::ask::{Ask, Reply, deadlines};
+use super::ask::{Ask, deadlines};
 use super::tidy::{self, Tidy};
 use super::validate;
 
 /// Somebody else's writes that may come between before a change is given up.
 const ATTEMPTS: usize = 8;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnBreak {
-    #[default]
-    Report,
-    Reject,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangedFile {
-    pub file: String,
-    /// Absent where the file is gone.
-    pub hash: Option<String>,
-    pub old_hash: Option<String>,
-    pub created: bool,
-    pub diff: String,
-    /// What users should know of the file besides: that it had other names, say.
-    pub note: Option<String>,
-    /// It is the content of an overlay; the disk has what it had.
-    pub overlay: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
-    pub kind: FindingKind,
-    pub file: String,
-    pub line: usize,
-    pub text: String,
-    pub detail: String,
-    pub suggestions: Vec<String>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Report {
-    /// The change's token; absent in a dry run and where nothing changed.
-    pub change: Option<String>,
-    pub applied: bool,
-    pub files: Vec<ChangedFile>,
-    pub edits: Vec<Landed>,
-    pub validation: Vec<Finding>,
-    pub new: Vec<Diagnostic>,
-    pub fixed: Vec<Diagnostic>,
-    pub impact: Impact,
-}
 
 /// What a request makes of the texts as they are now.
 pub(super) struct Plan {
@@ -95,12 +51,12 @@ impl Mode {
 }
 
 /// Plans a change and makes it; plans it again where somebody else changed its files in between.
-pub(super) async fn carry_out<F>(
+pub(super) async fn apply_change<F>(
     workspace: &Workspace,
     asked: &Ask,
     mode: Mode,
     plan: impl Fn() -> F,
-) -> Result<Reply<Report>>
+) -> Result<ChangeReport>
 where
     F: Future<Output = Result<Plan>>,
 {
@@ -125,12 +81,9 @@ where
             Err(Stop::Failed(error)) => return Err(error),
         };
         if plan.edits.is_empty() {
-            let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
-            let meta = workspace.meta(None, snapshot.revision, Coverage::default());
-            return Ok(Reply {
-                value: report(workspace, &plan, None, Notes::new(), false, Judgement::nothing(), &Hashes::new()),
-                meta,
-            });
+            let revision = workspace.snapshot(asked.needs(None, false)).await?.revision;
+            let meta = workspace.meta(None, revision, Coverage::default());
+            return Ok(report(workspace, &plan, nothing_done(revision), meta.into()));
         }
         let change = Change {
             cause: mode.cause,
@@ -143,10 +96,10 @@ where
         };
         match workspace.change(change, asked.needs(None, true).deadline).await {
             Ok(outcome) => {
-                let mut reply = finish(workspace, &plan, outcome)?;
-                validate::suggest(workspace, asked, &plan, &mut reply.value.validation).await;
-                reply.value.validation.append(&mut plan.findings);
-                return Ok(reply);
+                let mut report = finish(workspace, &plan, outcome)?;
+                validate::suggest(workspace, asked, &plan, &mut report.validation).await;
+                report.validation.append(&mut plan.findings);
+                return Ok(report);
             }
             Err(error) if matches!(error.code, Code::Conflict) => last = Some(error),
             Err(error) => return Err(error),
@@ -191,25 +144,36 @@ async fn judge_go(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> std
     go.judge(&view, edits, deadlines(needs)).await
 }
 
-fn finish(workspace: &Workspace, plan: &Plan, outcome: Outcome) -> Result<Reply<Report>> {
-    let Outcome { applied, change, to_overlays, notes, rejected, revision, mut judgement, hashes } = outcome;
+/// Where the files are already what was asked for.
+fn nothing_done(revision: Revision) -> Outcome {
+    Outcome {
+        applied: false,
+        change: None,
+        to_overlays: false,
+        notes: Notes::new(),
+        rejected: false,
+        revision,
+        judgement: Judgement::nothing(),
+        hashes: Hashes::new(),
+    }
+}
+
+fn finish(workspace: &Workspace, plan: &Plan, mut outcome: Outcome) -> Result<ChangeReport> {
     let language = plan.edits.iter().find_map(|it| workspace.language_of(&it.file));
-    let coverage = std::mem::take(&mut judgement.coverage);
-    let meta = workspace.meta(language, revision, coverage);
-    if rejected {
-        let broken = &judgement.impact.broken;
+    let coverage = std::mem::take(&mut outcome.judgement.coverage);
+    let meta = workspace.meta(language, outcome.revision, coverage);
+    if outcome.rejected {
+        let impact = outcome.judgement.impact;
+        let broken = &impact.broken;
         let detail = format!(
             "nothing was written: it would break {} ({}); send it with `on_break: \"report\"` to make it all the same",
             if broken.len() == 1 { "1 place".to_owned() } else { format!("{} places", broken.len()) },
             first_places(broken),
         );
-        let error =
-            Error::new(Code::WouldBreak, detail).with_help(Help { impact: Some(judgement.impact), ..Help::default() });
+        let error = Error::new(Code::WouldBreak, detail).with_help(Help { impact: Some(impact), ..Help::default() });
         return Err(error.in_workspace(meta));
     }
-    let mut report = report(workspace, plan, change, notes, applied, judgement, &hashes);
-    report.files.iter_mut().for_each(|it| it.overlay = to_overlays);
-    Ok(Reply { value: report, meta })
+    Ok(report(workspace, plan, outcome, meta.into()))
 }
 
 /// All that is to be known of a file.
@@ -227,15 +191,8 @@ fn first_places(broken: &[Broken]) -> String {
     shown.join(", ")
 }
 
-fn report(
-    workspace: &Workspace,
-    plan: &Plan,
-    change: Option<String>,
-    notes: Notes,
-    applied: bool,
-    judgement: Judgement,
-    hashes: &Hashes,
-) -> Report {
+fn report(workspace: &Workspace, plan: &Plan, outcome: Outcome, meta: Meta) -> ChangeReport {
+    let Outcome { applied, change, to_overlays, notes, judgement, hashes, .. } = outcome;
     let of = |edit: &FileEdit| hashes.get(&edit.file).copied().unwrap_or_default();
     let hex = |it: blake3::Hash| it.to_hex().to_string();
     let files = plan
@@ -247,19 +204,19 @@ fn report(
             old_hash: of(edit).0.map(hex),
             created: edit.old.is_none(),
             diff: unified(edit.old.as_deref(), edit.new.as_deref(), &edit.file),
-            overlay: false,
+            overlay: to_overlays,
             note: note_of(&edit.file, notes.iter().chain(&plan.notes)),
         })
         .collect();
     let validation = plan.edits.iter().flat_map(|edit| validate::of(workspace, edit, &judgement.new)).collect();
-    Report {
+    ChangeReport {
         change,
         applied,
         files,
-        edits: plan.landed.clone(),
+        edits: list(plan.landed.clone()),
         validation,
-        new: judgement.new,
-        fixed: judgement.fixed,
-        impact: judgement.impact,
+        diagnostics: DiagnosticsDelta { new: list(judgement.new), fixed: list(judgement.fixed) },
+        impact: judgement.impact.into(),
+        meta,
     }
 }

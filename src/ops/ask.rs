@@ -4,12 +4,13 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::fit::{Budget, Fit, Part, left_out, next_cursor, positions, symbol_cost};
+use crate::contract::Common;
+use crate::contract::budget::{Listing, positions};
 use crate::lang::files::Files;
 use crate::lang::view::View;
 use crate::lang::{self, Deadlines, Stop};
 use crate::model::{
-    Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, Symbol, SymbolQuery, Window,
+    Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
 };
 use crate::workspace::{Needs, Workspace};
 
@@ -30,72 +31,26 @@ pub struct Ask {
     pub min_revision: Option<u64>,
     /// How long the answer may wait for what it needs; absent: the verb's own default.
     pub wait: Option<Duration>,
-    pub max_tokens: Option<usize>,
     pub cursor: Option<String>,
     pub limit: Option<usize>,
     /// Who asks, as it calls itself.
     pub client: Option<String>,
 }
 
-impl Default for Ask {
-    fn default() -> Ask {
-        let begun = Instant::now();
-        Ask { begun, min_revision: None, wait: None, max_tokens: None, cursor: None, limit: None, client: None }
-    }
-}
-
 /// An answer and what it says of itself.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reply<T> {
+pub struct WithMeta<T> {
     pub value: T,
     pub meta: Meta,
 }
 
-impl<T> Reply<T> {
-    pub(super) fn map<U>(self, f: impl FnOnce(T) -> U) -> Reply<U> {
-        Reply { value: f(self.value), meta: self.meta }
-    }
-}
-
-/// A stretch of a long list: counted in full, continued by the cursor.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Listing<T> {
-    pub part: Part,
-    pub items: Vec<T>,
-}
-
-impl<T> Listing<T> {
-    /// All from a position on.
-    pub(super) fn after(from: usize, mut items: Vec<T>) -> Listing<T> {
-        let part = Part::after(from, items.len());
-        items.drain(..part.from);
-        Listing { part, items }
-    }
-
-    pub fn total(&self) -> usize {
-        self.part.total
-    }
-
-    pub fn next_cursor(&self) -> Option<String> {
-        next_cursor(&[self.part])
-    }
-
-    /// Shortens it to what the budget allows.
-    pub(super) fn cut(&mut self, budget: &mut Budget, cost: impl Fn(&T) -> usize) {
-        let costs = self.items.iter().map(cost).collect();
-        budget.share(&mut [(&mut self.part, costs, 100)]);
-        self.items.truncate(self.part.count);
-    }
-}
-
-impl Fit for Listing<Symbol> {
-    fn fit(&mut self, mut budget: Budget) -> Vec<String> {
-        self.cut(&mut budget, symbol_cost);
-        left_out(&[("symbols", self.part)])
-    }
-}
-
 impl Ask {
+    /// As a request says it. `client`: who asks, as it calls itself.
+    pub(super) fn new(common: &Common, client: Option<String>) -> Result<Ask> {
+        let Common { min_revision, cursor, limit, .. } = common.clone();
+        Ok(Ask { begun: Instant::now(), min_revision, wait: common.wait()?, cursor, limit, client })
+    }
+
     pub(super) fn needs(&self, language: Option<LanguageId>, index: bool) -> Needs {
         let default = if index { WAIT_FOR_INDEX } else { Duration::ZERO };
         let deadline = self.begun + self.wait.unwrap_or(default);
@@ -106,8 +61,7 @@ impl Ask {
     pub(super) fn page<T>(&self, items: Vec<T>, default_limit: usize) -> Result<Listing<T>> {
         let window = self.window(default_limit)?;
         let mut list = Listing::after(window.from, items);
-        list.items.truncate(window.limit);
-        list.part.count = list.items.len();
+        list.limit(window.limit);
         Ok(list)
     }
 
@@ -135,7 +89,7 @@ pub(super) async fn ask<T, F>(
     needs: Needs,
     memo: Option<String>,
     question: impl Fn(Asked) -> F,
-) -> Result<Reply<T>>
+) -> Result<WithMeta<T>>
 where
     T: Clone + Send + Sync + 'static,
     F: Future<Output = lang::Result<Answer<T>>>,
@@ -162,7 +116,7 @@ where
         let memo = memo.as_ref().filter(|_| settled).map(|it| format!("{it} {}", snapshot.trusted));
         if let Some(answer) = memo.as_ref().and_then(|it| workspace.answers().answer(it, revision)) {
             coverage.absorb(answer.coverage);
-            return Ok(Reply { value: answer.value, meta: workspace.meta(needs.language, revision, coverage) });
+            return Ok(WithMeta { value: answer.value, meta: workspace.meta(needs.language, revision, coverage) });
         }
         let view = match (snapshot.rust, snapshot.go) {
             (Some(view), _) => Some(View::Rust(view)),
@@ -186,7 +140,7 @@ where
                 }
                 coverage.absorb(answer.coverage);
                 let meta = workspace.meta(needs.language, revision, coverage);
-                return Ok(Reply { value: answer.value, meta });
+                return Ok(WithMeta { value: answer.value, meta });
             }
             Err(Stop::Failed(error)) => return Err(failed(error)),
             Err(Stop::Stale) => {}
@@ -285,36 +239,22 @@ pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<La
     if open.is_empty() { all.iter().take(1).collect() } else { open }
 }
 
-/// Puts a question about a symbol to each language that its name may belong to, and takes the one that knows it.
+/// Puts a question about a symbol to each language that its name may belong to, and takes the one that knows it. A miss
+/// is not the last word: whoever has no other question says it by [`unless_loading`].
 pub(super) async fn ask_by_name<T, F>(
     workspace: &Workspace,
     ask: &Ask,
     verb: &str,
     query: &SymbolQuery,
     question: impl Fn(View, SymbolQuery, Deadlines) -> F,
-) -> Result<Reply<T>>
-where
-    T: Clone + Send + Sync + 'static,
-    F: Future<Output = lang::Result<Answer<T>>>,
-{
-    look_up(workspace, ask, verb, query, question).await.map_err(unless_loading)
-}
-
-/// The same, where a miss is not the last word.
-pub(super) async fn look_up<T, F>(
-    workspace: &Workspace,
-    ask: &Ask,
-    verb: &str,
-    query: &SymbolQuery,
-    question: impl Fn(View, SymbolQuery, Deadlines) -> F,
-) -> Result<Reply<T>>
+) -> Result<WithMeta<T>>
 where
     T: Clone + Send + Sync + 'static,
     F: Future<Output = lang::Result<Answer<T>>>,
 {
     check_query(query)?;
     let mut first_miss: Option<Error> = None;
-    let mut found: Vec<(LanguageId, Reply<T>)> = Vec::new();
+    let mut found: Vec<(LanguageId, WithMeta<T>)> = Vec::new();
     let query = &located(workspace, query)?;
     if workspace.status().languages.is_empty() {
         // Engines start once the workspace's files were read.

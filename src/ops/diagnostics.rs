@@ -1,37 +1,15 @@
 //! `diagnostics`: what is wrong in a file or in the workspace.
 
-use super::ask::{Ask, Reply, ask, not_indexed};
+use super::ask::{Ask, ask, not_indexed};
 use super::open::text_of;
+use crate::contract::{Counts, DiagnosticsQuery, DiagnosticsReply, list};
 use crate::model::{Answer, Diagnostic, Meta, Missing, MissingCode, Result, Severity};
 use crate::workspace::Workspace;
 
 const MOST: usize = 1000;
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DiagnosticsQuery {
-    /// Absent: the whole workspace.
-    pub file: Option<String>,
-    /// The least severity that is reported; warnings where none is named.
-    pub severity: Option<Severity>,
-    pub max: Option<usize>,
-}
-
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct DiagnosticList {
-    pub items: Vec<Diagnostic>,
-    pub errors: usize,
-    pub warnings: usize,
-    pub infos: usize,
-    pub hints: usize,
-    pub total: usize,
-}
-
-pub async fn diagnostics(
-    workspace: &Workspace,
-    query: &DiagnosticsQuery,
-    asked: &Ask,
-) -> Result<Reply<DiagnosticList>> {
-    let file = query.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
+pub async fn diagnostics(workspace: &Workspace, request: DiagnosticsQuery, asked: &Ask) -> Result<DiagnosticsReply> {
+    let file = request.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
     let first = workspace.snapshot(asked.needs(None, false)).await?;
     if let Some(file) = &file {
         text_of(&first.files, file)?;
@@ -63,7 +41,7 @@ pub async fn diagnostics(
         found.extend(reply.value);
         meta = joined(meta, reply.meta);
     }
-    Ok(Reply { value: list(found, query), meta })
+    Ok(reply(found, &request, meta))
 }
 
 /// The later revision, and what either lacks.
@@ -73,20 +51,19 @@ fn joined(first: Meta, second: Meta) -> Meta {
     Meta { coverage, ..second }
 }
 
-fn list(mut found: Vec<Diagnostic>, query: &DiagnosticsQuery) -> DiagnosticList {
-    let least = query.severity.unwrap_or(Severity::Warning);
+/// The gravest first.
+fn reply(mut found: Vec<Diagnostic>, request: &DiagnosticsQuery, meta: Meta) -> DiagnosticsReply {
+    let least = request.severity.map_or(Severity::Warning, Severity::from);
     let count = |severity| found.iter().filter(|it| it.severity == severity).count();
-    let mut list = DiagnosticList {
-        errors: count(Severity::Error),
-        warnings: count(Severity::Warning),
-        infos: count(Severity::Info),
-        hints: count(Severity::Hint),
-        ..DiagnosticList::default()
+    let counts = Counts {
+        error: count(Severity::Error),
+        warning: count(Severity::Warning),
+        info: count(Severity::Info),
+        hint: count(Severity::Hint),
     };
     found.retain(|it| it.severity <= least);
     found.sort_by(|a, b| (a.severity, &a.place).cmp(&(b.severity, &b.place)));
-    list.total = found.len();
-    found.truncate(query.max.unwrap_or(MOST));
-    list.items = found;
-    list
+    let total = found.len();
+    found.truncate(request.max.unwrap_or(MOST));
+    DiagnosticsReply { items: list(found), counts, total, meta: meta.into() }
 }

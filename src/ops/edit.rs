@@ -6,98 +6,22 @@ mod text;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::apply_change::{Mode, OnBreak, Plan, Report, carry_out};
-use super::ask::{Ask, Reply};
+use super::apply_change::{Mode, Plan, apply_change};
+use super::ask::Ask;
 use super::open::text_of;
 use super::tidy::Tidy;
+use crate::contract::{ChangeReport, Edit, EditRequest, Edits, Target, TextSearch};
 use crate::lang::files::{File, Files};
 use crate::model::{Code, Error, FileEdit, Help, Landed, Result, Span, Strategy, SymbolQuery};
-use crate::text::blocks::{self, Action};
 use crate::text::lines::LineIndex;
 use crate::text::matching::{self, Patch, Search};
 use crate::workspace::{Cause, Workspace};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum At {
-    Body,
-    Whole,
-    Before,
-    After,
-    Delete,
-}
-
-/// Where an edit goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
-    /// At a text that is searched in a file.
-    Text {
-        file: String,
-        search: TextSearch,
-    },
-    /// At a text that is searched in a symbol.
-    Within {
-        symbol: SymbolQuery,
-        search: TextSearch,
-    },
-    Symbol {
-        symbol: SymbolQuery,
-        at: At,
-    },
-    /// All of a file; `create`: there is none yet.
-    File {
-        file: String,
-        create: bool,
-    },
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextSearch {
-    pub context: String,
-    pub near_line: Option<usize>,
-    /// The text begins and ends with lines.
-    pub whole_lines: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
-    pub target: Target,
-    pub replacement: String,
-    pub expected_hash: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EditRequest {
-    pub edits: Vec<Edit>,
-    /// 0 to 100: the least similarity accepted; 0: exact or white-space-only.
-    pub autofix: u8,
-    pub dry_run: bool,
-    pub on_break: OnBreak,
-    pub tidy: Tidy,
-}
-
-/// The edits that a body of SEARCH/REPLACE blocks asks for.
-pub fn from_blocks(body: &str) -> Result<Vec<Edit>> {
-    let edit = |block: blocks::Block| {
-        let file = block.file;
-        let (target, replacement) = match block.action {
-            Action::Replace { search: context, replacement } => {
-                let search = TextSearch { context, near_line: None, whole_lines: true };
-                (Target::Text { file, search }, replacement)
-            }
-            Action::Create(content) => (Target::File { file, create: true }, content),
-            Action::Whole(content) => (Target::File { file, create: false }, content),
-        };
-        Edit { target, replacement, expected_hash: None }
-    };
-    Ok(blocks::parse(body)?.into_iter().map(edit).collect())
-}
-
-pub async fn edit(workspace: &Workspace, request: &EditRequest, asked: &Ask) -> Result<Reply<Report>> {
-    if request.edits.is_empty() {
-        return Err(Error::new(Code::InvalidRequest, "`edits` is empty: give at least one"));
-    }
-    let mode = Mode { tidy: request.tidy, ..Mode::new(Cause::Edit, request.dry_run, request.on_break) };
-    carry_out(workspace, asked, mode, || plan(workspace, request, asked)).await
+pub async fn edit(workspace: &Workspace, request: EditRequest, asked: &Ask) -> Result<ChangeReport> {
+    let edits = request.checked()?;
+    let tidy = Tidy { format: edits.format, fix_imports: edits.fix_imports };
+    let mode = Mode { tidy, ..Mode::new(Cause::Edit, edits.dry_run, edits.on_break) };
+    apply_change(workspace, asked, mode, || plan(workspace, &edits, asked)).await
 }
 
 /// One edit that has found its place.
@@ -117,7 +41,7 @@ impl Placed {
 }
 
 /// All edits are matched against the same state, before any of them.
-async fn plan(workspace: &Workspace, request: &EditRequest, asked: &Ask) -> Result<Plan> {
+async fn plan(workspace: &Workspace, request: &Edits, asked: &Ask) -> Result<Plan> {
     let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
     let several = request.edits.len() > 1;
     let mut placed: Vec<Placed> = Vec::new();

@@ -1,24 +1,28 @@
 //! `impact`: what a change of a symbol would break, asked without making it.
 
-use super::apply_change::{Mode, OnBreak, Plan, carry_out};
-use super::ask::{Ask, Reply};
+use super::apply_change::{Mode, Plan, apply_change};
+use super::ask::Ask;
 use super::edit::symbol::find_symbol;
-use crate::model::{Alteration, Code, Error, FileEdit, Impact, Result, SymbolQuery};
+use crate::contract::{ImpactReport, ImpactRequest, OnBreak};
+use crate::model::{Alteration, Code, Error, FileEdit, Result, SymbolQuery};
 use crate::workspace::{Cause, Workspace};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ImpactRequest {
-    pub query: SymbolQuery,
-    pub change: Alteration,
+/// What is asked for, its file as the workspace names it.
+struct Asked {
+    query: SymbolQuery,
+    change: Alteration,
 }
 
-pub async fn impact(workspace: &Workspace, request: &ImpactRequest, asked: &Ask) -> Result<Reply<Impact>> {
+pub async fn impact(workspace: &Workspace, request: ImpactRequest, asked: &Ask) -> Result<ImpactReport> {
+    let ImpactRequest { symbol, package, file, change, .. } = request;
+    let file = file.map(|it| workspace.locate(&it)).transpose()?;
+    let request = Asked { query: SymbolQuery { symbol, package, file }, change: change.into() };
     let mode = Mode::new(Cause::Edit, true, OnBreak::Report);
-    let reply = carry_out(workspace, asked, mode, || plan(workspace, request, asked)).await?;
-    Ok(Reply { value: reply.value.impact, meta: reply.meta })
+    let report = apply_change(workspace, asked, mode, || plan(workspace, &request, asked)).await?;
+    Ok(ImpactReport { impact: report.impact, meta: report.meta })
 }
 
-async fn plan(workspace: &Workspace, request: &ImpactRequest, asked: &Ask) -> Result<Plan> {
+async fn plan(workspace: &Workspace, request: &Asked, asked: &Ask) -> Result<Plan> {
     let (symbol, file) = find_symbol(workspace, &request.query, asked).await?;
     let (item, name) = (symbol.place.span(), symbol.name_at.span());
     let altered = file.language.and_then(|it| it.syntax.alter(&file.text, item, name, request.change));

@@ -1,23 +1,22 @@
-//! One file per verb: what is asked, composed from the workspace's answers, in the words of `model`.
+//! One file per verb: what is asked, composed from the workspace's answers, in the words of `contract`.
 
-pub mod apply_change;
+mod answer;
+mod apply_change;
 mod ask;
-pub mod changes;
-pub mod describe;
-pub mod diagnostics;
-pub mod edit;
-pub mod fit;
-#[cfg(test)]
-mod fuzz;
-pub mod impact;
-pub mod open;
-pub mod overlays;
-pub mod rename;
-pub mod symbols;
-pub mod tidy;
-pub mod undo;
-pub mod usages;
+mod changes;
+mod describe;
+mod diagnostics;
+mod edit;
+mod impact;
+mod open;
+mod overlays;
+mod process;
+mod rename;
+mod symbols;
+mod tidy;
+mod undo;
+mod usages;
 mod validate;
-pub mod write;
+mod write;
 
-pub use ask::{Ask, Listing, Reply};
+pub use answer::{Service, answer};

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::apply_change::{Mode, OnBreak, Plan, Report, carry_out};
-use super::ask::{Ask, Reply, ask_by_name};
+use super::apply_change::{Mode, Plan, apply_change};
+use super::ask::{Ask, ask_by_name, unless_loading};
+use crate::contract::{ChangeReport, OnBreak, RenameRequest};
 use crate::lang::files::File;
 use crate::model::{Candidate, Code, Error, FileEdit, Help, Landed, Renaming, Result, Strategy, SymbolQuery};
 use crate::text::matching::{self, Patch};
@@ -12,19 +13,12 @@ use crate::workspace::{Cause, Workspace};
 /// Of the places that stand in the way, so many are shown.
 const MOST_SHOWN: usize = 20;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RenameRequest {
-    pub symbol: SymbolQuery,
-    pub new_name: String,
-    pub dry_run: bool,
-    /// What a rename breaks it should not have: refused unless told otherwise.
-    pub on_break: OnBreak,
-}
-
-pub async fn rename(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Result<Reply<Report>> {
+pub async fn rename(workspace: &Workspace, request: RenameRequest, asked: &Ask) -> Result<ChangeReport> {
     check_name(workspace, &request.new_name)?;
-    let mode = Mode::new(Cause::Rename, request.dry_run, request.on_break);
-    let answer = carry_out(workspace, asked, mode, || plan(workspace, request, asked)).await;
+    // What a rename breaks it should not have: refused unless told otherwise.
+    let on_break = request.on_break.unwrap_or(OnBreak::Reject);
+    let mode = Mode::new(Cause::Rename, request.dry_run.unwrap_or_default(), on_break);
+    let answer = apply_change(workspace, asked, mode, || plan(workspace, &request, asked)).await;
     answer.map_err(|mut error| {
         if error.code == Code::WouldBreak {
             error.code = Code::RenameRefused;
@@ -45,14 +39,15 @@ fn check_name(workspace: &Workspace, name: &str) -> Result<()> {
 }
 
 async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Result<Plan> {
-    let mut query = request.symbol.clone();
-    query.file = query.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
+    let file = request.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
+    let query = SymbolQuery { symbol: request.symbol.clone(), package: request.package.clone(), file };
     // Not kept as an answer: what it rests on are the very texts that it changes.
     let verb = format!("rename {}", request.new_name);
     let found = ask_by_name(workspace, asked, &verb, &query, |view, query, deadlines| {
         view.rename(query, request.new_name.clone(), deadlines)
     })
-    .await?;
+    .await
+    .map_err(unless_loading)?;
     let renaming = found.value;
     if renaming.symbol.name == request.new_name {
         return Ok(Plan::new(Vec::new(), Vec::new()));

@@ -2,21 +2,15 @@
 
 use std::sync::Arc;
 
-use super::apply_change::{Mode, OnBreak, Plan, Report, carry_out};
-use super::ask::{Ask, Reply};
+use super::apply_change::{Mode, Plan, apply_change};
+use super::ask::Ask;
+use crate::contract::{ChangeReport, OnBreak, UndoRequest};
 use crate::model::{Code, Error, FileEdit, Help, Result};
 use crate::text::diff::unified;
 use crate::workspace::journal::{Entry, EntryFile};
 use crate::workspace::{Cause, Undone, Workspace};
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UndoRequest {
-    /// The token of the change.
-    pub change: String,
-    pub dry_run: bool,
-}
-
-pub async fn undo(workspace: &Workspace, request: &UndoRequest, asked: &Ask) -> Result<Reply<Report>> {
+pub async fn undo(workspace: &Workspace, request: UndoRequest, asked: &Ask) -> Result<ChangeReport> {
     // Tokens are printed in capitals, and read either way.
     let token = request.change.trim().to_ascii_uppercase();
     let entry = workspace.made(&token).await?.ok_or_else(|| {
@@ -33,8 +27,9 @@ pub async fn undo(workspace: &Workspace, request: &UndoRequest, asked: &Ask) -> 
         modes: came_back.filter_map(|it| Some((it.file.clone(), it.mode?))).collect(),
         made_directories: gone.map(|it| (it.file.clone(), it.made_directories)).collect(),
     };
-    let mode = Mode { undoes: Some(undone), ..Mode::new(Cause::Undo, request.dry_run, OnBreak::Report) };
-    carry_out(workspace, asked, mode, || plan(workspace, &entry, asked)).await
+    let dry_run = request.dry_run.unwrap_or_default();
+    let mode = Mode { undoes: Some(undone), ..Mode::new(Cause::Undo, dry_run, OnBreak::Report) };
+    apply_change(workspace, asked, mode, || plan(workspace, &entry, asked)).await
 }
 
 /// Every file must be what the change left.

@@ -3,8 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::apply_change::{Finding, FindingKind, Plan};
+use super::apply_change::Plan;
 use super::ask::{Ask, ask, not_indexed};
+use crate::contract::{Finding, FindingKind};
 use crate::lang::files::File;
 use crate::lang::view::View;
 use crate::lang::{go, rust};
@@ -64,7 +65,7 @@ pub(super) fn of(workspace: &Workspace, edit: &FileEdit, new: &[Diagnostic]) -> 
 
 fn kind(language: LanguageId, diagnostic: &Diagnostic, file: &File) -> Option<FindingKind> {
     let in_import = || file.outline().imports.iter().any(|it| it.span.contains(diagnostic.place.start));
-    match language.syntax.finding(diagnostic.code.as_deref()?)? {
+    match FindingKind::from(language.syntax.finding(diagnostic.code.as_deref()?)?) {
         FindingKind::UnknownSymbol if in_import() => Some(FindingKind::UnknownImport),
         kind => Some(kind),
     }

@@ -4,37 +4,20 @@ mod declare;
 
 use std::sync::Arc;
 
-use super::apply_change::{Finding, FindingKind, Mode, OnBreak, Plan, Report, carry_out};
-use super::ask::{Ask, Reply};
+use super::apply_change::{Mode, Plan, apply_change};
+use super::ask::Ask;
 use super::edit::check_hash;
 use super::tidy::Tidy;
+use crate::contract::{ChangeReport, Finding, FindingKind, OnBreak, WriteMode, WriteRequest};
 use crate::model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};
 use crate::workspace::{Cause, Workspace};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WriteMode {
-    #[default]
-    Append,
-    Overwrite,
-    Create,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WriteRequest {
-    pub name: String,
-    pub content: String,
-    pub mode: WriteMode,
-    pub expected_hash: Option<String>,
-    /// A new file of Rust gets its `mod` line in the same change.
-    pub declare: bool,
-    pub dry_run: bool,
-    pub on_break: OnBreak,
-    pub tidy: Tidy,
-}
-
-pub async fn write(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Result<Reply<Report>> {
-    let mode = Mode { tidy: request.tidy, ..Mode::new(Cause::Write, request.dry_run, request.on_break) };
-    carry_out(workspace, asked, mode, || plan(workspace, request, asked)).await
+pub async fn write(workspace: &Workspace, request: WriteRequest, asked: &Ask) -> Result<ChangeReport> {
+    let on_break = request.on_break.unwrap_or(OnBreak::Report);
+    let tidy =
+        Tidy { format: request.format.unwrap_or_default(), fix_imports: request.fix_imports.unwrap_or_default() };
+    let mode = Mode { tidy, ..Mode::new(Cause::Write, request.dry_run.unwrap_or_default(), on_break) };
+    apply_change(workspace, asked, mode, || plan(workspace, &request, asked)).await
 }
 
 async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Result<Plan> {
@@ -56,7 +39,7 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Res
         }
         (None, None) => {}
     }
-    let (text, from) = match (request.mode, &old) {
+    let (text, from) = match (request.mode.unwrap_or(WriteMode::Append), &old) {
         (WriteMode::Create, Some(_)) => {
             let detail = format!("`{name}` exists: use `mode: \"overwrite\"` or `\"append\"`");
             return Err(Error::new(Code::AlreadyExists, detail));
@@ -75,7 +58,7 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Res
     let mut edits = vec![edit];
     let mut findings = Vec::new();
     match mod_line {
-        Some(it) if request.declare => edits.push(it.edit()),
+        Some(it) if request.declare.unwrap_or_default() => edits.push(it.edit()),
         Some(it) => findings.push(Finding {
             kind: FindingKind::Undeclared,
             file: it.parent.path.to_string(),

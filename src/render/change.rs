@@ -1,16 +1,16 @@
 //! What changes and problems say.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use super::code::fenced;
 use super::lists::{diagnostic_rows, inline, symbol_rows};
 use super::{counted, line, lines, names};
-use crate::model::{Affected, Changed, Error, Impact, Strategy};
-use crate::ops::apply_change::Report;
+use crate::contract::{
+    Affected, ChangeReport, Changed, Impact, ImpactReport, Problem, ProblemCandidate, Strategy, Symbol,
+};
 
 /// A change: first whether it went well, then where it landed, what it broke, and how to take it back.
-pub fn change(report: &Report) -> String {
+pub fn change(report: &ChangeReport) -> String {
     let mut text = format!("# {}\n\n", headline(report));
     for landed in &report.edits {
         let how = match landed.strategy {
@@ -35,13 +35,13 @@ pub fn change(report: &Report) -> String {
         }
     }
     reached(&mut text, &report.impact);
-    if !report.new.is_empty() {
+    if !report.diagnostics.new.is_empty() {
         text += "\n## New diagnostics\n\n";
-        diagnostic_rows(&mut text, &report.new);
+        diagnostic_rows(&mut text, &report.diagnostics.new);
     }
-    if !report.fixed.is_empty() {
+    if !report.diagnostics.fixed.is_empty() {
         text += "\n## Fixed diagnostics\n\n";
-        diagnostic_rows(&mut text, &report.fixed);
+        diagnostic_rows(&mut text, &report.diagnostics.fixed);
     }
     if let Some(change) = &report.change {
         line(&mut text, format_args!("\nChange `{change}`"));
@@ -49,7 +49,7 @@ pub fn change(report: &Report) -> String {
     text
 }
 
-fn headline(report: &Report) -> String {
+fn headline(report: &ChangeReport) -> String {
     let broken: BTreeSet<&str> = report.impact.broken.iter().map(|it| it.at.place.file.as_str()).collect();
     let broken = Vec::from_iter(broken).join(", ");
     match (report.applied, broken.is_empty(), report.files.is_empty()) {
@@ -62,7 +62,8 @@ fn headline(report: &Report) -> String {
 }
 
 /// What a change that nobody made would break.
-pub fn impact(impact: &Impact) -> String {
+pub fn impact(report: &ImpactReport) -> String {
+    let impact = &report.impact;
     let headline = match impact.broken.len() {
         0 => "Nothing would break".to_owned(),
         broken => format!("{} would break", counted(broken, "place")),
@@ -126,46 +127,56 @@ fn within(place: &Affected) -> String {
 }
 
 /// What went wrong, and what to do about it.
-pub fn problem(error: &Error, elapsed: Duration) -> String {
-    let help = &error.help;
-    let mut text = format!("# {}\n\n{}\n", error.code.name(), error.detail);
-    if let Some(edit) = help.edit {
+pub fn problem(problem: &Problem) -> String {
+    let mut text = format!("# {}\n\n{}\n", problem.code.name(), problem.detail);
+    if let Some(edit) = problem.edit {
         line(&mut text, format_args!("\nIn `edits[{edit}]`"));
     }
-    if let Some(file) = &help.file {
+    if let Some(file) = &problem.file {
         line(&mut text, format_args!("\nFile: {file}"));
     }
-    if let Some(hash) = &help.actual_hash {
+    if let Some(hash) = &problem.actual_hash {
         line(&mut text, format_args!("\nActual hash: `{hash}`"));
     }
-    if !help.suggestions.is_empty() {
-        line(&mut text, format_args!("\nSuggestions: {}", names(&help.suggestions)));
+    if !problem.suggestions.is_empty() {
+        line(&mut text, format_args!("\nSuggestions: {}", names(&problem.suggestions)));
     }
-    if !help.candidates.is_empty() {
-        text += "\n## Candidates\n";
-        for it in &help.candidates {
-            line(&mut text, format_args!("\n{}:{} (score {:.1})\n", it.place.file, lines(&it.place), it.score));
-            text += &fenced("", &it.text);
-        }
-    }
-    if !help.symbols.is_empty() {
-        text += "\n## Candidates\n\n";
-        symbol_rows(&mut text, &help.symbols);
-    }
-    if let Some(nearest) = &help.nearest {
+    candidates(&mut text, &problem.candidates);
+    if let Some(nearest) = &problem.nearest {
         let (place, score) = (&nearest.place, nearest.score);
         line(&mut text, format_args!("\n## Nearest: {}:{} (score {score:.1})\n", place.file, lines(place)));
         text += &fenced("diff", &nearest.diff);
     }
-    if let Some(diff) = &help.diff {
+    if let Some(diff) = &problem.diff {
         text += "\n## Since the change\n\n";
         text += &fenced("diff", diff);
     }
-    if let Some(it) = &help.impact {
+    if let Some(it) = &problem.impact {
         reached(&mut text, it);
     }
-    if let Some(meta) = error.meta() {
-        text += &super::footer(meta, elapsed);
+    if let Some(meta) = &problem.meta {
+        text += &super::footer(meta);
     }
     text
+}
+
+fn candidates(text: &mut String, candidates: &[ProblemCandidate]) {
+    let (mut places, mut symbols): (Vec<_>, Vec<Symbol>) = Default::default();
+    for candidate in candidates {
+        match candidate {
+            ProblemCandidate::Place(it) => places.push(it),
+            ProblemCandidate::Symbol(it) => symbols.push(it.clone()),
+        }
+    }
+    if !places.is_empty() {
+        *text += "\n## Candidates\n";
+        for it in places {
+            line(text, format_args!("\n{}:{} (score {:.1})\n", it.place.file, lines(&it.place), it.score));
+            *text += &fenced("", &it.text);
+        }
+    }
+    if !symbols.is_empty() {
+        *text += "\n## Candidates\n\n";
+        symbol_rows(text, &symbols);
+    }
 }

@@ -1,7 +1,5 @@
 //! Code inside of Markdown: fences that nothing in the code can close, and line numbers.
 
-use crate::model::LanguageId;
-
 /// The code in a fence longer than any run of backticks in it.
 pub fn fenced(language: &str, code: &str) -> String {
     let longest = code.split(|it| it != '`').map(str::len).max().unwrap_or(0);
@@ -11,7 +9,7 @@ pub fn fenced(language: &str, code: &str) -> String {
 }
 
 /// The code in a fence, each line with its number.
-pub fn numbered(language: Option<LanguageId>, code: &str, numbers: impl Iterator<Item = usize>) -> String {
+pub fn numbered(language: &str, code: &str, numbers: impl Iterator<Item = usize>) -> String {
     let rows: Vec<(usize, &str)> = numbers.zip(code.lines()).collect();
     let width = rows.iter().map(|(number, _)| number.to_string().len()).max().unwrap_or(1);
     let mut text = String::with_capacity(code.len() + rows.len() * (width + 2));
@@ -19,7 +17,7 @@ pub fn numbered(language: Option<LanguageId>, code: &str, numbers: impl Iterator
         text.push_str(format!("{number:>width$}| {row}").trim_end());
         text.push('\n');
     }
-    fenced(language.map(|it| it.name).unwrap_or_default(), &text)
+    fenced(language, &text)
 }
 
 #[cfg(test)]
@@ -35,7 +33,7 @@ mod tests {
 
     #[test]
     fn each_line_has_its_number() {
-        let text = numbered(crate::lang::registry::languages().of("a.rs"), "a\n\r\nc", [9, 10, 20].into_iter());
+        let text = numbered("rust", "a\n\r\nc", [9, 10, 20].into_iter());
         assert_eq!(text, "```rust\n 9| a\n10|\n20| c\n```\n");
     }
 }

@@ -3,9 +3,9 @@
 use super::code::{fenced, numbered};
 use super::lists::{grouped, more, possible, symbol_rows, symbol_rows_of};
 use super::{counted, line, lines, names};
-use crate::model::{Downstream, Upstream};
-use crate::ops::describe::{Described, DescribedPackage, DescribedSymbol, FileText};
-use crate::ops::open::Opened;
+use crate::contract::{
+    Described, DescribedFile, DescribedPackage, DescribedSymbol, Downstream, Language, Opened, Upstream,
+};
 
 /// A file: the skeleton with the file's line numbers, then what its symbols are to others.
 pub fn opened(opened: &Opened) -> String {
@@ -13,7 +13,7 @@ pub fn opened(opened: &Opened) -> String {
     let package = opened.package.as_ref().map(|it| format!(" of `{it}`")).unwrap_or_default();
     line(&mut text, format_args!("# {}{package}\n", opened.file));
     line(&mut text, format_args!("{}, hash `{}`\n", counted(opened.lines, "line"), opened.hash));
-    text += &numbered(opened.language, &opened.skeleton, opened.skeleton_lines.iter().copied());
+    text += &numbered(language(opened.language), &opened.skeleton, opened.skeleton_lines.iter().copied());
     let symbols = opened.symbols.shown();
     if !symbols.is_empty() {
         text += "\n## Symbols\n\n";
@@ -21,8 +21,13 @@ pub fn opened(opened: &Opened) -> String {
     }
     upstream(&mut text, &opened.upstream.items);
     downstream(&mut text, &opened.downstream.items);
-    more(&mut text, opened.next_cursor().as_deref());
+    more(&mut text, opened.next_cursor.as_deref());
     text
+}
+
+/// What a fence calls it.
+fn language(language: Option<Language>) -> &'static str {
+    language.map(Language::name).unwrap_or_default()
 }
 
 fn upstream(text: &mut String, upstream: &[Upstream]) {
@@ -59,8 +64,9 @@ pub fn described(described: &Described) -> String {
 }
 
 fn symbol(described: &DescribedSymbol) -> String {
-    let DescribedSymbol { symbol, source, docs, line: first_line, examples, usages, implementations, .. } = described;
+    let DescribedSymbol { symbol, source, docs, first_line, examples, usages, implementations, .. } = described;
     let version = described.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+    let language = symbol.language.name();
     let mut text = String::new();
     line(&mut text, format_args!("# {} `{}`\n", symbol.kind.name(), symbol.path));
     let origin = if symbol.external { " (external)" } else { "" };
@@ -72,11 +78,11 @@ fn symbol(described: &DescribedSymbol) -> String {
         line(&mut text, format_args!("Also of this name: {}\n", names(&symbol.also)));
     }
     if let Some(container) = &described.container {
-        line(&mut text, format_args!("In `{}`, line {}\n", container.signature, container.place.line));
+        line(&mut text, format_args!("In `{}`, line {}\n", container.signature, container.line));
     }
     match source {
-        Some(source) => text += &numbered(Some(symbol.language), source, *first_line..),
-        None => text += &fenced(symbol.language.name, &symbol.signature),
+        Some(source) => text += &numbered(language, source, *first_line..),
+        None => text += &fenced(language, &symbol.signature),
     }
     // Where the source is shown, it shows the docs.
     if let (None, Some(docs)) = (source, docs) {
@@ -86,7 +92,7 @@ fn symbol(described: &DescribedSymbol) -> String {
         text += "\n## Examples\n";
         for example in &examples.items {
             line(&mut text, format_args!("\n{} ({}:{})\n", example.title, example.file, example.line));
-            text += &fenced(symbol.language.name, &example.code);
+            text += &fenced(language, &example.code);
         }
     }
     line(&mut text, format_args!("\n## Usages: {} in {}\n", usages.total, counted(usages.files, "file")));
@@ -96,7 +102,7 @@ fn symbol(described: &DescribedSymbol) -> String {
         text += "\n## Implementations\n\n";
         symbol_rows(&mut text, &implementations.items);
     }
-    more(&mut text, described.next_cursor().as_deref());
+    more(&mut text, described.next_cursor.as_deref());
     text
 }
 
@@ -112,19 +118,20 @@ fn package(described: &DescribedPackage) -> String {
     if !package.files.is_empty() {
         line(&mut text, format_args!("\n## Files\n\n{}", package.files.join("\n")));
     }
-    let symbols = described.symbols.shown();
+    let symbols = package.symbols.shown();
     if !symbols.is_empty() {
         text += "\n## Symbols\n\n";
         symbol_rows(&mut text, &symbols);
     }
-    more(&mut text, described.next_cursor().as_deref());
+    more(&mut text, described.next_cursor.as_deref());
     text
 }
 
-fn file(file: &FileText) -> String {
+fn file(described: &DescribedFile) -> String {
+    let file = &described.file;
     let mut text = String::new();
     line(&mut text, format_args!("# {}\n\n{}, hash `{}`\n", file.file, counted(file.lines, "line"), file.hash));
-    text += &numbered(file.language, &file.content, file.part.from + 1..);
-    more(&mut text, file.next_cursor().as_deref());
+    text += &numbered(language(file.language), &file.content, file.part.from + 1..);
+    more(&mut text, described.next_cursor.as_deref());
     text
 }

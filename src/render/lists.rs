@@ -2,23 +2,15 @@
 
 use super::code::fenced;
 use super::{counted, line, lines};
-use crate::model::{Calls, Symbol, SymbolAt, SymbolKind, Usage};
-use crate::ops::Listing;
-use crate::ops::diagnostics::DiagnosticList;
-use crate::ops::symbols::Tree;
-use crate::ops::usages::{CallsOf, ImplementationsOf, UsagesOf};
+use crate::contract::{
+    Calls, CallsReply, Counts, Diagnostic, DiagnosticsReply, ImplementationsReply, Symbol, SymbolAtReply, SymbolKind,
+    SymbolsReply, Usage, UsagesReply,
+};
 
-pub fn symbols(listing: &Listing<Symbol>) -> String {
-    let mut text = format!("# {}\n\n", counted(listing.total(), "symbol"));
-    symbol_rows(&mut text, &listing.items);
-    more(&mut text, listing.next_cursor().as_deref());
-    text
-}
-
-pub fn symbol_tree(tree: &Tree) -> String {
-    let mut text = format!("# {}\n\n", counted(tree.part.total, "symbol"));
-    symbol_rows(&mut text, &tree.shown());
-    more(&mut text, tree.next_cursor().as_deref());
+pub fn symbols(found: &SymbolsReply) -> String {
+    let mut text = format!("# {}\n\n", counted(found.total, "symbol"));
+    symbol_rows(&mut text, &found.symbols.shown());
+    more(&mut text, found.next_cursor.as_deref());
     text
 }
 
@@ -38,7 +30,7 @@ fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option
         let named = if depth == 0 { &symbol.path } else { &symbol.name };
         let is_known = known == Some(&symbol.place.file);
         let file = if is_known { "line ".to_owned() } else { format!("{}:", symbol.place.file) };
-        let usages = match symbol.usages {
+        let usages = match &symbol.usages {
             // Nobody calls a test.
             Some(usages) if usages.total == 0 && symbol.test => String::new(),
             Some(usages) if usages.total == 0 => " [no usages]".to_owned(),
@@ -50,15 +42,15 @@ fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option
         line(text, format_args!("{indent}- {} `{named}` {file}{place}{usages}", symbol.kind.name()));
         if symbol.test && symbol.kind == SymbolKind::Module {
             // As in the skeleton, what tests are made of is left to whoever asks for it.
-            line(text, format_args!("{indent}  - {} in it", counted(symbol.children.len(), "symbol")));
+            line(text, format_args!("{indent}  - {} in it", counted(symbol.inner().len(), "symbol")));
         } else {
-            rows_below(text, &symbol.children, depth + 1, Some(&symbol.place.file));
+            rows_below(text, symbol.inner(), depth + 1, Some(&symbol.place.file));
         }
     }
 }
 
-pub fn usages(found: &UsagesOf) -> String {
-    let UsagesOf { symbol, usages } = found;
+pub fn usages(found: &UsagesReply) -> String {
+    let UsagesReply { symbol, usages, .. } = found;
     let mut text = String::new();
     line(
         &mut text,
@@ -74,7 +66,7 @@ pub fn usages(found: &UsagesOf) -> String {
         rows(&mut text, group);
     }
     possible(&mut text, &usages.possible);
-    more(&mut text, found.next_cursor().as_deref());
+    more(&mut text, found.next_cursor.as_deref());
     text
 }
 
@@ -130,30 +122,30 @@ pub fn more(text: &mut String, cursor: Option<&str>) {
     }
 }
 
-pub fn implementations(found: &ImplementationsOf) -> String {
-    let ImplementationsOf { symbol, list } = found;
+pub fn implementations(found: &ImplementationsReply) -> String {
+    let ImplementationsReply { symbol, total, items, next_cursor, .. } = found;
     let mut text = String::new();
-    let count = counted(list.total(), "implementation");
+    let count = counted(*total, "implementation");
     line(&mut text, format_args!("# {count} of {} `{}`\n", symbol.kind.name(), symbol.path));
-    symbol_rows(&mut text, &list.items);
-    more(&mut text, list.next_cursor().as_deref());
+    symbol_rows(&mut text, &items.items);
+    more(&mut text, next_cursor.as_deref());
     text
 }
 
-pub fn callers(found: &CallsOf) -> String {
+pub fn callers(found: &CallsReply) -> String {
     calls(found, "caller")
 }
 
-pub fn callees(found: &CallsOf) -> String {
+pub fn callees(found: &CallsReply) -> String {
     calls(found, "callee")
 }
 
 /// One line for each caller or callee, and below it the lines of its calls.
-fn calls(found: &CallsOf, what: &str) -> String {
-    let CallsOf { symbol, list } = found;
+fn calls(found: &CallsReply, what: &str) -> String {
+    let CallsReply { symbol, total, items, next_cursor, .. } = found;
     let mut text = String::new();
-    line(&mut text, format_args!("# {} of {} `{}`\n", counted(list.total(), what), symbol.kind.name(), symbol.path));
-    for Calls { symbol, calls } in &list.items {
+    line(&mut text, format_args!("# {} of {} `{}`\n", counted(*total, what), symbol.kind.name(), symbol.path));
+    for Calls { symbol, calls } in &items.items {
         let place = lines(&symbol.place);
         line(&mut text, format_args!("- {} `{}` {}:{place}", symbol.kind.name(), symbol.path, symbol.place.file));
         for call in calls {
@@ -161,12 +153,12 @@ fn calls(found: &CallsOf, what: &str) -> String {
             line(&mut text, format_args!("  - {}:{}{test}: `{row}`", call.place.file, call.place.line));
         }
     }
-    more(&mut text, list.next_cursor().as_deref());
+    more(&mut text, next_cursor.as_deref());
     text
 }
 
-pub fn symbol_at(found: &SymbolAt) -> String {
-    let SymbolAt { symbol, ty, hover, definition, at } = found;
+pub fn symbol_at(found: &SymbolAtReply) -> String {
+    let SymbolAtReply { symbol, ty, hover, definition, at, .. } = found;
     let mut text = String::new();
     let what = match symbol {
         Some(symbol) => format!("{} `{}`", symbol.kind.name(), symbol.path),
@@ -174,7 +166,7 @@ pub fn symbol_at(found: &SymbolAt) -> String {
     };
     line(&mut text, format_args!("# {}:{}:{}: {what}\n", at.file, at.line, at.column));
     if let Some(symbol) = symbol {
-        text += &fenced(symbol.language.name, &symbol.signature);
+        text += &fenced(symbol.language.name(), &symbol.signature);
     }
     if let Some(ty) = ty {
         line(&mut text, format_args!("\nType: `{}`", inline(ty)));
@@ -188,10 +180,10 @@ pub fn symbol_at(found: &SymbolAt) -> String {
     text
 }
 
-pub fn diagnostics(list: &DiagnosticList) -> String {
-    let DiagnosticList { items, errors, warnings, infos, hints, total } = list;
-    let (errors, warnings) = (counted(*errors, "error"), counted(*warnings, "warning"));
-    let mut text = format!("# {errors}, {warnings}, {}, {}\n\n", counted(*infos, "info"), counted(*hints, "hint"));
+pub fn diagnostics(found: &DiagnosticsReply) -> String {
+    let DiagnosticsReply { items, counts: Counts { error, warning, info, hint }, total, .. } = found;
+    let (errors, warnings) = (counted(*error, "error"), counted(*warning, "warning"));
+    let mut text = format!("# {errors}, {warnings}, {}, {}\n\n", counted(*info, "info"), counted(*hint, "hint"));
     diagnostic_rows(&mut text, items);
     if *total > items.len() {
         line(&mut text, format_args!("\n{} more are not shown", total - items.len()));
@@ -199,7 +191,7 @@ pub fn diagnostics(list: &DiagnosticList) -> String {
     text
 }
 
-pub fn diagnostic_rows(text: &mut String, diagnostics: &[crate::model::Diagnostic]) {
+pub fn diagnostic_rows(text: &mut String, diagnostics: &[Diagnostic]) {
     for it in diagnostics {
         let code = it.code.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
         let within = it.symbol.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();

@@ -9,37 +9,61 @@ mod lists;
 mod status;
 
 use std::fmt::Write;
-use std::time::Duration;
+use std::slice::from_ref;
 
-pub use change::{change, impact, problem};
-pub use describe::{described, opened};
-pub use journal::{changes, overlays, rfc3339};
-pub use lists::{callees, callers, diagnostics, implementations, symbol_at, symbol_tree, symbols, usages};
-pub use status::workspaces;
+pub use change::problem;
 
-use crate::model::{Meta, Missing};
+use crate::contract::{Health, Meta, Missing, Place, Reply};
+
+/// A reply in full.
+pub fn reply(reply: &Reply) -> String {
+    match reply {
+        Reply::Open(it) => describe::opened(it) + &footer(&it.meta),
+        Reply::Describe(it) => describe::described(it) + &footer(it.meta_of()),
+        Reply::Symbols(it) => lists::symbols(it) + &footer(&it.meta),
+        Reply::SymbolAt(it) => lists::symbol_at(it) + &footer(&it.meta),
+        Reply::Usages(it) => lists::usages(it) + &footer(&it.meta),
+        Reply::Callers(it) => lists::callers(it) + &footer(&it.meta),
+        Reply::Callees(it) => lists::callees(it) + &footer(&it.meta),
+        Reply::Implementations(it) => lists::implementations(it) + &footer(&it.meta),
+        Reply::Diagnostics(it) => lists::diagnostics(it) + &footer(&it.meta),
+        Reply::Impact(it) => change::impact(it) + &footer(&it.meta),
+        Reply::Edit(it) | Reply::Write(it) | Reply::Undo(it) | Reply::Rename(it) => {
+            change::change(it) + &footer(&it.meta)
+        }
+        Reply::Changes(it) => journal::changes(it) + &footer(&it.meta),
+        Reply::ListOverlays(it) => journal::overlays(&it.overlays) + &footer(&it.meta),
+        Reply::PutOverlay(it) => journal::overlays(from_ref(&it.overlay)) + &footer(&it.meta),
+        Reply::DeleteOverlay(it) => format!("`{}` is again what the disk has.\n", it.overlay.file) + &footer(&it.meta),
+        Reply::ListWorkspaces(it) => status::workspaces(&it.workspaces),
+        Reply::OpenWorkspace(it) => status::workspaces(from_ref(&it.workspace)),
+        Reply::CloseWorkspace(it) => format!("Closed `{}` ({}).\n", it.workspace.id, it.workspace.root),
+        Reply::Status(it) => status::status(it),
+        Reply::Health(Health { status, version }) => format!("{status}, semdex {version}\n"),
+    }
+}
 
 /// What the answer says of itself: its last lines.
-pub fn footer(meta: &Meta, elapsed: Duration) -> String {
+fn footer(meta: &Meta) -> String {
     let mut text = format!(
         "\n---\n`{}` at revision {}, {}, {} ({:.1} ms)\n",
-        meta.workspace,
-        meta.revision.0,
+        meta.workspace.as_deref().unwrap_or_default(),
+        meta.revision,
         meta.state.name(),
-        if meta.coverage.complete { "complete" } else { "**incomplete**" },
-        elapsed.as_secs_f64() * 1000.0
+        if meta.complete { "complete" } else { "**incomplete**" },
+        meta.elapsed_ms
     );
     if !meta.overlays.is_empty() {
         line(&mut text, format_args!("- not what the disk has (overlays): {}", names(&meta.overlays)));
     }
-    missing(&mut text, &meta.coverage.missing);
+    missing(&mut text, &meta.missing);
     text
 }
 
 fn missing(text: &mut String, missing: &[Missing]) {
     for Missing { code, detail, scope } in missing {
         let scope = scope.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
-        line(text, format_args!("- missing `{}`{scope}: {detail}", code.name()));
+        line(text, format_args!("- missing `{code}`{scope}: {detail}"));
     }
 }
 
@@ -55,7 +79,7 @@ fn counted(count: usize, thing: &str) -> String {
 }
 
 /// "12", or "12-15".
-fn lines(place: &crate::model::Place) -> String {
+fn lines(place: &Place) -> String {
     if place.end_line > place.line { format!("{}-{}", place.line, place.end_line) } else { place.line.to_string() }
 }
 

@@ -1,7 +1,14 @@
 //! How workspaces are doing.
 
 use super::{line, missing};
-use crate::workspace::WorkspaceStatus;
+use crate::contract::{StatusReply, WorkspaceStatus};
+
+/// The process, and how its workspaces are doing.
+pub fn status(reply: &StatusReply) -> String {
+    let megabytes = reply.memory_bytes.map(|it| format!(", {} MB", it / 1_000_000)).unwrap_or_default();
+    let workspaces = workspaces(&reply.workspaces);
+    format!("semdex {}, process {}{megabytes}\n\n{workspaces}", reply.version, reply.pid)
+}
 
 pub fn workspaces(statuses: &[WorkspaceStatus]) -> String {
     if statuses.is_empty() {
@@ -10,16 +17,11 @@ pub fn workspaces(statuses: &[WorkspaceStatus]) -> String {
     let mut text = String::new();
     for status in statuses {
         let trust = if status.trusted { "trusted" } else { "not trusted" };
-        let languages: Vec<&str> = status.languages.iter().map(|it| it.name).collect();
-        line(&mut text, format_args!("## {} ({})\n", status.id, status.root.display()));
+        let languages: Vec<&str> = status.languages.iter().map(|it| it.name()).collect();
+        line(&mut text, format_args!("## {} ({})\n", status.id, status.root));
         line(
             &mut text,
-            format_args!(
-                "{} at revision {}, {trust}, {}",
-                status.state.name(),
-                status.revision.0,
-                languages.join(", ")
-            ),
+            format_args!("{} at revision {}, {trust}, {}", status.state.name(), status.revision, languages.join(", ")),
         );
         if let Some(progress) = &status.progress {
             line(&mut text, format_args!("\n{}: {} of {}", progress.stage, progress.done, progress.total));

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod budget;
+mod calls;
 mod change;
 mod children;
 mod cli;

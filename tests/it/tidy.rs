@@ -12,8 +12,8 @@ use source::*;
 
 /// Which modules a module may use besides itself. Nothing else is lawful; a new module is entered here.
 ///
-/// `main → api, mcp, cli → ops → workspace → lang → lsp, text → model`, and `config`, `trust`, `token` below `workspace`,
-/// `beneath` at the bottom.
+/// `main → api, mcp, cli → ops → workspace → lang → lsp, text → model`, with `contract` beside `workspace`, above `text`
+/// and `model`, and `config`, `trust`, `token` below `workspace`, `beneath` at the bottom.
 const ARROWS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("beneath", &[]),
@@ -26,12 +26,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("token", &["config", "model"]),
     ("lang", &["lsp", "text", "config", "beneath", "fault", "model"]),
     ("workspace", &["lang", "text", "trust", "config", "beneath", "fault", "model"]),
-    ("ops", &["workspace", "lang", "text", "config", "model"]),
+    // What is asked and answered, whatever the face: it knows no transport, no workspace and no engine.
+    ("contract", &["text", "model"]),
+    ("ops", &["contract", "workspace", "lang", "text", "config", "model"]),
     // Markdown, for every face that shows answers.
-    ("render", &["ops", "workspace", "lang", "text", "model"]),
-    ("api", &["render", "ops", "workspace", "lang", "text", "token", "trust", "config", "model"]),
-    ("mcp", &["render", "ops", "workspace", "lang", "text", "token", "trust", "config", "model"]),
-    ("cli", &["render", "ops", "workspace", "lang", "text", "token", "trust", "config", "model"]),
+    ("render", &["contract", "model"]),
+    ("api", &["render", "ops", "contract", "lang", "token", "config", "model"]),
+    ("mcp", &["render", "ops", "contract", "lang", "token", "config", "model"]),
+    ("cli", &["contract", "workspace", "config", "model"]),
 ];
 
 /// The roots of the crate: they name the modules, and may use all of them. What fuzz targets share is of no module.
@@ -48,7 +50,9 @@ const ONLY_PLACES: &[OnlyPlace] = &[
     OnlyPlace { names: &["sqlx", "zstd"], places: &["src/workspace/journal"] },
     OnlyPlace { names: &["notify"], places: &["src/workspace/watch"] },
     OnlyPlace { names: &["lsp_types", "async_lsp"], places: &["src/lsp", "src/lang/go", "src/lang/server"] },
-    OnlyPlace { names: &["axum", "axum_", "utoipa", "utoipa_", "tower", "tower_"], places: &["src/api"] },
+    OnlyPlace { names: &["axum", "axum_", "tower", "tower_"], places: &["src/api"] },
+    // Schemas stand with their types.
+    OnlyPlace { names: &["utoipa"], places: &["src/api", "src/contract"] },
     OnlyPlace { names: &["http", "http_", "hyper", "hyper_"], places: &["src/api", "src/cli"] },
     OnlyPlace { names: &["reqwest"], places: &["src/cli"] },
     OnlyPlace { names: &["clap"], places: &["src/cli", "src/main", "src/config"] },

@@ -3,13 +3,14 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{ChangeKind, FindingKind, Meta, Place, Severity, Strategy, is_false, list};
-use crate::api::examples;
+use super::examples;
+use super::request::Answer;
+use super::shapes::{Meta, Place, is_false, list};
+use super::words::{ChangeKind, FindingKind, Severity, Strategy};
 use crate::model;
-use crate::ops::apply_change;
 
 /// What an engine says of a place.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Diagnostic {
     #[serde(flatten)]
     pub place: Place,
@@ -34,7 +35,7 @@ impl From<model::Diagnostic> for Diagnostic {
 }
 
 /// What a change did, or would do.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::change))]
 pub struct ChangeReport {
     /// The token that takes the change back; null in a dry run and where nothing changed.
@@ -51,23 +52,14 @@ pub struct ChangeReport {
     pub meta: Meta,
 }
 
-impl ChangeReport {
-    pub fn new(report: apply_change::Report, meta: Meta) -> ChangeReport {
-        ChangeReport {
-            change: report.change,
-            applied: report.applied,
-            files: list(report.files),
-            edits: list(report.edits),
-            validation: list(report.validation),
-            diagnostics: DiagnosticsDelta { new: list(report.new), fixed: list(report.fixed) },
-            impact: report.impact.into(),
-            meta,
-        }
+impl Answer for ChangeReport {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
     }
 }
 
 /// A file before and after a change.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ChangedFile {
     pub file: String,
     /// BLAKE3 of the bytes, in hex; null where the file is gone.
@@ -88,15 +80,8 @@ pub struct ChangedFile {
     pub overlay: bool,
 }
 
-impl From<apply_change::ChangedFile> for ChangedFile {
-    fn from(file: apply_change::ChangedFile) -> ChangedFile {
-        let apply_change::ChangedFile { file, hash, old_hash, created, diff, note, overlay } = file;
-        ChangedFile { file, hash, old_hash, created, diff, note, overlay }
-    }
-}
-
 /// Where one edit landed; the place speaks of the text after the change.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Landed {
     pub strategy: Strategy,
     /// 100 is the very text that was searched.
@@ -112,7 +97,7 @@ impl From<model::Landed> for Landed {
 }
 
 /// Something in the written text that names what does not exist, or does nothing.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Finding {
     pub kind: FindingKind,
     pub file: String,
@@ -124,22 +109,15 @@ pub struct Finding {
     pub suggestions: Vec<String>,
 }
 
-impl From<apply_change::Finding> for Finding {
-    fn from(finding: apply_change::Finding) -> Finding {
-        let apply_change::Finding { kind, file, line, text, detail, suggestions } = finding;
-        Finding { kind: kind.into(), file, line, text, detail, suggestions }
-    }
-}
-
 /// The diagnostics that a change brings and takes away.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct DiagnosticsDelta {
     pub new: Vec<Diagnostic>,
     pub fixed: Vec<Diagnostic>,
 }
 
 /// What a change reaches.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Impact {
     /// The symbols whose signature, visibility or existence changed.
     pub changed: Vec<Changed>,
@@ -167,7 +145,7 @@ impl From<model::Impact> for Impact {
 }
 
 /// A test that reaches what changed, by the place in it that leads there.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Reaching {
     #[serde(flatten)]
     pub at: Affected,
@@ -184,7 +162,7 @@ impl From<model::Reaching> for Reaching {
 }
 
 /// A symbol that changed, and how.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Changed {
     pub symbol: String,
     pub kind: ChangeKind,
@@ -204,7 +182,7 @@ impl From<model::Changed> for Changed {
 }
 
 /// A place that depends on what changed.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Affected {
     #[serde(flatten)]
     pub place: Place,
@@ -229,7 +207,7 @@ impl From<model::Affected> for Affected {
 }
 
 /// A place that no longer compiles.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Broken {
     #[serde(flatten)]
     pub at: Affected,
@@ -252,7 +230,7 @@ impl From<model::Broken> for Broken {
 }
 
 /// Something that could be broken and that nobody looked at.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Unchecked {
     #[schema(examples("borrow_checker"))]
     pub code: String,
@@ -266,7 +244,7 @@ impl From<model::Unchecked> for Unchecked {
 }
 
 /// The text in a file that is most like what was searched.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Nearest {
     #[serde(flatten)]
     pub place: Place,
@@ -284,7 +262,7 @@ impl From<model::Nearest> for Nearest {
 }
 
 /// One of several places that an edit fits.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Candidate {
     #[serde(flatten)]
     pub place: Place,

@@ -1,26 +1,27 @@
-//! `POST /v1/edit`: one place replaced, or several, all or none.
+//! `edit`: one place replaced, or several, all or none.
 
-use axum::extract::State;
-use axum::response::Response;
 use serde::Deserialize;
 use utoipa::ToSchema;
+use utoipa::openapi::ContentBuilder;
+use utoipa::openapi::schema::{Object, Type};
 
-use super::Service;
-use super::ask::request;
-use super::extract::{Client, Posted, PostedOr, TextBody};
-use super::problem::{Editing, Refusal};
-use super::responder::Responder;
-use super::shapes::{At, ChangeReport, OnBreak};
+use super::parse::from_query;
+use super::request::{Document, parameters, request};
+use super::words::{At, OnBreak};
 use crate::model::{Code, Error, Result, SymbolQuery};
-use crate::ops::apply_change;
-use crate::ops::edit::{self, Edit, Target, TextSearch};
-use crate::ops::tidy::Tidy;
-use crate::render;
+use crate::text::blocks::{self, Action};
 
 const DEFAULT_AUTOFIX: u8 = 95;
+/// The media type of SEARCH/REPLACE blocks.
 const BLOCKS: &str = "text/x-search-replace";
 
-request! { body
+request! { body(EditRequest::document(), {
+    const TEXT: Option<&'static str> = Some(BLOCKS);
+
+    fn of_text(query: &str, body: String) -> Result<EditRequest> {
+        EditRequest::of_blocks(query, body)
+    }
+})
     /// One edit, at a text (`search_context` in a `file` or in a `symbol`) or at a symbol (`symbol` and `at`), or several
     /// in `edits`.
     #[schema(examples(
@@ -65,6 +66,9 @@ request! { body
         pub fix_imports: Option<bool>,
         #[schema(default = "report")]
         pub on_break: Option<OnBreak>,
+        /// SEARCH/REPLACE blocks instead of all other edits: the body of a request of another type.
+        #[serde(skip)]
+        pub blocks: Option<String>,
     }
 }
 
@@ -112,54 +116,123 @@ request! { query
     }
 }
 
-impl BlocksQuery {
-    fn request(&self, body: &str) -> Result<edit::EditRequest> {
-        Ok(edit::EditRequest {
-            edits: edit::from_blocks(body)?,
-            autofix: autofix(self.autofix)?,
-            dry_run: self.dry_run.unwrap_or_default(),
-            on_break: self.on_break.map(apply_change::OnBreak::from).unwrap_or_default(),
-            tidy: tidy(self.format, self.fix_imports),
-        })
-    }
+/// Where an edit goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// At a text that is searched in a file.
+    Text {
+        file: String,
+        search: TextSearch,
+    },
+    /// At a text that is searched in a symbol.
+    Within {
+        symbol: SymbolQuery,
+        search: TextSearch,
+    },
+    Symbol {
+        symbol: SymbolQuery,
+        at: At,
+    },
+    /// All of a file; `create`: there is none yet.
+    File {
+        file: String,
+        create: bool,
+    },
 }
 
-fn tidy(format: Option<bool>, fix_imports: Option<bool>) -> Tidy {
-    Tidy { format: format.unwrap_or_default(), fix_imports: fix_imports.unwrap_or_default() }
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextSearch {
+    pub context: String,
+    pub near_line: Option<usize>,
+    /// The text begins and ends with lines.
+    pub whole_lines: bool,
 }
 
-fn autofix(asked: Option<u8>) -> Result<u8> {
-    match asked.unwrap_or(DEFAULT_AUTOFIX) {
-        autofix if autofix > 100 => {
-            Err(invalid(format!("`autofix`: {autofix} is more than 100, which asks for the very same text")))
-        }
-        autofix => Ok(autofix),
-    }
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    pub target: Target,
+    pub replacement: String,
+    pub expected_hash: Option<String>,
 }
 
-impl TryFrom<EditRequest> for edit::EditRequest {
-    type Error = Error;
+/// A request that is one of the forms which there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edits {
+    pub edits: Vec<Edit>,
+    /// 0 to 100: the least similarity accepted; 0: exact or white-space-only.
+    pub autofix: u8,
+    pub dry_run: bool,
+    pub on_break: OnBreak,
+    pub format: bool,
+    pub fix_imports: bool,
+}
 
-    fn try_from(request: EditRequest) -> Result<edit::EditRequest> {
-        let autofix = autofix(request.autofix)?;
+impl EditRequest {
+    pub fn checked(self) -> Result<Edits> {
+        let EditRequest { edits: several, blocks, dry_run, format, fix_imports, on_break, .. } = self;
         let single = EditItem {
-            file: request.file,
-            search_context: request.search_context,
-            symbol: request.symbol,
-            package: request.package,
-            at: request.at,
-            replacement: request.replacement,
-            expected_hash: request.expected_hash,
-            near_line: request.near_line,
+            file: self.file,
+            search_context: self.search_context,
+            symbol: self.symbol,
+            package: self.package,
+            at: self.at,
+            replacement: self.replacement,
+            expected_hash: self.expected_hash,
+            near_line: self.near_line,
         };
-        Ok(edit::EditRequest {
-            edits: edits(single, request.edits)?,
+        let of_blocks = blocks.map(|it| from_blocks(&it)).transpose()?;
+        let autofix = match self.autofix.unwrap_or(DEFAULT_AUTOFIX) {
+            autofix if autofix > 100 => {
+                let detail = format!("`autofix`: {autofix} is more than 100, which asks for the very same text");
+                return Err(invalid(detail));
+            }
+            autofix => autofix,
+        };
+        Ok(Edits {
+            edits: of_blocks.map_or_else(|| edits(single, several), Ok)?,
             autofix,
-            dry_run: request.dry_run.unwrap_or_default(),
-            on_break: request.on_break.map(apply_change::OnBreak::from).unwrap_or_default(),
-            tidy: tidy(request.format, request.fix_imports),
+            dry_run: dry_run.unwrap_or_default(),
+            on_break: on_break.unwrap_or(OnBreak::Report),
+            format: format.unwrap_or_default(),
+            fix_imports: fix_imports.unwrap_or_default(),
         })
     }
+
+    /// The SEARCH/REPLACE blocks of a body, with their options in the query.
+    fn of_blocks(query: &str, blocks: String) -> Result<EditRequest> {
+        let query: BlocksQuery = from_query(query)?;
+        let BlocksQuery { autofix, dry_run, format, fix_imports, on_break, .. } = query;
+        let BlocksQuery { workspace, min_revision, wait_ms, max_tokens, cursor, limit, .. } = query;
+        let common =
+            EditRequest { workspace, min_revision, wait_ms, max_tokens, cursor, limit, ..EditRequest::default() };
+        Ok(EditRequest { blocks: Some(blocks), autofix, dry_run, format, fix_imports, on_break, ..common })
+    }
+
+    fn document() -> Document {
+        let mut document = Document::body::<EditRequest>();
+        let blocks = ContentBuilder::new().schema(Some(Object::with_type(Type::String))).example(Some(EXAMPLE.into()));
+        if let Some(body) = &mut document.body {
+            body.content.insert(BLOCKS.to_owned(), blocks.build().into());
+        }
+        Document { parameters: parameters::<BlocksQuery>(), ..document }
+    }
+}
+
+/// The edits that a body of SEARCH/REPLACE blocks asks for.
+pub fn from_blocks(body: &str) -> Result<Vec<Edit>> {
+    let edit = |block: blocks::Block| {
+        let file = block.file;
+        let (target, replacement) = match block.action {
+            Action::Replace { search: context, replacement } => {
+                let search = TextSearch { context, near_line: None, whole_lines: true };
+                (Target::Text { file, search }, replacement)
+            }
+            Action::Create(content) => (Target::File { file, create: true }, content),
+            Action::Whole(content) => (Target::File { file, create: false }, content),
+        };
+        Edit { target, replacement, expected_hash: None }
+    };
+    Ok(blocks::parse(body)?.into_iter().map(edit).collect())
 }
 
 fn edits(single: EditItem, several: Option<Vec<EditItem>>) -> Result<Vec<Edit>> {
@@ -234,7 +307,7 @@ impl EditItem {
                 if at == At::Delete && replacement.as_deref().is_some_and(|it| !it.is_empty()) {
                     return wrong("`at: delete` takes no `replacement`; `at: whole` replaces the symbol");
                 }
-                Target::Symbol { symbol: SymbolQuery { symbol, package, file }, at: at.into() }
+                Target::Symbol { symbol: SymbolQuery { symbol, package, file }, at }
             }
             (None, Some(search)) => {
                 if package.is_some() {
@@ -260,50 +333,12 @@ fn invalid(detail: String) -> Error {
 const EXAMPLE: &str =
     "src/lib.rs\n<<<<<<< SEARCH\nfn new() -> Self {\n=======\npub fn new() -> Self {\n>>>>>>> REPLACE\n";
 
-/// Edit
-///
-/// Replaces one place, found by its text or by its symbol, or several at once, all or none. Says where each landed and
-/// what the change brings and breaks. No match and several are refused with what helps. A body of type
-/// `text/x-search-replace` holds SEARCH/REPLACE blocks, each under its file's name, and takes its options from the query.
-#[utoipa::path(
-    post, path = "/v1/edit", operation_id = "edit", tag = "change", params(BlocksQuery),
-    request_body(content((EditRequest = "application/json"), (String = "text/x-search-replace", example = json!(EXAMPLE)))),
-    responses(
-        (status = 200, description = "What changed.",
-            content((ChangeReport = "application/json"), (String = "text/markdown"))),
-        Editing
-    )
-)]
-pub async fn edit(
-    State(service): State<Service>,
-    responder: Responder,
-    client: Client,
-    body: PostedOr<EditRequest, BlocksQuery>,
-) -> Result<Response, Refusal> {
-    let (workspace, ask, request) = match body {
-        PostedOr::Json(Posted(body)) => {
-            let common = body.common();
-            (service.pick(common.workspace)?, client.asks(common.ask()?), edit::EditRequest::try_from(body)?)
-        }
-        PostedOr::Text(query, body) => {
-            let common = query.common();
-            (service.pick(common.workspace)?, client.asks(common.ask()?), query.request(&body)?)
-        }
-    };
-    let reply = edit::edit(&workspace, &request, &ask).await?;
-    Ok(responder.answer(reply, ChangeReport::new, render::change))
-}
-
-impl TextBody for BlocksQuery {
-    const MEDIA_TYPE: &'static str = BLOCKS;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<edit::EditRequest> {
-        serde_json::from_str::<EditRequest>(text).unwrap().try_into()
+    fn parse(text: &str) -> Result<Edits> {
+        serde_json::from_str::<EditRequest>(text).unwrap().checked()
     }
 
     fn refuse(text: &str, wanted: &str) {
@@ -317,7 +352,7 @@ mod tests {
         let text = parse(r#"{"file":"a.rs","search_context":"x","replacement":"","near_line":3}"#).unwrap();
         assert_eq!((text.autofix, text.dry_run, text.edits.len()), (95, false, 1));
         let symbol = parse(r#"{"symbol":"a::b","at":"delete","autofix":0,"on_break":"reject"}"#).unwrap();
-        assert_eq!((symbol.autofix, symbol.on_break), (0, apply_change::OnBreak::Reject));
+        assert_eq!((symbol.autofix, symbol.on_break), (0, OnBreak::Reject));
         let within = parse(r#"{"symbol":"a::b","search_context":"x","replacement":"","near_line":3}"#).unwrap();
         assert!(matches!(&within.edits[0].target, Target::Within { search, .. } if search.near_line == Some(3)));
         let several = r#"{"edits":[{"file":"a","search_context":"x","replacement":"y"},

@@ -1,5 +1,5 @@
-//! The closed sets of words in replies and requests, each the wire's form of an enumeration of `model` or `ops`.
-//! The conversions are exhaustive: a word added below does not compile until it is added here.
+//! The closed sets of words in replies and requests. Those of `model` are told by its own enumerations; the conversions
+//! are exhaustive, so that a word added there does not compile until it is added here.
 
 use std::borrow::Cow;
 
@@ -7,21 +7,24 @@ use serde::{Deserialize, Serialize};
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::lang::registry;
-
 use crate::model;
-use crate::ops::{apply_change, edit, write};
-use crate::workspace;
 
-/// An enumeration whose variants are named as in the type it stands for.
+/// Enumerations of words.
 macro_rules! words {
-    ($($(#[$attribute:meta])* $name:ident for $model:path { $($(#[$word:meta])* $variant:ident),* $(,)? })*) => { $(
+    ($($(#[$attribute:meta])* $name:ident { $($(#[$word:meta])* $variant:ident),* $(,)? })*) => { $(
         $(#[$attribute])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum $name {
             $($(#[$word])* $variant,)*
         }
+    )* };
+}
+
+/// The same, each with the variants of the type of this name in `model`.
+macro_rules! words_of_model {
+    ($($(#[$attribute:meta])* $name:ident for $model:path { $($(#[$word:meta])* $variant:ident),* $(,)? })*) => { $(
+        words! { $(#[$attribute])* $name { $($(#[$word])* $variant),* } }
 
         impl From<$model> for $name {
             fn from(word: $model) -> $name {
@@ -37,7 +40,24 @@ macro_rules! words {
     )* };
 }
 
-words! {
+/// As they are written, on the wire and for people.
+macro_rules! names {
+    ($($name:ident for $model:path),* $(,)?) => { $(
+        impl $name {
+            pub fn name(self) -> &'static str {
+                <$model>::from(self).name()
+            }
+        }
+    )* };
+}
+
+names! {
+    SymbolKind for model::SymbolKind, Role for model::Role, Severity for model::Severity, State for model::State,
+    Strategy for model::Strategy, ChangeKind for model::ChangeKind,
+    ProblemCode for model::Code,
+}
+
+words_of_model! {
     /// The kinds of symbols, as language servers name them.
     SymbolKind for model::SymbolKind {
         Module, Package, Struct, Enum, Union, Trait, Interface, Type, Function, Method, Field, Variant, Const, Static,
@@ -51,21 +71,6 @@ words! {
         #[serde(rename = "self")]
         SelfType,
         Doc, Other,
-    }
-
-    /// What becomes of an edit of a file that has an overlay.
-    OverlayEdits for workspace::overlays::Edits {
-        /// It is refused with `conflict`.
-        Refuse,
-        /// It goes to the overlay, and not to the disk.
-        Overlay,
-    }
-
-    /// What brought a change about.
-    ChangeCause for workspace::Cause {
-        Edit, Write, Rename, Undo, Overlay,
-        /// Somebody else: an editor, git, another agent.
-        Outside,
     }
 
     /// From the gravest to the least.
@@ -87,14 +92,7 @@ words! {
     Alteration for model::Alteration { Remove, Rename, Signature, Visibility }
 
     /// What the validation of written text finds.
-    FindingKind for apply_change::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax, WrongArguments, Undeclared }
-
-    /// Which part of a symbol an edit replaces: what stands between the braces, the whole item with docs and
-    /// attributes, or nothing of it (the text goes before or after it); `delete` removes it.
-    At for edit::At { Body, Whole, Before, After, Delete }
-
-    /// Whether an edit that breaks something is reported or refused.
-    OnBreak for apply_change::OnBreak { Report, Reject }
+    FindingKind for model::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax, WrongArguments, Undeclared }
 
     /// The closed set of what can go wrong with a request. Each call lists its own.
     ProblemCode for model::Code {
@@ -104,15 +102,58 @@ words! {
         HashMismatch, AlreadyExists, Conflict, TooLarge, UnsupportedMediaType, NotText, WouldBreak, RenameRefused,
         InvalidContent, Busy, Internal, DiskFull, NotReady, EngineUnavailable, RevisionNotReached, Timeout,
     }
-
-    /// `append` makes the file where it is missing, `create` refuses where it exists.
-    WriteMode for write::WriteMode { Append, Overwrite, Create }
 }
 
-/// A language by its name.
+words! {
+    /// What becomes of an edit of a file that has an overlay.
+    OverlayEdits {
+        /// It is refused with `conflict`.
+        Refuse,
+        /// It goes to the overlay, and not to the disk.
+        Overlay,
+    }
+
+    /// What brought a change about.
+    ChangeCause {
+        Edit, Write, Rename, Undo, Overlay,
+        /// Somebody else: an editor, git, another agent.
+        Outside,
+    }
+
+    /// Which part of a symbol an edit replaces: what stands between the braces, the whole item with docs and
+    /// attributes, or nothing of it (the text goes before or after it); `delete` removes it.
+    At { Body, Whole, Before, After, Delete }
+
+    /// Whether an edit that breaks something is reported or refused.
+    OnBreak { Report, Reject }
+
+    /// `append` makes the file where it is missing, `create` refuses where it exists.
+    WriteMode { Append, Overwrite, Create }
+}
+
+impl ChangeCause {
+    pub fn name(self) -> &'static str {
+        match self {
+            ChangeCause::Edit => "edit",
+            ChangeCause::Write => "write",
+            ChangeCause::Rename => "rename",
+            ChangeCause::Undo => "undo",
+            ChangeCause::Overlay => "overlay",
+            ChangeCause::Outside => "outside",
+        }
+    }
+}
+
+/// A language by its name. Which ones there are is no part of the contract: whoever makes a document of it knows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Language(&'static str);
+
+impl Language {
+    pub fn name(self) -> &'static str {
+        self.0
+    }
+}
 
 impl From<model::LanguageId> for Language {
     fn from(language: model::LanguageId) -> Language {
@@ -122,8 +163,7 @@ impl From<model::LanguageId> for Language {
 
 impl PartialSchema for Language {
     fn schema() -> RefOr<Schema> {
-        let names: Vec<&str> = registry::languages().iter().map(|it| it.name).collect();
-        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).into()
+        ObjectBuilder::new().schema_type(Type::String).into()
     }
 }
 

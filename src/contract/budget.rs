@@ -1,7 +1,11 @@
 //! How much of an answer is given: from where its cursor says, as far as its token budget goes. What is left out is
 //! counted, and the next cursor goes on there.
 
-use crate::model::{Code, Error, Result, Symbol, Usage};
+use serde::Serialize;
+
+use super::calls::Reply;
+use super::shapes::{Missing, Symbol, Usage};
+use crate::model::{Code, Error, MissingCode, Result};
 
 /// A token is counted as so many bytes of a reply's body.
 pub const BYTES_PER_TOKEN: usize = 4;
@@ -51,40 +55,37 @@ pub fn positions<const N: usize>(cursor: Option<&str>) -> Result<[usize; N]> {
         let positions: Option<Vec<usize>> = positions.split('.').map(|it| it.parse().ok()).collect();
         <[usize; N]>::try_from(positions?).ok()
     };
-    parsed().ok_or_else(|| {
-        let detail =
-            format!("`cursor` is `{cursor}`, which no reply of this kind gave: take `next_cursor` of the reply before");
-        Error::new(Code::InvalidRequest, detail)
-    })
+    parsed().ok_or_else(|| foreign_cursor(cursor))
 }
 
-/// What an answer may take.
+/// A cursor of another kind of reply, or of none.
+pub(super) fn foreign_cursor(cursor: &str) -> Error {
+    let detail =
+        format!("`cursor` is `{cursor}`, which no reply of this kind gave: take `next_cursor` of the reply before");
+    Error::new(Code::InvalidRequest, detail)
+}
+
+/// How many bytes an answer may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
-    bytes: Option<usize>,
+    left: usize,
 }
 
 impl Budget {
-    pub const UNLIMITED: Budget = Budget { bytes: None };
-
     pub fn new(bytes: usize) -> Budget {
-        Budget { bytes: Some(bytes) }
-    }
-
-    pub fn is_limited(self) -> bool {
-        self.bytes.is_some()
+        Budget { left: bytes }
     }
 
     /// What is given whatever it takes.
     pub fn spend(&mut self, bytes: usize) {
-        self.bytes = self.bytes.map(|it| it.saturating_sub(bytes));
+        self.left = self.left.saturating_sub(bytes);
     }
 
     /// Shortens each part to what fits: first within its share (in percent of what those before it have left), then with
     /// what is left at the end. Each comes with the costs of its items. Something is always given, or a small budget
     /// would never come to an end.
     pub fn share(&mut self, parts: &mut [(&mut Part, Vec<usize>, usize)]) {
-        let Some(mut left) = self.bytes else { return };
+        let mut left = self.left;
         let mut counts = vec![0; parts.len()];
         for round in 0..2 {
             for (count, (part, costs, percent)) in counts.iter_mut().zip(parts.iter()) {
@@ -108,41 +109,130 @@ impl Budget {
         for (count, (part, ..)) in counts.into_iter().zip(parts.iter_mut()) {
             part.count = part.count.min(count);
         }
-        self.bytes = Some(left);
+        self.left = left;
     }
 }
 
-/// An answer that can be shortened.
-pub trait Fit: Clone {
-    /// Shortens it to about what the budget allows. Answers with what was left out, in words.
-    fn fit(&mut self, budget: Budget) -> Vec<String>;
+/// A stretch of a long list: counted in full, continued by the cursor. On the wire it is its items.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct Listing<T> {
+    #[serde(skip)]
+    pub part: Part,
+    pub items: Vec<T>,
+}
+
+impl<T> Listing<T> {
+    /// All from a position on.
+    pub fn after(from: usize, mut items: Vec<T>) -> Listing<T> {
+        let part = Part::after(from, items.len());
+        items.drain(..part.from);
+        Listing { part, items }
+    }
+
+    pub fn total(&self) -> usize {
+        self.part.total
+    }
+
+    pub fn next_cursor(&self) -> Option<String> {
+        next_cursor(&[self.part])
+    }
+
+    pub fn map<U>(self, f: impl FnMut(T) -> U) -> Listing<U> {
+        Listing { part: self.part, items: self.items.into_iter().map(f).collect() }
+    }
+
+    /// No more than so many.
+    pub fn limit(&mut self, count: usize) {
+        self.part.count = self.part.count.min(count);
+        self.truncate();
+    }
+
+    /// Drops what the part does not hold any more.
+    pub(super) fn truncate(&mut self) {
+        self.items.truncate(self.part.count);
+    }
+
+    pub(super) fn costs(&self, cost: impl Fn(&T) -> usize) -> Vec<usize> {
+        self.items.iter().map(cost).collect()
+    }
+
+    /// Shortens it to what the budget allows.
+    pub(super) fn cut(&mut self, budget: &mut Budget, cost: impl Fn(&T) -> usize) {
+        let costs = self.costs(cost);
+        budget.share(&mut [(&mut self.part, costs, 100)]);
+        self.truncate();
+    }
+}
+
+/// So often a reply is written anew to come nearer to its budget.
+const FITTINGS: usize = 8;
+
+/// The reply as a face writes it, no longer than so many tokens, if it can be that short.
+pub fn fitted<E>(
+    reply: Reply,
+    max_tokens: Option<usize>,
+    write: impl Fn(Reply) -> Result<Vec<u8>, E>,
+) -> Result<Vec<u8>, E> {
+    let Some(most) = max_tokens.map(|it| it.saturating_mul(BYTES_PER_TOKEN)) else { return write(reply) };
+    // What a reply takes is known when it is written: the budget is set by what came of the one before.
+    let mut budget = most;
+    let mut best: Option<(bool, Vec<u8>)> = None;
+    let mut was_too_long = false;
+    for round in 0..FITTINGS {
+        let mut reply = reply.clone();
+        let Some(left_out) = reply.fit(Budget::new(budget)) else { return write(reply) };
+        let is_whole = left_out.is_empty();
+        if !is_whole && let Some(meta) = reply.meta() {
+            let detail = format!("{}: go on with `next_cursor`", left_out.join(", "));
+            meta.missing.push(Missing::new(MissingCode::Budget, "max_tokens", detail));
+        }
+        let body = write(reply)?;
+        let (fits, length) = (body.len() <= most, body.len().max(1));
+        let is_better = best.as_ref().is_none_or(|(best_fits, best)| match (fits, best_fits) {
+            (true, true) => length > best.len(),
+            (false, false) => length < best.len(),
+            (fits, _) => fits,
+        });
+        if is_better {
+            best = Some((fits, body));
+        }
+        // What is left free is worth another try, unless one was too long already.
+        if fits && (is_whole || was_too_long || length * 20 >= most * 19) || budget <= 1 {
+            break;
+        }
+        was_too_long |= !fits;
+        let margin = if fits { 98 } else { 96 - 4 * round };
+        budget = budget.saturating_mul(most) / length * margin / 100;
+    }
+    Ok(best.map(|it| it.1).unwrap_or_default())
 }
 
 /// "40 of 120 lines of the source", for each part that was cut.
-pub(super) fn left_out(parts: &[(&str, Part)]) -> Vec<String> {
+pub fn left_out(parts: &[(&str, Part)]) -> Vec<String> {
     let is_cut = |it: &&(&str, Part)| it.1.end() < it.1.total;
     let told = |(name, part): &(&str, Part)| format!("{} of {} {name}", part.end(), part.total);
     parts.iter().filter(is_cut).map(told).collect()
 }
 
 /// About what a text takes in a reply, escapes and all.
-pub(super) fn text_cost(text: &str) -> usize {
+pub fn text_cost(text: &str) -> usize {
     text.len() + text.bytes().filter(|it| matches!(it, b'"' | b'\\' | b'\n' | b'\t' | b'\r')).count()
 }
 
 /// What each line of a text takes, from a position on.
-pub(super) fn line_costs(text: &str, part: Part) -> Vec<usize> {
+pub fn line_costs(text: &str, part: Part) -> Vec<usize> {
     text.split_inclusive('\n').skip(part.from).map(|it| text_cost(it) + 2).collect()
 }
 
-pub(super) fn symbol_cost(symbol: &Symbol) -> usize {
+pub fn symbol_cost(symbol: &Symbol) -> usize {
     let texts = [&symbol.path, &symbol.name, &symbol.signature, &symbol.package, &symbol.place.file];
     let docs = symbol.docs.as_deref().map_or(0, text_cost);
     let also = symbol.also.iter().map(|it| text_cost(it) + 4).sum::<usize>();
     texts.iter().map(|it| text_cost(it)).sum::<usize>() + docs + also + 240
 }
 
-pub(super) fn usage_cost(usage: &Usage) -> usize {
+pub fn usage_cost(usage: &Usage) -> usize {
     text_cost(&usage.text) + usage.place.file.len() + usage.symbol.as_deref().map_or(0, text_cost) + 120
 }
 

@@ -1,19 +1,14 @@
 //! The shapes that many replies share, as they go over the wire: exactly the contract's field names. An optional
 //! field that does not apply is left out.
 
-mod report;
-mod words;
-
 use serde::Serialize;
 use utoipa::ToSchema;
 
-pub use report::{Candidate, ChangeReport, Diagnostic, Impact, Nearest};
-pub use words::*;
-
+use super::words::{Language, Role, State, SymbolKind};
 use crate::model;
 
 /// A stretch of a file, in UTF-8 byte offsets with the end exclusive; lines and the column (in bytes) count from 1.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Place {
     /// Relative to the workspace root, with `/`; absolute for a file outside of it (the standard library, a dependency).
     #[schema(examples("crates/searcher/src/lib.rs"))]
@@ -33,7 +28,7 @@ impl From<model::Place> for Place {
 }
 
 /// Where a symbol's identifier stands, in the symbol's own file.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct NameAt {
     pub start: usize,
     pub end: usize,
@@ -41,15 +36,17 @@ pub struct NameAt {
 }
 
 /// How often the workspace names a symbol, its definition not counted.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct UsageCount {
     pub total: usize,
     pub files: usize,
 }
 
 /// A definition. Its place spans docs and attributes; `name_at` is the identifier.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Symbol {
+    #[serde(skip)]
+    pub language: Language,
     /// Rust: `crate::module::Type::method`, `<Type as Trait>::method`. Go: `import/path.Type.Method`.
     #[schema(examples("grep_searcher::Searcher"))]
     pub path: String,
@@ -95,11 +92,13 @@ impl Symbol {
     }
 
     fn new(symbol: model::Symbol, tree: bool) -> Symbol {
-        let children = (!symbol.children.is_empty() || tree && holds_others(symbol.kind))
+        let kind = symbol.kind.into();
+        let children = (!symbol.children.is_empty() || tree && holds_others(kind))
             .then(|| symbol.children.into_iter().map(|child| Symbol::new(child, tree)).collect());
         Symbol {
+            language: symbol.language.into(),
             path: symbol.path,
-            kind: symbol.kind.into(),
+            kind,
             name: symbol.name,
             signature: symbol.signature,
             package: symbol.package,
@@ -123,13 +122,13 @@ impl From<model::Symbol> for Symbol {
     }
 }
 
-fn holds_others(kind: model::SymbolKind) -> bool {
-    use model::SymbolKind::*;
+pub(super) fn holds_others(kind: SymbolKind) -> bool {
+    use SymbolKind::*;
     matches!(kind, Module | Package | Struct | Enum | Union | Trait | Interface | Type | Impl)
 }
 
 /// A place that names a symbol.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Usage {
     #[serde(flatten)]
     pub place: Place,
@@ -151,7 +150,7 @@ impl From<model::Usage> for Usage {
 }
 
 /// What an answer may lack, why, and what to do about it.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Missing {
     /// `indexing`, `std_sources`, `build_scripts`, `proc_macros`, `untrusted`, `engine_down`, `engine_restarting`,
     /// `workspace_broken`, `cfg_off`, `macro_output`, `budget`, `timeout`, `too_many`, `unsupported`,
@@ -165,6 +164,12 @@ pub struct Missing {
     pub scope: Option<String>,
 }
 
+impl Missing {
+    pub fn new(code: model::MissingCode, scope: &str, detail: String) -> Missing {
+        model::Missing::new(code, scope, detail).into()
+    }
+}
+
 impl From<model::Missing> for Missing {
     fn from(missing: model::Missing) -> Missing {
         Missing { code: missing.code.name().to_owned(), detail: missing.detail, scope: missing.scope }
@@ -172,7 +177,7 @@ impl From<model::Missing> for Missing {
 }
 
 /// What every reply says of itself.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(json!({
     "workspace": "ripgrep", "revision": 17, "state": "ready", "complete": true, "missing": [], "elapsed_ms": 3.1
 })))]
@@ -195,13 +200,13 @@ pub struct Meta {
 }
 
 /// For what is said only where it is so.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
 pub fn is_false(value: &bool) -> bool {
     !value
 }
 
-impl Meta {
-    pub fn new(meta: model::Meta, elapsed: std::time::Duration) -> Meta {
+/// The time is for the face to say, which knows when the request came.
+impl From<model::Meta> for Meta {
+    fn from(meta: model::Meta) -> Meta {
         Meta {
             workspace: Some(meta.workspace),
             revision: meta.revision.0,
@@ -209,8 +214,15 @@ impl Meta {
             complete: meta.coverage.complete,
             missing: list(meta.coverage.missing),
             overlays: meta.overlays,
-            elapsed_ms: milliseconds(elapsed),
+            elapsed_ms: 0.0,
         }
+    }
+}
+
+impl Symbol {
+    /// Those inside of it.
+    pub fn inner(&self) -> &[Symbol] {
+        self.children.as_deref().unwrap_or_default()
     }
 }
 

@@ -1,0 +1,140 @@
+//! What a row of the table of calls says.
+
+use serde_json::{Map, Value};
+use utoipa::openapi::{RefOr, Schema};
+
+use super::calls::{CALLS, Request};
+use super::request::{Document, NamedSchema};
+use crate::model::{Code, Error, Result};
+
+/// A row of the table.
+#[derive(Clone, Copy)]
+pub struct Call {
+    pub name: &'static str,
+    pub method: Method,
+    /// Of the call over HTTP. `{file}` stands for a file's name, slashes and all.
+    pub path: &'static str,
+    pub effect: Effect,
+    pub needs: Needs,
+    /// Calls of one group stand together in documents.
+    pub group: &'static str,
+    /// What it does, as a heading.
+    pub summary: &'static str,
+    pub description: &'static str,
+    /// What it answers with, in a few words.
+    pub answers: &'static str,
+    /// What it may be refused with, besides what its face may refuse.
+    pub refusals: Refusals,
+    pub shape: Shape,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    Put,
+    Post,
+    Delete,
+}
+
+impl Method {
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Put => "PUT",
+            Method::Post => "POST",
+            Method::Delete => "DELETE",
+        }
+    }
+
+    /// Else its fields stand in the query.
+    pub fn has_body(self) -> bool {
+        matches!(self, Method::Put | Method::Post)
+    }
+}
+
+/// Whether anything is another after a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    Read,
+    Change,
+}
+
+/// What a call needs to be answered in full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Needs {
+    /// Not even a token.
+    Nothing,
+    /// No workspace.
+    Process,
+    /// The texts of a workspace: it waits for nothing unless it is told to.
+    Text,
+    /// The index of a language, for which it waits.
+    Index,
+}
+
+/// Codes by the reason that they have.
+pub type Refusals = &'static [&'static [Code]];
+
+/// How the request and the reply of a call are read and described.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub from_json: fn(&[u8]) -> Result<Request>,
+    pub from_query: fn(&str) -> Result<Request>,
+    pub from_text: fn(&str, String) -> Result<Request>,
+    /// The media type of a body of text that does the same as one of JSON.
+    pub text: Option<&'static str>,
+    /// Of the request.
+    pub document: fn() -> Document,
+    /// Of the reply, its own type first.
+    pub reply: fn() -> Vec<NamedSchema>,
+}
+
+impl Call {
+    /// The call of this name.
+    pub fn named(name: &str) -> Option<&'static Call> {
+        CALLS.iter().find(|it| it.name == name)
+    }
+
+    /// A request from the fields of a JSON object.
+    pub fn from_json(&self, object: &[u8]) -> Result<Request> {
+        (self.shape.from_json)(object)
+    }
+
+    /// A request from the query of a URL.
+    pub fn from_query(&self, query: &str) -> Result<Request> {
+        (self.shape.from_query)(query)
+    }
+
+    /// A request from a body of text and the query beside it.
+    pub fn from_text(&self, query: &str, body: String) -> Result<Request> {
+        (self.shape.from_text)(query, body)
+    }
+
+    /// The names of all that its request may say besides the file in its path.
+    pub fn fields(&self) -> Vec<String> {
+        let Document { parameters, schemas, .. } = (self.shape.document)();
+        let body = schemas.into_iter().next().map(|(_, schema)| schema);
+        let properties = match body {
+            Some(RefOr::T(Schema::Object(object))) => object.properties.into_keys().collect(),
+            _ => Vec::new(),
+        };
+        parameters.into_iter().map(|it| it.name).chain(properties).collect()
+    }
+
+    /// Whether its path names a file.
+    pub fn is_about_file(&self) -> bool {
+        self.path.ends_with("{file}")
+    }
+
+    /// A request from all of its fields, those of the path among them.
+    pub fn from_arguments(&self, mut arguments: Map<String, Value>) -> Result<Request> {
+        let file = if self.is_about_file() { arguments.remove("file") } else { None };
+        let mut request = self.from_json(Value::Object(arguments).to_string().as_bytes())?;
+        match file {
+            Some(Value::String(file)) => request.name_file(file),
+            None if !self.is_about_file() => {}
+            _ => return Err(Error::new(Code::InvalidRequest, "`file`: give the name of a file")),
+        }
+        Ok(request)
+    }
+}

@@ -1,0 +1,50 @@
+//! The contract: what may be asked and what is answered, whatever the face. Requests with their validation, replies,
+//! budgets and cursors, problems, and the one table of calls. Knows no transport, no workspace and no engine.
+
+pub mod budget;
+mod call;
+mod calls;
+mod change;
+mod describe;
+mod diagnostics;
+mod edit;
+mod examples;
+#[cfg(test)]
+mod fuzz;
+mod impact;
+mod journal;
+mod open;
+mod overlays;
+mod parse;
+mod problem;
+mod process;
+mod relations;
+mod rename;
+mod request;
+mod shapes;
+mod symbols;
+mod time;
+mod words;
+mod write;
+
+pub use call::{Call, Effect, Method, Needs, Refusals};
+pub use calls::{CALLS, Name, Reply, Request};
+pub use change::*;
+pub use describe::*;
+pub use diagnostics::*;
+pub use edit::*;
+pub use impact::*;
+pub use journal::*;
+pub use open::*;
+pub use overlays::*;
+pub use parse::nearest;
+pub use problem::{Problem, ProblemCandidate, title};
+pub use process::*;
+pub use relations::*;
+pub use rename::*;
+pub use request::{Answer, Arguments, Common, Document};
+pub use shapes::*;
+pub use symbols::*;
+pub use time::rfc3339;
+pub use words::*;
+pub use write::*;

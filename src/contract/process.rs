@@ -1,0 +1,203 @@
+//! `status`, `health` and the workspaces: how the process is doing, and which workspaces are open.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::examples;
+use super::request::{Answer, Arguments, Common, Document, parameters};
+use super::shapes::{Meta, Missing};
+use super::words::{Language, State};
+
+/// Which workspaces to tell of.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct StatusQuery {
+    /// The id or root of the only one to tell of. Absent: all.
+    #[param(nullable = false)]
+    pub workspace: Option<String>,
+}
+
+/// The process and its workspaces.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::status))]
+pub struct StatusReply {
+    #[schema(examples("0.1.0"))]
+    pub version: &'static str,
+    pub pid: u32,
+    /// Of this process, engines of their own not counted. Absent where the system does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub memory_bytes: Option<u64>,
+    pub workspaces: Vec<WorkspaceStatus>,
+    pub meta: Meta,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct WorkspaceStatus {
+    pub id: String,
+    pub root: String,
+    pub languages: Vec<Language>,
+    pub state: State,
+    pub revision: u64,
+    /// Absent where nothing is going on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub progress: Option<Progress>,
+    pub engines: Vec<Engine>,
+    /// Whether code of the workspace (build scripts, macros, its toolchain) may run.
+    pub trusted: bool,
+    pub missing: Vec<Missing>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Progress {
+    #[schema(examples("indexing"))]
+    pub stage: String,
+    pub done: usize,
+    pub total: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Engine {
+    #[schema(examples("gopls"))]
+    pub name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("v0.23.0"))]
+    pub version: Option<String>,
+    pub state: State,
+    /// Absent for an engine in the process itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub pid: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub memory_bytes: Option<u64>,
+    pub restarts: u32,
+}
+
+/// That the process lives.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Health {
+    #[schema(examples("ok"))]
+    pub status: &'static str,
+    pub version: &'static str,
+}
+
+/// The workspaces that are open.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct WorkspacesReply {
+    pub workspaces: Vec<WorkspaceStatus>,
+    pub meta: Meta,
+}
+
+/// A call that takes nothing.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// Which directory to open.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(examples(json!({"root": "/src/ripgrep"})))]
+pub struct OpenWorkspaceRequest {
+    /// An absolute path. If it lies inside of a Cargo workspace or Go module, the root is that one's.
+    #[schema(value_type = String)]
+    pub root: PathBuf,
+}
+
+/// One workspace.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct WorkspaceReply {
+    pub workspace: WorkspaceStatus,
+    pub meta: Meta,
+}
+
+/// Which workspace to close.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct CloseWorkspaceQuery {
+    /// Its id or root.
+    pub workspace: String,
+}
+
+/// A call that looks at nothing of its request.
+#[derive(Debug, Deserialize)]
+pub struct Anything {}
+
+impl Arguments for Nothing {
+    fn document() -> Document {
+        Document::default()
+    }
+
+    fn common(&self) -> Common {
+        Common::default()
+    }
+}
+
+impl Arguments for Anything {
+    fn document() -> Document {
+        Document::default()
+    }
+
+    fn common(&self) -> Common {
+        Common::default()
+    }
+}
+
+impl Arguments for StatusQuery {
+    fn document() -> Document {
+        Document::query(parameters::<StatusQuery>())
+    }
+
+    fn common(&self) -> Common {
+        Common::of(self.workspace.as_ref())
+    }
+}
+
+impl Arguments for OpenWorkspaceRequest {
+    fn document() -> Document {
+        Document::body::<OpenWorkspaceRequest>()
+    }
+
+    fn common(&self) -> Common {
+        Common::default()
+    }
+}
+
+impl Arguments for CloseWorkspaceQuery {
+    fn document() -> Document {
+        Document::query(parameters::<CloseWorkspaceQuery>())
+    }
+
+    fn common(&self) -> Common {
+        Common::of(Some(&self.workspace))
+    }
+}
+
+impl Answer for StatusReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+}
+
+impl Answer for WorkspacesReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+}
+
+impl Answer for WorkspaceReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+}
+
+impl Answer for Health {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        None
+    }
+}

@@ -1,0 +1,194 @@
+//! `usages`, `callers`, `callees` and `implementations`: what stands in relation to one symbol.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::budget::{Budget, Listing, Part, left_out, next_cursor, symbol_cost, text_cost, usage_cost};
+use super::examples;
+use super::request::{Answer, request};
+use super::shapes::{Meta, Place, Symbol, Usage, list};
+use crate::model::{self, SymbolQuery, UsageCount, UsagePage, Window};
+
+request! { query
+    /// Which symbol.
+    pub struct AboutSymbolQuery {
+        /// Its path; a shorter one is taken where it is unique.
+        #[param(example = "grep_searcher::Searcher")]
+        pub symbol: String,
+        /// Narrows a short path: a crate, a module or an import path.
+        #[param(nullable = false)]
+        pub package: Option<String>,
+        /// Narrows a short path: the file of the definition.
+        #[param(nullable = false)]
+        pub file: Option<String>,
+    }
+}
+
+impl AboutSymbolQuery {
+    pub fn symbol(&self) -> SymbolQuery {
+        SymbolQuery { symbol: self.symbol.clone(), package: self.package.clone(), file: self.file.clone() }
+    }
+}
+
+/// The places that name a symbol, ranked, grouped by file and counted in full.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct UsageList {
+    pub total: usize,
+    pub files: usize,
+    pub items: Vec<Usage>,
+    /// Places that hold the name and that nobody could resolve.
+    pub possible: Vec<Usage>,
+    /// Those that are only possible come after all others.
+    #[serde(skip)]
+    pub part: Part,
+}
+
+impl UsageList {
+    pub fn new(page: UsagePage, window: Window) -> UsageList {
+        let UsagePage { count: UsageCount { total, files }, possible_count, items, possible } = page;
+        let mut part = Part::after(window.from, total + possible_count);
+        part.count = items.len() + possible.len();
+        UsageList { total, files, items: list(items), possible: list(possible), part }
+    }
+
+    pub(super) fn costs(&self) -> Vec<usize> {
+        self.items.iter().chain(&self.possible).map(usage_cost).collect()
+    }
+
+    /// Drops what the part does not hold any more.
+    pub(super) fn truncate(&mut self) {
+        self.possible.truncate(self.part.count.saturating_sub(self.items.len()));
+        self.items.truncate(self.part.count);
+    }
+}
+
+/// Who uses a symbol.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::usages))]
+pub struct UsagesReply {
+    pub symbol: Symbol,
+    #[serde(flatten)]
+    pub usages: UsageList,
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+    pub meta: Meta,
+}
+
+impl UsagesReply {
+    pub fn new(symbol: Symbol, usages: UsageList, meta: Meta) -> UsagesReply {
+        UsagesReply { symbol, next_cursor: next_cursor(&[usages.part]), usages, meta }
+    }
+}
+
+impl Answer for UsagesReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        spend_on(&mut self.symbol, &mut budget);
+        let costs = self.usages.costs();
+        budget.share(&mut [(&mut self.usages.part, costs, 100)]);
+        self.usages.truncate();
+        self.next_cursor = next_cursor(&[self.usages.part]);
+        Some(left_out(&[("usages", self.usages.part)]))
+    }
+}
+
+/// The symbol that an answer is about. Who counts tokens has its docs elsewhere.
+pub(super) fn spend_on(symbol: &mut Symbol, budget: &mut Budget) {
+    symbol.docs = None;
+    budget.spend(symbol_cost(symbol));
+}
+
+/// What implements a trait or an interface, or overrides a method.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct ImplementationsReply {
+    pub symbol: Symbol,
+    pub total: usize,
+    #[schema(value_type = Vec<Symbol>)]
+    pub items: Listing<Symbol>,
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+    pub meta: Meta,
+}
+
+impl ImplementationsReply {
+    pub fn new(symbol: Symbol, items: Listing<Symbol>, meta: Meta) -> ImplementationsReply {
+        ImplementationsReply { symbol, total: items.total(), next_cursor: items.next_cursor(), items, meta }
+    }
+}
+
+impl Answer for ImplementationsReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        spend_on(&mut self.symbol, &mut budget);
+        self.items.cut(&mut budget, symbol_cost);
+        self.next_cursor = self.items.next_cursor();
+        Some(left_out(&[("implementations", self.items.part)]))
+    }
+}
+
+/// Who calls a symbol, or what it calls.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::calls))]
+pub struct CallsReply {
+    pub symbol: Symbol,
+    pub total: usize,
+    #[schema(value_type = Vec<Calls>)]
+    pub items: Listing<Calls>,
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+    pub meta: Meta,
+}
+
+impl CallsReply {
+    pub fn new(symbol: Symbol, items: Listing<Calls>, meta: Meta) -> CallsReply {
+        CallsReply { symbol, total: items.total(), next_cursor: items.next_cursor(), items, meta }
+    }
+}
+
+impl Answer for CallsReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        spend_on(&mut self.symbol, &mut budget);
+        let site = |it: &CallSite| text_cost(&it.text) + it.place.file.len() + 100;
+        self.items.cut(&mut budget, |it| symbol_cost(&it.symbol) + it.calls.iter().map(site).sum::<usize>());
+        self.next_cursor = self.items.next_cursor();
+        Some(left_out(&[("symbols", self.items.part)]))
+    }
+}
+
+/// The caller or the callee, and where it calls or is called.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Calls {
+    pub symbol: Symbol,
+    pub calls: Vec<CallSite>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct CallSite {
+    #[serde(flatten)]
+    pub place: Place,
+    /// The whole line.
+    pub text: String,
+    pub test: bool,
+}
+
+impl From<model::Calls> for Calls {
+    fn from(calls: model::Calls) -> Calls {
+        Calls { symbol: calls.symbol.into(), calls: list(calls.calls) }
+    }
+}
+
+impl From<model::CallSite> for CallSite {
+    fn from(site: model::CallSite) -> CallSite {
+        CallSite { place: site.place.into(), text: site.text, test: site.test }
+    }
+}

@@ -1,0 +1,240 @@
+//! What all requests and all replies have in common.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use utoipa::ToSchema;
+use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
+use utoipa::openapi::{ContentBuilder, Object, Ref, RefOr, Required, Schema, schema};
+
+use super::budget::Budget;
+use super::shapes::Meta;
+use crate::model::{Code, Error, Result};
+
+/// The longest that a question may ask to wait.
+const LONGEST_WAIT_MS: u64 = 120_000;
+
+/// The fields that almost every request may carry, declared once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Common {
+    pub workspace: Option<String>,
+    pub min_revision: Option<u64>,
+    pub wait_ms: Option<u64>,
+    pub max_tokens: Option<usize>,
+    pub cursor: Option<String>,
+    pub limit: Option<usize>,
+}
+
+impl Common {
+    /// Of a request that only names a workspace.
+    pub fn of(workspace: Option<&String>) -> Common {
+        Common { workspace: workspace.cloned(), ..Common::default() }
+    }
+
+    /// How long the answer may wait for what it needs; absent: the call's own default.
+    pub fn wait(&self) -> Result<Option<Duration>> {
+        match self.wait_ms {
+            Some(wait) if wait > LONGEST_WAIT_MS => {
+                let detail =
+                    format!("`wait_ms`: {wait} is more than {LONGEST_WAIT_MS}, the longest that a request may wait");
+                Err(Error::new(Code::InvalidRequest, detail))
+            }
+            wait => Ok(wait.map(Duration::from_millis)),
+        }
+    }
+}
+
+/// A type of the schema section of a document, by its name.
+pub type NamedSchema = (String, RefOr<Schema>);
+
+/// How a request stands in an OpenAPI document: what it takes beside a body, its body, and the types that these name.
+#[derive(Default)]
+pub struct Document {
+    pub parameters: Vec<Parameter>,
+    pub body: Option<RequestBody>,
+    pub schemas: Vec<NamedSchema>,
+}
+
+impl Document {
+    /// Of a request that is one JSON object.
+    pub fn body<T: ToSchema>() -> Document {
+        let body = RequestBodyBuilder::new().content("application/json", content::<T>()).required(Some(Required::True));
+        Document { body: Some(body.build()), schemas: schemas::<T>(), ..Document::default() }
+    }
+
+    pub fn query(parameters: Vec<Parameter>) -> Document {
+        Document { parameters, ..Document::default() }
+    }
+
+    /// The file stands in the path of the call.
+    pub fn about_file(mut self, description: &str) -> Document {
+        let string = Object::with_type(schema::Type::String);
+        let file = ParameterBuilder::new()
+            .name("file")
+            .parameter_in(ParameterIn::Path)
+            .required(Required::True)
+            .description(Some(description))
+            .schema(Some(string));
+        self.parameters.insert(0, file.build());
+        self
+    }
+}
+
+/// What a body of this type holds.
+pub fn content<T: ToSchema>() -> utoipa::openapi::Content {
+    ContentBuilder::new().schema(Some(Ref::from_schema_name(T::name()))).build()
+}
+
+/// The type and all that it names.
+pub fn schemas<T: ToSchema>() -> Vec<NamedSchema> {
+    let mut schemas = vec![(T::name().into_owned(), T::schema())];
+    T::schemas(&mut schemas);
+    schemas
+}
+
+/// What a call takes.
+pub trait Arguments: DeserializeOwned {
+    fn document() -> Document;
+
+    fn common(&self) -> Common;
+
+    /// Sets the file that the call's path names.
+    fn name_file(&mut self, _file: String) {}
+
+    /// The media type of a body of text that does the same as one of JSON.
+    const TEXT: Option<&'static str> = None;
+
+    /// Such a body, with its options in the query.
+    fn of_text(_query: &str, _body: String) -> Result<Self> {
+        Err(Error::new(Code::UnsupportedMediaType, "this call takes JSON"))
+    }
+}
+
+/// What a call answers.
+pub trait Answer: Serialize + ToSchema + Clone {
+    /// What the reply says of itself, where it does.
+    fn meta(&mut self) -> Option<&mut Meta>;
+
+    /// Shortens it to about what the budget allows. Answers with what was left out, in words; nothing where it cannot
+    /// be shortened.
+    fn fit(&mut self, _budget: Budget) -> Option<Vec<String>> {
+        None
+    }
+}
+
+/// A request type with the fields that every request may carry. serde's `flatten` would do, were it not that it
+/// cannot refuse unknown fields. `body` makes it a JSON body, `query` the parameters of a query; `about file` stands
+/// before both where the file is named beside them.
+macro_rules! request {
+    (body $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
+        $crate::contract::request::request! { @body $(#[$attribute])* pub struct $name { $($fields)* } }
+        $crate::contract::request::request! { @arguments $name, $crate::contract::Document::body::<$name>() }
+    };
+    // Beside the usual form another one.
+    (body($document:expr, { $($more:tt)* })
+        $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
+        $crate::contract::request::request! { @body #[derive(Default)] $(#[$attribute])* pub struct $name { $($fields)* } }
+        $crate::contract::request::request! { @arguments $name, $document, $($more)* }
+    };
+    (query $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
+        $crate::contract::request::request! { @query $(#[$attribute])* pub struct $name { $($fields)* } }
+        $crate::contract::request::request! {
+            @arguments $name, $crate::contract::Document::query($crate::contract::request::parameters::<$name>())
+        }
+    };
+    (about file($description:literal) body $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
+        $crate::contract::request::request! { @body $(#[$attribute])* pub struct $name {
+            /// Not a part of the body: the call's path names it.
+            #[serde(skip)]
+            pub file: String,
+            $($fields)*
+        } }
+        $crate::contract::request::request! {
+            @arguments $name, $crate::contract::Document::body::<$name>().about_file($description),
+            fn name_file(&mut self, file: String) { self.file = file; }
+        }
+    };
+    (about file($description:literal) query $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
+        $crate::contract::request::request! { @query $(#[$attribute])* pub struct $name {
+            /// Not a part of the query: the call's path names it.
+            #[serde(skip)]
+            pub file: String,
+            $($fields)*
+        } }
+        $crate::contract::request::request! {
+            @arguments $name,
+            $crate::contract::Document::query($crate::contract::request::parameters::<$name>()).about_file($description),
+            fn name_file(&mut self, file: String) { self.file = file; }
+        }
+    };
+    (@body $($struct:tt)*) => {
+        $crate::contract::request::request! { @schema()
+            #[derive(Debug, serde::Deserialize, utoipa::ToSchema)]
+            $($struct)*
+        }
+    };
+    (@query $($struct:tt)*) => {
+        $crate::contract::request::request! { @param(nullable = false)
+            #[derive(Debug, serde::Deserialize, utoipa::IntoParams)]
+            #[into_params(parameter_in = Query)]
+            $($struct)*
+        }
+    };
+    (@arguments $name:ident, $document:expr $(, $($more:tt)*)?) => {
+        impl $crate::contract::Arguments for $name {
+            fn document() -> $crate::contract::Document {
+                $document
+            }
+
+            fn common(&self) -> $crate::contract::Common {
+                $crate::contract::Common {
+                    workspace: self.workspace.clone(),
+                    min_revision: self.min_revision,
+                    wait_ms: self.wait_ms,
+                    max_tokens: self.max_tokens,
+                    cursor: self.cursor.clone(),
+                    limit: self.limit,
+                }
+            }
+
+            $($($more)*)?
+        }
+    };
+    (@$helper:ident($($not_null:tt)*) $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
+        $(#[$attribute])*
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($fields)*
+            /// The workspace's id or root: needed only while several are open.
+            #[$helper($($not_null)*)]
+            pub workspace: Option<String>,
+            /// Answer of this revision or a later one; waited for within `wait_ms`.
+            #[$helper($($not_null)*)]
+            pub min_revision: Option<u64>,
+            /// How many milliseconds the question may wait for what it needs. Default: 0 for what the text alone
+            /// answers, 10000 for what needs the index.
+            #[$helper(maximum = 120_000, $($not_null)*)]
+            pub wait_ms: Option<u64>,
+            /// How many tokens the body of the reply may have, a token counted as four bytes. What does not fit is
+            /// counted in `missing` and left to `next_cursor`; something is always given.
+            #[$helper($($not_null)*)]
+            pub max_tokens: Option<usize>,
+            /// The `next_cursor` of the reply that this one continues. It outlives a change of revision: the list then
+            /// goes on at the same position of what there is by then.
+            #[$helper($($not_null)*)]
+            pub cursor: Option<String>,
+            /// How many items of a list to answer with at most.
+            #[$helper($($not_null)*)]
+            pub limit: Option<usize>,
+        }
+    };
+}
+
+pub(crate) use request;
+
+/// The fields of a query.
+pub fn parameters<T: utoipa::IntoParams>() -> Vec<Parameter> {
+    T::into_params(|| Some(ParameterIn::Query))
+}

@@ -1,0 +1,245 @@
+//! `symbols` and `symbol_at`: finding symbols by name, by file, by position.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::{Serialize, Serializer};
+use utoipa::ToSchema;
+
+use super::budget::{Budget, Part, left_out, next_cursor, symbol_cost};
+use super::examples;
+use super::request::{Answer, request};
+use super::shapes::{Meta, Place, Symbol, holds_others, list};
+use crate::model::{self, Code, Error, Result};
+
+request! { query
+    /// By name, or of one file: exactly one of `query` and `file`.
+    pub struct SymbolsQuery {
+        /// A part of a name, letters left out or not: the best fits first.
+        #[param(nullable = false, example = "srchr")]
+        pub query: Option<String>,
+        /// The symbols of this file, as a tree.
+        #[param(nullable = false)]
+        pub file: Option<String>,
+    }
+}
+
+/// What is asked for: one of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SymbolsOf<'a> {
+    Name(&'a str),
+    File(&'a str),
+}
+
+impl SymbolsQuery {
+    pub fn checked(&self) -> Result<SymbolsOf<'_>> {
+        match (&self.query, &self.file) {
+            (Some(name), None) if name.trim().is_empty() => {
+                Err(Error::new(Code::InvalidRequest, "`query` is empty: give a part of a name"))
+            }
+            (Some(name), None) => Ok(SymbolsOf::Name(name)),
+            (None, Some(file)) => Ok(SymbolsOf::File(file)),
+            _ => Err(Error::new(Code::InvalidRequest, "say either `query` or `file`")),
+        }
+    }
+}
+
+/// The symbols found.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::symbols))]
+pub struct SymbolsReply {
+    /// A list for `query`, a tree for `file`.
+    #[schema(value_type = Vec<Symbol>)]
+    pub symbols: SymbolTree,
+    /// All of them, those below others and those left to `next_cursor` too.
+    pub total: usize,
+    #[schema(required)]
+    pub next_cursor: Option<String>,
+    pub meta: Meta,
+}
+
+impl SymbolsReply {
+    pub fn new(symbols: SymbolTree, meta: Meta) -> SymbolsReply {
+        SymbolsReply { total: symbols.part.total, next_cursor: symbols.next_cursor(), symbols, meta }
+    }
+}
+
+impl Answer for SymbolsReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        let costs = self.symbols.costs();
+        budget.share(&mut [(&mut self.symbols.part, costs, 100)]);
+        self.next_cursor = self.symbols.next_cursor();
+        Some(left_out(&[("symbols", self.symbols.part)]))
+    }
+}
+
+/// Symbols with those inside of them, and the stretch that is given: each symbol counts as one, parents before their
+/// children. On the wire it is the symbols that are given.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SymbolTree {
+    pub part: Part,
+    symbols: Vec<Symbol>,
+    /// What can hold others says so even where it holds none.
+    says_empty: bool,
+}
+
+impl SymbolTree {
+    /// The symbols of a file.
+    pub fn of_file(from: usize, symbols: Vec<model::Symbol>) -> SymbolTree {
+        SymbolTree::after(from, symbols.into_iter().map(Symbol::tree).collect(), true)
+    }
+
+    /// Those of a package.
+    pub fn of_package(from: usize, symbols: Vec<model::Symbol>) -> SymbolTree {
+        SymbolTree::after(from, list(symbols), false)
+    }
+
+    /// A list of symbols without those inside of them, no longer than so many.
+    pub fn of_list(from: usize, limit: usize, symbols: Vec<model::Symbol>) -> SymbolTree {
+        let mut tree = SymbolTree::after(from, list(symbols), false);
+        tree.part.count = tree.part.count.min(limit);
+        tree
+    }
+
+    fn after(from: usize, symbols: Vec<Symbol>, says_empty: bool) -> SymbolTree {
+        SymbolTree { part: Part::after(from, symbols.iter().map(size).sum()), symbols, says_empty }
+    }
+
+    pub fn next_cursor(&self) -> Option<String> {
+        next_cursor(&[self.part])
+    }
+
+    /// The symbols that are given. Parents stand above those of their children that are, though they came before.
+    pub fn shown(&self) -> Cow<'_, [Symbol]> {
+        if self.part.count == self.part.total {
+            return Cow::Borrowed(&self.symbols);
+        }
+        let wanted = self.part.from..self.part.from + self.part.count;
+        let mut position = 0;
+        Cow::Owned(self.symbols.iter().filter_map(|it| self.shown_of(it, &wanted, &mut position)).collect())
+    }
+
+    fn shown_of(&self, symbol: &Symbol, wanted: &Range<usize>, position: &mut usize) -> Option<Symbol> {
+        let is_wanted = wanted.contains(position);
+        *position += 1;
+        let inner: Vec<Symbol> = symbol.inner().iter().filter_map(|it| self.shown_of(it, wanted, position)).collect();
+        if !is_wanted && inner.is_empty() {
+            return None;
+        }
+        let says = !inner.is_empty() || self.says_empty && holds_others(symbol.kind);
+        let docs = symbol.docs.clone().filter(|_| is_wanted);
+        Some(Symbol { children: says.then_some(inner), docs, ..symbol.clone() })
+    }
+
+    /// What each symbol from the first given on takes.
+    pub(super) fn costs(&self) -> Vec<usize> {
+        fn walk(symbol: &Symbol, costs: &mut Vec<usize>) {
+            costs.push(symbol_cost(symbol));
+            symbol.inner().iter().for_each(|it| walk(it, costs));
+        }
+        let mut costs = Vec::new();
+        self.symbols.iter().for_each(|it| walk(it, &mut costs));
+        costs.split_off(self.part.from)
+    }
+
+    /// Without what the text of the file says too.
+    pub(super) fn without_docs(&mut self) {
+        fn walk(symbol: &mut Symbol) {
+            symbol.docs = None;
+            symbol.children.iter_mut().flatten().for_each(walk);
+        }
+        self.symbols.iter_mut().for_each(walk);
+    }
+}
+
+impl Serialize for SymbolTree {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        self.shown().serialize(serializer)
+    }
+}
+
+fn size(symbol: &Symbol) -> usize {
+    1 + symbol.inner().iter().map(size).sum::<usize>()
+}
+
+request! { query
+    /// A position in a file: `offset`, or `line` and `column`.
+    pub struct SymbolAtQuery {
+        pub file: String,
+        /// In bytes, from 0.
+        #[param(nullable = false)]
+        pub offset: Option<usize>,
+        /// From 1.
+        #[param(nullable = false, minimum = 1)]
+        pub line: Option<usize>,
+        /// In bytes, from 1.
+        #[param(nullable = false, minimum = 1)]
+        pub column: Option<usize>,
+    }
+}
+
+/// A place in a file that is not a stretch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    Offset(usize),
+    LineColumn { line: usize, column: usize },
+}
+
+impl SymbolAtQuery {
+    pub fn position(&self) -> Result<Position> {
+        match (self.offset, self.line, self.column) {
+            (Some(offset), None, None) => Ok(Position::Offset(offset)),
+            (None, Some(line), Some(column)) if line > 0 && column > 0 => Ok(Position::LineColumn { line, column }),
+            _ => Err(Error::new(
+                Code::InvalidRequest,
+                "say either `offset` (bytes, from 0) or both `line` and `column` (from 1, the column in bytes)",
+            )),
+        }
+    }
+}
+
+/// What stands at a position. A field is absent where nothing there has it.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct SymbolAtReply {
+    /// The one referred to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub symbol: Option<Symbol>,
+    /// Of the expression or binding.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub ty: Option<String>,
+    /// Markdown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub hover: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub definition: Option<Place>,
+    /// The word at the position.
+    pub at: Place,
+    pub meta: Meta,
+}
+
+impl SymbolAtReply {
+    pub fn new(found: model::SymbolAt, meta: Meta) -> SymbolAtReply {
+        SymbolAtReply {
+            symbol: found.symbol.map(Symbol::from),
+            ty: found.ty,
+            hover: found.hover,
+            definition: found.definition.map(Place::from),
+            at: found.at.into(),
+            meta,
+        }
+    }
+}
+
+impl Answer for SymbolAtReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+}

@@ -1,0 +1,58 @@
+//! What answers each call of the contract: the one place that every face asks.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::ask::Ask;
+use super::{
+    changes, describe, diagnostics, edit, impact, open, overlays, process, rename, symbols, undo, usages, write,
+};
+use crate::contract::{Reply, Request};
+use crate::model::Result;
+use crate::workspace::Workspaces;
+
+/// What calls are answered from.
+#[derive(Clone)]
+pub struct Service {
+    pub workspaces: Workspaces,
+    /// A workspace may be opened by a call only in or below one of these.
+    pub roots: Arc<[PathBuf]>,
+}
+
+/// Answers a request. `client`: who asks, as it calls itself.
+pub async fn answer(service: &Service, request: Request, client: Option<String>) -> Result<Reply> {
+    let common = request.common();
+    // Hands the request to its handler, with the workspace that it is about.
+    macro_rules! handle {
+        ($call:ident, $handler:path, $request:expr) => {{
+            let workspace = service.workspaces.pick(common.workspace.as_deref())?;
+            let ask = Ask::new(&common, client)?;
+            Reply::$call(Box::pin($handler(&workspace, $request, &ask)).await?)
+        }};
+    }
+    Ok(match request {
+        Request::Open(it) => handle!(Open, open::open, it),
+        Request::Describe(it) => handle!(Describe, describe::describe, it),
+        Request::Symbols(it) => handle!(Symbols, symbols::symbols, it),
+        Request::SymbolAt(it) => handle!(SymbolAt, symbols::symbol_at, it),
+        Request::Usages(it) => handle!(Usages, usages::usages, it),
+        Request::Callers(it) => handle!(Callers, usages::callers, it),
+        Request::Callees(it) => handle!(Callees, usages::callees, it),
+        Request::Implementations(it) => handle!(Implementations, usages::implementations, it),
+        Request::Diagnostics(it) => handle!(Diagnostics, diagnostics::diagnostics, it),
+        Request::Impact(it) => handle!(Impact, impact::impact, it),
+        Request::Edit(it) => handle!(Edit, edit::edit, it),
+        Request::Write(it) => handle!(Write, write::write, it),
+        Request::Undo(it) => handle!(Undo, undo::undo, it),
+        Request::Changes(it) => handle!(Changes, changes::changes, it),
+        Request::Rename(it) => handle!(Rename, rename::rename, it),
+        Request::ListOverlays(it) => handle!(ListOverlays, overlays::overlays, it),
+        Request::PutOverlay(it) => handle!(PutOverlay, overlays::put, it),
+        Request::DeleteOverlay(it) => handle!(DeleteOverlay, overlays::delete, it),
+        Request::ListWorkspaces(_) => Reply::ListWorkspaces(process::list_workspaces(service)),
+        Request::OpenWorkspace(it) => Reply::OpenWorkspace(process::open_workspace(service, &it)?),
+        Request::CloseWorkspace(it) => Reply::CloseWorkspace(process::close_workspace(service, &it).await?),
+        Request::Status(it) => Reply::Status(process::status(service, &it)?),
+        Request::Health(_) => Reply::Health(process::health()),
+    })
+}

@@ -1,0 +1,140 @@
+//! Every call of the contract's table, answered without a socket: what all faces share.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use semdex::config::{Config, Flags};
+use semdex::contract::{CALLS, Call, Effect, Needs};
+use semdex::model::{Code, Error};
+use semdex::ops::{self, Service};
+use semdex::workspace::Workspaces;
+use semdex::{contract, render};
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
+use crate::support::{Home, RUST};
+
+/// As large as the program's own: rust-analyzer recurses deeply.
+const STACK: usize = 64 << 20;
+
+/// What the program answers from, in this process.
+struct Asked {
+    service: Service,
+    runtime: Runtime,
+    home: Home,
+}
+
+impl Asked {
+    fn on(files: &[(&str, &str)]) -> Asked {
+        let home = Home::with(files);
+        let settings = home.path().join("config.toml");
+        fs::write(&settings, "").unwrap();
+        let flags = Flags { config_file: Some(settings), trust: Some(true) };
+        let mut config = Config::load(&flags).unwrap();
+        (config.state_dir, config.cache_dir) = (home.path().join("state"), home.path().join("cache"));
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build().unwrap();
+        let workspaces = Workspaces::new(config, runtime.handle().clone());
+        workspaces.open(&home.root()).unwrap();
+        Asked { service: Service { workspaces, roots: [home.root()].into() }, runtime, home }
+    }
+
+    fn ask(&self, call: &Call, arguments: &Value) -> Result<contract::Reply, Error> {
+        let request = call.from_arguments(arguments.as_object().unwrap().clone())?;
+        self.runtime.block_on(ops::answer(&self.service, request, Some("a test".to_owned())))
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        self.runtime.block_on(self.service.workspaces.shutdown());
+    }
+}
+
+/// What a call is asked, and what its reply has where. `change` is the token of the change before.
+fn example(call: &str, root: &str, change: &str) -> (Value, &'static str, Value) {
+    let greet = || json!({"symbol": "greeter::greet"});
+    match call {
+        "open" => (json!({"file": "src/lib.rs"}), "/symbols/1/path", "greeter::greet".into()),
+        "describe" => (greet(), "/kind", "symbol".into()),
+        "symbols" => (json!({"query": "shout"}), "/symbols/0/name", "shout".into()),
+        "symbol_at" => (json!({"file": "src/lib.rs", "line": 6, "column": 8}), "/symbol/path", "greeter::greet".into()),
+        "usages" => (greet(), "/total", 3.into()),
+        "callers" => (greet(), "/total", 2.into()),
+        "callees" => (json!({"symbol": "greeter::shout::shout"}), "/items/0/symbol/path", "greeter::greet".into()),
+        "implementations" => (greet(), "/symbol/path", "greeter::greet".into()),
+        "diagnostics" => (json!({}), "/counts/error", 0.into()),
+        "impact" => {
+            (json!({"symbol": "greeter::greet", "change": "signature"}), "/impact/changed/0/kind", "signature".into())
+        }
+        "edit" => {
+            let edit = json!({"file": "src/lib.rs", "search_context": "Hello", "replacement": "Hi"});
+            (edit, "/edits/0/strategy", "exact".into())
+        }
+        "write" => (json!({"name": "notes.txt", "content": "one\n"}), "/files/0/created", true.into()),
+        "undo" => (json!({"change": change}), "/applied", true.into()),
+        "changes" => (json!({}), "/changes/0/client", "a test".into()),
+        "rename" => {
+            let rename = json!({"symbol": "greeter::greet", "new_name": "welcome"});
+            (rename, "/impact/broken", json!([]))
+        }
+        "list_overlays" => (json!({}), "/overlays", json!([])),
+        "put_overlay" => (json!({"file": "src/a b.rs", "content": "// New.\n"}), "/old_hash", Value::Null),
+        "delete_overlay" => (json!({"file": "src/a b.rs"}), "/file", "src/a b.rs".into()),
+        "list_workspaces" => (json!({}), "/workspaces/0/trusted", true.into()),
+        "open_workspace" => (json!({"root": root}), "/workspace/root", root.into()),
+        "close_workspace" => (json!({"workspace": "workspace"}), "/workspace/id", "workspace".into()),
+        "status" => (json!({}), "/workspaces", json!([])),
+        "health" => (json!({}), "/status", "ok".into()),
+        other => panic!("the table has the call `{other}`, which nobody makes here: give an example of it"),
+    }
+}
+
+#[test]
+fn every_call_is_answered_without_a_socket() {
+    let asked = Asked::on(RUST);
+    let root = asked.home.root().display().to_string();
+    let mut change = String::new();
+    for call in CALLS {
+        let (mut arguments, place, wanted) = example(call.name, &root, &change);
+        if call.needs >= Needs::Text {
+            arguments["wait_ms"] = 120_000.into();
+        }
+        let reply = asked.ask(call, &arguments).unwrap_or_else(|error| panic!("{}: {error}", call.name));
+        let json = serde_json::to_value(&reply).unwrap();
+        assert_eq!(json.pointer(place), Some(&wanted), "{}: {json}", call.name);
+        assert_eq!(json["meta"]["complete"] == true, call.needs > Needs::Nothing, "{}: {json}", call.name);
+        let text = render::reply(&reply);
+        let says_so = text.contains("complete (0.0 ms)");
+        assert_eq!(says_so, call.needs >= Needs::Text, "{}: {text}", call.name);
+        if json["change"].is_string() {
+            assert_eq!((call.effect, &json["applied"]), (Effect::Change, &json!(true)), "{}: {json}", call.name);
+            change = json["change"].as_str().unwrap().to_owned();
+        }
+    }
+}
+
+#[test]
+fn a_request_says_only_what_its_call_takes() {
+    for call in CALLS.iter().filter(|it| it.needs > Needs::Nothing) {
+        let mut arguments = serde_json::Map::from_iter([("nonesuch".to_owned(), Value::from(1))]);
+        if call.is_about_file() {
+            let error = call.from_arguments(arguments.clone()).unwrap_err();
+            assert_eq!(error.code, Code::InvalidRequest, "{}", call.name);
+            arguments.insert("file".to_owned(), "a.rs".into());
+        }
+        let error = call.from_arguments(arguments).unwrap_err();
+        assert!(error.code == Code::InvalidRequest && error.detail.contains("nonesuch"), "{}: {error}", call.name);
+    }
+}
+
+#[test]
+fn a_row_of_the_table_is_found_by_its_name_and_by_its_route() {
+    let names: BTreeSet<&str> = CALLS.iter().map(|it| it.name).collect();
+    let routes: BTreeSet<(&str, &str)> = CALLS.iter().map(|it| (it.method.name(), it.path)).collect();
+    assert_eq!((names.len(), routes.len()), (CALLS.len(), CALLS.len()));
+    for call in CALLS {
+        assert_eq!(Call::named(call.name).map(|it| it.path), Some(call.path));
+        assert!(!call.summary.ends_with('.') && call.description.ends_with('.'), "{}", call.name);
+    }
+}
