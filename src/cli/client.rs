@@ -9,54 +9,40 @@ use reqwest::Method;
 use serde_json::{Map, Value};
 
 use super::servers::Announcement;
+use crate::contract::Name;
 
 /// Longer than the longest wait that a request may ask for.
 const DEADLINE: Duration = Duration::from_secs(180);
 /// What the journal calls the command line.
 const AGENT: &str = concat!("semdex-cli/", env!("CARGO_PKG_VERSION"));
 
-/// A call, its fields in the body of a POST or PUT, or in the query of another.
+/// A call of the contract, its fields in the body or in the query, as its row says.
 #[derive(Debug)]
 pub struct Call {
-    pub path: String,
-    method: Method,
+    pub name: Name,
+    /// The one that the path names.
+    file: Option<String>,
     pub fields: Map<String, Value>,
-    /// A body of another type than JSON; the fields then stand in the query.
-    pub body: Option<Body>,
-}
-
-/// A text, and of which media type it is.
-#[derive(Debug)]
-pub struct Body {
-    pub media_type: &'static str,
-    pub text: String,
+    /// A body of the text that the call takes beside JSON; the fields then stand in the query.
+    body: Option<String>,
 }
 
 impl Call {
-    pub fn get(path: &str) -> Call {
-        Call::new(Method::GET, path.to_owned())
+    pub fn of(name: Name) -> Call {
+        Call { name, file: None, fields: Map::new(), body: None }
     }
 
-    pub fn post(path: &str) -> Call {
-        Call::new(Method::POST, path.to_owned())
+    /// About the file that the path names.
+    pub fn about(self, file: String) -> Call {
+        Call { file: Some(file), ..self }
     }
 
-    /// About the file that the path ends with.
-    pub fn put(path: &str, file: &str) -> Call {
-        Call::new(Method::PUT, format!("{path}/{}", escaped(file)))
+    fn path(&self) -> String {
+        self.name.call().path.replace("{file}", &escaped(self.file.as_deref().unwrap_or_default()))
     }
 
-    pub fn delete(path: &str, file: &str) -> Call {
-        Call::new(Method::DELETE, format!("{path}/{}", escaped(file)))
-    }
-
-    fn new(method: Method, path: String) -> Call {
-        Call { path, method, fields: Map::new(), body: None }
-    }
-
-    pub fn sending(mut self, media_type: &'static str, text: String) -> Call {
-        self.body = Some(Body { media_type, text });
-        self
+    pub fn sending(self, text: String) -> Call {
+        Call { body: Some(text), ..self }
     }
 
     /// Sets a field, unless there is nothing to say.
@@ -97,16 +83,16 @@ pub async fn call(server: &Announcement, call: &Call, json: bool) -> io::Result<
         None => server.listening.as_str(),
     };
     let client = builder.build().map_err(io::Error::other)?;
-    let url = format!("{base}{}", call.path);
+    let url = format!("{base}{}", call.path());
+    let row = call.name.call();
+    let method = Method::from_bytes(row.method.name().as_bytes()).map_err(io::Error::other)?;
     let mut request = match &call.body {
-        Some(Body { media_type, text }) => {
-            let request = client.post(format!("{url}?{}", call.query()));
-            request.header("content-type", *media_type).body(text.clone())
+        Some(text) => {
+            let request = client.request(method, format!("{url}?{}", call.query()));
+            request.header("content-type", row.shape.text.unwrap_or_default()).body(text.clone())
         }
-        None if [Method::POST, Method::PUT].contains(&call.method) => {
-            client.request(call.method.clone(), url).json(&call.fields)
-        }
-        None => client.request(call.method.clone(), format!("{url}?{}", call.query())),
+        None if row.method.has_body() => client.request(method, url).json(&call.fields),
+        None => client.request(method, format!("{url}?{}", call.query())),
     };
     request = request.header("accept", if json { "application/json" } else { "text/markdown" });
     if let Some(file) = &server.token_file {
@@ -144,13 +130,14 @@ mod tests {
 
     #[test]
     fn a_file_is_named_in_a_path() {
-        let call = Call::put("/v1/overlays", "src/a b#?%.rs");
-        assert_eq!(call.path, "/v1/overlays/src/a%20b%23%3F%25.rs");
+        let call = Call::of(Name::PutOverlay).about("src/a b#?%.rs".to_owned());
+        assert_eq!(call.path(), "/v1/overlays/src/a%20b%23%3F%25.rs");
     }
 
     #[test]
     fn a_query_holds_what_was_said() {
-        let call = Call::get("/").with("query", Some("a&b c")).with("limit", Some(3)).with("file", None::<String>);
+        let call =
+            Call::of(Name::Symbols).with("query", Some("a&b c")).with("limit", Some(3)).with("file", None::<String>);
         assert_eq!(call.query(), "limit=3&query=a%26b+c");
     }
 }

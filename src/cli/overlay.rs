@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::client::Call;
 use super::verbs::{Common, Here, text};
+use crate::contract::Name;
 
 #[derive(Debug, Subcommand)]
 pub enum Overlay {
@@ -63,14 +64,15 @@ impl Overlay {
             Overlay::Put(put) => {
                 let from = put.from.or_else(|| Some(PathBuf::from("-")));
                 let edits = put.edits.and_then(|it| Some(it.to_possible_value()?.get_name().to_owned()));
-                let call = Call::put("/v1/overlays", &here.name(&put.file)?)
+                let call = Call::of(Name::PutOverlay)
+                    .about(here.name(&put.file)?)
                     .with("content", text(put.content, from)?)
                     .with("ttl_s", put.ttl)
                     .with("edits", edits);
                 (call, put.common)
             }
-            Overlay::List { common } => (Call::get("/v1/overlays"), common),
-            Overlay::Delete { file, common } => (Call::delete("/v1/overlays", &here.name(&file)?), common),
+            Overlay::List { common } => (Call::of(Name::ListOverlays), common),
+            Overlay::Delete { file, common } => (Call::of(Name::DeleteOverlay).about(here.name(&file)?), common),
         })
     }
 }

@@ -9,6 +9,7 @@ use super::client::{self, Call};
 use super::overlay::Overlay;
 use super::servers::{self, Running};
 use crate::config::{Config, find_root};
+use crate::contract::Name;
 use crate::workspace::disk::path_of_uri;
 
 #[derive(Debug, Subcommand)]
@@ -70,6 +71,21 @@ pub enum Verb {
         query: Option<String>,
         #[arg(long)]
         file: Option<PathBuf>,
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Tells what stands at a position.
+    SymbolAt {
+        file: PathBuf,
+        /// In bytes, from 0.
+        #[arg(long, required_unless_present = "line", conflicts_with_all = ["line", "column"])]
+        offset: Option<usize>,
+        /// From 1.
+        #[arg(long, requires = "column")]
+        line: Option<usize>,
+        /// In bytes, from 1.
+        #[arg(long, requires = "line")]
+        column: Option<usize>,
         #[command(flatten)]
         common: Common,
     },
@@ -325,7 +341,7 @@ impl Verb {
     /// The file that tells which workspace is meant.
     fn file(&self) -> Option<&Path> {
         match self {
-            Verb::Open { file, .. } => Some(file),
+            Verb::Open { file, .. } | Verb::SymbolAt { file, .. } => Some(file),
             Verb::Write(WriteText { file, .. }) => Some(file),
             Verb::Overlay(overlay) => overlay.file(),
             Verb::Edit(EditText { file, .. })
@@ -346,40 +362,44 @@ impl Verb {
     /// The call, and whether its answer is wanted as JSON.
     fn call(self, here: &Here) -> io::Result<(Call, bool)> {
         let (call, common) = match self {
-            Verb::Open { file, common } => (Call::post("/v1/open").with("file", Some(here.name(&file)?)), common),
+            Verb::Open { file, common } => (Call::of(Name::Open).with("file", Some(here.name(&file)?)), common),
             Verb::Describe { symbol, file, package, common } => {
                 let file = here.maybe(file.as_ref())?;
-                (Call::post("/v1/describe").with("symbol", symbol).with("package", package).with("file", file), common)
+                (Call::of(Name::Describe).with("symbol", symbol).with("package", package).with("file", file), common)
             }
             Verb::Impact { change, about } => {
-                let (call, common) = about.over(Call::post("/v1/impact"), here)?;
+                let (call, common) = about.over(Call::of(Name::Impact), here)?;
                 (call.with("change", Some(change.word())), common)
             }
             Verb::Edit(edit) => edit.call(here)?,
             Verb::Write(write) => write.call(here)?,
             Verb::Undo { change, dry_run, common } => {
-                let call = Call::post("/v1/undo").with("change", Some(change));
+                let call = Call::of(Name::Undo).with("change", Some(change));
                 (call.with("dry_run", dry_run.then_some(true)), common)
             }
             Verb::Changes { file, diff, common } => {
-                let call = Call::get("/v1/changes").with("file", here.maybe(file.as_ref())?);
+                let call = Call::of(Name::Changes).with("file", here.maybe(file.as_ref())?);
                 (call.with("diff", diff.then_some(true)), common)
             }
             Verb::Rename(rename) => rename.call(here)?,
             Verb::Overlay(overlay) => overlay.call(here)?,
             Verb::Symbols { query, file, common } => {
                 let file = here.maybe(file.as_ref())?;
-                (Call::get("/v1/symbols").with("query", query).with("file", file), common)
+                (Call::of(Name::Symbols).with("query", query).with("file", file), common)
             }
-            Verb::Usages(about) => about.call("/v1/usages", here)?,
-            Verb::Callers(about) => about.call("/v1/callers", here)?,
-            Verb::Callees(about) => about.call("/v1/callees", here)?,
-            Verb::Implementations(about) => about.call("/v1/implementations", here)?,
+            Verb::SymbolAt { file, offset, line, column, common } => {
+                let call = Call::of(Name::SymbolAt).with("file", Some(here.name(&file)?));
+                (call.with("offset", offset).with("line", line).with("column", column), common)
+            }
+            Verb::Usages(about) => about.over(Call::of(Name::Usages), here)?,
+            Verb::Callers(about) => about.over(Call::of(Name::Callers), here)?,
+            Verb::Callees(about) => about.over(Call::of(Name::Callees), here)?,
+            Verb::Implementations(about) => about.over(Call::of(Name::Implementations), here)?,
             Verb::Diagnostics { file, severity, max, common } => {
-                let call = Call::get("/v1/diagnostics").with("file", here.maybe(file.as_ref())?);
+                let call = Call::of(Name::Diagnostics).with("file", here.maybe(file.as_ref())?);
                 (call.with("severity", severity.map(Severity::word)).with("max", max), common)
             }
-            Verb::Status { json } => return Ok((Call::get("/v1/status"), json)),
+            Verb::Status { json } => return Ok((Call::of(Name::Status), json)),
         };
         let json = common.json;
         Ok((common.over(call, here), json))
@@ -387,10 +407,6 @@ impl Verb {
 }
 
 impl About {
-    fn call(self, path: &'static str, here: &Here) -> io::Result<(Call, Common)> {
-        self.over(Call::get(path), here)
-    }
-
     fn over(self, call: Call, here: &Here) -> io::Result<(Call, Common)> {
         let file = here.maybe(self.file.as_ref())?;
         let call = call.with("symbol", Some(self.symbol)).with("file", file).with("package", self.package);
@@ -425,11 +441,11 @@ impl Tidy {
 impl EditText {
     fn call(self, here: &Here) -> io::Result<(Call, Common)> {
         if let Some(blocks) = text(None, self.blocks)? {
-            let call = Call::post("/v1/edit").sending("text/x-search-replace", blocks);
+            let call = Call::of(Name::Edit).sending(blocks);
             let call = self.tidy.over(call.with("autofix", self.autofix));
             return Ok((self.change.over(call), self.common));
         }
-        let call = Call::post("/v1/edit")
+        let call = Call::of(Name::Edit)
             .with("file", here.maybe(self.file.as_ref())?)
             .with("search_context", text(self.search, self.search_from)?)
             .with("symbol", self.symbol)
@@ -445,7 +461,7 @@ impl EditText {
 
 impl RenameSymbol {
     fn call(self, here: &Here) -> io::Result<(Call, Common)> {
-        let call = Call::post("/v1/rename")
+        let call = Call::of(Name::Rename)
             .with("symbol", Some(self.symbol))
             .with("new_name", Some(self.new_name))
             .with("file", here.maybe(self.file.as_ref())?)
@@ -457,7 +473,7 @@ impl RenameSymbol {
 impl WriteText {
     fn call(self, here: &Here) -> io::Result<(Call, Common)> {
         let from = self.from.or_else(|| Some(PathBuf::from("-")));
-        let call = Call::post("/v1/write")
+        let call = Call::of(Name::Write)
             .with("name", Some(here.name(&self.file)?))
             .with("content", text(self.content, from)?)
             .with("mode", self.mode.map(Mode::word))
@@ -480,5 +496,61 @@ pub(super) fn text(said: Option<String>, from: Option<PathBuf>) -> io::Result<Op
             .map(Some)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display()))),
         (None, None) => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::super::{Announcement, Arguments, Command};
+    use super::*;
+    use crate::contract::{CALLS, Needs};
+
+    /// Each verb with all that may be said with it.
+    const LINES: &[&str] = &[
+        "open a.rs",
+        "describe a::b --file a.rs --package a",
+        "impact a::b --change remove --file a.rs --package a",
+        "edit a.rs --search x --replace y --autofix 90 --near-line 1 --expected-hash h --format --fix-imports --dry-run \
+         --on-break reject",
+        "edit --symbol a::b --package a --at body --replace y",
+        "write a.rs --content x --mode create --expected-hash h --declare --format --fix-imports --dry-run",
+        "undo 01 --dry-run",
+        "changes a.rs --diff",
+        "rename a::b c --file a.rs --package a --dry-run --on-break report",
+        "overlay put a.rs --content x --ttl 9 --edits overlay",
+        "overlay list",
+        "overlay delete a.rs",
+        "symbols a --wait-ms 9 --min-revision 9 --max-tokens 9 --limit 9 --cursor c",
+        "symbols --file a.rs",
+        "symbol-at a.rs --offset 3",
+        "symbol-at a.rs --line 3 --column 4",
+        "usages a::b --file a.rs --package a",
+        "callers a::b",
+        "callees a::b",
+        "implementations a::b",
+        "diagnostics a.rs --severity error --max 9",
+        "status",
+    ];
+
+    #[test]
+    fn each_call_has_a_verb_that_says_only_what_the_call_takes() {
+        let announcement = Announcement { listening: String::new(), token_file: None, pid: 0, version: String::new() };
+        let root = std::env::current_dir().unwrap();
+        let here = Here { server: Running { announcement, roots: vec![root.clone()] }, root };
+        let mut said = Vec::new();
+        for line in LINES {
+            let words = ["semdex"].into_iter().chain(line.split_whitespace());
+            let Command::Verb(verb) = Arguments::try_parse_from(words).unwrap().command else { panic!("{line}") };
+            let (call, _) = verb.call(&here).unwrap();
+            let known = call.name.call().fields();
+            let unknown: Vec<_> = call.fields.keys().filter(|it| !known.contains(it)).collect();
+            assert!(unknown.is_empty(), "{line}: {unknown:?}");
+            said.push(call.name.call().name);
+        }
+        for call in CALLS.iter().filter(|it| it.needs >= Needs::Text) {
+            assert!(said.contains(&call.name), "nothing on the command line makes the call `{}`", call.name);
+        }
     }
 }
