@@ -834,6 +834,22 @@ impl Judgement {
         Judgement { new: Vec::new(), fixed: Vec::new(), impact: Impact::default(), coverage: Coverage::default() }
     }
 
+    /// With what another engine says of the same change.
+    pub fn join(&mut self, other: Judgement) {
+        self.new.extend(other.new);
+        self.fixed.extend(other.fixed);
+        self.impact.changed.extend(other.impact.changed);
+        self.impact.broken.extend(other.impact.broken);
+        self.impact.affected.extend(other.impact.affected);
+        self.impact.tests.extend(other.impact.tests);
+        for unchecked in other.impact.unchecked {
+            if !self.impact.unchecked.contains(&unchecked) {
+                self.impact.unchecked.push(unchecked);
+            }
+        }
+        self.coverage.absorb(other.coverage);
+    }
+
     /// The engine could not be asked, or did not answer.
     pub fn unanswered(missing: Missing) -> Judgement {
         let mut judgement = Judgement::nothing();

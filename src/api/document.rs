@@ -9,7 +9,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
 
 use super::problem::refusals;
 use crate::contract::{CALLS, Call, Language, Method, Needs, Problem};
-use crate::lang::registry;
+use crate::lang::registry::Registry;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -78,7 +78,7 @@ pub fn of_calls() -> openapi::OpenApi {
 
 /// Those that the registry of engines has.
 fn language() -> RefOr<Schema> {
-    let names: Vec<&str> = registry::languages().iter().map(|it| it.name).collect();
+    let names: Vec<&str> = Registry::default().languages().iter().map(|it| it.name).collect();
     ObjectBuilder::new().schema_type(openapi::schema::Type::String).enum_values(Some(names)).into()
 }
 

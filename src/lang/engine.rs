@@ -1,12 +1,346 @@
-//! What every engine is to its workspace.
+//! The seam: what an engine is to its workspace. The registry lists an [`EngineKind`] for each; the workspace's writer
+//! starts it and owns the [`Engine`]; readers ask a [`View`] of it.
 
-use crate::model::{Judgement, LanguageId, Missing, MissingCode};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio::sync::watch;
+
+use super::files::Files;
+use super::view::View;
+use super::{EngineStatus, Tidied};
+use crate::config::Settings;
+use crate::model::{FileEdit, Judgement, LanguageId, Missing, MissingCode};
+
+/// So long the texts must be unchanged before what was known of them is brought up to date in the background.
+pub const SOON: Duration = Duration::from_millis(30);
+/// So long nobody must have asked anything before work begins that would hold a question up.
+pub const IDLE: Duration = Duration::from_millis(300);
+
+/// An engine before it is started, and what can be said of its languages without it. All of it is asked on threads that
+/// serve requests: nothing blocks.
+pub trait EngineKind: Send + Sync {
+    /// As the status names it.
+    fn name(&self) -> &str;
+
+    /// The first is the one that the status names.
+    fn languages(&self) -> &[LanguageId];
+
+    /// Whether a workspace with these texts has anything for it to do.
+    fn is_needed(&self, files: &Files) -> bool {
+        self.languages().iter().any(|it| files.of(*it).next().is_some())
+    }
+
+    /// Whether it judges changes of this file.
+    fn judges(&self, file: &str) -> bool {
+        self.languages().iter().any(|it| it.takes(file))
+    }
+
+    /// Where it judges changes and tidies their texts.
+    fn route(&self) -> Route {
+        Route::View
+    }
+
+    /// Who reads this file from the disk, whatever overlay hides it: `Cargo`, say.
+    fn reader_of(&self, file: &str) -> Option<&str> {
+        let _ = file;
+        None
+    }
+
+    /// What makes a new file a part of its package. The file is of one of the languages.
+    fn declare(&self, files: &Files, name: &str, content: &str) -> Declaration {
+        let _ = (files, name, content);
+        Declaration::default()
+    }
+
+    /// How a text is formatted, where that needs no engine; else `View::tidy` is asked.
+    fn format(&self, text: Unformatted<'_>) -> Option<Formatting> {
+        let _ = text;
+        None
+    }
+
+    /// Returns at once; what takes longer goes on in the background. An error says what the workspace lacks by it.
+    fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing>;
+}
+
+/// Where a change is judged and tidied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Route {
+    /// By a view, before the writer has its turn.
+    View,
+    /// By the engine, in the writer's turn.
+    Writer,
+}
+
+/// What an engine starts with.
+pub struct Setup {
+    pub root: PathBuf,
+    /// Whether code of the workspace may run.
+    pub trusted: bool,
+    pub settings: Settings,
+    /// `$XDG_CACHE_HOME/semdex`.
+    pub cache_dir: PathBuf,
+    pub runtime: tokio::runtime::Handle,
+    pub files: Arc<Files>,
+    /// So many of its kind have failed before it.
+    pub restarts: u32,
+    /// Has the writer call [`Engine::hear`]. May block: never to be called in one of the writer's calls.
+    pub wake: Arc<dyn Fn() + Send + Sync>,
+}
+
+/// What can be known of an engine without asking the writer.
+#[derive(Clone)]
+pub struct Handle {
+    pub status: watch::Receiver<EngineStatus>,
+    /// Resolves when there is nothing to wait for: it can answer, or it will not be able to.
+    pub settled: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
+    /// Ends what runs outside of the process. Bounded in time.
+    pub close: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
+}
+
+/// A running engine, owned by the workspace's writer: all is called on its thread, and in the order of the revisions. A
+/// panic costs the engine, which is thrown away and started anew from the texts.
+pub trait Engine: Send {
+    fn handle(&self) -> Handle;
+
+    /// Whether there is nothing to wait for.
+    fn is_settled(&self) -> bool;
+
+    /// One revision. The files are those that were applied last.
+    fn view(&self, files: Arc<Files>) -> Box<dyn View>;
+
+    /// Brings new contents in. What is there already may come again.
+    fn apply(&mut self, change: Applied<'_>);
+
+    /// Tries a change, judges it, and takes it back unless `keep` says otherwise; without that it is only asked about. For
+    /// those of `Route::Writer`.
+    fn judge(&mut self, trial: &Trial<'_>, keep: Option<&dyn Fn(&Judgement) -> bool>) -> Option<Judgement> {
+        let _ = (trial, keep);
+        None
+    }
+
+    /// The texts of a change with their imports put right, where that changes them. Nothing of it stays. For those of
+    /// `Route::Writer`.
+    fn fix_imports(&mut self, trial: &Trial<'_>) -> Vec<Tidied> {
+        let _ = trial;
+        Vec::new()
+    }
+
+    /// The owner's trust has changed. Answers whether the engine goes on: else it is closed and started anew.
+    fn set_trust(&mut self, trusted: bool, settings: &Settings, files: &Arc<Files>) -> bool {
+        let _ = (trusted, settings, files);
+        false
+    }
+
+    /// Takes in what its threads have found out, after they called [`Setup::wake`].
+    fn hear(&mut self) {}
+
+    /// Whether it waits for a moment in which nobody asks anything.
+    fn is_due(&self) -> bool {
+        false
+    }
+
+    /// Called between all events: work that nobody waits for.
+    fn work(&mut self, files: &Arc<Files>, pause: Pause) {
+        let _ = (files, pause);
+    }
+
+    /// Who reads this file from the disk, as far as only the loaded workspace tells (see `EngineKind::reader_of`).
+    fn reader_of(&self, file: &str) -> Option<&str> {
+        let _ = file;
+        None
+    }
+
+    /// What cannot be known of these edits before they are made and the workspace is loaded anew.
+    fn unknown_before_load(&self, edits: &[FileEdit]) -> Option<Missing> {
+        let _ = edits;
+        None
+    }
+
+    /// What it has read of sources outside of the root since it was asked last: they are watched from then on, and it is
+    /// told what they hold (`set_sources`).
+    fn take_sources_outside(&mut self) -> Option<SourcesOutside> {
+        None
+    }
+
+    /// The sources outside of the root that it holds.
+    fn known_sources(&self) -> Box<dyn Iterator<Item = &Path> + '_> {
+        Box::new(std::iter::empty())
+    }
+
+    /// Whether a file there is a source.
+    fn is_source(&self, file: &Path) -> bool {
+        let _ = file;
+        false
+    }
+
+    /// What sources outside of the root hold now. Answers whether that is something else than before.
+    fn set_sources(&mut self, contents: Vec<OutsideText>, files: &Arc<Files>) -> bool {
+        let _ = (contents, files);
+        false
+    }
+
+    /// Directories outside of the root that its build reads. Their files have no texts here; of those that it `reads` it
+    /// is told what has changed.
+    fn modules_outside(&self, files: &Files) -> BTreeSet<PathBuf> {
+        let _ = files;
+        BTreeSet::new()
+    }
+
+    /// Whether a change of this file may change which directories these are.
+    fn names_modules(&self, file: &str) -> bool {
+        let _ = file;
+        false
+    }
+
+    /// Whether something is built of such a directory: one that is not there yet is looked for.
+    fn is_module(&self, directory: &Path) -> bool {
+        directory.is_dir()
+    }
+
+    /// Whether it reads a file of such a directory.
+    fn reads(&self, file: &Path) -> bool {
+        let _ = file;
+        false
+    }
+
+    /// Files of such directories have changed. Their names are absolute.
+    fn apply_outside(&mut self, changes: &[FileChange]) {
+        let _ = changes;
+    }
+
+    /// Looks, before an answer, at what decides it and is watched by nobody: the environment, the toolchain. Answers
+    /// whether that has changed.
+    fn follow_environment(&mut self, files: &Arc<Files>) -> bool {
+        let _ = files;
+        false
+    }
+
+    /// Something that is no text of the workspace was touched, in it or among the sources outside. Answers whether that
+    /// changes what was loaded.
+    fn look_at_touched(&mut self, path: &Path, files: &Arc<Files>) -> bool {
+        let _ = (path, files);
+        false
+    }
+
+    /// Ends it. Bounded in time.
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
+}
+
+/// New contents.
+#[derive(Debug, Clone, Copy)]
+pub struct Applied<'a> {
+    /// All texts after them.
+    pub files: &'a Arc<Files>,
+    pub edits: &'a [FileEdit],
+    /// Whether programs that read the disk see them too: not those of overlays.
+    pub is_on_disk: bool,
+}
+
+/// What an engine has read outside of the root.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourcesOutside {
+    /// The directories.
+    pub roots: Vec<PathBuf>,
+    /// The files.
+    pub read: Vec<PathBuf>,
+}
+
+/// A file outside of the root and what it holds now; nothing where no file stands any more.
+pub type OutsideText = (PathBuf, Option<Vec<u8>>);
+
+/// A change that is tried: the texts before and after it.
+#[derive(Debug, Clone, Copy)]
+pub struct Trial<'a> {
+    pub before: &'a Arc<Files>,
+    pub after: &'a Arc<Files>,
+    pub edits: &'a [FileEdit],
+}
+
+/// How long nothing has happened.
+#[derive(Debug, Clone, Copy)]
+pub struct Pause {
+    /// For so long nobody has asked anything; none where somebody just did.
+    pub quiet: Option<Duration>,
+    /// The texts are unchanged for so long.
+    pub unchanged: Duration,
+}
+
+/// One changed file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    pub path: String,
+    pub kind: FileChangeKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileChangeKind {
+    Created,
+    Changed,
+    Deleted,
+}
+
+impl From<&FileEdit> for FileChange {
+    fn from(edit: &FileEdit) -> FileChange {
+        let kind = match (&edit.old, &edit.new) {
+            (None, _) => FileChangeKind::Created,
+            (_, None) => FileChangeKind::Deleted,
+            _ => FileChangeKind::Changed,
+        };
+        FileChange { path: edit.file.clone(), kind }
+    }
+}
+
+/// What makes a new file a part of its package.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Declaration {
+    /// Its content, where it has to be another.
+    pub content: Option<String>,
+    /// Another file has to name it.
+    pub mention: Option<Mention>,
+}
+
+/// The line by which one file names another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    pub line: String,
+    /// Of the file that is to name the other.
+    pub edit: FileEdit,
+    /// What the other is no part of without it: `crate`.
+    pub whole: &'static str,
+}
+
+/// A planned text that is to be formatted.
+#[derive(Debug, Clone, Copy)]
+pub struct Unformatted<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
+    pub root: &'a Path,
+    pub trusted: bool,
+    /// All texts before the change.
+    pub files: &'a Files,
+    /// How long it may take.
+    pub patience: Duration,
+}
+
+/// Formats a text, or says why not. Blocks, so that it belongs on a thread that may.
+pub type Formatting = Box<dyn FnOnce() -> Result<String, String> + Send>;
 
 const UNJUDGED: &str = "the change could not be judged; ask `diagnostics`";
 
 /// What is said of a change that an engine tried to judge, and could not.
 pub fn unjudged(language: LanguageId) -> Judgement {
     Judgement::unanswered(Missing::new(MissingCode::Timeout, language.name, UNJUDGED))
+}
+
+/// What is said of a change that brings the first code of a language.
+pub fn not_started(language: LanguageId) -> Judgement {
+    let detail =
+        format!("the first code of {} starts its engine: what the change breaks could not be asked", language.title);
+    Judgement::unanswered(Missing::new(MissingCode::EngineDown, language.name, detail))
 }
 
 pub fn is_unjudged(judgement: &Judgement) -> bool {

@@ -20,7 +20,7 @@ pub mod view;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::model::{Error, LanguageId, Missing, MissingCode, State};
+use crate::model::{Error, FileEdit, LanguageId, Missing, MissingCode, State};
 
 /// Why a question was not answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +88,18 @@ pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())
 }
 
+/// Of threads that analyse: type inference recurses deeply.
+pub const STACK_BYTES: usize = 64 * 1024 * 1024;
+
+/// What is wanted of planned texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// Unused imports removed, missing ones added where only one fits.
+    pub imports: bool,
+    /// In the form of their language's formatter.
+    pub format: bool,
+}
+
 /// A planned text in another form: with its imports put right, or as its language's formatter has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tidied {
@@ -95,6 +107,16 @@ pub struct Tidied {
     pub text: Arc<str>,
     /// What could not be done, and why.
     pub note: Option<String>,
+}
+
+impl Tidied {
+    /// The written texts of a language as they were planned, with a note why.
+    pub fn untouched(edits: &[FileEdit], language: LanguageId, note: &str) -> Vec<Tidied> {
+        let written = edits.iter().filter(|it| language.takes(&it.file));
+        let noted =
+            |it: &FileEdit| Some(Tidied { file: it.file.clone(), text: it.new.clone()?, note: Some(note.to_owned()) });
+        written.filter_map(noted).collect()
+    }
 }
 
 /// What an answer lacks by a file that is nested so deeply.

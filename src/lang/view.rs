@@ -1,225 +1,155 @@
-//! One revision as any engine sees it: the same questions for every language. Rust is asked on a blocking thread,
-//! Go by waiting for gopls; whoever asks cannot tell.
+//! One revision as any engine sees it: the same questions for every language.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Deadlines, Result, Stop, go, rank, rust};
-use crate::fault;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+
+use super::engine::unjudged;
+use super::files::File;
+use super::{Deadlines, Result, Stop, Tidied, Wanted};
 use crate::model::{
-    Answer, Calls, Code, Description, Diagnostic, Error, LanguageId, Missing, MissingCode, Overview, Package, Renaming,
-    Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
+    Answer, Calls, Code, Description, Diagnostic, Error, FileEdit, Judgement, LanguageId, Missing, MissingCode,
+    Overview, Package, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
-pub enum View {
-    Rust(rust::view::View),
-    Go(go::View),
+/// An answer on its way. Whoever serves requests polls it: what computes for long or blocks runs elsewhere.
+pub type Answering<T> = BoxFuture<'static, Result<Answer<T>>>;
+
+/// A name in a text that was written, which nothing is known by.
+#[derive(Debug, Clone)]
+pub struct Unknown {
+    /// The text, as it is after the change.
+    pub file: Arc<File>,
+    pub name: String,
+    /// It is imported there.
+    pub is_import: bool,
 }
 
-impl View {
-    pub fn language(&self) -> LanguageId {
-        match self {
-            View::Rust(_) => rust::LANGUAGE,
-            View::Go(_) => go::LANGUAGE,
-        }
-    }
+/// The nearest that there is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Suggested {
+    /// What is wrong, where more can be said than that nothing is known by the name.
+    pub detail: Option<String>,
+    pub suggestions: Vec<String>,
+}
 
-    /// Rust answers with what it has by then.
-    fn by(self, until: Instant) -> View {
-        match self {
-            View::Rust(view) => View::Rust(view.by(until)),
-            go @ View::Go(_) => go,
-        }
-    }
+/// One revision of a workspace as an engine sees it, asked by a reader. A question ends it, as it may hold up the next
+/// change until then. Each answers by its deadlines with what it has, and says in the answer's coverage what is lacking.
+pub trait View: Send {
+    fn language(&self) -> LanguageId;
 
-    pub async fn usages(
-        self,
+    /// The one symbol that a query means.
+    fn resolve(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> BoxFuture<'static, Result<Symbol>>;
+
+    fn usages(
+        self: Box<Self>,
         query: SymbolQuery,
         window: Window,
         deadlines: Deadlines,
-    ) -> Result<Answer<(Symbol, UsagePage)>> {
-        match self.by(deadlines.answer) {
-            View::Rust(view) => blocking(move || view.usages(&query, window)).await,
-            View::Go(view) => {
-                let symbol = one(view.resolve(&query)?, &query)?;
-                let page = view.usage_page(&symbol, window, deadlines).await?;
-                Ok(page.map(|page| (symbol, page)))
-            }
-        }
-    }
+    ) -> Answering<(Symbol, UsagePage)>;
+
+    fn describe(
+        self: Box<Self>,
+        query: SymbolQuery,
+        window: Window,
+        deadlines: Deadlines,
+    ) -> Answering<(Description, UsagePage)>;
+
+    /// The symbols of a file as a tree.
+    fn symbols(self: Box<Self>, file: String, deadlines: Deadlines) -> Answering<Vec<Symbol>>;
+
+    /// What the text of a file says by itself: no usages are counted.
+    fn outline(self: Box<Self>, file: String, deadlines: Deadlines) -> Answering<Overview>;
+
+    /// What a file's symbols are to others. After `until` no more usages are counted, which the answer says.
+    fn overview(self: Box<Self>, file: String, deadlines: Deadlines, until: Instant) -> Answering<Overview>;
+
+    fn symbol_at(self: Box<Self>, file: String, offset: usize, deadlines: Deadlines) -> Answering<SymbolAt>;
+
+    /// Of these files, or of all where none is named.
+    fn diagnostics(self: Box<Self>, files: Vec<String>, deadlines: Deadlines) -> Answering<Vec<Diagnostic>>;
+
+    fn package(self: Box<Self>, name: String, deadlines: Deadlines) -> Answering<Package>;
+
+    /// Symbols by parts of their name, with how well each fits, on one scale for all languages (`rank::fit`).
+    fn search(self: Box<Self>, query: String, limit: usize, deadlines: Deadlines) -> Answering<Vec<(Symbol, f64)>>;
 
     /// Who calls a symbol, and where.
-    pub async fn callers(self, query: SymbolQuery, deadlines: Deadlines) -> Result<Answer<(Symbol, Vec<Calls>)>> {
-        match self.by(deadlines.answer) {
-            View::Rust(view) => blocking(move || view.callers(&query)).await,
-            View::Go(view) => {
-                let symbol = one(view.resolve(&query)?, &query)?;
-                let found = view.callers(&symbol, deadlines).await?;
-                Ok(found.map(|found| (symbol, found)))
-            }
-        }
+    fn callers(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Calls>)> {
+        unanswered(self, query, deadlines, "callers")
     }
 
     /// What a symbol calls, and where.
-    pub async fn callees(self, query: SymbolQuery, deadlines: Deadlines) -> Result<Answer<(Symbol, Vec<Calls>)>> {
-        match self.by(deadlines.answer) {
-            View::Rust(view) => blocking(move || view.callees(&query)).await,
-            View::Go(view) => {
-                let symbol = one(view.resolve(&query)?, &query)?;
-                let found = view.callees(&symbol, deadlines).await?;
-                Ok(found.map(|found| (symbol, found)))
-            }
-        }
+    fn callees(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Calls>)> {
+        unanswered(self, query, deadlines, "callees")
     }
 
-    pub async fn implementations(
-        self,
-        query: SymbolQuery,
-        deadlines: Deadlines,
-    ) -> Result<Answer<(Symbol, Vec<Symbol>)>> {
-        match self.by(deadlines.answer) {
-            View::Rust(view) => blocking(move || view.implementations(&query)).await,
-            View::Go(view) => {
-                let symbol = one(view.resolve(&query)?, &query)?;
-                let found = view.implementations(&symbol, deadlines).await?;
-                Ok(found.map(|found| (symbol, found)))
-            }
-        }
-    }
-
-    pub async fn describe(
-        self,
-        query: SymbolQuery,
-        window: Window,
-        deadlines: Deadlines,
-    ) -> Result<Answer<(Description, UsagePage)>> {
-        match self.by(deadlines.answer) {
-            View::Rust(view) => blocking(move || view.describe(&query, window)).await,
-            View::Go(view) => {
-                let symbol = one(view.resolve(&query)?, &query)?;
-                let described = view.describe(&symbol, deadlines).await?;
-                let usages = view.usage_page(&symbol, window, deadlines).await?;
-                let mut coverage = described.coverage;
-                coverage.absorb(usages.coverage);
-                Ok(Answer { value: (described.value, usages.value), coverage })
-            }
-        }
+    fn implementations(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Symbol>)> {
+        unanswered(self, query, deadlines, "implementations")
     }
 
     /// What a symbol's new name changes, or why it cannot have it.
-    pub async fn rename(self, query: SymbolQuery, new_name: String, deadlines: Deadlines) -> Result<Answer<Renaming>> {
-        match self.by(deadlines.answer) {
-            View::Rust(view) => blocking(move || view.rename(&query, &new_name)).await,
-            View::Go(view) => {
-                let symbol = one(view.resolve(&query)?, &query)?;
-                view.rename(symbol, &new_name, deadlines).await
-            }
-        }
+    fn rename(self: Box<Self>, query: SymbolQuery, new_name: String, deadlines: Deadlines) -> Answering<Renaming> {
+        let _ = (query, new_name, deadlines);
+        let detail = format!("symbols of {} cannot be renamed here: edit their places", self.language().title);
+        async { Err(Error::new(Code::RenameRefused, detail).into()) }.boxed()
     }
 
-    /// The one symbol that a query means.
-    pub async fn resolve(self, query: SymbolQuery) -> Result<Symbol> {
-        match self {
-            View::Rust(view) => blocking(move || view.resolve(&query)).await,
-            View::Go(view) => one(view.resolve(&query)?, &query),
-        }
-    }
-
-    pub async fn symbols(self, file: String) -> Result<Answer<Vec<Symbol>>> {
-        match self {
-            View::Rust(view) => blocking(move || view.symbols(&file)).await,
-            View::Go(view) => Ok(Answer { value: view.symbols(&file), coverage: view.unread(Some(&file)) }),
-        }
-    }
-
-    /// What the text of a file says by itself: no usages are counted.
-    pub async fn outline(self, file: String) -> Result<Answer<Overview>> {
-        match self {
-            View::Rust(view) => {
-                let symbols = blocking(move || view.symbols(&file)).await?;
-                Ok(symbols.map(|symbols| Overview { symbols, ..Overview::default() }))
-            }
-            View::Go(view) => Ok(Answer { value: view.outline(&file)?, coverage: view.unread(Some(&file)) }),
-        }
-    }
-
-    /// After `until` Rust counts no more usages, and says so.
-    pub async fn overview(self, file: String, deadlines: Deadlines, until: Instant) -> Result<Answer<Overview>> {
-        match self {
-            View::Rust(view) => blocking(move || view.overview(&file, until)).await,
-            View::Go(view) => {
-                let mut answer = view.overview(&file, deadlines).await?;
-                answer.coverage.absorb(view.unread(Some(&file)));
-                Ok(answer)
-            }
-        }
-    }
-
-    pub async fn symbol_at(self, file: String, offset: usize, deadlines: Deadlines) -> Result<Answer<SymbolAt>> {
-        match self.by(deadlines.answer) {
-            View::Rust(view) => blocking(move || view.symbol_at(&file, offset)).await,
-            View::Go(view) => view.symbol_at(&file, offset, deadlines).await,
-        }
-    }
-
-    /// Of these files, or of all where none is named.
-    pub async fn diagnostics(self, files: Vec<String>, deadlines: Deadlines) -> Result<Answer<Vec<Diagnostic>>> {
-        match self.by(deadlines.answer) {
-            View::Rust(view) => blocking(move || view.diagnostics(&files)).await,
-            View::Go(view) => view.diagnostics(&files, deadlines).await,
-        }
-    }
-
-    pub async fn package(self, name: String) -> Result<Answer<Package>> {
-        match self {
-            View::Rust(view) => blocking(move || view.package(&name)).await,
-            View::Go(view) => view.package(&name),
-        }
-    }
-
-    /// Symbols by parts of their name, with how well each fits, on one scale for all languages.
-    pub async fn search(self, query: String, limit: usize) -> Result<Answer<Vec<(Symbol, f64)>>> {
-        match self {
-            View::Rust(view) => blocking(move || view.search(&query, limit)).await,
-            View::Go(view) => {
-                let name = query.rsplit(['.', '/']).next().unwrap_or(&query);
-                let fits = |symbol: Symbol| {
-                    let fit = rank::fit(name, &symbol.name, symbol.public, symbol.test).unwrap_or_default();
-                    (symbol, fit)
-                };
-                let hits = view.search(&query, limit);
-                let is_cut = hits.items.len() < hits.total;
-                let found = hits.items.into_iter().map(|it| fits(it.0)).collect();
-                let mut coverage = view.unread(None);
-                if is_cut {
-                    let detail =
-                        format!("{} symbols fit, the best {limit} are listed: give more of the name", hits.total);
-                    coverage.lacks(Missing::new(MissingCode::TooMany, "go", detail));
+    /// The nearest to a name that nothing is known by: what it may have been meant to be.
+    fn suggest(self: Box<Self>, unknown: Unknown, deadlines: Deadlines) -> Answering<Suggested> {
+        let query = SymbolQuery { symbol: unknown.name, package: None, file: None };
+        let found = self.resolve(query, deadlines);
+        async move {
+            match found.await {
+                // It is there by another path than was written.
+                Ok(symbol) => Ok(Answer::whole(Suggested { suggestions: vec![symbol.path], ..Suggested::default() })),
+                Err(Stop::Failed(error)) => {
+                    Ok(Answer::whole(Suggested { suggestions: error.help.suggestions, ..Suggested::default() }))
                 }
-                Ok(Answer { value: found, coverage })
+                Err(Stop::Stale) => Err(Stop::Stale),
             }
         }
+        .boxed()
+    }
+
+    /// What a change would bring, where the engine judges before the writer has its turn (`Route::View`). Nobody but the
+    /// asker sees anything of it.
+    fn judge(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<Judgement>> {
+        let _ = (edits, deadlines);
+        let language = self.language();
+        async move { Ok(unjudged(language)) }.boxed()
+    }
+
+    /// Planned texts as they should be, where the engine works on them before the writer has its turn (`Route::View`).
+    /// Texts that stay as they are need not be among them.
+    fn tidy(
+        self: Box<Self>,
+        edits: Vec<FileEdit>,
+        wanted: Wanted,
+        deadlines: Deadlines,
+    ) -> BoxFuture<'static, Result<Vec<Tidied>>> {
+        let _ = (wanted, deadlines);
+        let language = self.language();
+        let note = format!("texts of {} are written as they are: nothing here tidies them", language.title);
+        async move { Ok(Tidied::untouched(&edits, language, &note)) }.boxed()
     }
 }
 
-/// Analysis never runs on a thread that serves requests.
-async fn blocking<T: Send + 'static>(question: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    let question = || {
-        fault::point("rust.question");
-        question()
-    };
-    match tokio::task::spawn_blocking(question).await {
-        Ok(answer) => answer,
-        Err(error) if error.is_panic() => {
-            tracing::error!(%error, "a question panicked");
-            Err(Stop::Failed(Error::new(Code::Internal, "the analysis failed on this question; the server goes on")))
-        }
-        Err(_) => Err(Stop::Failed(Error::new(Code::Internal, "the server is stopping"))),
+/// A question that an engine has no answer to: the symbol alone.
+fn unanswered<V: View + ?Sized, T: Send + 'static>(
+    view: Box<V>,
+    query: SymbolQuery,
+    deadlines: Deadlines,
+    what: &str,
+) -> Answering<(Symbol, Vec<T>)> {
+    let language = view.language();
+    let detail = format!("{what} of symbols of {} cannot be told", language.title);
+    let found = view.resolve(query, deadlines);
+    async move {
+        let missing = Missing::new(MissingCode::Unsupported, language.name, detail);
+        Ok(Answer::lacking((found.await?, Vec::new()), missing))
     }
-}
-
-fn one(mut found: Vec<Symbol>, query: &SymbolQuery) -> Result<Symbol> {
-    match found.len() {
-        1 => Ok(found.remove(0)),
-        _ => Err(Error::new(Code::UnknownSymbol, format!("there is no one symbol `{}`", query.symbol)).into()),
-    }
+    .boxed()
 }

@@ -1,11 +1,12 @@
 //! How a planned change is made, whatever asked for it: judged, proposed to the writer, and reported.
 
+use std::sync::Arc;
+
 use crate::contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Finding, Meta, OnBreak, list};
 use crate::lang::Stop;
-use crate::lang::go::{self, concerns_go};
+use crate::lang::engine::{EngineKind, Route, not_started};
 use crate::model::{
-    Affected, Broken, Code, Coverage, Error, FileEdit, Help, Judgement, Landed, Missing, MissingCode, Result, Revision,
-    Severity,
+    Affected, Broken, Code, Coverage, Error, FileEdit, Help, Judgement, Landed, Result, Revision, Severity,
 };
 use crate::text::diff::unified;
 use crate::workspace::disk::Notes;
@@ -73,8 +74,7 @@ where
             Err(Stop::Failed(error)) => return Err(error),
         }
         workspace.check_overlays(&plan.edits)?;
-        let go = judge_go(workspace, asked, &plan.edits).await;
-        let judged = match go {
+        let judged = match judge(workspace, asked, &plan.edits).await {
             Ok(judged) if mode.on_break == OnBreak::Reject => with_own_errors(judged, &plan.edits),
             Ok(judged) => judged,
             Err(Stop::Stale) => continue,
@@ -127,21 +127,20 @@ fn with_own_errors(mut judgement: Judgement, edits: &[FileEdit]) -> Judgement {
     judgement
 }
 
-/// Go is asked before the change is made; rust-analyzer while it is.
-async fn judge_go(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> std::result::Result<Judgement, Stop> {
-    if !edits.iter().any(|it| concerns_go(&it.file)) {
-        return Ok(Judgement::nothing());
+/// What the engines say that judge before the writer has its turn; the others say it then.
+async fn judge(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> std::result::Result<Judgement, Stop> {
+    let concerned =
+        |it: &&Arc<dyn EngineKind>| it.route() == Route::View && edits.iter().any(|edit| it.judges(&edit.file));
+    let mut judgement = Judgement::nothing();
+    for kind in workspace.registry().kinds().iter().filter(concerned) {
+        let Some(&language) = kind.languages().first() else { continue };
+        let needs = asked.needs(Some(language), true);
+        judgement.join(match workspace.snapshot(needs).await?.view {
+            Some(view) => view.judge(edits.to_vec(), deadlines(needs)).await?,
+            None => not_started(language),
+        });
     }
-    let needs = asked.needs(Some(go::LANGUAGE), true);
-    let snapshot = workspace.snapshot(needs).await?;
-    let (Some(go), Some(view)) = (workspace.go(), snapshot.go) else {
-        return Ok(Judgement::unanswered(Missing::new(
-            MissingCode::EngineDown,
-            go::LANGUAGE.name,
-            "the first code of Go starts its engine: what the change breaks could not be asked",
-        )));
-    };
-    go.judge(&view, edits, deadlines(needs)).await
+    Ok(judgement)
 }
 
 /// Where the files are already what was asked for.

@@ -73,7 +73,7 @@ impl Ask {
 
 /// One revision with the engine's view of it, if an engine was asked for and is there.
 pub(super) struct Asked {
-    pub(super) view: Option<View>,
+    pub(super) view: Option<Box<dyn View>>,
     pub(super) files: Arc<Files>,
     pub(super) deadlines: Deadlines,
 }
@@ -118,12 +118,7 @@ where
             coverage.absorb(answer.coverage);
             return Ok(WithMeta { value: answer.value, meta: workspace.meta(needs.language, revision, coverage) });
         }
-        let view = match (snapshot.rust, snapshot.go) {
-            (Some(view), _) => Some(View::Rust(view)),
-            (None, Some(view)) => Some(View::Go(view)),
-            (None, None) => None,
-        };
-        let asked = Asked { view, files: snapshot.files, deadlines };
+        let asked = Asked { view: snapshot.view, files: snapshot.files, deadlines };
         let late = |_| {
             let detail = "the engine did not answer in time: ask again, or ask for less";
             Error::new(Code::Timeout, detail)
@@ -184,7 +179,7 @@ fn coverage_of(workspace: &Workspace, language: Option<LanguageId>, is_settled: 
     }
     let Some(language) = language else { return coverage };
     let engines = workspace.status().engines;
-    for missing in engines.into_iter().filter(|it| it.language == language).flat_map(|it| it.missing) {
+    for missing in engines.into_iter().filter(|it| workspace.serves(it, language)).flat_map(|it| it.missing) {
         if is_miss(error) { coverage.lacks(missing) } else { coverage.note(missing) }
     }
     let tells_why = |it: &Missing| {
@@ -246,7 +241,7 @@ pub(super) async fn ask_by_name<T, F>(
     ask: &Ask,
     verb: &str,
     query: &SymbolQuery,
-    question: impl Fn(View, SymbolQuery, Deadlines) -> F,
+    question: impl Fn(Box<dyn View>, SymbolQuery, Deadlines) -> F,
 ) -> Result<WithMeta<T>>
 where
     T: Clone + Send + Sync + 'static,

@@ -84,8 +84,8 @@ fn described(
 async fn describe_package(workspace: &Workspace, package: &str, asked: &Ask) -> Result<Described> {
     let from = positions(asked.cursor.as_deref())?;
     let query = SymbolQuery { symbol: String::new(), package: Some(package.to_owned()), file: None };
-    let found = ask_by_name(workspace, asked, "package", &query, |view, query, _| async move {
-        view.package(query.package.unwrap_or_default()).await
+    let found = ask_by_name(workspace, asked, "package", &query, |view, query, deadlines| {
+        view.package(query.package.unwrap_or_default(), deadlines)
     })
     .await
     .map_err(unless_loading)?;

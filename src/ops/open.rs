@@ -20,7 +20,13 @@ pub async fn open(workspace: &Workspace, request: OpenRequest, asked: &Ask) -> R
     let name = workspace.locate(&request.file)?;
     let language = workspace.language_of(&name);
     // Without a wait only a warm index is worth asking: the text alone answers at once.
-    let is_warm = || workspace.status().engines.iter().all(|it| Some(it.language) != language || it.warm);
+    let is_warm = || {
+        workspace
+            .status()
+            .engines
+            .iter()
+            .all(|it| language.is_none_or(|language| !workspace.serves(it, language)) || it.warm)
+    };
     let index = asked.wait.is_some_and(|it| !it.is_zero());
     let needs = asked.needs(language, index);
     let memo = format!("open {name} {}", index || is_warm());
@@ -35,7 +41,7 @@ pub async fn open(workspace: &Workspace, request: OpenRequest, asked: &Ask) -> R
                         if warm {
                             return view.overview(name.clone(), it.deadlines, until).await;
                         }
-                        let mut overview = view.outline(name.clone()).await?;
+                        let mut overview = view.outline(name.clone(), it.deadlines).await?;
                         overview.coverage.lacks(not_indexed(language));
                         Ok(overview)
                     };

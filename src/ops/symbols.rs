@@ -27,7 +27,7 @@ async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<Symbo
         let memo = Some(format!("search {} {query}", language.name));
         let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
             match it.view {
-                Some(view) => view.search(query.trim().to_owned(), MOST).await,
+                Some(view) => view.search(query.trim().to_owned(), MOST, it.deadlines).await,
                 None => Ok(Answer::lacking(Vec::new(), not_indexed(language))),
             }
         })
@@ -53,7 +53,7 @@ async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Sy
         async move {
             text_of(&it.files, &name)?;
             match it.view {
-                Some(view) => view.symbols(name).await,
+                Some(view) => view.symbols(name, it.deadlines).await,
                 None => Ok(match language {
                     Some(language) => Answer::lacking(Vec::new(), not_indexed(language)),
                     None => Answer::whole(Vec::new()),

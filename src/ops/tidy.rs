@@ -1,18 +1,15 @@
 //! What may be asked for besides a change, as a part of it: the imports of the written texts put right, and the texts
 //! in the form of their language's formatter.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::apply_change::Plan;
 use super::ask::{Ask, deadlines};
+use crate::lang::engine::{EngineKind, Route, Unformatted};
 use crate::lang::files::{File, Files};
-use crate::lang::go::{self, Wanted};
-use crate::lang::rust;
-use crate::lang::rust::format::{self, Form};
-use crate::lang::{Stop, Tidied};
-use crate::model::{FileEdit, Landed, LanguageId, Span};
+use crate::lang::{Stop, Tidied, Wanted};
+use crate::model::{FileEdit, Landed, Span};
 use crate::text::diff::OffsetMap;
 use crate::workspace::Workspace;
 
@@ -21,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tidy {
-    /// With rustfmt or gofmt, the changed files only.
+    /// As their language's formatter has it, the changed files only.
     pub format: bool,
     /// Unused ones removed, missing ones added where only one fits.
     pub fix_imports: bool,
@@ -29,29 +26,34 @@ pub struct Tidy {
 
 /// Tidies the planned texts. What cannot be done is noted beside the file; it is written all the same.
 pub(super) async fn tidy(workspace: &Workspace, asked: &Ask, plan: &mut Plan, tidy: Tidy) -> Result<(), Stop> {
-    let of = |plan: &Plan, language| {
-        let written = plan.edits.iter().filter(|it| it.new.is_some());
-        written.into_iter().any(|it| workspace.language_of(&it.file) == Some(language))
-    };
     if tidy == Tidy::default() {
         return Ok(());
     }
-    if of(plan, go::LANGUAGE) {
-        let wanted = Wanted { imports: tidy.fix_imports, format: tidy.format };
-        take(workspace, plan, tidy_go(workspace, asked, &plan.edits, wanted).await?);
-    }
-    if of(plan, rust::LANGUAGE) {
-        if tidy.fix_imports {
-            take(workspace, plan, imports_of_rust(workspace, asked, &plan.edits).await?);
+    let wanted = Wanted { imports: tidy.fix_imports, format: tidy.format };
+    for kind in workspace.registry().kinds() {
+        let is_of =
+            |it: &&FileEdit| it.new.is_some() && kind.languages().iter().any(|language| language.takes(&it.file));
+        if !plan.edits.iter().any(|it| is_of(&it)) {
+            continue;
         }
-        if tidy.format {
-            let files = workspace.snapshot(asked.needs(None, false)).await?.files;
-            take(workspace, plan, format_rust(workspace, &files, &plan.edits).await);
+        match kind.route() {
+            Route::View => take(workspace, plan, by_view(workspace, asked, &**kind, &plan.edits, wanted).await?),
+            Route::Writer => {
+                if wanted.imports {
+                    take(workspace, plan, imports_by_writer(workspace, asked, &**kind, &plan.edits).await?);
+                }
+                if wanted.format {
+                    let files = workspace.snapshot(asked.needs(None, false)).await?.files;
+                    let edits: Vec<FileEdit> = plan.edits.iter().filter(is_of).cloned().collect();
+                    take(workspace, plan, formatted(workspace, &files, &**kind, &edits).await);
+                }
+            }
         }
     }
     let others = plan.edits.iter().filter(|it| it.new.is_some() && workspace.language_of(&it.file).is_none());
-    let none = "only Rust and Go are formatted, and have their imports put right";
-    plan.notes.extend(others.map(|it| (it.file.clone(), none.to_owned())));
+    let titles: Vec<&str> = workspace.languages().iter().map(|it| it.title).collect();
+    let none = format!("only {} are formatted, and have their imports put right", titles.join(" and "));
+    plan.notes.extend(others.map(|it| (it.file.clone(), none.clone())));
     Ok(())
 }
 
@@ -94,55 +96,62 @@ fn in_form_of(before: &str, text: &str) -> Arc<str> {
     text.into()
 }
 
-fn noted(edits: &[FileEdit], language: LanguageId, note: &str) -> Vec<Tidied> {
-    let written = edits.iter().filter(|it| language.takes(&it.file));
-    let note =
-        |it: &FileEdit| Some(Tidied { file: it.file.clone(), text: it.new.clone()?, note: Some(note.to_owned()) });
-    written.filter_map(note).collect()
+async fn by_view(
+    workspace: &Workspace,
+    asked: &Ask,
+    kind: &dyn EngineKind,
+    edits: &[FileEdit],
+    wanted: Wanted,
+) -> Result<Vec<Tidied>, Stop> {
+    let Some(&language) = kind.languages().first() else { return Ok(Vec::new()) };
+    let needs = asked.needs(Some(language), true);
+    match workspace.snapshot(needs).await?.view {
+        Some(view) => view.tidy(edits.to_vec(), wanted, deadlines(needs)).await,
+        None => {
+            let note = format!("there is no {} to ask: neither imports nor layout were touched", kind.name());
+            Ok(untouched(kind, edits, &note))
+        }
+    }
 }
 
-async fn tidy_go(workspace: &Workspace, asked: &Ask, edits: &[FileEdit], wanted: Wanted) -> Result<Vec<Tidied>, Stop> {
-    let needs = asked.needs(Some(go::LANGUAGE), true);
-    let snapshot = workspace.snapshot(needs).await?;
-    let (Some(go), Some(view)) = (workspace.go(), snapshot.go) else {
-        return Ok(noted(edits, go::LANGUAGE, "there is no gopls to ask: neither imports nor layout were touched"));
-    };
-    go.tidy(&view, edits, wanted, deadlines(needs)).await
-}
-
-async fn imports_of_rust(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> Result<Vec<Tidied>, Stop> {
+async fn imports_by_writer(
+    workspace: &Workspace,
+    asked: &Ask,
+    kind: &dyn EngineKind,
+    edits: &[FileEdit],
+) -> Result<Vec<Tidied>, Stop> {
+    let Some(&language) = kind.languages().first() else { return Ok(Vec::new()) };
     // Whoever holds the view keeps the writer from answering.
-    let needs = asked.needs(Some(rust::LANGUAGE), true);
+    let needs = asked.needs(Some(language), true);
     let settled = workspace.snapshot(needs).await?.settled;
     if !settled {
-        let why = "its imports were not touched: the Cargo workspace is being loaded; give a longer `wait_ms`";
-        return Ok(noted(edits, rust::LANGUAGE, why));
+        let note = format!("its imports were not touched: {} is loading; give a longer `wait_ms`", kind.name());
+        return Ok(untouched(kind, edits, &note));
     }
-    Ok(workspace.fix_imports(edits.to_vec(), needs.deadline.max(Instant::now() + PATIENCE)).await?)
+    let until = needs.deadline.max(Instant::now() + PATIENCE);
+    Ok(workspace.fix_imports(language, edits.to_vec(), until).await?)
 }
 
-async fn format_rust(workspace: &Workspace, files: &Arc<Files>, edits: &[FileEdit]) -> Vec<Tidied> {
+async fn formatted(workspace: &Workspace, files: &Files, kind: &dyn EngineKind, edits: &[FileEdit]) -> Vec<Tidied> {
     let mut tidied = Vec::new();
-    for edit in edits.iter().filter(|it| rust::LANGUAGE.takes(&it.file)) {
-        let Some(text) = edit.new.clone() else { continue };
-        let (root, name, trusted) = (workspace.root().to_owned(), edit.file.clone(), workspace.is_trusted());
-        let edition = format::edition(&edit.file, |name| Some(&*files.get(name)?.text));
-        let plain = text.clone();
-        let formatted = tokio::task::spawn_blocking(move || {
-            let place = root.join(&name);
-            let directory = place.ancestors().skip(1).find(|it| it.is_dir()).unwrap_or(Path::new("/"));
-            let form = Form { root: &root, directory, edition: &edition, trusted };
-            format::format(plain.trim_start_matches('\u{feff}'), &form, Instant::now() + PATIENCE)
-        });
-        let formatted = formatted.await.unwrap_or_else(|_| Err("rustfmt could not be asked".to_owned()));
-        tidied.push(match formatted {
-            Ok(formatted) => Tidied { file: edit.file.clone(), text: formatted.into(), note: None },
-            Err(why) => {
-                Tidied { file: edit.file.clone(), text, note: Some(format!("it was written unformatted: {why}")) }
-            }
-        });
+    let (root, trusted) = (workspace.root(), workspace.is_trusted());
+    for edit in edits {
+        let (file, Some(text)) = (edit.file.as_str(), edit.new.clone()) else { continue };
+        let unformatted = Unformatted { file, text: &text, root, trusted, files, patience: PATIENCE };
+        let Some(formatting) = kind.format(unformatted) else { continue };
+        let formatted = tokio::task::spawn_blocking(formatting).await;
+        let formatted = formatted.unwrap_or_else(|_| Err("the formatter could not be asked".to_owned()));
+        let (text, note) = match formatted {
+            Ok(formatted) => (formatted.into(), None),
+            Err(why) => (text, Some(format!("it was written unformatted: {why}"))),
+        };
+        tidied.push(Tidied { file: edit.file.clone(), text, note });
     }
     tidied
+}
+
+fn untouched(kind: &dyn EngineKind, edits: &[FileEdit], note: &str) -> Vec<Tidied> {
+    kind.languages().iter().flat_map(|it| Tidied::untouched(edits, *it, note)).collect()
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! What is wrong with new content, by what the engines say of the state after it: its syntax, what it imports or names
 //! that is not there, with the nearest that is, and what it passes to whom.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::apply_change::Plan;
-use super::ask::{Ask, ask, not_indexed};
+use super::ask::{Ask, WithMeta, ask, not_indexed};
 use crate::contract::{Finding, FindingKind};
 use crate::lang::files::File;
-use crate::lang::view::View;
-use crate::lang::{go, rust};
-use crate::model::{Answer, Code, Diagnostic, FileEdit, LanguageId, Symbol, SymbolQuery};
+use crate::lang::view::{Suggested, Unknown};
+use crate::model::{Answer, Diagnostic, FileEdit, LanguageId};
 use crate::text::diff::OffsetMap;
 use crate::workspace::Workspace;
 
@@ -20,9 +20,6 @@ const MOST_ASKED: usize = 12;
 const MOST_SUGGESTED: usize = 5;
 /// Suggestions are worth no more.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// A package that exports no more than this is told in full.
-const FEW: usize = 4;
-const LEAST_LIKENESS: f64 = 0.5;
 
 /// What the diagnostics say that a change of one file brings.
 pub(super) fn of(workspace: &Workspace, edit: &FileEdit, new: &[Diagnostic]) -> Vec<Finding> {
@@ -100,100 +97,24 @@ pub(super) async fn suggest(workspace: &Workspace, asked: &Ask, plan: &Plan, fin
     for finding in findings.iter_mut().filter(unknown).take(MOST_ASKED) {
         let Some(language) = workspace.language_of(&finding.file).filter(|_| Instant::now() < until) else { continue };
         let text = plan.edits.iter().find(|it| it.file == finding.file).and_then(|it| it.new.clone());
-        let file = File::new(Some(language), finding.file.as_str(), text.unwrap_or_default());
-        match language {
-            it if it == go::LANGUAGE => of_go(workspace, asked, &file, finding).await,
-            _ => of_rust(workspace, asked, finding).await,
-        }
-    }
-}
-
-async fn of_rust(workspace: &Workspace, asked: &Ask, finding: &mut Finding) {
-    let path = finding.text.trim_start_matches("crate::").trim_start_matches("super::").trim_start_matches("self::");
-    if path.is_empty() || path.contains(char::is_whitespace) {
-        return;
-    }
-    let query = SymbolQuery { symbol: path.to_owned(), package: None, file: None };
-    let needs = asked.needs(Some(rust::LANGUAGE), true);
-    let found = ask(workspace, needs, None, |it| {
-        let query = query.clone();
-        async move {
-            let Some(view) = it.view else { return Ok(Answer::lacking(Vec::new(), not_indexed(rust::LANGUAGE))) };
-            match view.resolve(query).await {
-                // It is there by another path than was written.
-                Ok(symbol) => Ok(Answer::whole(vec![symbol.path])),
-                Err(crate::lang::Stop::Failed(error)) => Ok(Answer::whole(error.help.suggestions)),
-                Err(stale) => Err(stale),
-            }
-        }
-    });
-    if let Ok(reply) = found.await {
-        finding.suggestions = reply.value.into_iter().take(MOST_SUGGESTED).collect();
-    }
-}
-
-/// `auth.SignIn`, where the file imports `…/auth`: what that package exports.
-async fn of_go(workspace: &Workspace, asked: &Ask, file: &File, finding: &mut Finding) {
-    let import = match finding.kind {
-        FindingKind::UnknownImport => None,
-        _ => finding.text.split_once('.').and_then(|(local, name)| {
-            let is_it = |it: &&crate::model::Import| match &it.alias {
-                Some(alias) => alias == local,
-                None => it.path.rsplit('/').next() == Some(local),
-            };
-            Some((file.outline().imports.iter().find(is_it)?.path.clone(), local.to_owned(), name.to_owned()))
-        }),
-    };
-    let needs = asked.needs(Some(go::LANGUAGE), true);
-    let package = match &import {
-        Some((path, ..)) => path.clone(),
-        None if finding.kind == FindingKind::UnknownImport => finding.text.clone(),
-        None => return,
-    };
-    let found = ask(workspace, needs, None, |it| {
-        let package = package.clone();
-        async move {
-            let Some(View::Go(view)) = it.view else {
-                return Ok(Answer::lacking((Vec::new(), Vec::new()), not_indexed(go::LANGUAGE)));
-            };
-            match view.package(&package) {
-                Ok(found) => Ok(Answer::whole((exported(&found.value.symbols), Vec::new()))),
-                Err(crate::lang::Stop::Failed(error)) if error.code == Code::UnknownPackage => {
-                    Ok(Answer::whole((Vec::new(), error.help.suggestions)))
+        let unknown = Unknown {
+            file: Arc::new(workspace.file(&finding.file, text.unwrap_or_default())),
+            name: finding.text.clone(),
+            is_import: finding.kind == FindingKind::UnknownImport,
+        };
+        let found = ask(workspace, asked.needs(Some(language), true), None, |it| {
+            let unknown = unknown.clone();
+            async move {
+                match it.view {
+                    Some(view) => view.suggest(unknown, it.deadlines).await,
+                    None => Ok(Answer::lacking(Suggested::default(), not_indexed(language))),
                 }
-                Err(stop) => Err(stop),
             }
+        });
+        let Ok(WithMeta { value: Suggested { detail, suggestions }, .. }) = found.await else { continue };
+        if let Some(detail) = detail {
+            finding.detail = detail;
         }
-    });
-    let Ok(reply) = found.await else { return };
-    let (names, packages) = reply.value;
-    match import {
-        Some((_, local, name)) if !names.is_empty() => {
-            finding.detail = if names.len() <= FEW {
-                let names: Vec<String> = names.iter().map(|it| format!("`{it}`")).collect();
-                format!("you used `{local}.{name}`, but package `{local}` only exports {}", names.join(", "))
-            } else {
-                format!("you used `{local}.{name}`, but package `{local}` exports no `{name}`")
-            };
-            finding.suggestions = nearest(&names, &name);
-        }
-        _ => finding.suggestions = packages.into_iter().take(MOST_SUGGESTED).collect(),
+        finding.suggestions = suggestions.into_iter().take(MOST_SUGGESTED).collect();
     }
-}
-
-fn exported(symbols: &[Symbol]) -> Vec<String> {
-    let public = symbols.iter().filter(|it| it.public && !it.test);
-    let mut names: Vec<String> = public.map(|it| it.name.clone()).collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
-/// What is alike, the likeliest first; all of a few.
-fn nearest(names: &[String], asked: &str) -> Vec<String> {
-    let likeness = |it: &str| strsim::jaro_winkler(&it.to_lowercase(), &asked.to_lowercase());
-    let mut ranked: Vec<(f64, &String)> = names.iter().map(|it| (likeness(it), it)).collect();
-    ranked.retain(|(likeness, _)| *likeness >= LEAST_LIKENESS || names.len() <= FEW);
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    ranked.into_iter().take(MOST_SUGGESTED).map(|(_, it)| it.clone()).collect()
 }

@@ -1,7 +1,5 @@
 //! `write`: a file's content, appended to or as a whole.
 
-mod declare;
-
 use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
@@ -9,6 +7,7 @@ use super::ask::Ask;
 use super::edit::check_hash;
 use super::tidy::Tidy;
 use crate::contract::{ChangeReport, Finding, FindingKind, OnBreak, WriteMode, WriteRequest};
+use crate::lang::engine::Declaration;
 use crate::model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};
 use crate::workspace::{Cause, Workspace};
 
@@ -39,6 +38,11 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Res
         }
         (None, None) => {}
     }
+    let kind = workspace.language_of(&name).and_then(|it| workspace.registry().kind_of(it));
+    let declared = match (kind, &old) {
+        (Some(kind), None) => kind.declare(&snapshot.files, &name, &request.content),
+        _ => Declaration::default(),
+    };
     let (text, from) = match (request.mode.unwrap_or(WriteMode::Append), &old) {
         (WriteMode::Create, Some(_)) => {
             let detail = format!("`{name}` exists: use `mode: \"overwrite\"` or `\"append\"`");
@@ -46,30 +50,27 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Res
         }
         (WriteMode::Append, Some(file)) => appended(&file.text, &request.content),
         (_, Some(_)) => (request.content.clone(), 0),
-        (_, None) => {
-            let clause = declare::with_package_clause(&snapshot.files, &name, &request.content);
-            (clause.unwrap_or_else(|| request.content.clone()), 0)
-        }
+        (_, None) => (declared.content.clone().unwrap_or_else(|| request.content.clone()), 0),
     };
-    let mod_line = old.is_none().then(|| declare::mod_line(&snapshot.files, &name)).flatten();
+    let mention = declared.mention.filter(|_| old.is_none());
     let after = workspace.file(&name, text);
     let place = after.lines().place(&name, Span::new(from, after.text.len()));
     let edit = FileEdit { file: name, old: old.map(|it| it.text.clone()), new: Some(after.text.clone()) };
     let mut edits = vec![edit];
     let mut findings = Vec::new();
-    match mod_line {
-        Some(it) if request.declare.unwrap_or_default() => edits.push(it.edit()),
+    match mention {
+        Some(it) if request.declare.unwrap_or_default() => edits.push(it.edit),
         Some(it) => findings.push(Finding {
             kind: FindingKind::Undeclared,
-            file: it.parent.path.to_string(),
             line: 1,
             text: it.line.clone(),
             detail: format!(
-                "the new file is no part of its crate until `{}` says `{}`: send `declare: true` to add it in the same \
+                "the new file is no part of its {} until `{}` says `{}`: send `declare: true` to add it in the same \
                  change",
-                it.parent.path, it.line
+                it.whole, it.edit.file, it.line
             ),
             suggestions: vec![it.line],
+            file: it.edit.file,
         }),
         None => {}
     }

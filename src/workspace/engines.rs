@@ -1,48 +1,60 @@
-//! The engines as the writer has them: each is started with the first file of its language, and guarded. One that panics
-//! is thrown away and made anew from the texts; the writer, the other engine and all requests but one go on.
+//! The engines as the writer has them: each is started when there is something for it, and guarded. One that panics is
+//! thrown away and started anew from the texts; the writer, the other engines and all requests but one go on.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch as channel;
 
-use super::Workspaces;
-use super::writer::{Event, Writer, texts};
-use crate::config::Features;
-use crate::fault;
-use crate::lang::files::{File, Files};
-use crate::lang::go::{FileChange, FileChangeKind, Go, GoConfig};
+use super::outside::OutsideModules;
+use super::writer::{Event, Writer};
+use crate::lang::engine::{Applied, Engine, EngineKind, Handle, Pause, Setup};
+use crate::lang::files::Files;
 use crate::lang::retries::Retries;
-use crate::lang::rust::engine::{Adopted, Rust, RustConfig, Step};
-use crate::lang::rust::load::Limits;
-use crate::lang::rust::second::Made;
-use crate::lang::{Ended, EngineStatus, go, panic_message, rust};
+use crate::lang::{EngineStatus, panic_message};
 use crate::model::{FileEdit, LanguageId, Missing, MissingCode, State};
 
-/// What the threads of the Rust engine tell the writer.
-pub(super) enum RustNews {
-    Loaded(Box<Step>),
-    Primed(Ended),
-    Indexed(Ended),
-    Second(Box<Made>),
+/// One engine of the registry, with all that the writer has of it.
+pub(super) struct Slot {
+    pub(super) kind: Arc<dyn EngineKind>,
+    pub(super) engine: Option<Box<dyn Engine>>,
+    pub(super) lives: Lives,
+    pub(super) outside: OutsideModules,
 }
 
 /// The lives of one engine, one after the other.
 #[derive(Default)]
 pub(super) struct Lives {
     retries: Retries,
-    /// Each life has its number, so that what an earlier one has begun is told apart.
-    number: u32,
+    failed: u32,
     /// The texts that the engine has.
     pub(super) fed: Arc<Files>,
     /// What the status says while there is no engine where there was one.
     down: Option<channel::Receiver<EngineStatus>>,
 }
 
+/// What readers know of an engine.
+#[derive(Clone)]
+pub(super) struct Seen {
+    pub(super) handle: Option<Handle>,
+    /// What is told of it while there is none.
+    pub(super) down: Option<channel::Receiver<EngineStatus>>,
+}
+
+impl Seen {
+    pub(super) fn status(&self) -> Option<EngineStatus> {
+        let status = self.handle.as_ref().map(|it| &it.status).or(self.down.as_ref())?;
+        Some(status.borrow().clone())
+    }
+}
+
 impl Lives {
     /// Notes that the engine panicked.
-    fn fell(&mut self, language: LanguageId, panic: &(dyn std::any::Any + Send)) {
-        let name = if language == rust::LANGUAGE { rust::ENGINE } else { go::ENGINE };
+    fn fell(&mut self, kind: &dyn EngineKind, panic: &(dyn std::any::Any + Send)) {
+        let Some(&language) = kind.languages().first() else { return };
+        let name = kind.name();
+        self.failed += 1;
         let pause = self.retries.failed();
         tracing::error!(engine = name, panic = panic_message(panic), ?pause, "an engine panicked and is made anew");
         let detail = format!("{name} met a fault, which is in the log, and is being made anew: ask again");
@@ -54,234 +66,182 @@ impl Lives {
             progress: None,
             pid: None,
             memory_bytes: None,
-            restarts: self.number,
+            restarts: self.failed,
             warm: false,
             missing: vec![Missing::new(MissingCode::EngineRestarting, language.name, detail)],
         };
         self.down = Some(channel::channel(status).1);
     }
 
-    /// That of the life which is, or comes.
-    pub(super) fn number(&self) -> u32 {
-        self.number
+    /// Why there is no engine, though there was one.
+    fn lack(&self) -> Option<Missing> {
+        self.down.as_ref().and_then(|it| it.borrow().missing.first().cloned())
+    }
+}
+
+impl Slot {
+    pub(super) fn new(kind: Arc<dyn EngineKind>) -> Slot {
+        Slot { kind, engine: None, lives: Lives::default(), outside: OutsideModules::default() }
     }
 
     /// Why there is no engine, though there was one.
     pub(super) fn lack(&self) -> Option<Missing> {
-        self.down.as_ref().and_then(|it| it.borrow().missing.first().cloned())
+        self.lives.lack()
     }
 
-    pub(super) fn down_status(&self) -> Option<channel::Receiver<EngineStatus>> {
-        self.down.clone()
+    pub(super) fn seen(&self) -> Seen {
+        let down = self.lives.down.clone().filter(|_| self.engine.is_none());
+        Seen { handle: self.engine.as_ref().map(|it| it.handle()), down }
+    }
+
+    fn is_to_revive(&self) -> bool {
+        self.engine.is_none() && self.lives.down.is_some() && self.lives.retries.is_due()
     }
 }
 
 impl Writer {
-    /// Engines start when the first file of their language is there, and again where one panicked.
+    /// The engine of a language.
+    pub(super) fn slot_of(&self, language: LanguageId) -> Option<&Slot> {
+        self.slots.get(self.registry.position(language)?)
+    }
+
+    /// Engines start when the first file of theirs is there, and again where one panicked.
     pub(super) fn start_engines(&mut self) {
-        if self.rust.is_none() && self.rust_lives.retries.is_due() && has(&self.files, rust::LANGUAGE, "Cargo.toml") {
-            self.start_rust();
-        }
-        if self.go.is_none() && self.go_lives.retries.is_due() && has(&self.files, go::LANGUAGE, "go.mod") {
-            let config = GoConfig {
-                root: self.root.clone(),
-                trusted: self.trusted,
-                cache_dir: self.config.cache_dir.clone(),
-                runtime: self.runtime.clone(),
-                memory_limit: self.settings.go_memory_limit,
-            };
-            self.go = Some(Go::start(config, self.files.clone()));
-            self.go_lives.fed = self.files.clone();
-            self.go_lives.down = None;
+        for at in 0..self.slots.len() {
+            let slot = &self.slots[at];
+            if slot.engine.is_none() && slot.lives.retries.is_due() && slot.kind.is_needed(&self.files) {
+                self.start_engine(at);
+            }
         }
     }
 
-    fn start_rust(&mut self) {
-        let (features, all_features) = match &self.settings.rust.features {
-            Features::Default => (Vec::new(), false),
-            Features::All => (Vec::new(), true),
-            Features::Named(features) => (features.clone(), false),
-        };
-        let config = RustConfig {
+    fn start_engine(&mut self, at: usize) {
+        let inbox = self.inbox.clone();
+        let slot = &mut self.slots[at];
+        let setup = Setup {
             root: self.root.clone(),
             trusted: self.trusted,
-            target_dir: Workspaces::target_dir(&self.config, &self.root),
-            features,
-            all_features,
-            build_scripts: self.settings.rust.build_scripts,
-            proc_macros: self.settings.rust.proc_macros,
-            second_database: self.settings.rust.second_database,
-            limits: Limits::default(),
+            settings: self.settings.clone(),
+            cache_dir: self.config.cache_dir.clone(),
+            runtime: self.runtime.clone(),
+            files: self.files.clone(),
+            restarts: slot.lives.failed,
+            // Its threads may wait for their turn: they are no requests that could be told to come back.
+            wake: Arc::new(move || drop(inbox.send(Event::Engine(at)))),
         };
-        let files = self.files.clone();
-        match catch_unwind(AssertUnwindSafe(|| Rust::new(config, &files, self.rust_lives.number))) {
-            Ok(Some(engine)) => {
-                self.rust = Some(Box::new(engine));
-                self.rust_lives.fed = files;
-                self.rust_lives.down = None;
-                (self.is_priming, self.is_indexing) = (false, false);
-                self.reload_rust();
+        match catch_unwind(AssertUnwindSafe(|| slot.kind.start(setup))) {
+            Ok(Ok(engine)) => {
+                slot.engine = Some(engine);
+                slot.lives.fed = self.files.clone();
+                slot.lives.down = None;
             }
-            Ok(None) => {
-                let detail = "the path of the workspace is not UTF-8, which rust-analyzer needs: move it";
-                let missing = Missing::new(MissingCode::WorkspaceBroken, "rust", detail);
+            Ok(Err(missing)) => {
                 if !self.missing.contains(&missing) {
                     self.missing.push(missing);
                 }
             }
-            Err(panic) => {
-                self.rust_lives.number += 1;
-                self.rust_lives.fell(rust::LANGUAGE, &*panic);
-            }
+            Err(panic) => slot.lives.fell(&*slot.kind, &*panic),
         }
     }
 
     /// Those that panicked are tried again.
     pub(super) fn revive_engines(&mut self) {
-        let is_due = |is_there: bool, lives: &Lives| !is_there && lives.down.is_some() && lives.retries.is_due();
-        if is_due(self.rust.is_some(), &self.rust_lives) || is_due(self.go.is_some(), &self.go_lives) {
+        if self.slots.iter().any(Slot::is_to_revive) {
             self.start_engines();
-            self.publish();
-        }
-        if self.rust.as_ref().is_some_and(|it| it.needs_reload()) {
-            self.reload_rust();
             self.publish();
         }
     }
 
-    /// Has the Rust engine do something. A panic costs the engine, which is made anew. `None` where there is none, or
-    /// none any more.
-    pub(super) fn with_rust<T>(&mut self, work: impl FnOnce(&mut Rust) -> T) -> Option<T> {
-        let mut engine = self.rust.take()?;
-        match catch_unwind(AssertUnwindSafe(|| work(&mut engine))) {
-            Ok(value) => {
-                self.rust = Some(engine);
-                Some(value)
-            }
+    /// Has an engine do something. A panic costs the engine, which is made anew. `None` where there is none, or none any
+    /// more.
+    pub(super) fn with_engine<T>(&mut self, at: usize, work: impl FnOnce(&mut dyn Engine) -> T) -> Option<T> {
+        let slot = &mut self.slots[at];
+        let engine = slot.engine.as_mut()?;
+        match catch_unwind(AssertUnwindSafe(|| work(&mut **engine))) {
+            Ok(value) => Some(value),
             Err(panic) => {
-                self.rust = Some(engine);
-                self.discard_rust();
-                self.rust_lives.fell(rust::LANGUAGE, &*panic);
+                self.discard_engine(at);
+                let slot = &mut self.slots[at];
+                slot.lives.fell(&*slot.kind, &*panic);
                 self.publish();
                 None
             }
         }
     }
 
-    /// Throws the Rust engine away.
-    pub(super) fn discard_rust(&mut self) {
-        let Some(engine) = self.rust.take() else { return };
-        // Its database may take a while to go, or panic over it.
-        let thread = std::thread::Builder::new().name("rust-discard".to_owned());
-        let _ = thread.spawn(move || drop(catch_unwind(AssertUnwindSafe(|| drop(engine)))));
-        self.rust_lives.number += 1;
-        (self.is_priming, self.is_indexing) = (false, false);
-    }
-
-    pub(super) fn reload_rust(&mut self) {
-        let (inbox, files, life) = (self.inbox.clone(), self.files.clone(), self.rust_lives.number);
-        // The loader may wait for its turn: it is no request that could be told to come back.
-        let deliver = move |step| drop(inbox.send(Event::Rust(life, RustNews::Loaded(Box::new(step)))));
-        self.with_rust(|it| it.reload(&files, deliver));
-    }
-
-    /// What a thread of the Rust engine tells; one of an earlier engine speaks of what is gone.
-    pub(super) fn hear_of_rust(&mut self, life: u32, news: RustNews) {
-        if life != self.rust_lives.number {
-            return;
-        }
-        match news {
-            RustNews::Loaded(step) => self.adopt(*step),
-            RustNews::Primed(ended) => {
-                self.is_priming = false;
-                self.has_garbage |= ended == Ended::Finished;
-                self.with_rust(|it| it.set_primed(ended));
-            }
-            RustNews::Indexed(ended) => {
-                self.is_indexing = false;
-                let is_full = self.with_rust(|it| {
-                    it.set_indexed(ended);
-                    ended == Ended::Finished && !it.evict()
-                });
-                self.is_full = is_full.unwrap_or_default();
-            }
-            RustNews::Second(made) => {
-                self.has_garbage = true;
-                self.with_rust(|it| it.adopt_second(*made));
-            }
+    /// Throws an engine away.
+    fn discard_engine(&mut self, at: usize) {
+        let Some(engine) = self.slots[at].engine.take() else { return };
+        match catch_unwind(AssertUnwindSafe(|| engine.close())) {
+            Ok(closing) => drop(self.runtime.spawn(closing)),
+            Err(panic) => tracing::error!(panic = panic_message(&*panic), "an engine panicked over its end"),
         }
     }
 
-    fn adopt(&mut self, step: Step) {
-        let Some(Adopted::Step { roots, sources }) = self.with_rust(|it| it.adopt(step)) else { return self.publish() };
-        self.watch_path_dependencies(roots, sources);
-        if self.rust.as_ref().is_some_and(|it| it.is_outdated()) {
-            self.reload_rust();
+    /// What an engine's threads have found out.
+    pub(super) fn hear_engine(&mut self, at: usize) {
+        self.with_engine(at, |it| it.hear());
+        self.watch_sources_outside(at);
+    }
+
+    /// The same of all: where a panic came between, some wait to be heard.
+    pub(super) fn hear_engines(&mut self) {
+        (0..self.slots.len()).for_each(|at| self.hear_engine(at));
+    }
+
+    /// Whether an engine waits for a moment in which nobody asks anything.
+    pub(super) fn is_engine_due(&self) -> bool {
+        self.slots.iter().filter_map(|it| it.engine.as_ref()).any(|it| it.is_due())
+    }
+
+    /// Has the engines do what nobody waits for.
+    pub(super) fn have_engines_work(&mut self, quiet: Option<Duration>) {
+        let pause = Pause { quiet, unchanged: self.changed.elapsed() };
+        for at in 0..self.slots.len() {
+            let files = self.files.clone();
+            self.with_engine(at, |it| it.work(&files, pause));
         }
-        self.is_priming = false;
-        self.publish();
     }
 
     /// Tells the engines of new contents; the texts are those of the revision already.
-    pub(super) fn feed_engines(&mut self, edits: &[FileEdit]) {
-        self.with_rust(|it| it.apply(&texts(edits)));
-        self.rust_lives.fed = self.files.clone();
-        self.feed_go(edits);
+    pub(super) fn feed_engines(&mut self, edits: &[FileEdit], is_on_disk: bool) {
+        (0..self.slots.len()).for_each(|at| self.feed_engine(at, edits, is_on_disk));
     }
 
-    fn feed_go(&mut self, edits: &[FileEdit]) {
-        let Some(go) = self.go.take() else { return };
-        let (files, changes) = (self.files.clone(), edits.iter().map(go_change).collect::<Vec<_>>());
-        let feed = || {
-            fault::point("go.feed");
-            go.feed(files, &changes);
-        };
-        match catch_unwind(AssertUnwindSafe(feed)) {
-            Ok(()) => {
-                self.go = Some(go);
-                self.go_lives.fed = self.files.clone();
-            }
-            Err(panic) => {
-                self.go_lives.number += 1;
-                self.go_lives.fell(go::LANGUAGE, &*panic);
-                self.runtime.spawn(async move { go.shutdown().await });
-            }
-        }
+    pub(super) fn feed_engine(&mut self, at: usize, edits: &[FileEdit], is_on_disk: bool) {
+        let files = self.files.clone();
+        self.with_engine(at, |it| it.apply(Applied { files: &files, edits, is_on_disk }));
+        self.slots[at].lives.fed = files;
     }
 
     /// Brings engines to the texts that missed something when the writer panicked.
     pub(super) fn bring_engines_in_step(&mut self) {
-        let edits = difference(&self.rust_lives.fed, &self.files);
-        if !edits.is_empty() {
-            self.with_rust(|it| it.apply(&texts(&edits)));
+        for at in 0..self.slots.len() {
+            let edits = difference(&self.slots[at].lives.fed, &self.files);
+            if !edits.is_empty() {
+                self.feed_engine(at, &edits, true);
+            }
         }
-        self.rust_lives.fed = self.files.clone();
-        let edits = difference(&self.go_lives.fed, &self.files);
-        if !edits.is_empty() {
-            self.feed_go(&edits);
+    }
+
+    /// The owner's trust has changed: those that cannot go on are closed and started anew.
+    pub(super) fn have_engines_trust(&mut self, trusted: bool) {
+        let (files, settings) = (self.files.clone(), self.settings.clone());
+        for at in 0..self.slots.len() {
+            let goes_on = self.with_engine(at, |it| it.set_trust(trusted, &settings, &files));
+            if goes_on == Some(false) {
+                self.discard_engine(at);
+            }
         }
+        self.start_engines();
     }
 }
 
-fn has(files: &Files, language: LanguageId, manifest: &str) -> bool {
-    let is_manifest = |it: &Arc<File>| *it.path == *manifest || it.path.ends_with(&format!("/{manifest}"));
-    files.of(language).next().is_some() || files.iter().any(is_manifest)
-}
-
 /// What leads from these texts to those.
-pub(super) fn difference(before: &Files, after: &Files) -> Vec<FileEdit> {
+fn difference(before: &Files, after: &Files) -> Vec<FileEdit> {
     let text = |files: &Files, name: &str| files.get(name).map(|it| it.text.clone());
     let edit = |name: &str| FileEdit { file: name.to_owned(), old: text(before, name), new: text(after, name) };
     let gone = before.iter().filter(|it| after.get(&it.path).is_none());
     let changed = after.iter().filter(|it| before.get(&it.path).is_none_or(|old| old.hash != it.hash));
     gone.chain(changed).map(|it| edit(&it.path)).collect()
-}
-
-fn go_change(edit: &FileEdit) -> FileChange {
-    let kind = match (&edit.old, &edit.new) {
-        (None, _) => FileChangeKind::Created,
-        (_, None) => FileChangeKind::Deleted,
-        _ => FileChangeKind::Changed,
-    };
-    FileChange { path: edit.file.clone(), kind }
 }

@@ -26,8 +26,7 @@ impl Writer {
             None => Seen::Rescan,
         };
         self.take(seen)?;
-        self.follow_go();
-        self.follow_inputs();
+        self.follow_environment();
         Ok(())
     }
 
@@ -46,15 +45,14 @@ impl Writer {
         let edits = match seen {
             Seen::Paths(mut paths) if !self.compares_all => {
                 paths.append(&mut self.unread);
-                let sources = self.split_path_dependencies(&mut paths);
-                if let Err(error) = self.compare_path_dependencies(sources.clone(), false) {
+                let sources = self.split_sources_outside(&mut paths);
+                if let Err(error) = self.compare_sources_outside(sources.clone(), false) {
                     self.unread.append(&mut paths);
                     return Err(error);
                 }
                 self.look_at_touched(&sources);
-                let outside = self.split_outside(&mut paths);
-                let changes = self.compare_outside(outside, false);
-                self.feed_outside(&changes);
+                let outside = self.split_outside(&mut paths, false);
+                self.take_outside(outside);
                 self.look_at_touched(&paths);
                 if paths.is_empty() {
                     return Ok(());
@@ -109,11 +107,10 @@ impl Writer {
             )
         })?;
         let mut listed: BTreeSet<PathBuf> = listed.into_iter().collect();
-        let sources = self.split_path_dependencies(&mut listed);
-        self.compare_path_dependencies(sources, true)?;
-        let outside = self.split_outside(&mut listed);
-        let changes = self.compare_outside(outside, true);
-        self.feed_outside(&changes);
+        let sources = self.split_sources_outside(&mut listed);
+        self.compare_sources_outside(sources, true)?;
+        let outside = self.split_outside(&mut listed, true);
+        self.take_outside(outside);
         let mut edits = Vec::new();
         let mut seen = BTreeSet::new();
         let mut trees = OpenTrees::default();
@@ -130,7 +127,7 @@ impl Writer {
         Ok(edits)
     }
 
-    /// All files of the workspace and of its path dependencies, where nothing can be watched.
+    /// All files of the workspace and of its sources outside, where nothing can be watched.
     fn walk_all(&self) -> io::Result<Vec<PathBuf>> {
         let mut files = walk(self.disk.tree())?;
         for root in &self.outside_roots {
@@ -171,7 +168,7 @@ impl Writer {
         Ok(bytes.as_deref().and_then(disk::text_of).map(Arc::from))
     }
 
-    /// A file's content; `None` for what is too large, gone, or no file of the workspace or of a path dependency.
+    /// A file's content; `None` for what is too large, gone, or no file of the workspace or outside.
     pub(super) fn read_bytes(&self, trees: &mut OpenTrees, path: &Path) -> Result<Option<Vec<u8>>> {
         let most = usize::try_from(self.settings.max_file_bytes).unwrap_or(usize::MAX);
         trees.of(&self.tree_of(path)).and_then(|it| it.read(path, most)).map_err(|error| {
@@ -193,13 +190,13 @@ impl Writer {
     }
 
     fn tree_of(&self, path: &Path) -> Tree {
-        match self.path_dependency(path) {
+        match self.source_outside(path) {
             Some(root) => self.outside_tree(root),
             None => self.disk.tree().clone(),
         }
     }
 
-    /// Sources of a path dependency outside the root.
+    /// A directory outside of the root.
     pub(super) fn outside_tree(&self, root: &Path) -> Tree {
         Tree::named(root.to_path_buf(), self.disk.tree().forbidden().clone())
     }

@@ -1,4 +1,4 @@
-//! What Rust was loaded from, beside the texts of the workspace: where it has changed, all is loaded anew.
+//! What engines have loaded, beside the texts of the workspace: where it has changed, they load anew.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -6,27 +6,30 @@ use std::path::PathBuf;
 use super::writer::Writer;
 
 impl Writer {
-    /// Before an answer: the files that nobody watches.
-    pub(super) fn follow_inputs(&mut self) {
-        let (is_changed, is_to_be_loaded) = self.with_rust(|it| it.look_at_inputs()).unwrap_or_default();
-        if is_to_be_loaded {
-            self.reload_rust();
-        }
-        if is_changed {
-            self.note_change_outside();
-            self.publish();
+    /// Before an answer: what decides it, is no file of the workspace, and is watched by nobody.
+    pub(super) fn follow_environment(&mut self) {
+        for at in 0..self.slots.len() {
+            let files = self.files.clone();
+            if self.with_engine(at, |it| it.follow_environment(&files)) == Some(true) {
+                self.note_change_outside();
+                self.publish();
+            }
+            self.follow_new_modules(at);
         }
     }
 
-    /// Of these paths, which were touched, those that are no texts of the workspace: a build script may read them.
+    /// Of these paths, which were touched, those that are no texts of the workspace: a build may read them.
     pub(super) fn look_at_touched(&mut self, paths: &BTreeSet<PathBuf>) {
         for path in paths {
-            if self.files.get(&self.name_of(path)).is_none()
-                && self.with_rust(|it| it.look_at_touched(path)).unwrap_or_default()
-            {
-                self.note_change_outside();
-                self.reload_rust();
-                self.publish();
+            if self.files.get(&self.name_of(path)).is_some() {
+                continue;
+            }
+            for at in 0..self.slots.len() {
+                let files = self.files.clone();
+                if self.with_engine(at, |it| it.look_at_touched(path, &files)) == Some(true) {
+                    self.note_change_outside();
+                    self.publish();
+                }
             }
         }
     }

@@ -1,7 +1,6 @@
 //! A workspace: one writer that owns all mutable state, and immutable snapshots for readers.
 
 mod answer_cache;
-mod background;
 mod busy;
 pub mod change;
 pub mod disk;
@@ -12,10 +11,10 @@ pub mod journal;
 mod lock;
 mod outside;
 pub mod overlays;
-mod path_dependencies;
 mod propose;
 pub mod registry;
 mod repair;
+mod sources_outside;
 mod supervise;
 pub mod watch;
 mod writer;
@@ -28,7 +27,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch as channel};
 
 use crate::lang::files::{File, Files};
-use crate::lang::{EngineStatus, Progress, Tidied, go, rust};
+use crate::lang::registry::Registry;
+use crate::lang::view::View;
+use crate::lang::{EngineStatus, Progress, Tidied};
 use crate::model::{
     Code, Coverage, Error, FileEdit, LanguageId, Languages, Meta, Missing, MissingCode, Result, Revision, State,
 };
@@ -37,6 +38,7 @@ use answer_cache::AnswerCache;
 use busy::Busy;
 pub use change::{Cause, Change, Hashes, Outcome, Undone};
 use disk::Disk;
+use engines::Seen;
 use journal::{Entry, Found, Journal};
 use overlays::{Overlay, Overlays, Put, Shown};
 pub use registry::Workspaces;
@@ -60,7 +62,7 @@ pub struct Workspace {
 struct Inner {
     id: String,
     root: PathBuf,
-    languages: Languages,
+    registry: Registry,
     inbox: Inbox,
     disk: Arc<Disk>,
     journal: Journal,
@@ -88,12 +90,8 @@ struct Published {
     /// Whether code of the workspace may run.
     trusted: bool,
     phase: Phase,
-    /// Whether no load of Cargo workspaces is under way.
-    rust_settled: bool,
-    rust: Option<channel::Receiver<EngineStatus>>,
-    go: Option<go::Go>,
-    /// What is told of it while there is none.
-    go_down: Option<channel::Receiver<EngineStatus>>,
+    /// As the registry lists them.
+    engines: Vec<Seen>,
     overlays: Arc<Overlays>,
     missing: Vec<Missing>,
 }
@@ -108,13 +106,12 @@ pub struct Needs {
     pub deadline: Instant,
 }
 
-/// One revision, immutable. It holds an engine's view only where one was asked for; that of Rust stops the next
-/// change until it is moved into its question and dropped.
+/// One revision, immutable. It holds an engine's view only where one was asked for; that may hold up the next change
+/// until it is moved into its question.
 pub struct Snapshot {
     pub revision: Revision,
     pub files: Arc<Files>,
-    pub rust: Option<rust::view::View>,
-    pub go: Option<go::View>,
+    pub view: Option<Box<dyn View>>,
     /// Whether code of the workspace may run.
     pub trusted: bool,
     /// Whether the language that was asked for has all that it can have.
@@ -147,13 +144,24 @@ impl Workspace {
         &self.inner.root
     }
 
+    /// The engines that there can be, started or not.
+    pub fn registry(&self) -> &Registry {
+        &self.inner.registry
+    }
+
     /// Those that are analysed here.
     pub fn languages(&self) -> &Languages {
-        &self.inner.languages
+        self.inner.registry.languages()
     }
 
     pub fn language_of(&self, file: &str) -> Option<LanguageId> {
-        self.inner.languages.of(file)
+        self.languages().of(file)
+    }
+
+    /// Whether a language is that of an engine.
+    pub fn serves(&self, engine: &EngineStatus, language: LanguageId) -> bool {
+        let registry = &self.inner.registry;
+        registry.position(engine.language) == registry.position(language)
     }
 
     /// A text as a file of this workspace.
@@ -173,10 +181,7 @@ impl Workspace {
 
     pub fn status(&self) -> WorkspaceStatus {
         let published = self.inner.published.borrow().clone();
-        let mut engines = Vec::new();
-        engines.extend(published.rust.as_ref().map(|it| it.borrow().clone()));
-        engines.extend(published.go.as_ref().map(|it| it.status().borrow().clone()));
-        engines.extend(published.go_down.as_ref().map(|it| it.borrow().clone()));
+        let engines: Vec<EngineStatus> = published.engines.iter().filter_map(Seen::status).collect();
         let mut missing = published.missing.clone();
         missing.extend(self.standstill(published.phase));
         for engine in &engines {
@@ -199,7 +204,7 @@ impl Workspace {
     pub fn meta(&self, language: Option<LanguageId>, revision: Revision, coverage: Coverage) -> Meta {
         let status = self.status();
         let engines: Vec<EngineStatus> =
-            status.engines.into_iter().filter(|it| language.is_none_or(|language| it.language == language)).collect();
+            status.engines.into_iter().filter(|it| language.is_none_or(|language| self.serves(it, language))).collect();
         let (phase, overlays) = {
             let published = self.inner.published.borrow();
             (published.phase, published.overlays.keys().cloned().collect())
@@ -274,10 +279,7 @@ impl Workspace {
             drop(snapshot);
             let more = async {
                 match (needs.language, reached) {
-                    (Some(it), true) if it == go::LANGUAGE => self.go_ready().await,
-                    (Some(it), true) if it == rust::LANGUAGE => {
-                        let _ = published.wait_for(|it| it.rust_settled).await;
-                    }
+                    (Some(language), true) => self.settled(language).await,
                     _ => {
                         let _ = published.wait_for(|it| it.revision > revision).await;
                     }
@@ -289,11 +291,15 @@ impl Workspace {
         }
     }
 
-    async fn go_ready(&self) {
+    /// Resolves when there is nothing to wait for of the engine of this language.
+    async fn settled(&self, language: LanguageId) {
+        let Some(at) = self.inner.registry.position(language) else { return };
         let mut published = self.inner.published.clone();
-        let Ok(go) = published.wait_for(|it| it.go.is_some()).await.map(|it| it.go.clone()) else { return };
-        if let Some(go) = go {
-            go.settled().await;
+        // One that panicked is started anew.
+        let there = published.wait_for(|it| it.engines.get(at).is_none_or(|it| it.down.is_none())).await;
+        let handle = there.ok().and_then(|it| it.engines.get(at)?.handle.clone());
+        if let Some(handle) = handle {
+            (handle.settled)().await;
         }
     }
 
@@ -384,9 +390,10 @@ impl Workspace {
         })
     }
 
-    /// Planned texts of Rust with their imports put right, where that changes them. Nothing is changed.
-    pub async fn fix_imports(&self, edits: Vec<FileEdit>, until: Instant) -> Result<Vec<Tidied>> {
-        self.ask_once(until, |reply| Event::FixImports { edits, reply }).await
+    /// Planned texts of a language with their imports put right by its engine, in the writer's turn, where that changes
+    /// them. Nothing is changed.
+    pub async fn fix_imports(&self, language: LanguageId, edits: Vec<FileEdit>, until: Instant) -> Result<Vec<Tidied>> {
+        self.ask_once(until, |reply| Event::FixImports { language, edits, reply }).await
     }
 
     /// Refuses what an overlay's owner does not want.
@@ -426,11 +433,6 @@ impl Workspace {
         self.inner.journal.find(journal::Query { workspace: journal::key(&self.inner.root), ..query }).await
     }
 
-    /// The Go engine, for what must be asked before a change is made.
-    pub fn go(&self) -> Option<go::Go> {
-        self.inner.published.borrow().go.clone()
-    }
-
     /// Bounded in time, also where the writer stands still.
     async fn close(&self) {
         // It looks at this before it takes the next thing up.
@@ -443,9 +445,9 @@ impl Workspace {
                 "the writer did not end within {CLOSING:?} and is left to itself"
             );
         }
-        if let Some(go) = self.go() {
-            go.shutdown().await;
-        }
+        let engines = self.inner.published.borrow().engines.clone();
+        let closing = engines.into_iter().filter_map(|it| Some((it.handle?.close)()));
+        futures::future::join_all(closing).await;
     }
 
     fn gone(&self) -> Error {

@@ -1,18 +1,20 @@
-//! What a workspace's build reads of Go modules outside of its root. Their files are no part of the workspace: they have no
-//! names in it, and no text. It is only known what they held, so that a change of them is noticed, and told to Go.
+//! Modules outside of the root that a build reads. Their files are no part of the workspace: they have no names in it, and
+//! no text. It is only known what they held, so that a change of them is noticed, and told to the engine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::engines::Slot;
 use super::freshness::OpenTrees;
 use super::watch::walk;
 use super::writer::Writer;
 use crate::beneath::Tree;
-use crate::lang::go::{FileChange, FileChangeKind, is_of_go, local_modules};
+use crate::lang::engine::{FileChange, FileChangeKind};
 
 /// What one file held; none where it cannot be read.
 type Content = Option<blake3::Hash>;
 
+/// What one engine reads of modules outside.
 #[derive(Default)]
 pub(super) struct OutsideModules {
     /// Directories of modules, and whether each is watched: one that is not there yet is looked for.
@@ -35,78 +37,93 @@ impl OutsideModules {
     }
 }
 
+/// What one engine is to look at outside: these paths, or all that it knows of too.
+#[derive(Default)]
+pub(super) struct LookedAt {
+    paths: BTreeSet<PathBuf>,
+    is_all: bool,
+}
+
 impl Writer {
-    /// Whether a path that the watcher speaks of is of a module of Go outside, and of nothing that has texts here.
-    fn is_outside(&self, path: &Path) -> bool {
+    /// Whether a path that the watcher speaks of is of such a module, and of nothing that has texts here.
+    fn is_outside(&self, slot: &Slot, path: &Path) -> bool {
         !path.starts_with(&self.root)
             && !self.outside_roots.iter().any(|it| path.starts_with(it))
-            && self.outside_modules.holds(path)
+            && slot.outside.holds(path)
     }
 
-    /// With the manifests as they are now. What is found is told, for it may change before Go reads it.
+    /// With the manifests as they are now. What is found is told, for it may change before the engine reads it.
     pub(super) fn begin_outside(&mut self) {
-        let found = self.follow_modules();
-        let changes = self.compare_outside(found, false);
-        if let Some(go) = self.go.as_ref().filter(|_| !changes.is_empty()) {
-            go.feed_outside(&changes);
+        for at in 0..self.slots.len() {
+            let paths = self.follow_modules(at);
+            let changes = self.compare_outside(at, LookedAt { paths, is_all: false });
+            if !changes.is_empty() {
+                self.with_engine(at, |it| it.apply_outside(&changes));
+            }
         }
     }
 
-    /// Takes what is of modules outside from these paths.
-    pub(super) fn split_outside(&self, paths: &mut BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-        if self.outside_modules.roots.is_empty() {
-            return BTreeSet::new();
-        }
-        let outside = paths.iter().filter(|it| self.is_outside(it)).cloned().collect::<BTreeSet<_>>();
-        paths.retain(|it| !outside.contains(it));
+    /// Whether a change of this file may change which modules there are.
+    pub(super) fn names_modules(&self, file: &str) -> bool {
+        self.slots.iter().filter_map(|it| it.engine.as_ref()).any(|it| it.names_modules(file))
+    }
+
+    /// Takes what is of modules outside from these paths, for each engine. `is_all`: these are all that there are.
+    pub(super) fn split_outside(&self, paths: &mut BTreeSet<PathBuf>, is_all: bool) -> Vec<LookedAt> {
+        let split = |slot: &Slot| {
+            if slot.outside.roots.is_empty() {
+                return LookedAt::default();
+            }
+            let paths = paths.iter().filter(|it| self.is_outside(slot, it)).cloned().collect();
+            LookedAt { paths, is_all }
+        };
+        let outside: Vec<LookedAt> = self.slots.iter().map(split).collect();
+        paths.retain(|it| !outside.iter().any(|outside| outside.paths.contains(it)));
         outside
     }
 
     /// Watches the modules that the manifests name now, and forgets others. Answers with the files that came and went.
-    pub(super) fn follow_modules(&mut self) -> BTreeSet<PathBuf> {
-        let wanted = if self.go.is_some() { local_modules::outside(&self.files, &self.root) } else { BTreeSet::new() };
+    fn follow_modules(&mut self, at: usize) -> BTreeSet<PathBuf> {
+        let Some(engine) = &self.slots[at].engine else { return BTreeSet::new() };
+        let wanted = engine.modules_outside(&self.files);
         let mut touched = BTreeSet::new();
-        if !wanted.iter().eq(self.outside_modules.roots.keys()) {
-            self.outside_modules.roots.retain(|it, _| wanted.contains(it));
+        let outside = &mut self.slots[at].outside;
+        if !wanted.iter().eq(outside.roots.keys()) {
+            outside.roots.retain(|it, _| wanted.contains(it));
             for it in wanted {
-                self.outside_modules.roots.entry(it).or_insert(false);
+                outside.roots.entry(it).or_insert(false);
             }
-            let gone = self.outside_modules.known.keys().filter(|it| !self.outside_modules.holds(it)).cloned();
-            for path in gone.collect::<Vec<_>>() {
-                self.outside_modules.known.remove(&path);
+            let gone: Vec<PathBuf> = outside.known.keys().filter(|it| !outside.holds(it)).cloned().collect();
+            for path in gone {
+                outside.known.remove(&path);
             }
         }
-        let unwatched = self.outside_modules.roots.iter().filter(|it| !it.1).map(|it| it.0.clone());
-        for root in unwatched.collect::<Vec<_>>() {
-            // Without a manifest it is no module, and nothing of it is built.
-            if !root.join("go.mod").is_file() {
+        let unwatched: Vec<PathBuf> = outside.roots.iter().filter(|it| !it.1).map(|it| it.0.clone()).collect();
+        for root in unwatched {
+            if !self.slots[at].engine.as_ref().is_some_and(|it| it.is_module(&root)) {
                 continue;
             }
-            let tree = self.module_tree(&root);
+            let tree = self.outside_tree(&root);
             let found = match &mut self.watcher {
                 Some(watcher) => watcher.add_root(&tree),
                 None => walk(&tree),
             };
             match found {
                 Ok(found) => {
-                    touched.extend(found.into_iter().filter(|it| self.is_outside(it)));
-                    self.outside_modules.roots.insert(root, true);
+                    touched.extend(found.into_iter().filter(|it| self.is_outside(&self.slots[at], it)));
+                    self.slots[at].outside.roots.insert(root, true);
                 }
                 Err(error) => {
-                    tracing::warn!(%error, root = %root.display(), "a module of Go outside cannot be watched");
+                    tracing::warn!(%error, root = %root.display(), "a module outside cannot be watched");
                 }
             }
         }
         touched
     }
 
-    fn module_tree(&self, root: &Path) -> Tree {
-        Tree::named(root.to_path_buf(), self.disk.tree().forbidden().clone())
-    }
-
     /// None where no file stands, or none that belongs to the module.
-    fn content(&self, trees: &mut OpenTrees, path: &Path) -> Option<Content> {
-        let tree = self.module_tree(self.outside_modules.root_of(path)?);
+    fn content(&self, at: usize, trees: &mut OpenTrees, path: &Path) -> Option<Content> {
+        let tree: Tree = self.outside_tree(self.slots[at].outside.root_of(path)?);
         let most = usize::try_from(self.settings.max_file_bytes).unwrap_or(usize::MAX);
         match trees.of(&tree).and_then(|it| it.read(path, most)) {
             Ok(bytes) => bytes.map(|it| Some(blake3::hash(&it))),
@@ -114,19 +131,22 @@ impl Writer {
         }
     }
 
-    /// Compares files outside with what they held. `is_all`: these are all that there are.
-    pub(super) fn compare_outside(&mut self, paths: BTreeSet<PathBuf>, is_all: bool) -> Vec<FileChange> {
-        let known = &self.outside_modules.known;
+    /// Compares files outside with what they held.
+    fn compare_outside(&mut self, at: usize, what: LookedAt) -> Vec<FileChange> {
+        let LookedAt { paths, is_all } = what;
+        let Some(engine) = &self.slots[at].engine else { return Vec::new() };
+        let known = &self.slots[at].outside.known;
         let below = |it: &&PathBuf| is_all || paths.iter().any(|path| it.starts_with(path));
         let mut looked_at: BTreeSet<PathBuf> = known.keys().filter(below).cloned().collect();
-        looked_at.extend(paths.into_iter().filter(|it| it.to_str().is_some_and(is_of_go)));
+        looked_at.extend(paths.into_iter().filter(|it| engine.reads(it)));
         let mut changes = Vec::new();
         let mut trees = OpenTrees::default();
         for path in looked_at {
-            let now = self.content(&mut trees, &path);
+            let now = self.content(at, &mut trees, &path);
+            let known = &mut self.slots[at].outside.known;
             let before = match now {
-                Some(now) => self.outside_modules.known.insert(path.clone(), now),
-                None => self.outside_modules.known.remove(&path),
+                Some(now) => known.insert(path.clone(), now),
+                None => known.remove(&path),
             };
             let kind = match (before, now) {
                 (None, Some(_)) => FileChangeKind::Created,
@@ -139,27 +159,30 @@ impl Writer {
         changes
     }
 
-    /// Tells Go that its build reads something else than before, which is a revision of its own: what was answered may
-    /// be answered otherwise.
-    pub(super) fn feed_outside(&mut self, changes: &[FileChange]) {
-        let Some(go) = self.go.as_ref().filter(|_| !changes.is_empty()) else { return };
-        go.feed_outside(changes);
-        self.revision.0 += 1;
+    /// Tells engines where they read something else outside than before.
+    pub(super) fn take_outside(&mut self, outside: Vec<LookedAt>) {
+        for (at, what) in outside.into_iter().enumerate() {
+            let changes = self.compare_outside(at, what);
+            self.feed_outside(at, &changes);
+        }
+    }
+
+    /// That is a revision of its own: what was answered may be answered otherwise.
+    fn feed_outside(&mut self, at: usize, changes: &[FileChange]) {
+        if changes.is_empty() || self.with_engine(at, |it| it.apply_outside(changes)).is_none() {
+            return;
+        }
+        self.note_change_outside();
         tracing::debug!(revision = self.revision.0, files = changes.len(), "modules outside changed");
         self.publish();
     }
 
-    /// Before an answer: what decides how Go builds, and is no file of the workspace.
-    pub(super) fn follow_go(&mut self) {
-        let Some(go) = &self.go else { return };
-        if go.follow_environment() {
-            self.revision.0 += 1;
-            self.publish();
-        }
-        if self.outside_modules.roots.values().any(|it| !it) {
-            let touched = self.follow_modules();
-            let changes = self.compare_outside(touched, false);
-            self.feed_outside(&changes);
+    /// Before an answer: what the manifests name, and was not there yet.
+    pub(super) fn follow_new_modules(&mut self, at: usize) {
+        if self.slots[at].outside.roots.values().any(|it| !it) {
+            let paths = self.follow_modules(at);
+            let changes = self.compare_outside(at, LookedAt { paths, is_all: false });
+            self.feed_outside(at, &changes);
         }
     }
 }

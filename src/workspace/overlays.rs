@@ -9,7 +9,6 @@ use super::change::Cause;
 use super::writer::Writer;
 use super::{disk, journal};
 use crate::lang::files::{File, Files};
-use crate::lang::rust::engine::is_reload;
 use crate::model::{Code, Error, FileEdit, Help, Result, Revision};
 
 /// All overlays of a workspace together; they stand in memory.
@@ -93,9 +92,13 @@ impl Writer {
         if put.content.len() > disk::MOST_BYTES {
             return wrong(Code::TooLarge, "the content is larger than 10 MiB");
         }
-        if is_reload(&file, false) || self.rust.as_ref().is_some_and(|it| it.is_read_from_disk(&file)) {
-            let what = "Cargo reads it from the disk and would not see an overlay, so answers would be wrong: write it";
-            return wrong(Code::InvalidContent, what);
+        let by_name = self.registry.kinds().iter().find_map(|it| it.reader_of(&file));
+        let engines = || self.slots.iter().filter_map(|it| it.engine.as_ref());
+        if let Some(reader) = by_name.or_else(|| engines().find_map(|it| it.reader_of(&file))) {
+            let what = format!(
+                "{reader} reads it from the disk and would not see an overlay, so answers would be wrong: write it"
+            );
+            return wrong(Code::InvalidContent, &what);
         }
         let others: usize = self.overlays.values().filter(|it| it.file != file).map(|it| it.text.len()).sum();
         if others + put.content.len() > MOST_BYTES {

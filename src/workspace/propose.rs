@@ -1,5 +1,6 @@
 //! How the writer makes a change: judged in memory, recorded in the journal, written to the disk, whole or not at all.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -8,12 +9,12 @@ use super::disk::{Located, Notes, Write};
 use super::journal::{self, Entry, EntryFile, Verdict};
 use super::overlays;
 use super::repair::mend;
-use super::writer::{Writer, texts};
+use super::writer::Writer;
 use crate::fault;
 use crate::lang::Tidied;
-use crate::lang::engine::{is_unjudged, unjudged};
-use crate::lang::rust::LANGUAGE;
-use crate::model::{Code, Error, FileEdit, Help, Judgement, Missing, MissingCode, Result};
+use crate::lang::engine::{Route, Trial, is_unjudged, not_started, unjudged};
+use crate::lang::files::Files;
+use crate::model::{Code, Error, FileEdit, Help, Judgement, LanguageId, Result};
 
 /// How long the journal may take to record a change.
 const RECORD: Duration = Duration::from_secs(10);
@@ -35,32 +36,31 @@ impl Writer {
         let mut judgement = change.judged.clone();
         let is_broken = |it: &Judgement| !it.impact.broken.is_empty();
         let mut rejected = reject_if_broken && is_broken(&judgement);
-        let touches_rust = edits.iter().any(|it| LANGUAGE.takes(&it.file));
-        let has_rust = self.rust.is_some() || self.rust_lives.lack().is_some();
-        if touches_rust && has_rust {
+        // These have the texts after it already.
+        let mut ahead: Vec<usize> = Vec::new();
+        for at in 0..self.slots.len() {
+            let kind = &self.slots[at].kind;
+            if kind.route() != Route::Writer || !edits.iter().any(|it| kind.judges(&it.file)) {
+                continue;
+            }
             let keep = |own: &Judgement| !(rejected || reject_if_broken && (is_broken(own) || is_unjudged(own)));
             let keep: Option<&dyn Fn(&Judgement) -> bool> = if dry_run { None } else { Some(&keep) };
-            let before = self.files.clone();
-            let own = self.with_rust(|it| it.judge(&before, &after, edits, keep)).unwrap_or_else(|| unjudged(LANGUAGE));
+            let own = self.judge(at, &after, edits, keep);
             if reject_if_broken && !dry_run && is_unjudged(&own) {
+                self.take_back(&ahead, edits);
                 let detail = "nothing was changed: what it would break could not be told; ask again, or send it with \
                               `on_break: \"report\"`";
                 return Err(Error::new(Code::NotReady, detail));
             }
             rejected |= reject_if_broken && is_broken(&own);
-            self.has_garbage = true;
             if !dry_run && !rejected {
-                self.rust_lives.fed = after.clone();
+                self.slots[at].lives.fed = after.clone();
+                ahead.push(at);
             }
-            join(&mut judgement, own);
-        } else if touches_rust {
-            let detail = "the first code of Rust starts its engine: what the change breaks could not be asked";
-            let missing = Missing::new(MissingCode::EngineDown, LANGUAGE.name, detail);
-            join(&mut judgement, Judgement::unanswered(missing));
+            judgement.join(own);
         }
-        if let Some(missing) = self.rust.as_ref().and_then(|it| it.unknown_before_load(edits)) {
-            judgement.coverage.lacks(missing);
-        }
+        let engines = self.slots.iter().filter_map(|it| it.engine.as_ref());
+        engines.filter_map(|it| it.unknown_before_load(edits)).for_each(|it| judgement.coverage.lacks(it));
         let mut outcome = Outcome {
             applied: false,
             change: None,
@@ -72,6 +72,7 @@ impl Writer {
             hashes: change::hashes(&self.files, &after, edits),
         };
         if dry_run || rejected {
+            self.take_back(&ahead, edits);
             return Ok(outcome);
         }
         if to_overlays {
@@ -88,11 +89,8 @@ impl Writer {
                 outcome.notes = notes;
             }
             Err(error) => {
-                // The disk is as it was, and so must be the index.
-                let back = |it: &FileEdit| FileEdit { file: it.file.clone(), old: it.new.clone(), new: it.old.clone() };
-                let back = texts(&edits.iter().map(back).collect::<Vec<_>>());
-                self.with_rust(|it| it.apply(&back));
-                self.rust_lives.fed = self.files.clone();
+                // The disk is as it was, and so must be the engines.
+                self.take_back(&ahead, edits);
                 return Err(error);
             }
         }
@@ -102,17 +100,42 @@ impl Writer {
         Ok(outcome)
     }
 
-    /// Planned texts of Rust with their imports put right, where that changes them.
-    pub(super) fn fix_imports(&mut self, edits: &[FileEdit]) -> Result<Vec<Tidied>> {
+    /// What an engine says of a change, tried in the writer's turn.
+    fn judge(
+        &mut self,
+        at: usize,
+        after: &Arc<Files>,
+        edits: &[FileEdit],
+        keep: Option<&dyn Fn(&Judgement) -> bool>,
+    ) -> Judgement {
+        let Some(&language) = self.slots[at].kind.languages().first() else { return Judgement::nothing() };
+        if self.slots[at].engine.is_none() && self.slots[at].lack().is_none() {
+            return not_started(language);
+        }
+        let before = self.files.clone();
+        let trial = Trial { before: &before, after, edits };
+        self.with_engine(at, |it| it.judge(&trial, keep)).flatten().unwrap_or_else(|| unjudged(language))
+    }
+
+    /// Brings engines back to the texts as they are.
+    fn take_back(&mut self, ahead: &[usize], edits: &[FileEdit]) {
+        let back = |it: &FileEdit| FileEdit { file: it.file.clone(), old: it.new.clone(), new: it.old.clone() };
+        let back: Vec<FileEdit> = edits.iter().map(back).collect();
+        ahead.iter().for_each(|&at| self.feed_engine(at, &back, false));
+    }
+
+    /// Planned texts of a language with their imports put right, where that changes them.
+    pub(super) fn fix_imports(&mut self, language: LanguageId, edits: &[FileEdit]) -> Result<Vec<Tidied>> {
         if let Some(moved) = change::moved_on(&self.files, edits) {
             let detail = format!("`{}` was changed by somebody else meanwhile: read it again", moved.file);
             return Err(Error::new(Code::Conflict, detail));
         }
-        let after = change::with_edits(&self.files, edits);
-        if self.rust.is_none() {
+        let Some(at) = self.registry.position(language).filter(|at| self.slots[*at].engine.is_some()) else {
             return Ok(Vec::new());
-        }
-        self.with_rust(|it| it.fix_imports(&after, edits)).ok_or_else(|| {
+        };
+        let (before, after) = (self.files.clone(), change::with_edits(&self.files, edits));
+        let trial = Trial { before: &before, after: &after, edits };
+        self.with_engine(at, |it| it.fix_imports(&trial)).ok_or_else(|| {
             let detail = "nothing was changed: putting the imports right met a fault of semdex, which is in the log";
             Error::new(Code::Internal, detail)
         })
@@ -223,19 +246,4 @@ fn entry_file(
         mode: look.0.or_else(|| undone.modes.get(&edit.file).copied()),
         made_directories: look.1.max(undone.made_directories.get(&edit.file).copied().unwrap_or_default()),
     }
-}
-
-fn join(all: &mut Judgement, other: Judgement) {
-    all.new.extend(other.new);
-    all.fixed.extend(other.fixed);
-    all.impact.changed.extend(other.impact.changed);
-    all.impact.broken.extend(other.impact.broken);
-    all.impact.affected.extend(other.impact.affected);
-    all.impact.tests.extend(other.impact.tests);
-    for unchecked in other.impact.unchecked {
-        if !all.impact.unchecked.contains(&unchecked) {
-            all.impact.unchecked.push(unchecked);
-        }
-    }
-    all.coverage.absorb(other.coverage);
 }

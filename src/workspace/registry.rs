@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::journal::Journal;
 use super::{Workspace, writer};
 use crate::config::Config;
+use crate::lang::registry::Registry;
 use crate::model::{Code, Error, Result};
 use crate::trust::TrustStore;
 
 #[derive(Clone)]
 pub struct Workspaces {
     config: Arc<Config>,
+    engines: Registry,
     journal: Journal,
     runtime: tokio::runtime::Handle,
     open: Arc<Mutex<Vec<Workspace>>>,
@@ -21,9 +23,15 @@ pub struct Workspaces {
 }
 
 impl Workspaces {
+    /// None yet, with the engines that are built in.
     pub fn new(config: Config, runtime: tokio::runtime::Handle) -> Workspaces {
+        Workspaces::with_engines(config, runtime, Registry::default())
+    }
+
+    /// The same with these engines.
+    pub fn with_engines(config: Config, runtime: tokio::runtime::Handle, engines: Registry) -> Workspaces {
         let journal = Journal::new(&config.state_dir, config.journal);
-        Workspaces { config: Arc::new(config), journal, runtime, open: Arc::default(), named: Arc::default() }
+        Workspaces { config: Arc::new(config), engines, journal, runtime, open: Arc::default(), named: Arc::default() }
     }
 
     /// Opens the workspace around a directory that was named at the start, or answers with the one that is open there
@@ -64,7 +72,8 @@ impl Workspaces {
             tracing::warn!(%error, "the list of trusted workspaces cannot be read: nothing is trusted");
             false
         });
-        let workspace = writer::start(id, root, trusted, &self.config, self.journal.clone(), self.runtime.clone())?;
+        let (engines, journal, runtime) = (self.engines.clone(), self.journal.clone(), self.runtime.clone());
+        let workspace = writer::start(id, root, trusted, &self.config, engines, journal, runtime)?;
         open.push(workspace.clone());
         Ok(workspace)
     }
@@ -130,12 +139,6 @@ impl Workspaces {
         let all = std::mem::take(&mut *self.lock());
         futures::future::join_all(all.iter().map(Workspace::close)).await;
         self.journal.flush().await;
-    }
-
-    /// Where each workspace keeps what it builds.
-    pub(super) fn target_dir(config: &Config, root: &Path) -> PathBuf {
-        let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
-        config.cache_dir.join("target").join(&key[..16])
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Workspace>> {

@@ -54,7 +54,7 @@ fn refuse_for(pause: Duration, events: &Receiver<Event>, held: &mut Vec<Event>) 
     let until = Instant::now() + pause;
     loop {
         match events.recv_deadline(until) {
-            Ok(event @ (Event::Rust(..) | Event::Trust(_))) => held.push(event),
+            Ok(event @ Event::Trust(_)) => held.push(event),
             Ok(event) => event.refuse()?,
             Err(RecvTimeoutError::Timeout) => return ControlFlow::Continue(()),
             Err(RecvTimeoutError::Disconnected) => return ControlFlow::Break(()),
@@ -79,7 +79,7 @@ impl Event {
             Event::RemoveOverlay { reply, .. } => drop(reply.send(Err(rebuilding()))),
             Event::Journal { reply } => drop(reply.send(Err(rebuilding()))),
             // The rebuilt workspace looks at everything.
-            Event::Wake | Event::Rust(..) | Event::Trust(_) => {}
+            Event::Wake | Event::Engine(_) | Event::Trust(_) => {}
             Event::Close { reply } => {
                 let _ = reply.send(());
                 return ControlFlow::Break(());
@@ -92,10 +92,8 @@ impl Event {
 impl Writer {
     /// What came while nobody was there to handle it.
     fn take_up(&mut self, event: Event) {
-        match event {
-            Event::Rust(life, news) => self.hear_of_rust(life, news),
-            Event::Trust(trusted) => self.set_trust(trusted),
-            _ => {}
+        if let Event::Trust(trusted) = event {
+            self.set_trust(trusted);
         }
     }
 
@@ -109,10 +107,6 @@ impl Writer {
         if !self.lock_file.all_ended() {
             self.look_into_journal();
         }
-        if std::mem::take(&mut self.is_hearing) {
-            // What it told is lost, and it would wait for ever to be heard.
-            self.discard_rust();
-        }
         self.bring_engines_in_step();
         if let Err(error) = self.watch() {
             tracing::error!(%error, "the workspace could not be read");
@@ -124,6 +118,7 @@ impl Writer {
         }
         self.revision.0 = self.revision.0.max(1);
         self.start_engines();
+        self.hear_engines();
         self.begin_outside();
         self.publish();
         self.enter(Phase::Up);

@@ -17,11 +17,10 @@ use super::answer_cache::AnswerCache;
 use super::busy::Busy;
 use super::change::{Cause, Change, Outcome};
 use super::disk::Disk;
-use super::engines::{Lives, RustNews};
+use super::engines::Slot;
 use super::freshness::OpenTrees;
 use super::journal::Journal;
 use super::lock::LockFile;
-use super::outside::OutsideModules;
 use super::overlays::{Overlays, Put, Shown};
 use super::repair::repair;
 use super::supervise::supervise;
@@ -30,20 +29,15 @@ use super::{Inner, Phase, Published, Snapshot, Workspace};
 use crate::beneath::Tree;
 use crate::config::{Config, Settings};
 use crate::fault;
-use crate::lang::Tidied;
+use crate::lang::engine::{IDLE, SOON};
 use crate::lang::files::Files;
-use crate::lang::go::{Go, local_modules};
-use crate::lang::rust::engine::Rust;
-use crate::lang::{go, registry, rust};
-use crate::model::{Code, Error, FileEdit, LanguageId, Languages, Missing, MissingCode, Result, Revision};
+use crate::lang::registry::Registry;
+use crate::lang::{STACK_BYTES, Tidied};
+use crate::model::{Code, Error, FileEdit, LanguageId, Missing, MissingCode, Result, Revision};
 
 /// Requests that may wait for the writer at once.
 const INBOX: usize = 1024;
 
-const IDLE: Duration = Duration::from_millis(300);
-/// So long the disk must be quiet before changes are taken that nobody has asked about, and the index of usages is
-/// brought up to date.
-const SOON: Duration = Duration::from_millis(30);
 /// Where the disk does not become quiet, changes are taken after so long.
 const NEWS_WAIT: Duration = Duration::from_millis(500);
 
@@ -59,8 +53,9 @@ pub(super) enum Event {
         given_up: Arc<AtomicBool>,
         reply: oneshot::Sender<Result<Outcome>>,
     },
-    /// Somebody wants to know how the imports of planned texts should be.
+    /// Somebody wants to know how the imports of planned texts of a language should be.
     FixImports {
+        language: LanguageId,
         edits: Vec<FileEdit>,
         reply: oneshot::Sender<Result<Vec<Tidied>>>,
     },
@@ -78,8 +73,8 @@ pub(super) enum Event {
     },
     /// The watcher has heard something.
     Wake,
-    /// From a thread of the Rust engine of this life.
-    Rust(u32, RustNews),
+    /// Threads of this engine have found something out.
+    Engine(usize),
     /// The owner of the workspace has begun to trust it, or trusts it no more.
     Trust(bool),
     Close {
@@ -114,7 +109,6 @@ pub(super) struct Writer {
     pub(super) lock_file: LockFile,
     pub(super) tokens: ulid::Generator,
     pub(super) watcher: Option<Watcher>,
-    pub(super) languages: Languages,
     pub(super) files: Arc<Files>,
     pub(super) overlays: Arc<Overlays>,
     /// What could not be read when it was to be.
@@ -122,28 +116,19 @@ pub(super) struct Writer {
     /// The last comparison of everything did not come to its end.
     pub(super) compares_all: bool,
     pub(super) has_looked_into_journal: bool,
-    /// Directories of path dependencies outside the root.
+    /// Directories of sources outside of the root.
     pub(super) outside_roots: Vec<PathBuf>,
-    pub(super) outside_modules: OutsideModules,
     pub(super) revision: Revision,
-    pub(super) rust: Option<Box<Rust>>,
-    pub(super) rust_lives: Lives,
-    pub(super) go: Option<Go>,
-    pub(super) go_lives: Lives,
-    /// What a thread of the Rust engine told is being taken in.
-    pub(super) is_hearing: bool,
+    pub(super) registry: Registry,
+    /// As the registry lists them.
+    pub(super) slots: Vec<Slot>,
     published: channel::Sender<Published>,
     busy: Arc<Busy>,
     /// The workspace was closed.
     closing: Arc<AtomicBool>,
-    pub(super) is_priming: bool,
-    pub(super) is_indexing: bool,
     /// The watcher has heard something that was not taken yet.
     pub(super) news_since: Option<Instant>,
-    changed: Instant,
-    pub(super) has_garbage: bool,
-    /// More is kept than the next change will leave.
-    pub(super) is_full: bool,
+    pub(super) changed: Instant,
     pub(super) missing: Vec<Missing>,
 }
 
@@ -153,6 +138,7 @@ pub(super) fn start(
     root: PathBuf,
     trusted: bool,
     config: &Config,
+    registry: Registry,
     journal: Journal,
     runtime: tokio::runtime::Handle,
 ) -> Result<Workspace> {
@@ -167,16 +153,13 @@ pub(super) fn start(
         Error::new(code, format!("{}: {error}", root.display()))
     })?;
     let disk = Arc::new(disk);
-    let languages = registry::languages();
+    let slots: Vec<Slot> = registry.kinds().iter().cloned().map(Slot::new).collect();
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
     let first = Published {
         revision: Revision(0),
         trusted,
         phase: Phase::Starting,
-        rust_settled: false,
-        rust: None,
-        go: None,
-        go_down: None,
+        engines: slots.iter().map(Slot::seen).collect(),
         overlays: Arc::default(),
         missing: Vec::new(),
     };
@@ -194,41 +177,32 @@ pub(super) fn start(
         lock_file: LockFile::new(&config.state_dir, &root),
         tokens: ulid::Generator::new(),
         watcher: None,
-        files: Arc::new(Files::new(languages.clone())),
-        languages: languages.clone(),
+        files: Arc::new(Files::new(registry.languages().clone())),
         overlays: Arc::default(),
         unread: BTreeSet::new(),
         compares_all: false,
         has_looked_into_journal: false,
         outside_roots: Vec::new(),
-        outside_modules: OutsideModules::default(),
         revision: Revision(0),
-        rust: None,
-        rust_lives: Lives::default(),
-        go: None,
-        go_lives: Lives::default(),
-        is_hearing: false,
+        registry: registry.clone(),
+        slots,
         published,
         busy: busy.clone(),
         closing: closing.clone(),
-        is_priming: false,
-        is_indexing: false,
         news_since: None,
         changed: Instant::now(),
-        has_garbage: false,
-        is_full: false,
         missing: Vec::new(),
     };
     std::thread::Builder::new()
         .name(format!("writer-{id}"))
-        .stack_size(rust::STACK_BYTES)
+        .stack_size(STACK_BYTES)
         .spawn(move || supervise(writer, &receiver))
         .map_err(|error| Error::new(Code::Internal, format!("no thread for the workspace: {error}")))?;
     Ok(Workspace {
         inner: Arc::new(Inner {
             id,
             root,
-            languages,
+            registry,
             inbox: Inbox(sender),
             disk,
             journal,
@@ -249,7 +223,7 @@ impl Writer {
         }
         match self.watch() {
             Ok(found) => {
-                let mut files = Files::new(self.languages.clone());
+                let mut files = Files::new(self.registry.languages().clone());
                 let mut trees = OpenTrees::default();
                 for path in found {
                     match self.read_with(&mut trees, &path) {
@@ -275,7 +249,7 @@ impl Writer {
     /// Begins to watch, and lists the files. Where that cannot be, every answer compares all with the disk.
     pub(super) fn watch(&mut self) -> std::io::Result<Vec<PathBuf>> {
         self.watcher = None;
-        self.outside_modules.forget_watches();
+        self.slots.iter_mut().for_each(|it| it.outside.forget_watches());
         let inbox = self.inbox.clone();
         let wake = move || drop(inbox.try_send(Event::Wake));
         let cookies = self.config.state_dir.join("cookies");
@@ -312,8 +286,8 @@ impl Writer {
             if self.is_closing() {
                 return;
             }
-            let is_something_due = self.news_since.is_some() || self.needs_indexing() || self.is_second_behind();
-            let wait = if is_something_due { SOON } else { IDLE };
+            let wait = if self.news_since.is_some() || self.is_engine_due() { SOON } else { IDLE };
+            let mut quiet = None;
             let event = events.recv_timeout(wait);
             self.busy.begin();
             match event {
@@ -324,11 +298,7 @@ impl Writer {
                     }
                 }
                 Err(RecvTimeoutError::Timeout) if self.news_since.is_some() => self.take_news(),
-                Err(RecvTimeoutError::Timeout) if self.is_second_behind() => {
-                    self.with_rust(Rust::catch_second_up);
-                }
-                Err(RecvTimeoutError::Timeout) if last.elapsed() < IDLE => {}
-                Err(RecvTimeoutError::Timeout) => self.idle(last.elapsed()),
+                Err(RecvTimeoutError::Timeout) => quiet = Some(last.elapsed()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             self.end_overlays();
@@ -336,10 +306,7 @@ impl Writer {
                 self.take_news();
             }
             self.revive_engines();
-            // Also under a steady stream of questions.
-            if self.needs_indexing() && self.changed.elapsed() >= SOON {
-                self.index();
-            }
+            self.have_engines_work(quiet);
         }
     }
 
@@ -374,8 +341,8 @@ impl Writer {
                 let outcome = self.catch_up().and_then(|()| self.propose(*change, &given_up));
                 let _ = reply.send(outcome);
             }
-            Event::FixImports { edits, reply } => {
-                let fixed = self.catch_up().and_then(|()| self.fix_imports(&edits));
+            Event::FixImports { language, edits, reply } => {
+                let fixed = self.catch_up().and_then(|()| self.fix_imports(language, &edits));
                 let _ = reply.send(fixed);
             }
             Event::PutOverlay { put, reply } => drop(reply.send(self.put_overlay(*put))),
@@ -388,11 +355,7 @@ impl Writer {
             Event::Wake => {
                 self.news_since.get_or_insert_with(Instant::now);
             }
-            Event::Rust(life, news) => {
-                self.is_hearing = true;
-                self.hear_of_rust(life, news);
-                self.is_hearing = false;
-            }
+            Event::Engine(at) => self.hear_engine(at),
             Event::Trust(trusted) => self.set_trust(trusted),
             Event::Close { reply } => {
                 let _ = reply.send(());
@@ -404,25 +367,15 @@ impl Writer {
 
     fn snapshot(&mut self, language: Option<LanguageId>) -> Snapshot {
         self.revive_engines();
-        let rust = self.rust.as_ref().filter(|_| language == Some(rust::LANGUAGE));
-        let go = self.go.as_ref().filter(|_| language == Some(go::LANGUAGE));
-        let lacks = match language {
-            Some(it) if it == rust::LANGUAGE => self.rust_lives.lack(),
-            Some(it) if it == go::LANGUAGE => self.go_lives.lack(),
-            _ => None,
-        };
-        let settled = match language {
-            Some(it) if it == rust::LANGUAGE => rust.is_none_or(|it| it.is_settled()),
-            Some(it) if it == go::LANGUAGE => go.is_none_or(Go::is_settled),
-            _ => true,
-        };
+        let slot = language.and_then(|it| self.slot_of(it));
+        let engine = slot.and_then(|it| it.engine.as_ref());
+        let lacks = slot.and_then(Slot::lack).filter(|_| engine.is_none());
         Snapshot {
             revision: self.revision,
             files: self.files.clone(),
-            rust: rust.map(|it| it.view(self.files.clone())),
-            go: go.map(|it| it.view(self.files.clone())),
+            view: engine.map(|it| it.view(self.files.clone())),
             trusted: self.trusted,
-            settled: settled && lacks.is_none(),
+            settled: engine.is_none_or(|it| it.is_settled()) && lacks.is_none(),
             lacks,
         }
     }
@@ -434,21 +387,14 @@ impl Writer {
         // An overlay may say just what the disk has.
         self.revision.0 += u64::from(edits.iter().any(|it| it.old != it.new));
         self.changed = Instant::now();
-        self.has_garbage = true;
         fault::point("writer.apply");
-        let reload = edits.iter().any(|it| rust::engine::is_reload(&it.file, it.old.is_some() != it.new.is_some()));
-        let names = edits.iter().map(|it| it.file.as_str());
         // An overlay is not on the disk.
-        let reload = reload || cause != Cause::Overlay && self.with_rust(|it| it.note_edits(names)).unwrap_or_default();
-        self.feed_engines(edits);
+        self.feed_engines(edits, cause != Cause::Overlay);
         self.start_engines();
-        if edits.iter().any(|it| local_modules::is_named_in(&it.file)) {
+        if edits.iter().any(|it| self.names_modules(&it.file)) {
             self.begin_outside();
         }
-        if reload && self.rust.is_some() {
-            self.reload_rust();
-        }
-        tracing::debug!(revision = self.revision.0, ?cause, files = edits.len(), reload, "changed");
+        tracing::debug!(revision = self.revision.0, ?cause, files = edits.len(), "changed");
         self.publish();
     }
 
@@ -457,17 +403,13 @@ impl Writer {
     pub(super) fn note_change_outside(&mut self) {
         self.revision.0 += 1;
         self.changed = Instant::now();
-        self.has_garbage = true;
     }
 
     pub(super) fn publish(&self) {
         self.published.send_modify(|it| {
             it.revision = self.revision;
             it.trusted = self.trusted;
-            it.rust_settled = self.rust.as_ref().map_or(self.rust_lives.lack().is_none(), |it| it.is_settled());
-            it.rust = self.rust.as_ref().map(|it| it.status()).or_else(|| self.rust_lives.down_status());
-            it.go.clone_from(&self.go);
-            it.go_down = self.go_lives.down_status().filter(|_| self.go.is_none());
+            it.engines = self.slots.iter().map(Slot::seen).collect();
             it.overlays = self.overlays.clone();
             it.missing.clone_from(&self.missing);
         });
@@ -480,8 +422,4 @@ impl Writer {
     pub(super) fn enter(&self, phase: Phase) {
         self.published.send_modify(|it| it.phase = phase);
     }
-}
-
-pub(super) fn texts(edits: &[FileEdit]) -> Vec<(Arc<str>, Option<Arc<str>>)> {
-    edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect()
 }

@@ -21,7 +21,7 @@ use lsp_types::{
 
 use super::modules::base_name;
 use super::wire::{Root, is_hidden};
-use super::{FileChange, FileChangeKind};
+use crate::lang::engine::{FileChange, FileChangeKind};
 use crate::lang::files::Files;
 use crate::lang::go::LANGUAGE;
 use crate::lsp::Message;

@@ -10,6 +10,7 @@ mod cache;
 mod calls;
 mod checker;
 pub mod constraints;
+mod declare;
 mod delta;
 pub mod dependencies;
 mod diagnostics;
@@ -48,6 +49,7 @@ mod rename;
 pub mod resolve;
 #[cfg(test)]
 mod round_trip;
+mod seam;
 pub mod search;
 mod session;
 mod silence;
@@ -62,15 +64,14 @@ mod tidy;
 mod toolchain;
 mod touch;
 mod twins;
+mod unknown;
 mod usages;
 mod view;
 mod viewpoint;
 mod wire;
 
-pub use self::book::matters as is_of_go;
-pub use self::judge::concerns_go;
 pub use self::language::{LANGUAGE, file};
-pub use self::tidy::Wanted;
+pub use self::seam::GoKind;
 pub use self::view::View;
 
 use std::panic::AssertUnwindSafe;
@@ -85,9 +86,10 @@ use tokio_util::sync::CancellationToken;
 
 use self::session::Session;
 use self::wire::Root;
+use super::engine::FileChange;
 use super::files::Files;
 use super::retries::Retries;
-use super::{Deadlines, EngineStatus, Result, Stop, Tidied, panic_message};
+use super::{Deadlines, EngineStatus, Result, Stop, Tidied, Wanted, panic_message};
 use crate::model::{Code, Error, FileEdit, Judgement};
 
 /// As the status names it.
@@ -105,20 +107,6 @@ pub struct GoConfig {
     pub runtime: tokio::runtime::Handle,
     /// The soft limit on the memory of gopls, and on that of the checker, in bytes; else it depends on the workspace.
     pub memory_limit: Option<u64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileChangeKind {
-    Created,
-    Changed,
-    Deleted,
-}
-
-/// One file of an applied change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileChange {
-    pub path: String,
-    pub kind: FileChangeKind,
 }
 
 /// A cloneable handle on the workspace's Go engine. gopls ends when the last one is dropped.

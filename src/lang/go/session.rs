@@ -8,7 +8,6 @@ use std::time::Instant;
 use lsp_types::request::Request;
 use tokio::sync::{Notify, RwLock, watch};
 
-use super::FileChange;
 use super::book::{self, Book};
 use super::cache::Cache;
 use super::checker::Checker;
@@ -20,6 +19,7 @@ use super::toolchain::Toolchain;
 use super::touch::{self, Touch, UnitStore};
 use super::wire::Root;
 use crate::fault;
+use crate::lang::engine::FileChange;
 use crate::lang::files::Files;
 use crate::lang::sound;
 use crate::lang::{Deadlines, EngineStatus};

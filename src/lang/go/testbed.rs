@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::layout::Layout;
-use super::{FileChange, FileChangeKind, Go, GoConfig, judge};
+use super::{Go, GoConfig, judge};
 use crate::lang::Deadlines;
+use crate::lang::engine::{FileChange, FileChangeKind};
 use crate::lang::files::Files;
 use crate::model::{FileEdit, Judgement, State};
 

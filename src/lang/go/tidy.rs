@@ -17,16 +17,9 @@ use super::session::{Failure, Session};
 use super::wire;
 use crate::lang::files::Files;
 use crate::lang::go::LANGUAGE;
-use crate::lang::{Deadlines, Result, Stop, Tidied};
+use crate::lang::{Deadlines, Result, Stop, Tidied, Wanted};
 use crate::model::FileEdit;
 use crate::text::matching::{self, Patch};
-
-/// What is wanted of the planned texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted {
-    pub imports: bool,
-    pub format: bool,
-}
 
 pub async fn run(
     session: Arc<Session>,

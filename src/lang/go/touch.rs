@@ -8,10 +8,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
-use super::FileChange;
-use super::FileChangeKind;
 use super::modules::{base_name, modules};
 use super::syntax::{self, Unit, UnitKind};
+use crate::lang::engine::{FileChange, FileChangeKind};
 use crate::lang::files::{File, Files};
 use crate::lang::go::LANGUAGE;
 use crate::lang::sound;

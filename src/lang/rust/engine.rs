@@ -23,7 +23,7 @@ use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
-pub use self::path_dependencies::{OutsideChange, OutsideText};
+pub use self::path_dependencies::OutsideChange;
 pub use self::reload::is_reload;
 
 use super::background::Background;

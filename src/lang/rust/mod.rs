@@ -3,6 +3,7 @@
 mod background;
 mod calls;
 mod changes;
+mod declare;
 mod delta;
 pub mod describe;
 pub mod diagnostics;
@@ -25,6 +26,7 @@ mod postings;
 pub mod questions;
 pub mod rename;
 pub mod resolve;
+mod seam;
 mod search;
 pub mod second;
 mod source;
@@ -38,12 +40,15 @@ mod verify;
 pub mod view;
 
 pub use language::{LANGUAGE, file};
+pub use seam::RustKind;
 
 /// As the status names it.
 pub const ENGINE: &str = "rust-analyzer";
 
+/// What reads manifests.
+pub const BUILD_TOOL: &str = "Cargo";
+
 /// The version of rust-analyzer's crates that is built in.
 pub const VERSION: &str = "0.0.348";
 
-/// Type inference recurses deeply.
-pub const STACK_BYTES: usize = 64 * 1024 * 1024;
+pub use super::STACK_BYTES;

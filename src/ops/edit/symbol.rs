@@ -24,7 +24,7 @@ pub(in crate::ops) async fn find_symbol(
             async move {
                 let view =
                     it.view.ok_or_else(|| Error::new(Code::UnknownSymbol, "there is no code of this language"))?;
-                let symbol = view.resolve(query).await?;
+                let symbol = view.resolve(query, it.deadlines).await?;
                 if symbol.external {
                     let detail = format!("`{}` is not part of this workspace and cannot be edited", symbol.path);
                     return Err(Error::new(Code::OutsideWorkspace, detail).into());
@@ -161,9 +161,14 @@ fn to_delete(text: &str, span: Span, line_start: usize, outer: &str) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::files::Files;
+    use crate::lang::registry::Registry;
 
     fn patched(text: &str, name: &str, at: At, replacement: &str) -> String {
-        let file = crate::lang::rust::file("a.rs", text);
+        let file = {
+            let files = Files::new(Registry::default().languages().clone());
+            files.file("a.rs", text)
+        };
         let outline = file.outline().clone();
         let mut item = None;
         outline.walk(&mut |it| {
@@ -174,7 +179,7 @@ mod tests {
         let item = item.expect("the item is there");
         let place = |span| file.lines().place("a.rs", span);
         let symbol = Symbol {
-            language: crate::lang::rust::LANGUAGE,
+            language: file.language.expect("a language of the registry"),
             path: name.to_owned(),
             kind: item.kind,
             name: name.to_owned(),

@@ -25,12 +25,12 @@ use lsp_types::request::Request;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 
-use super::FileChange;
 use super::book::is_left_out;
 use super::constraints::BuildContext;
 use super::modules::{base_name, parent};
 use super::session::Session;
 use super::wire::is_hidden;
+use crate::lang::engine::FileChange;
 use crate::lang::files::Files;
 use crate::lang::go::LANGUAGE;
 use crate::lang::sound;

@@ -1,18 +1,16 @@
 //! Sources of path dependencies outside of the root. They change as the workspace's own files do, but have no names in
 //! the workspace: all that is kept of them is what the database holds.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use ra_ap_paths::{AbsPathBuf, Utf8PathBuf};
 use ra_ap_vfs::VfsPath;
 
 use super::{Rust, is_reload};
+use crate::lang::engine::OutsideText;
 use crate::lang::rust::source::of_library;
 use crate::lang::too_deep;
-
-/// A file outside of the root and what it holds now; nothing where no file stands any more.
-pub type OutsideText = (PathBuf, Option<Vec<u8>>);
 
 /// What files outside of the root have become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -1,0 +1,115 @@
+//! Go as the workspace has it: when it starts, how it is fed, what it reads outside of the workspace.
+
+mod questions;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+
+use super::{Go, GoConfig, LANGUAGE, book, declare, judge, local_modules};
+use crate::fault;
+use crate::lang::engine::{Applied, Declaration, Engine, EngineKind, FileChange, Handle, Setup};
+use crate::lang::files::Files;
+use crate::lang::view::View;
+use crate::model::{LanguageId, Missing};
+use questions::GoView;
+
+/// gopls, before it is started.
+#[derive(Debug)]
+pub struct GoKind;
+
+impl EngineKind for GoKind {
+    fn name(&self) -> &str {
+        super::ENGINE
+    }
+
+    fn languages(&self) -> &[LanguageId] {
+        &[LANGUAGE]
+    }
+
+    fn is_needed(&self, files: &Files) -> bool {
+        let is_manifest = |it: &str| it == "go.mod" || it.ends_with("/go.mod");
+        files.of(LANGUAGE).next().is_some() || files.iter().any(|it| is_manifest(&it.path))
+    }
+
+    fn judges(&self, file: &str) -> bool {
+        judge::concerns_go(file)
+    }
+
+    fn declare(&self, files: &Files, name: &str, content: &str) -> Declaration {
+        Declaration { content: declare::with_package_clause(files, name, content), mention: None }
+    }
+
+    fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {
+        let Setup { root, trusted, settings, cache_dir, runtime, files, .. } = setup;
+        let memory_limit = settings.go_memory_limit;
+        let config = GoConfig { root: root.clone(), trusted, cache_dir, runtime, memory_limit };
+        Ok(Box::new(GoEngine { go: Go::start(config, files), root }))
+    }
+}
+
+struct GoEngine {
+    go: Go,
+    root: PathBuf,
+}
+
+impl Engine for GoEngine {
+    fn handle(&self) -> Handle {
+        let (settled, closed) = (self.go.clone(), self.go.clone());
+        Handle {
+            status: self.go.status(),
+            settled: Arc::new(move || {
+                let go = settled.clone();
+                async move { go.settled().await }.boxed()
+            }),
+            close: Arc::new(move || {
+                let go = closed.clone();
+                async move { go.shutdown().await }.boxed()
+            }),
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.go.is_settled()
+    }
+
+    fn view(&self, files: Arc<Files>) -> Box<dyn View> {
+        Box::new(GoView { view: self.go.view(files), go: self.go.clone() })
+    }
+
+    fn apply(&mut self, change: Applied<'_>) {
+        fault::point("go.feed");
+        self.go.feed(change.files.clone(), &change.edits.iter().map(FileChange::from).collect::<Vec<_>>());
+    }
+
+    fn modules_outside(&self, files: &Files) -> BTreeSet<PathBuf> {
+        local_modules::outside(files, &self.root)
+    }
+
+    fn names_modules(&self, file: &str) -> bool {
+        local_modules::is_named_in(file)
+    }
+
+    fn is_module(&self, directory: &Path) -> bool {
+        directory.join("go.mod").is_file()
+    }
+
+    fn reads(&self, file: &Path) -> bool {
+        file.to_str().is_some_and(book::matters)
+    }
+
+    fn apply_outside(&mut self, changes: &[FileChange]) {
+        self.go.feed_outside(changes);
+    }
+
+    fn follow_environment(&mut self, _: &Arc<Files>) -> bool {
+        self.go.follow_environment()
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        async move { self.go.shutdown().await }.boxed()
+    }
+}

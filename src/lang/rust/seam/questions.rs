@@ -1,0 +1,137 @@
+//! The questions of the seam. Each is answered on a blocking thread, with what is there by its deadline.
+
+use std::time::Instant;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+
+use crate::fault;
+use crate::lang::rust::LANGUAGE;
+use crate::lang::rust::view::View;
+use crate::lang::view::{self, Answering, Suggested, Unknown};
+use crate::lang::{Deadlines, Result, Stop};
+use crate::model::{
+    Answer, Calls, Code, Description, Diagnostic, Error, LanguageId, Overview, Package, Renaming, Symbol, SymbolAt,
+    SymbolQuery, UsagePage, Window,
+};
+
+impl view::View for View {
+    fn language(&self) -> LanguageId {
+        LANGUAGE
+    }
+
+    fn resolve(self: Box<Self>, query: SymbolQuery, _: Deadlines) -> BoxFuture<'static, Result<Symbol>> {
+        blocking(move || (*self).resolve(&query))
+    }
+
+    fn usages(
+        self: Box<Self>,
+        query: SymbolQuery,
+        window: Window,
+        deadlines: Deadlines,
+    ) -> Answering<(Symbol, UsagePage)> {
+        let view = self.by(deadlines.answer);
+        blocking(move || view.usages(&query, window))
+    }
+
+    fn describe(
+        self: Box<Self>,
+        query: SymbolQuery,
+        window: Window,
+        deadlines: Deadlines,
+    ) -> Answering<(Description, UsagePage)> {
+        let view = self.by(deadlines.answer);
+        blocking(move || view.describe(&query, window))
+    }
+
+    fn symbols(self: Box<Self>, file: String, _: Deadlines) -> Answering<Vec<Symbol>> {
+        blocking(move || (*self).symbols(&file))
+    }
+
+    fn outline(self: Box<Self>, file: String, _: Deadlines) -> Answering<Overview> {
+        blocking(move || {
+            let symbols = (*self).symbols(&file)?;
+            Ok(symbols.map(|symbols| Overview { symbols, ..Overview::default() }))
+        })
+    }
+
+    fn overview(self: Box<Self>, file: String, _: Deadlines, until: Instant) -> Answering<Overview> {
+        blocking(move || (*self).overview(&file, until))
+    }
+
+    fn symbol_at(self: Box<Self>, file: String, offset: usize, deadlines: Deadlines) -> Answering<SymbolAt> {
+        let view = self.by(deadlines.answer);
+        blocking(move || view.symbol_at(&file, offset))
+    }
+
+    fn diagnostics(self: Box<Self>, files: Vec<String>, deadlines: Deadlines) -> Answering<Vec<Diagnostic>> {
+        let view = self.by(deadlines.answer);
+        blocking(move || view.diagnostics(&files))
+    }
+
+    fn package(self: Box<Self>, name: String, _: Deadlines) -> Answering<Package> {
+        blocking(move || (*self).package(&name))
+    }
+
+    fn search(self: Box<Self>, query: String, limit: usize, _: Deadlines) -> Answering<Vec<(Symbol, f64)>> {
+        blocking(move || (*self).search(&query, limit))
+    }
+
+    fn callers(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Calls>)> {
+        let view = self.by(deadlines.answer);
+        blocking(move || view.callers(&query))
+    }
+
+    fn callees(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Calls>)> {
+        let view = self.by(deadlines.answer);
+        blocking(move || view.callees(&query))
+    }
+
+    fn implementations(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Symbol>)> {
+        let view = self.by(deadlines.answer);
+        blocking(move || view.implementations(&query))
+    }
+
+    fn rename(self: Box<Self>, query: SymbolQuery, new_name: String, deadlines: Deadlines) -> Answering<Renaming> {
+        let view = self.by(deadlines.answer);
+        blocking(move || view.rename(&query, &new_name))
+    }
+
+    fn suggest(self: Box<Self>, unknown: Unknown, _: Deadlines) -> Answering<Suggested> {
+        let prefixes = ["crate::", "super::", "self::"];
+        let name = prefixes.iter().fold(unknown.name.as_str(), |name, it| name.trim_start_matches(it));
+        if name.is_empty() || name.contains(char::is_whitespace) {
+            return std::future::ready(Ok(Answer::whole(Suggested::default()))).boxed();
+        }
+        let query = SymbolQuery { symbol: name.to_owned(), package: None, file: None };
+        blocking(move || {
+            let suggestions = match (*self).resolve(&query) {
+                // It is there by another path than was written.
+                Ok(symbol) => vec![symbol.path],
+                Err(Stop::Failed(error)) => error.help.suggestions,
+                Err(Stop::Stale) => return Err(Stop::Stale),
+            };
+            Ok(Answer::whole(Suggested { suggestions, ..Suggested::default() }))
+        })
+    }
+}
+
+/// Analysis never runs on a thread that serves requests.
+fn blocking<T: Send + 'static>(question: impl FnOnce() -> Result<T> + Send + 'static) -> BoxFuture<'static, Result<T>> {
+    let question = || {
+        fault::point("rust.question");
+        question()
+    };
+    async {
+        match tokio::task::spawn_blocking(question).await {
+            Ok(answer) => answer,
+            Err(error) if error.is_panic() => {
+                tracing::error!(%error, "a question panicked");
+                let detail = "the analysis failed on this question; the server goes on";
+                Err(Stop::Failed(Error::new(Code::Internal, detail)))
+            }
+            Err(_) => Err(Stop::Failed(Error::new(Code::Internal, "the server is stopping"))),
+        }
+    }
+    .boxed()
+}
