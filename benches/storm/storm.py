@@ -42,10 +42,10 @@ class Tree:
         self.differences, self.compared, self.kills, self.intervals = [], 0, 0, 0
 
     def storm(self, seconds):
-        end = time.monotonic() + seconds
         with semdex.Server(self.options.server_binary, [self.root], directory=self.directory / "server") as server:
             server.client.timeout = 60.0
             server.wait_ready(self.options.ready_timeout)
+            end = time.monotonic() + seconds
             while time.monotonic() < end:
                 self.rage(server, min(self.options.every, end - time.monotonic()))
                 self.settle(server)
@@ -63,7 +63,6 @@ class Tree:
         ]
         for it in askers:
             it.start()
-        end = time.monotonic() + seconds
         pauses = random.Random(self.chance.random())
         next_kill = time.monotonic() + 20.0
         while time.monotonic() < end:

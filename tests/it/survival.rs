@@ -467,12 +467,13 @@ fn a_workspace_that_panics_again_and_again_can_be_closed_and_opened_anew() {
 fn a_file_opens_while_its_engine_stands_still() {
     let server = server_on(RUST);
     server.wait_ready();
+    let at_once = json!({"file": "src/lib.rs", "wait_ms": 0});
     set(&server, "rust.question", "stall");
-    let (status, reply) = server.post("/v1/open", &json!({"file": "src/lib.rs"}));
+    let (status, reply) = server.post("/v1/open", &at_once);
     fs::remove_file(fault(&server, "rust.question")).unwrap();
     assert_eq!(status, 200, "{reply}");
     assert!(reply["skeleton"].as_str().unwrap().contains("pub fn greet"), "{reply}");
     assert_eq!((&reply["meta"]["complete"], &reply["meta"]["missing"][0]["code"]), (&json!(false), &json!("indexing")));
-    let (status, reply) = server.post("/v1/open", &json!({"file": "src/lib.rs"}));
+    let (status, reply) = server.post("/v1/open", &at_once);
     assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
 }
