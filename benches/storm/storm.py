@@ -63,6 +63,7 @@ class Tree:
         ]
         for it in askers:
             it.start()
+        end = time.monotonic() + seconds
         pauses = random.Random(self.chance.random())
         next_kill = time.monotonic() + 20.0
         while time.monotonic() < end:
