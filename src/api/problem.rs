@@ -87,14 +87,14 @@ pub fn over_http(error: Error) -> Problem {
 }
 
 /// What every call may be refused with.
-const DOOR: &[Code] = &[Code::ForbiddenHost, Code::ForbiddenOrigin, Code::NotAcceptable, Code::Busy, Code::Internal];
+const GUARD: &[Code] = &[Code::ForbiddenHost, Code::ForbiddenOrigin, Code::NotAcceptable, Code::Busy, Code::Internal];
 /// And what every call but that for the health.
 const ANY: &[Code] = &[Code::InvalidRequest, Code::Unauthorized, Code::UnknownWorkspace];
 const BODY: &[Code] = &[Code::InvalidJson, Code::RequestTimeout, Code::TooLarge, Code::UnsupportedMediaType];
 
 /// The responses that refuse a call: one for each status, its description listing the codes.
 pub fn refusals(call: &Call) -> BTreeMap<String, RefOr<Documented>> {
-    let mut sets = vec![DOOR];
+    let mut sets = vec![GUARD];
     if call.needs > Needs::Nothing {
         sets.push(ANY);
     }

@@ -29,6 +29,22 @@ impl Name {
     }
 }
 
+/// Replies that are given in full, whatever their budget.
+macro_rules! given_in_full {
+    ($($reply:ident),* $(,)?) => { $(
+        impl Answer for $reply {
+            fn meta(&mut self) -> Option<&mut Meta> {
+                Some(&mut self.meta)
+            }
+        }
+    )* };
+}
+
+given_in_full! {
+    SymbolAtReply, DiagnosticsReply, ImpactReport, ChangeReport, OverlayReply, OverlaysReply, WorkspaceReply,
+    WorkspacesReply, StatusReply,
+}
+
 macro_rules! calls {
     ($($variant:ident($request:ty) -> $reply:ty { $($fields:tt)* })*) => {
         /// All calls.
@@ -339,7 +355,7 @@ calls! {
         refusals: &[FILE, OVERLAY],
     }
 
-    ListWorkspaces(Nothing) -> WorkspacesReply {
+    ListWorkspaces(NoArguments) -> WorkspacesReply {
         name: "list_workspaces",
         method: Method::Get,
         path: "/v1/workspaces",
@@ -393,7 +409,7 @@ calls! {
         refusals: &[],
     }
 
-    Health(Anything) -> Health {
+    Health(AnyArguments) -> Health {
         name: "health",
         method: Method::Get,
         path: "/healthz",

@@ -4,7 +4,6 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::examples;
-use super::request::Answer;
 use super::shapes::{Meta, Place, is_false, list};
 use super::words::{ChangeKind, FindingKind, Severity, Strategy};
 use crate::model;
@@ -50,12 +49,6 @@ pub struct ChangeReport {
     pub diagnostics: DiagnosticsDelta,
     pub impact: Impact,
     pub meta: Meta,
-}
-
-impl Answer for ChangeReport {
-    fn meta(&mut self) -> Option<&mut Meta> {
-        Some(&mut self.meta)
-    }
 }
 
 /// A file before and after a change.

@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::change::Diagnostic;
 use super::examples;
-use super::request::{Answer, request};
+use super::request::request;
 use super::shapes::Meta;
 use super::words::Severity;
 
@@ -41,10 +41,4 @@ pub struct Counts {
     pub warning: usize,
     pub info: usize,
     pub hint: usize,
-}
-
-impl Answer for DiagnosticsReply {
-    fn meta(&mut self) -> Option<&mut Meta> {
-        Some(&mut self.meta)
-    }
 }

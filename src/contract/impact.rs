@@ -4,7 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::change::Impact;
-use super::request::{Answer, request};
+use super::request::request;
 use super::shapes::Meta;
 use super::words::Alteration;
 
@@ -26,10 +26,4 @@ request! { body
 pub struct ImpactReport {
     pub impact: Impact,
     pub meta: Meta,
-}
-
-impl Answer for ImpactReport {
-    fn meta(&mut self) -> Option<&mut Meta> {
-        Some(&mut self.meta)
-    }
 }

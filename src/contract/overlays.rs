@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::request::{Answer, request};
+use super::request::request;
 use super::shapes::Meta;
 use super::words::OverlayEdits;
 use crate::model::{Code, Error, Result};
@@ -83,16 +83,4 @@ pub struct OverlayState {
 pub struct OverlaysReply {
     pub overlays: Vec<OverlayState>,
     pub meta: Meta,
-}
-
-impl Answer for OverlayReply {
-    fn meta(&mut self) -> Option<&mut Meta> {
-        Some(&mut self.meta)
-    }
-}
-
-impl Answer for OverlaysReply {
-    fn meta(&mut self) -> Option<&mut Meta> {
-        Some(&mut self.meta)
-    }
 }

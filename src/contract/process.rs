@@ -96,7 +96,7 @@ pub struct WorkspacesReply {
 /// A call that takes nothing.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Nothing {}
+pub struct NoArguments {}
 
 /// Which directory to open.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -126,74 +126,30 @@ pub struct CloseWorkspaceQuery {
 
 /// A call that looks at nothing of its request.
 #[derive(Debug, Deserialize)]
-pub struct Anything {}
+pub struct AnyArguments {}
 
-impl Arguments for Nothing {
-    fn document() -> Document {
-        Document::default()
-    }
+/// Requests that are about the process: what stands in a document, and the workspace that they name.
+macro_rules! arguments {
+    ($($request:ty: $document:expr, |$it:ident| $workspace:expr;)*) => { $(
+        impl Arguments for $request {
+            fn document() -> Document {
+                $document
+            }
 
-    fn common(&self) -> Common {
-        Common::default()
-    }
+            fn common(&self) -> Common {
+                let $it = self;
+                Common { workspace: $workspace, ..Common::default() }
+            }
+        }
+    )* };
 }
 
-impl Arguments for Anything {
-    fn document() -> Document {
-        Document::default()
-    }
-
-    fn common(&self) -> Common {
-        Common::default()
-    }
-}
-
-impl Arguments for StatusQuery {
-    fn document() -> Document {
-        Document::query(parameters::<StatusQuery>())
-    }
-
-    fn common(&self) -> Common {
-        Common::of(self.workspace.as_ref())
-    }
-}
-
-impl Arguments for OpenWorkspaceRequest {
-    fn document() -> Document {
-        Document::body::<OpenWorkspaceRequest>()
-    }
-
-    fn common(&self) -> Common {
-        Common::default()
-    }
-}
-
-impl Arguments for CloseWorkspaceQuery {
-    fn document() -> Document {
-        Document::query(parameters::<CloseWorkspaceQuery>())
-    }
-
-    fn common(&self) -> Common {
-        Common::of(Some(&self.workspace))
-    }
-}
-
-impl Answer for StatusReply {
-    fn meta(&mut self) -> Option<&mut Meta> {
-        Some(&mut self.meta)
-    }
-}
-
-impl Answer for WorkspacesReply {
-    fn meta(&mut self) -> Option<&mut Meta> {
-        Some(&mut self.meta)
-    }
-}
-
-impl Answer for WorkspaceReply {
-    fn meta(&mut self) -> Option<&mut Meta> {
-        Some(&mut self.meta)
-    }
+arguments! {
+    NoArguments: Document::default(), |_it| None;
+    AnyArguments: Document::default(), |_it| None;
+    StatusQuery: Document::query(parameters::<StatusQuery>()), |it| it.workspace.clone();
+    OpenWorkspaceRequest: Document::body::<OpenWorkspaceRequest>(), |_it| None;
+    CloseWorkspaceQuery: Document::query(parameters::<CloseWorkspaceQuery>()), |it| Some(it.workspace.clone());
 }
 
 impl Answer for Health {

@@ -28,11 +28,6 @@ pub struct Common {
 }
 
 impl Common {
-    /// Of a request that only names a workspace.
-    pub fn of(workspace: Option<&String>) -> Common {
-        Common { workspace: workspace.cloned(), ..Common::default() }
-    }
-
     /// How long the answer may wait for what it needs; absent: the call's own default.
     pub fn wait(&self) -> Result<Option<Duration>> {
         match self.wait_ms {

@@ -237,9 +237,3 @@ impl SymbolAtReply {
         }
     }
 }
-
-impl Answer for SymbolAtReply {
-    fn meta(&mut self) -> Option<&mut Meta> {
-        Some(&mut self.meta)
-    }
-}

@@ -4,8 +4,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::contract::Common;
 use crate::contract::budget::{Listing, positions};
+use crate::contract::{Common, check_query};
 use crate::lang::files::Files;
 use crate::lang::view::View;
 use crate::lang::{self, Deadlines, Stop};
@@ -146,31 +146,6 @@ where
     Err(Error::new(Code::Busy, detail))
 }
 
-/// Longer than the path of anything.
-const LONGEST_NAME: usize = 8192;
-
-/// Refuses what is no name in any language, before an engine looks for it.
-pub(super) fn check_name(field: &str, name: &str) -> Result<()> {
-    let why = if name.len() > LONGEST_NAME {
-        format!("is {} bytes long, {LONGEST_NAME} are the most", name.len())
-    } else if name.contains(char::is_control) {
-        "holds control characters".to_owned()
-    } else {
-        return Ok(());
-    };
-    Err(Error::new(Code::InvalidRequest, format!("`{field}` {why}: give a name or a path")))
-}
-
-/// The same for all that names a symbol.
-pub(super) fn check_query(query: &SymbolQuery) -> Result<()> {
-    check_name("symbol", &query.symbol)?;
-    check_name("package", query.package.as_deref().unwrap_or_default())?;
-    if query.symbol.trim().is_empty() && query.package.is_none() {
-        return Err(Error::new(Code::InvalidRequest, "`symbol` is empty: give a path, or the end of one"));
-    }
-    Ok(())
-}
-
 /// What an error does not know of: where not all is loaded, what is not found is perhaps there.
 fn coverage_of(workspace: &Workspace, language: Option<LanguageId>, is_settled: bool, error: &Error) -> Coverage {
     let mut coverage = Coverage::default();
@@ -309,14 +284,4 @@ pub(super) fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<Symb
 pub(super) fn not_indexed(language: LanguageId) -> Missing {
     let detail = "the index is being built: this is what the text alone says; ask again, or give `wait_ms`";
     Missing::new(MissingCode::Indexing, language.name, detail)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_no_name_in_any_language_is_refused() {
-        assert!(check_name("symbol", "a\u{7}b").is_err() && check_name("symbol", &"x".repeat(9000)).is_err());
-    }
 }

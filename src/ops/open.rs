@@ -79,7 +79,7 @@ fn opened(file: &File, language: Option<LanguageId>, overview: Overview, from: [
         hash: file.hash.to_hex().to_string(),
         overlay: file.overlay,
         docs: overview.docs.or_else(|| outline.docs.clone()),
-        skeleton: skeleton_part.lines(&skeleton),
+        skeleton: if from_line == 0 { skeleton } else { skeleton_part.lines(&skeleton) },
         imports: Listing::after(from_import, outline.imports.clone()).map(Import::from),
         symbols: SymbolTree::of_file(from_symbol, overview.symbols),
         upstream: Listing::after(from_upstream, overview.upstream).map(Upstream::from),

@@ -18,11 +18,11 @@ pub fn health() -> Health {
 }
 
 pub fn status(service: &Service, request: &StatusQuery) -> Result<StatusReply> {
-    let told = match &request.workspace {
+    let workspaces = match &request.workspace {
         Some(workspace) => vec![service.workspaces.pick(Some(workspace))?],
         None => service.workspaces.list(),
     };
-    let statuses: Vec<_> = told.iter().map(Workspace::status).collect();
+    let statuses: Vec<_> = workspaces.iter().map(Workspace::status).collect();
     Ok(StatusReply {
         version: VERSION,
         pid: std::process::id(),

@@ -1,9 +1,11 @@
 //! `symbols`: search by name, the tree of a file, and what stands at a place.
 
-use super::ask::{Ask, ask, check_name, not_indexed};
+use super::ask::{Ask, ask, not_indexed};
 use super::open::text_of;
 use crate::contract::budget::positions;
-use crate::contract::{Position, SymbolAtQuery, SymbolAtReply, SymbolTree, SymbolsOf, SymbolsQuery, SymbolsReply};
+use crate::contract::{
+    Position, SymbolAtQuery, SymbolAtReply, SymbolTree, SymbolsOf, SymbolsQuery, SymbolsReply, check_name,
+};
 use crate::model::{Answer, Code, Error, Result, Symbol};
 use crate::workspace::Workspace;
 

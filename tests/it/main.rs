@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod auth;
 mod budget;
 mod calls;
 mod change;
@@ -10,7 +11,6 @@ mod cli;
 mod client;
 mod confined;
 mod depth;
-mod door;
 mod errors;
 mod fresh;
 mod impact;

@@ -8,6 +8,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use semdex::contract::{CALLS, Needs};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -20,21 +21,6 @@ const END_DEADLINE: Duration = Duration::from_secs(300);
 const READY_DEADLINE: Duration = Duration::from_secs(600);
 const REPLY_DEADLINE: Duration = Duration::from_secs(180);
 
-/// The calls that may wait for an engine.
-const PATIENT: [&str; 12] = [
-    "/v1/usages",
-    "/v1/callers",
-    "/v1/callees",
-    "/v1/implementations",
-    "/v1/symbols",
-    "/v1/diagnostics",
-    "/v1/open",
-    "/v1/describe",
-    "/v1/edit",
-    "/v1/write",
-    "/v1/rename",
-    "/v1/impact",
-];
 /// As long as a request may ask for.
 const LONGEST_WAIT_MS: u64 = 120_000;
 
@@ -241,7 +227,7 @@ impl Server {
 
     /// A question that says nothing of it waits for what it needs, however busy the machine is.
     pub fn get(&self, path: &str) -> (u16, Value) {
-        let waits = PATIENT.iter().any(|it| path.starts_with(it)) && !path.contains("wait_ms");
+        let waits = may_wait(path) && !path.contains("wait_ms");
         let and = if path.contains('?') { '&' } else { '?' };
         let path = if waits { format!("{path}{and}wait_ms={LONGEST_WAIT_MS}") } else { path.to_owned() };
         let reply = self.send(self.request("GET", &path));
@@ -251,7 +237,7 @@ impl Server {
     /// As `get`.
     pub fn post(&self, path: &str, body: &Value) -> (u16, Value) {
         let mut body = body.clone();
-        if let Some(fields) = body.as_object_mut().filter(|_| PATIENT.contains(&path)) {
+        if let Some(fields) = body.as_object_mut().filter(|_| may_wait(path)) {
             fields.entry("wait_ms").or_insert(LONGEST_WAIT_MS.into());
         }
         let reply = self.send(self.request("POST", path).json(&body));
@@ -312,6 +298,12 @@ impl Drop for Server {
             eprintln!("--- what the server logged\n{}---", self.log());
         }
     }
+}
+
+/// Whether a call may wait for an engine.
+fn may_wait(path: &str) -> bool {
+    let path = path.split('?').next().unwrap_or_default();
+    CALLS.iter().any(|it| it.path == path && it.needs >= Needs::Text)
 }
 
 pub fn wait(child: &mut Child) -> ExitStatus {
