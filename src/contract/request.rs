@@ -78,7 +78,7 @@ impl Document {
 }
 
 /// What a body of this type holds.
-pub fn content<T: ToSchema>() -> utoipa::openapi::Content {
+fn content<T: ToSchema>() -> utoipa::openapi::Content {
     ContentBuilder::new().schema(Some(Ref::from_schema_name(T::name()))).build()
 }
 
