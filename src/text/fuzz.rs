@@ -16,9 +16,9 @@ use crate::fuzz::{fuzz, mutated, soup, two_states};
 use crate::model::{Span, Strategy};
 
 const TEXTS: &[&str] = &[
-    include_str!("blocks.rs"),
-    include_str!("lines.rs"),
-    include_str!("matching/fuzzy.rs"),
+    include_str!("../../tests/fixtures/corpus/src/text/blocks.rs"),
+    include_str!("../../tests/fixtures/corpus/src/text/lines.rs"),
+    include_str!("../../tests/fixtures/corpus/src/text/matching/fuzzy.rs"),
     include_str!("../../CONTRIBUTING.md"),
     include_str!("../lang/go/checker/program/check.go"),
     "\u{feff}eins\r\nzwei größe\r\n\r\n\tdrei 𝒳y\r\n}\r\n}",

@@ -10,9 +10,9 @@ const BYTES_PER_TOKEN: usize = 4;
 const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", "[package]\nname = \"sample\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
     ("src/lib.rs", "//! A sample.\npub mod lines;\npub mod model;\n"),
-    ("src/model.rs", include_str!("../../src/model.rs")),
-    ("src/model/error.rs", include_str!("../../src/model/error.rs")),
-    ("src/lines.rs", include_str!("../../src/text/lines.rs")),
+    ("src/model.rs", include_str!("../fixtures/corpus/src/model.rs")),
+    ("src/model/error.rs", include_str!("../fixtures/corpus/src/model/error.rs")),
+    ("src/lines.rs", include_str!("../fixtures/corpus/src/text/lines.rs")),
 ];
 
 struct Case {

@@ -147,6 +147,11 @@ fn the_crates_of_rust_analyzer_are_pinned_to_one_version() {
 }
 
 #[test]
+fn the_corpus_needs_nothing_that_semdex_does_not_use() {
+    passes(unavailable(&read("tests/fixtures/corpus/Cargo.lock"), &read("Cargo.lock")));
+}
+
+#[test]
 fn nothing_is_bound_to_the_machine_it_was_written_on() {
     let root = root();
     let files = ["rs", "md", "toml", "sh", "py", "yaml", "json"].iter().flat_map(|it| files_below(&root, &root, it));
@@ -360,6 +365,22 @@ fn pins(manifest: &str) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// The packages of a lock file from a registry, with their versions.
+fn locked(lock: &str) -> impl Iterator<Item = (&str, &str)> {
+    lock.split("[[package]]").filter(|it| it.contains("source = ")).filter_map(|it| {
+        let value =
+            |key: &str| it.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"'));
+        Some((value("name")?, value("version")?))
+    })
+}
+
+/// What a workspace of the tests needs has been downloaded where semdex was built.
+fn unavailable(lock: &str, own: &str) -> Vec<String> {
+    let there: Vec<(&str, &str)> = locked(own).collect();
+    let missing = locked(lock).filter(|it| !there.contains(it));
+    missing.map(|(name, version)| format!("`{name}` {version} is not in semdex's lock file")).collect()
 }
 
 /// Home and work directories of whoever wrote it. The needles are put together here, not to be found in this file.
@@ -587,6 +608,9 @@ fn a_loose_pin_is_found() {
     fails(pins("ra_ap_hir = \"0.0.348\""), "not pinned");
     fails(pins("ra_ap_hir = \"=0.0.348\"\nra_ap_ide = \"=0.0.347\""), "`ra_ap_ide` is of another version");
     fails(pins("salsa = \"0.28\""), "not pinned");
+    let lock = |version: &str| format!("[[package]]\nname = \"a\"\nversion = \"{version}\"\nsource = \"x\"\n");
+    fails(unavailable(&lock("1.0.1"), &lock("1.0.0")), "`a` 1.0.1 is not");
+    passes(unavailable(&lock("1.0.0"), &lock("1.0.0")));
     passes(pins(
         "ra_ap_hir = \"=0.0.348\"\nra_ap_ide = \"=0.0.348\"\nsalsa = \"=0.28.2\"\nsalsa-macros = \"=0.28.2\"\nserde = \"1\"",
     ));

@@ -69,7 +69,7 @@ fn chance(mut seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-fn own_sources() -> Vec<(PathBuf, String)> {
+fn corpus() -> Vec<(PathBuf, String)> {
     fn add(directory: &Path, out: &mut Vec<(PathBuf, String)>) {
         for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
@@ -82,14 +82,14 @@ fn own_sources() -> Vec<(PathBuf, String)> {
         }
     }
     let mut out = Vec::new();
-    add(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut out);
+    add(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/corpus/src"), &mut out);
     out.sort();
     out
 }
 
 #[test]
 fn skeletons_of_real_code_parse_and_hold_every_signature() {
-    for (path, text) in own_sources() {
+    for (path, text) in corpus() {
         for text in [text.replace('\n', "\r\n"), text] {
             let outline = outline(&text);
             assert_eq!(outline.errors, [], "{}", path.display());
@@ -102,7 +102,7 @@ fn skeletons_of_real_code_parse_and_hold_every_signature() {
 fn broken_code_is_never_a_panic() {
     // Reproducible, and different for each file.
     let mut below = chance(0x9e37_79b9_7f4a_7c15);
-    for (_, text) in own_sources() {
+    for (_, text) in corpus() {
         let mut cut = text.clone().into_bytes();
         cut.truncate(below(text.len()));
         let mut torn = text.into_bytes();

@@ -27,7 +27,7 @@ impl Context<'_> {
             let plain = own.filter(|it| it.docs.is_some() && !comments(it).is_empty());
             let mut paths: Vec<String> = plain.map(|it| it.path).collect();
             paths.sort();
-            paths.into_iter().take(2).collect::<Vec<_>>()
+            paths.into_iter().take(10).collect::<Vec<_>>()
         });
         each.flatten().take(count).collect()
     }

@@ -275,8 +275,8 @@ fn what_is_no_path_is_refused() {
         let found = it.meant(unknown);
         assert!(found.starts_with("unknown_symbol") || unknown == "fn", "{unknown:?} is {found}");
     }
-    let package = it.asked(|view| view.package("lang::ruts"));
-    assert!(format!("{package:?}").contains("lang::rust"), "{package:?}");
+    let package = it.asked(|view| view.package("text::matchign"));
+    assert!(format!("{package:?}").contains("text::matching"), "{package:?}");
     let package = it.asked(|view| view.package("<<<"));
     assert!(format!("{package:?}").contains("InvalidRequest"), "{package:?}");
 }

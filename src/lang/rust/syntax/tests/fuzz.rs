@@ -5,10 +5,10 @@ use crate::fuzz::{fuzz, mutated, two_states};
 use crate::model::Alteration;
 
 const SOURCES: &[&str] = &[
-    include_str!("../items.rs"),
-    include_str!("../skeleton.rs"),
-    include_str!("../../../../text/blocks.rs"),
-    include_str!("../../../../lsp/client.rs"),
+    include_str!("../../../../../tests/fixtures/corpus/src/model.rs"),
+    include_str!("../../../../../tests/fixtures/corpus/src/store/macros.rs"),
+    include_str!("../../../../../tests/fixtures/corpus/src/text/blocks.rs"),
+    include_str!("../../../../../tests/fixtures/corpus/src/store/schedule.rs"),
     "//! Docs.\n#![cfg(x)]\nuse a::{self, b::*, c as _};\n\n/// T.\n#[derive(A)]\npub struct T<'a, const N: usize>(pub &'a [u8; N]) where T: Copy;\n",
     "impl<T: ?Sized> From<&T> for U { const A: u8 = 1; type B = C; fn f(&self) -> impl Fn() -> u8 { || { 1 } } }\nmacro_rules! m { ($a:expr) => { $a }; }\nm! { a }\n",
     "#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() {}\n}\nunsafe extern \"C\" { fn puts(s: *const u8); }\nenum E { A = 1, B { x: u8 }, C(u8) }\nunion U { a: u8 }\ntrait Q: R { fn d() { 1; } }\n",

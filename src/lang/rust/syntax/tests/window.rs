@@ -34,7 +34,7 @@ const PIECES: [&str; 24] = [
 fn an_outline_out_of_an_earlier_one_is_the_outline() {
     let mut below = chance(0x9e6c_63d0_876a_3f17);
     let (mut asked, mut told) = (0, 0);
-    for (path, text) in own_sources() {
+    for (path, text) in corpus() {
         let old = outline(&text);
         for _ in 0..60 {
             let character = |at: usize| (0..=at).rev().find(|it| text.is_char_boundary(*it)).unwrap();
