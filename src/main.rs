@@ -10,7 +10,7 @@ use clap::Parser;
 use semdex::api::{self, Listener, Pulse};
 use semdex::cli::{self, Announcement, Arguments, Command, Serve};
 use semdex::config::{Config, Flags, create_private_dir, find_root};
-use semdex::lang::{process_group, search_path};
+use semdex::lang::{self, process_group, search_path};
 use semdex::ops::Service;
 use semdex::token::{self, Token};
 use semdex::trust::TrustStore;
@@ -35,7 +35,7 @@ pub static ALLOCATOR_OPTIONS: &[u8; 60] = b"background_thread:true,dirty_decay_m
 const FAILED: u8 = 1;
 const INTERRUPTED: i32 = 130;
 /// rust-analyzer recurses deeply, and its questions run on threads of this runtime.
-const STACK: usize = 64 << 20;
+const STACK: usize = lang::STACK_BYTES;
 /// Analysis that is still under way when all else has ended gets so long to notice.
 const LEFTOVERS: Duration = Duration::from_secs(2);
 /// How often the owner's decisions about trust are read anew.

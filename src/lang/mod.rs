@@ -88,8 +88,9 @@ pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".to_owned())
 }
 
-/// Of threads that analyse: type inference recurses deeply.
-pub const STACK_BYTES: usize = 64 * 1024 * 1024;
+/// Of threads that analyse. The system provides what is used of it. Type inference recurses as deeply as a text may be
+/// nested, and macros in each other take more.
+pub const STACK_BYTES: usize = 256 * 1024 * 1024;
 
 /// What is wanted of planned texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,10 +4,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use ra_ap_ide_db::base_db::all_crates;
-use ra_ap_ide_db::prime_caches::parallel_prime_caches;
-
 use super::engine::Rust;
+use super::prime::prime;
 use super::view::{catch, try_share_types};
 use crate::fault;
 use crate::lang::files::Files;
@@ -65,13 +63,8 @@ impl Rust {
             let Some(_shared) = try_share_types() else { return Ended::Stopped };
             fault::point("rust.prime");
             let finished = catch(|| {
-                let crates = all_crates(&db);
-                parallel_prime_caches(&db, &crates, 2, &|progress| {
-                    let progress = Progress {
-                        stage: "indexing".to_owned(),
-                        done: progress.crates_done,
-                        total: progress.crates_total,
-                    };
+                prime(&db, &|done, total| {
+                    let progress = Progress { stage: "indexing".to_owned(), done, total };
                     status.send_modify(|it| it.progress = Some(progress));
                 });
             });

@@ -23,6 +23,7 @@ mod names;
 mod outside;
 pub mod paths;
 mod postings;
+mod prime;
 pub mod questions;
 pub mod rename;
 pub mod resolve;
