@@ -7,6 +7,8 @@ use ra_ap_ide::{Diagnostic, FileId};
 use ra_ap_syntax::ast::{self, HasName as _};
 use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxKind, SyntaxNode};
 
+use super::ENGINE;
+use super::impact::Code;
 use super::view::{Context, span};
 use crate::lang::files::File;
 use crate::model::{self, Span};
@@ -47,7 +49,7 @@ impl Context<'_> {
             let name = it.segment()?.name_ref()?;
             let place = file.lines().place(&file.path, span(name.syntax().text_range()));
             let message = format!("cannot find type or module `{}` in this scope", name.text());
-            Some(self.error_of("rust-analyzer", place, "E0433", message))
+            Some(self.error_of(ENGINE, place, Code::E0433, message).into())
         };
         lost.filter_map(error).collect()
     }

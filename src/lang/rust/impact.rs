@@ -1,53 +1,55 @@
 //! What a change would break, asked of the engine itself: the state before, the state after, and what differs. It
 //! runs on the writer's thread, and no reader ever sees the state in between.
 //!
-//! Only what the change may reach is looked at (`reach`): the bodies that name what it changes, each asked for its own
+//! Only what the change may reach is looked at (`affected_set`): the bodies that name what it changes, each asked for its own
 //! errors (`native`), and what the compiler checks and rust-analyzer does not (`rules`, `impls`).
 
-mod ambiguous;
+mod affected_set;
 mod arity;
 mod bounds;
 mod branches;
-mod conflicts;
+mod cascades;
+mod code;
 mod constants;
 mod constness;
 mod constructors;
 mod declared;
+mod derive_expansion;
 mod derives;
 mod differ;
+mod edit_context;
 mod entry;
+mod error_types;
 mod expanded;
+mod finding;
 mod follows;
 mod generics;
 mod gone;
 mod helpers;
 mod holders;
 mod impls;
+mod item_heads;
 mod layout;
 mod lifetimes;
-mod loose;
-mod lost;
 mod macros;
-mod made;
-mod mixed;
 mod modules;
 mod native;
 mod needs;
 mod objects;
 mod opaque;
 mod operators;
+mod origins;
 mod patterns;
+mod places;
 mod projections;
-mod reach;
 mod reaching;
 mod rules;
-mod sizes;
-mod tainted;
+mod scope_changes;
+mod unresolved;
 mod unstable;
 mod unused;
 mod updates;
 mod wellformed;
-mod written;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -55,8 +57,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use super::ENGINE;
 use super::changes::Tried;
-use super::delta::{Delta, deltas};
+use super::delta::Delta;
 use super::engine::Rust;
 use super::symbols::is_test_at;
 use super::view::{Context, View};
@@ -69,57 +72,22 @@ use crate::model::{
     Severity, Span, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
+use affected_set::{AffectedSet, BodyRef, ChangedSymbol};
+pub(super) use code::Code;
 use differ::differ;
-use loose::Loose;
-use reach::{Cause, Reach, Unit};
+use edit_context::EditContext;
+#[cfg(test)]
+pub(super) use finding::FOUND;
+pub(super) use finding::Finding;
+use finding::Subject;
+use impls::Shapes;
 use reaching::Tests;
+#[cfg(test)]
+pub(super) use rules::RULES;
+use rules::RuleId;
 
 /// More bodies than this are not checked again for one edit; the answer says so.
 const MAX_UNITS: usize = 4000;
-
-/// What is edited, in both states.
-struct Scene {
-    olds: Vec<Arc<File>>,
-    news: Vec<Arc<File>>,
-    maps: BTreeMap<String, OffsetMap>,
-    /// The other way round.
-    backs: BTreeMap<String, OffsetMap>,
-    loose: Vec<Loose>,
-}
-
-impl Scene {
-    fn new(before: &Files, after: &Files, edits: &[FileEdit]) -> Scene {
-        let rust: Vec<&FileEdit> = edits.iter().filter(|it| LANGUAGE.takes(&it.file)).collect();
-        let olds: Vec<Arc<File>> = rust.iter().map(|it| file_of(before, it)).collect();
-        let news: Vec<Arc<File>> = rust.iter().map(|it| file_of(after, it)).collect();
-        for (old, new) in olds.iter().zip(&news) {
-            new.outline_after(old);
-        }
-        let text = |it: &Option<Arc<str>>| it.clone().unwrap_or_default();
-        let map = |it: &&FileEdit| (it.file.clone(), OffsetMap::new(&text(&it.old), &text(&it.new)));
-        let maps: BTreeMap<String, OffsetMap> = rust.iter().map(map).collect();
-        let backs = maps.iter().map(|(file, it)| (file.clone(), it.inverse())).collect();
-        let loose = olds.iter().zip(&news).map(|(old, new)| Loose::new(old, new)).collect();
-        Scene { maps, backs, loose, olds, news }
-    }
-
-    /// Where a place of the state before is now; `None` where the edit took it away.
-    fn moved(&self, file: &str, offset: usize) -> Option<usize> {
-        match self.maps.get(file) {
-            Some(map) => map.offset(offset),
-            None => Some(offset),
-        }
-    }
-
-    fn deltas(&self) -> Vec<(usize, Delta<'_>)> {
-        let both = self.olds.iter().zip(&self.news).enumerate();
-        both.flat_map(|(index, (old, new))| {
-            let found = deltas(old.outline(), &old.text, new.outline(), &new.text);
-            found.into_iter().map(move |it| (index, it))
-        })
-        .collect()
-    }
-}
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
@@ -127,7 +95,7 @@ enum Side {
     After,
 }
 
-impl Unit {
+impl BodyRef {
     fn at(&self, side: Side) -> Option<usize> {
         match side {
             Side::Before => self.before,
@@ -184,7 +152,7 @@ impl Rust {
     ) -> Result<Judgement> {
         let started = Instant::now();
         crate::fault::point("rust.judge");
-        let mut scene = Scene::new(before, after, edits);
+        let mut scene = EditContext::new(before, after, edits);
         self.view(before.clone()).ask(|it| {
             it.weigh_imports(&mut scene);
             Ok(())
@@ -233,13 +201,15 @@ impl Rust {
             later.extend(it.misfits_of(&reach, &scene, Side::After));
             later.extend(it.refused_derives(&deltas, &scene, Side::After));
             later.extend(scene.news.iter().flat_map(|it| syntax_errors(it)));
-            later.extend(imports.keys().flat_map(|at| it.unused_imports(&scene.news[*at]).found));
+            let unused = imports.keys().flat_map(|at| it.unused_imports(&scene.news[*at]).found);
+            later.extend(unused.map(|it| Finding::of_unused_import(&it)));
             let (mut new, mut fixed) = differ(&earlier, &later, before, after, &scene.maps);
             fixed.retain(|it| !scene.follows_from_absence(&deltas, before, it));
-            let mut following = it.apply_rules(&reach, &deltas, &scene, &mut new);
-            [&mut new, &mut fixed, &mut following].into_iter().for_each(|it| as_told_now(it));
+            let following = it.apply_rules(&reach, &deltas, &scene, &mut new);
+            new.iter().chain(&following).for_each(Finding::check);
             let mut impact = it.impact(&reach.causes, &deltas, &scene, (&new, &following));
             it.tell_tests(&tests, &scene, Side::After, &mut impact);
+            let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
             Ok(Judgement { new, fixed, impact, coverage: it.coverage(true) })
         })?;
         let (units, total) = (reach.units.len(), started.elapsed());
@@ -252,7 +222,7 @@ impl Rust {
     }
 
     /// The errors in each of these bodies, on all cores.
-    fn errors_of(&self, reach: &Reach<'_>, side: Side, view: impl Fn() -> View) -> Result<Vec<Diagnostic>> {
+    fn errors_of(&self, reach: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) -> Result<Vec<Finding>> {
         let units = &reach.units;
         let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
         let threads = cores.min(units.len()).max(1);
@@ -295,24 +265,13 @@ impl Rust {
     }
 }
 
-/// The compiler had a code of its own for a type that is missing, and has that of any name since 1.92.
-fn as_told_now(errors: &mut [Diagnostic]) {
-    for it in errors.iter_mut().filter(|it| it.code.as_deref() == Some("E0412")) {
-        it.code = Some("E0425".to_owned());
-    }
-}
-
 fn texts(edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) -> Vec<(Arc<str>, Option<Arc<str>>)> {
     edits.iter().map(|it| (Arc::from(it.file.as_str()), text(it))).collect()
 }
 
-fn file_of(files: &Files, edit: &FileEdit) -> Arc<File> {
-    files.get(&edit.file).cloned().unwrap_or_else(|| Arc::new(crate::lang::rust::file(edit.file.as_str(), "")))
-}
-
 impl<'db> Context<'db> {
     /// The unused imports of the old texts, where the new ones may have others.
-    fn imports_at_stake(&self, scene: &Scene) -> BTreeMap<usize, Vec<Diagnostic>> {
+    fn imports_at_stake(&self, scene: &EditContext) -> BTreeMap<usize, Vec<Finding>> {
         let mut at_stake = BTreeMap::new();
         for (index, (old, new)) in scene.olds.iter().zip(&scene.news).enumerate() {
             let known = self.file_id(&old.path).and_then(|id| self.index.errors(id));
@@ -329,15 +288,15 @@ impl<'db> Context<'db> {
             let came = gaps(&scene.backs).into_iter().map(|it| (&*new.text, it));
             let is_whole = old.outline().errors.is_empty() && new.outline().errors.is_empty();
             if scene.olds.len() > 1 || !is_whole || !scene.loose[index].is_empty() || unused.rest_on(gone.chain(came)) {
-                at_stake.insert(index, unused.found.clone());
+                at_stake.insert(index, unused.found.iter().map(Finding::of_unused_import).collect());
             }
         }
         at_stake
     }
 
     /// What of the implementations does not fit their traits.
-    fn misfits_of(&self, reach: &Reach<'_>, scene: &Scene, side: Side) -> Vec<Diagnostic> {
-        let nothing = BTreeMap::new();
+    fn misfits_of(&self, reach: &AffectedSet<'_>, scene: &EditContext, side: Side) -> Vec<Finding> {
+        let nothing = Shapes::new();
         let shapes = match side {
             Side::Before => &nothing,
             Side::After => &reach.shapes,
@@ -373,7 +332,7 @@ impl<'db> Context<'db> {
     }
 
     /// Where the code is the same nothing is asked of the state after.
-    fn of_layout(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene) -> Option<Judgement> {
+    fn of_layout(&self, deltas: &[(usize, Delta<'_>)], scene: &EditContext) -> Option<Judgement> {
         if !scene.is_layout() {
             return None;
         }
@@ -383,7 +342,7 @@ impl<'db> Context<'db> {
         Some(Judgement { impact, coverage: self.coverage(true), ..Judgement::nothing() })
     }
 
-    fn tell_tests(&self, tests: &Tests, scene: &Scene, now: Side, impact: &mut Impact) {
+    fn tell_tests(&self, tests: &Tests, scene: &EditContext, now: Side, impact: &mut Impact) {
         impact.tests = self.told_tests(tests, scene, now);
         let detail = tests.missing.map(str::to_owned);
         impact.unchecked.extend(detail.map(|detail| Unchecked { code: "tests".to_owned(), detail }));
@@ -392,13 +351,13 @@ impl<'db> Context<'db> {
     /// With the new errors, and those that only follow from them.
     fn impact(
         &self,
-        causes: &[Cause<'_>],
+        causes: &[ChangedSymbol<'_>],
         deltas: &[(usize, Delta<'_>)],
-        scene: &Scene,
-        (new, following): (&[Diagnostic], &[Diagnostic]),
+        scene: &EditContext,
+        (new, following): (&[Finding], &[Finding]),
     ) -> Impact {
         let mut impact = Impact { changed: self.changed(deltas, scene, Side::After), ..Impact::default() };
-        let mut named: HashMap<(Arc<str>, usize), &Cause<'_>> = HashMap::new();
+        let mut named: HashMap<(Arc<str>, usize), &ChangedSymbol<'_>> = HashMap::new();
         let mut places = Vec::new();
         for cause in causes {
             for it in &cause.occurrences {
@@ -415,7 +374,7 @@ impl<'db> Context<'db> {
             }
         }
         let mut broken_lines: HashSet<(&str, usize)> = HashSet::new();
-        let errors = new.iter().filter(|it| it.severity == Severity::Error).map(|it| (it, false));
+        let errors = new.iter().filter(|it| it.is_error()).map(|it| (it, false));
         for (diagnostic, follows) in errors.chain(following.iter().map(|it| (it, true))) {
             let Some(file) = self.files.get(&diagnostic.place.file) else { continue };
             let mut lines = diagnostic.place.line..=diagnostic.place.end_line;
@@ -429,7 +388,7 @@ impl<'db> Context<'db> {
                     test: is_test_at(file, diagnostic.place.start),
                     place: diagnostic.place.clone(),
                 },
-                code: diagnostic.code.clone(),
+                code: Some(diagnostic.code.name().to_owned()).filter(|it| !it.is_empty()),
                 reason: diagnostic.message.clone(),
                 follows,
             });
@@ -463,8 +422,8 @@ impl<'db> Context<'db> {
     }
 
     /// Each changed declaration by the path it has where it exists.
-    fn changed(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene, side: Side) -> Vec<Changed> {
-        let Scene { olds, news, .. } = scene;
+    fn changed(&self, deltas: &[(usize, Delta<'_>)], scene: &EditContext, side: Side) -> Vec<Changed> {
+        let EditContext { olds, news, .. } = scene;
         let now = |index: usize, delta: &Delta<'_>| {
             let (file, item) = match side {
                 Side::Before => (&olds[index], delta.before?),
@@ -502,14 +461,16 @@ impl<'db> Context<'db> {
     }
 }
 
-fn syntax_errors(file: &File) -> impl Iterator<Item = Diagnostic> + '_ {
-    file.outline().errors.iter().map(|error| Diagnostic {
+fn syntax_errors(file: &File) -> impl Iterator<Item = Finding> + '_ {
+    file.outline().errors.iter().map(|error| Finding {
         place: file.lines().place(&file.path, error.span),
         severity: Severity::Error,
-        code: Some("syntax-error".to_owned()),
+        code: Code::Syntax,
         message: error.message.clone(),
-        source: "rust-analyzer".to_owned(),
+        source: ENGINE,
         symbol: None,
+        rule: RuleId::Syntax,
+        subject: Subject::None,
     })
 }
 

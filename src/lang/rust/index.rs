@@ -19,6 +19,7 @@ use ra_ap_ide_db::base_db::{FileText, SourceDatabase as _};
 use ra_ap_ide_db::defs::Definition;
 use rustc_hash::FxHashMap;
 
+use super::impact::Finding;
 use super::imports::UnusedImports;
 use super::named::{Collector, Names};
 use super::names::{Key, Reader};
@@ -33,7 +34,7 @@ use crate::lang::Result;
 use crate::lang::files::File;
 use crate::lang::rust::LANGUAGE;
 use crate::lang::sound;
-use crate::model::{Diagnostic, OutlineItem, Symbol, SymbolKind, Upstream};
+use crate::model::{OutlineItem, Symbol, SymbolKind, Upstream};
 use crate::text::diff::OffsetMap;
 use crate::text::words::occurrences;
 
@@ -252,7 +253,7 @@ impl Memory {
 #[derive(Debug)]
 pub(super) struct FileErrors {
     /// Of each body, by where the name of what it belongs to stands: those that have any.
-    pub(super) bodies: FxHashMap<usize, Vec<Diagnostic>>,
+    pub(super) bodies: FxHashMap<usize, Vec<Finding>>,
     /// Where among these stands what derive macros make.
     pub(super) made: HashSet<usize>,
     pub(super) imports: UnusedImports,

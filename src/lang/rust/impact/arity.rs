@@ -8,14 +8,18 @@ use std::sync::Arc;
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, SyntaxNode, ast};
 
-use super::Scene;
+use super::EditContext;
+use super::affected_set::{AffectedSet, ChangedSymbol, is_outside_body, unit_around};
+use super::code::Code;
+use super::finding::Finding;
 use super::layout::has_plain_attributes;
 use super::native::takes;
-use super::reach::{Cause, Reach, is_outside_body, unit_around};
+use super::rules::RuleId;
+use crate::lang::rust::ENGINE;
 use crate::lang::rust::calls::call_by;
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
-use crate::model::{ChangeKind, Diagnostic, OutlineItem, Span, SymbolKind};
+use crate::model::{ChangeKind, OutlineItem, Span, SymbolKind};
 
 /// How many arguments a function takes besides its receiver.
 #[derive(Clone, Copy)]
@@ -42,8 +46,8 @@ impl<'db> Context<'db> {
     /// The bodies around all that names what changes: into `units`, but for those of which it is known what comes of it.
     pub(super) fn bodies_around(
         &self,
-        causes: &[Cause<'_>],
-        scene: &Scene,
+        causes: &[ChangedSymbol<'_>],
+        scene: &EditContext,
         units: &mut BTreeSet<(Arc<str>, usize)>,
     ) -> Miscalls {
         let mut miscalls = Miscalls::new();
@@ -88,12 +92,13 @@ impl<'db> Context<'db> {
     }
 
     /// In the state after.
-    pub(super) fn miscalled(&self, reach: &Reach<'_>, scene: &Scene) -> Vec<Diagnostic> {
+    pub(super) fn miscalled(&self, reach: &AffectedSet<'_>, scene: &EditContext) -> Vec<Finding> {
         let tell = |call: &Miscall| {
             let file = self.files.get(&call.file)?;
             let start = scene.moved(&call.file, call.at.start)?;
             let place = file.lines().place(&call.file, Span::new(start, start + (call.at.end - call.at.start)));
-            Some(self.error_of("rust-analyzer", place, "E0061", takes(call.expected, call.found)))
+            let error = self.error_of(ENGINE, place, Code::E0061, takes(call.expected, call.found));
+            Some(Finding { rule: RuleId::Arity, ..error })
         };
         reach.miscalls.values().flatten().filter_map(tell).collect()
     }
@@ -105,7 +110,7 @@ fn is_function(item: &OutlineItem) -> bool {
 
 /// Of a function of which the number of parameters alone is another. What implements a trait's is called as the trait
 /// says.
-fn arity_of(cause: &Cause<'_>, scene: &Scene) -> Option<Arity> {
+fn arity_of(cause: &ChangedSymbol<'_>, scene: &EditContext) -> Option<Arity> {
     let (index, delta) = cause.delta.as_ref().filter(|it| cause.is_itself && it.1.kind == ChangeKind::Signature)?;
     let (before, after) = delta.before.zip(delta.after)?;
     if !is_function(before) || before.container.last().is_some_and(|it| it.contains(" as ")) {

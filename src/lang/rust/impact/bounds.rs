@@ -6,14 +6,15 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxToken};
 
-use super::Scene;
-use super::reach::Reach;
-use super::rules::Told;
+use super::EditContext;
+use super::affected_set::AffectedSet;
+use super::code::Code;
+use super::finding::Findings;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{Role, Span};
 
 impl<'db> Context<'db> {
-    pub(super) fn unfit_types(&self, reach: &Reach<'_>, scene: &Scene, told: &mut Told<'_>) {
+    pub(super) fn unfit_types(&self, reach: &AffectedSet<'_>, scene: &EditContext, told: &mut Findings<'_>) {
         let mut blocks: Vec<(String, Span)> = Vec::new();
         for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
             for it in cause.occurrences.iter().filter(|it| it.role == Role::Type) {
@@ -21,7 +22,7 @@ impl<'db> Context<'db> {
                 token.into_iter().for_each(|it| self.unfit_type(&it, &cause.lost, told, &mut blocks));
             }
         }
-        for error in told.named("E0405") {
+        for error in told.of(Code::E0405) {
             let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
             let block = token.and_then(|it| it.parent_ancestors().find_map(ast::Impl::cast));
             let lost = block.and_then(|it| self.sema.to_def(&it)).filter(|it| it.trait_(self.db).is_none());
@@ -34,13 +35,19 @@ impl<'db> Context<'db> {
         // The compiler knows nothing of such a type then, and says nothing more of what is made of it.
         told.forget(|it| {
             let is_there = |of: &(String, Span)| of.0 == it.place.file && of.1.contains(it.place.start);
-            it.code.as_deref() == Some("E0277") && it.source == "rust-analyzer" && blocks.iter().any(is_there)
+            it.is(Code::E0277) && it.rule.is_of_bodies() && blocks.iter().any(is_there)
         });
     }
 
     /// A name that is the whole of what an implementation gives for a type of its trait. What is lost is any trait where
     /// it is not told.
-    fn unfit_type(&self, token: &SyntaxToken, lost: &[String], told: &mut Told<'_>, blocks: &mut Vec<(String, Span)>) {
+    fn unfit_type(
+        &self,
+        token: &SyntaxToken,
+        lost: &[String],
+        told: &mut Findings<'_>,
+        blocks: &mut Vec<(String, Span)>,
+    ) {
         let Some(alias) = token.parent_ancestors().find_map(ast::TypeAlias::cast) else { return };
         let Some(ty) = alias.ty().filter(|it| it.syntax().text_range().end() == token.text_range().end()) else {
             return;
@@ -55,13 +62,9 @@ impl<'db> Context<'db> {
         let Some((given, lacks)) = given.and_then(|it| self.lacks(&it, &wanted).map(|of| (it, of))) else { return };
         let target = self.sema.scope(alias.syntax()).map(|it| it.krate().to_display_target(self.db));
         let (Some(place), Some(target)) = (self.place(self.told_range(ty.syntax())), target) else { return };
-        let message = format!(
-            "the trait bound `{}: {}` is not satisfied",
-            given.display(self.db, target),
-            lacks.name(self.db).as_str()
-        );
+        let lacks = (given.display(self.db, target).to_string(), lacks.name(self.db).as_str().to_owned());
         blocks.push((place.file.clone(), span(block.syntax().text_range())));
-        told.add(self.error(place, "E0277", message));
+        told.add(self.unmet(place, lacks));
     }
 
     /// The traits that a trait asks of one of its types.

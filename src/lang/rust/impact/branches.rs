@@ -4,12 +4,15 @@
 use ra_ap_ide::{FileId, TextRange};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::native::{Told, salient};
+use super::code::Code;
+use super::finding::RawDiagnostic;
+use super::origins::{Origin, origins};
+use super::places::salient;
 use crate::lang::rust::view::Context;
 
 impl<'db> Context<'db> {
     /// Takes away what is told of arms behind one that is wrong.
-    pub(super) fn without_later_arms(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
+    pub(super) fn without_later_arms(&self, body: &SyntaxNode, told: &mut Vec<RawDiagnostic>) {
         let Some(file) = self.sema.hir_file_for(body).file_id().map(|it| it.file_id(self.db)) else { return };
         let wrong: Vec<TextRange> = mismatches(file, told).collect();
         if wrong.len() < 2 {
@@ -22,12 +25,12 @@ impl<'db> Context<'db> {
             arms.next();
             silent.extend(arms.filter(|it| !is_of_branches(it)).map(|it| told_at(&it)));
         }
-        told.retain(|it| it.file != file || it.code != "E0308" || !silent.contains(&it.range));
+        told.retain(|it| it.file != file || it.code != Code::E0308 || !silent.contains(&it.range));
     }
 }
 
-fn mismatches(file: FileId, told: &[Told]) -> impl Iterator<Item = TextRange> {
-    told.iter().filter(move |it| it.file == file && it.code == "E0308").map(|it| it.range)
+fn mismatches(file: FileId, told: &[RawDiagnostic]) -> impl Iterator<Item = TextRange> {
+    told.iter().filter(move |it| it.file == file && it.code == Code::E0308).map(|it| it.range)
 }
 
 fn told_at(of: &ast::Expr) -> TextRange {
@@ -36,22 +39,8 @@ fn told_at(of: &ast::Expr) -> TextRange {
 
 /// Whether the value of an expression, or of a branch of it, has another type than is wanted.
 fn is_wrong(of: &ast::Expr, wrong: &[TextRange]) -> bool {
-    let is = |it: Option<ast::Expr>| it.is_some_and(|it| is_wrong(&it, wrong));
-    let is_so_itself = wrong.contains(&told_at(of));
-    is_so_itself
-        || match of {
-            ast::Expr::ParenExpr(it) => is(it.expr()),
-            ast::Expr::BlockExpr(it) => is(it.tail_expr()),
-            ast::Expr::IfExpr(it) => {
-                let other = it.else_branch().map(|it| match it {
-                    ast::ElseBranch::Block(it) => ast::Expr::from(it),
-                    ast::ElseBranch::IfExpr(it) => it.into(),
-                });
-                is(it.then_branch().map(Into::into)) || is(other)
-            }
-            ast::Expr::MatchExpr(it) => it.match_arm_list().is_some_and(|it| it.arms().any(|it| is(it.expr()))),
-            _ => false,
-        }
+    let branches = || origins(of).into_iter().filter(|it| it.0 == Origin::Value);
+    wrong.contains(&told_at(of)) || branches().any(|it| is_wrong(&it.1, wrong))
 }
 
 fn is_of_branches(of: &ast::Expr) -> bool {

@@ -6,7 +6,8 @@ use ra_ap_hir::{Const, HirDisplay as _, ModuleDef, PathResolution};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
 
-use super::native::Told;
+use super::code::Code;
+use super::finding::RawDiagnostic;
 use crate::lang::rust::view::Context;
 
 /// Constants that name constants are followed so deep.
@@ -14,12 +15,12 @@ const MAX_CONSTANTS: usize = 8;
 
 impl<'db> Context<'db> {
     /// An integer that does not hold what is computed for it.
-    pub(super) fn overflow(&self, of: Const) -> Option<Told> {
+    pub(super) fn overflow(&self, of: Const) -> Option<RawDiagnostic> {
         let range = range_of(&self.shown_type(of)?)?;
         let body = self.sema.source(of)?.value.body()?;
         match self.evaluate(&body, &range, MAX_CONSTANTS) {
             Err(Some(operation)) => {
-                Some(self.told_of(body.syntax(), "E0080", format!("attempt to {operation} with overflow")))
+                Some(self.told_of(body.syntax(), Code::E0080, format!("attempt to {operation} with overflow")))
             }
             Ok(_) | Err(None) => None,
         }
@@ -87,7 +88,7 @@ impl<'db> Context<'db> {
     }
 
     /// What is wrong with a name that stands for the length of an array.
-    pub(super) fn length(&self, token: &SyntaxToken, meant: Definition<'db>) -> Option<(&'static str, String)> {
+    pub(super) fn length(&self, token: &SyntaxToken, meant: Definition<'db>) -> Option<(Code, String)> {
         let path = token.parent_ancestors().find_map(ast::PathExpr::cast)?;
         // Or for a part of it: `N + 1`.
         let is_part = |it: &SyntaxNode| ast::BinExpr::can_cast(it.kind()) || ast::ParenExpr::can_cast(it.kind());
@@ -118,8 +119,8 @@ impl<'db> Context<'db> {
         }
         let operation = path.syntax().parent().and_then(ast::BinExpr::cast).and_then(|it| it.op_token());
         Some(match operation.filter(|_| matches!(meant, Definition::Function(_))) {
-            Some(it) => ("E0369", format!("`{}` cannot be applied to `{found}`", it.text())),
-            None => ("E0308", format!("mismatched types: expected `usize`, found `{found}`")),
+            Some(it) => (Code::E0369, format!("`{}` cannot be applied to `{found}`", it.text())),
+            None => (Code::E0308, format!("mismatched types: expected `usize`, found `{found}`")),
         })
     }
 }

@@ -2,31 +2,33 @@
 
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::Scene;
-use super::reach::Cause;
+use super::affected_set::ChangedSymbol;
+use super::code::Code;
+use super::finding::Findings;
+use super::rules::NamedPlace;
 use crate::lang::rust::view::Context;
-use crate::model::{Diagnostic, OutlineItem, Role};
+use crate::model::OutlineItem;
 use crate::text::words::words;
 
-impl<'db> Context<'db> {
-    pub(super) fn calls_in_constants(&self, cause: &Cause<'_>, scene: &Scene) -> Vec<Diagnostic> {
-        let items = cause.delta.as_ref().and_then(|it| it.1.before.zip(it.1.after));
-        if items.is_none_or(|(before, after)| !is_constant(before) || is_constant(after)) {
-            return Vec::new();
-        }
-        let places = cause.occurrences.iter().filter(|it| !matches!(it.role, Role::Import | Role::Doc));
-        let judged = places.filter_map(|it| {
-            let token = self.token(it.id, scene.moved(&it.file.path, it.at.start)?)?;
-            let call = token.parent_ancestors().take(6).find_map(|it| match ast::Expr::cast(it)? {
-                ast::Expr::CallExpr(it) => Some(it.syntax().clone()),
-                ast::Expr::MethodCallExpr(it) => Some(it.name_ref()?.syntax().clone()),
-                _ => None,
-            })?;
-            let what = constant_around(&call)?;
-            let place = self.place(self.told_range(&call))?;
-            Some(self.error(place, "E0015", format!("cannot call non-const `{}` in {what}", cause.path)))
+impl ChangedSymbol<'_> {
+    pub(super) fn is_const_no_more(&self) -> bool {
+        let items = self.delta.as_ref().and_then(|it| it.1.before.zip(it.1.after));
+        items.is_some_and(|(before, after)| is_constant(before) && !is_constant(after))
+    }
+}
+
+impl Context<'_> {
+    pub(super) fn call_in_constant(&self, at: &NamedPlace<'_, '_>, out: &mut Findings<'_>) {
+        let call = at.token.parent_ancestors().take(6).find_map(|it| match ast::Expr::cast(it)? {
+            ast::Expr::CallExpr(it) => Some(it.syntax().clone()),
+            ast::Expr::MethodCallExpr(it) => Some(it.name_ref()?.syntax().clone()),
+            _ => None,
         });
-        judged.collect()
+        let Some((call, what)) = call.and_then(|it| Some((it.clone(), constant_around(&it)?))) else { return };
+        if let Some(place) = self.place(self.told_range(&call)) {
+            let message = format!("cannot call non-const `{}` in {what}", at.cause.path);
+            out.add(self.error(place, Code::E0015, message));
+        }
     }
 }
 

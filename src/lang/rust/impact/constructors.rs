@@ -4,21 +4,20 @@
 use ra_ap_hir::{Adt, HasVisibility as _, ModuleDef, PathResolution, StructKind};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::native::Told;
+use super::code::Code;
+use super::finding::RawDiagnostic;
 use crate::lang::rust::view::Context;
 
 impl<'db> Context<'db> {
-    pub(super) fn hidden_constructors(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
-        self.in_expansions(body, &mut |node| {
-            if let Some(it) = ast::PathExpr::cast(node.clone()) {
-                told.extend(it.path().and_then(|it| self.hidden_constructor(&it, "E0423", "make")));
-            } else if let Some(it) = ast::TupleStructPat::cast(node.clone()) {
-                told.extend(it.path().and_then(|it| self.hidden_constructor(&it, "E0532", "match")));
-            }
-        });
+    pub(super) fn hidden_constructors(&self, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+        if let Some(it) = ast::PathExpr::cast(node.clone()) {
+            out.extend(it.path().and_then(|it| self.hidden_constructor(&it, Code::E0423, "make")));
+        } else if let Some(it) = ast::TupleStructPat::cast(node.clone()) {
+            out.extend(it.path().and_then(|it| self.hidden_constructor(&it, Code::E0532, "match")));
+        }
     }
 
-    fn hidden_constructor(&self, path: &ast::Path, code: &'static str, what: &str) -> Option<Told> {
+    fn hidden_constructor(&self, path: &ast::Path, code: Code, what: &str) -> Option<RawDiagnostic> {
         let name = path.segment()?.name_ref()?;
         // What begins with a small letter is a variable or a function.
         if !name.text().starts_with(char::is_uppercase) {
@@ -31,8 +30,8 @@ impl<'db> Context<'db> {
         };
         if named {
             let code = match (of.is_none(), code, path.qualifier()) {
-                (true, "E0532", Some(_)) => "E0164",
-                (true, "E0423", _) => "E0533",
+                (true, Code::E0532, Some(_)) => Code::E0164,
+                (true, Code::E0423, _) => Code::E0533,
                 _ => code,
             };
             return Some(self.told_of(path.syntax(), code, format!("the fields of `{}` have names", name.text())));
@@ -45,7 +44,7 @@ impl<'db> Context<'db> {
         }
         let message = format!("cannot {what} the tuple struct `{}`: it has private fields", name.text());
         match path.qualifier() {
-            Some(_) => Some(self.told_of(name.syntax(), "E0603", message)),
+            Some(_) => Some(self.told_of(name.syntax(), Code::E0603, message)),
             None => Some(self.told_of(path.syntax(), code, message)),
         }
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 
-use super::rules::Told;
+use super::code::Code;
+use super::finding::Findings;
 use crate::lang::files::File;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::Context;
@@ -14,20 +15,20 @@ use crate::model::{ChangeKind, OutlineItem, SymbolKind};
 
 impl<'db> Context<'db> {
     /// `mod` lines of the edit that no file answers.
-    pub(super) fn without_files(&self, file: &Arc<File>, deltas: &[&Delta<'_>], told: &mut Told<'_>) {
+    pub(super) fn without_files(&self, file: &Arc<File>, deltas: &[&Delta<'_>], told: &mut Findings<'_>) {
         let Some(id) = self.file_id(&file.path) else { return };
         for item in deltas.iter().filter_map(|it| it.after).filter(|it| it.kind == SymbolKind::Module) {
             let Some(Definition::Module(module)) = self.definition_at(id, item.name_span.start) else { continue };
             // For want of a file rust-analyzer takes it for a module without items.
             if item.body.is_none() && module.as_source_file_id(self.db).is_none() {
                 let place = file.lines().place(&file.path, item.name_span);
-                told.add(self.error(place, "E0583", format!("file not found for module `{}`", item.name)));
+                told.add(self.error(place, Code::E0583, format!("file not found for module `{}`", item.name)));
             }
         }
     }
 
     /// What the edit declares a second time.
-    pub(super) fn twice(&self, file: &Arc<File>, deltas: &[&Delta<'_>], told: &mut Told<'_>) {
+    pub(super) fn twice(&self, file: &Arc<File>, deltas: &[&Delta<'_>], told: &mut Findings<'_>) {
         let is_new = |kind: ChangeKind| matches!(kind, ChangeKind::Added | ChangeKind::Renamed);
         let added: BTreeSet<usize> =
             deltas.iter().filter(|it| is_new(it.kind)).filter_map(|it| it.after).map(|it| it.name_span.start).collect();
@@ -55,9 +56,9 @@ impl<'db> Context<'db> {
                 continue;
             }
             let code = match item.kind {
-                SymbolKind::Field => "E0124",
-                SymbolKind::Method | SymbolKind::Function if !item.container.is_empty() => "E0592",
-                _ => "E0428",
+                SymbolKind::Field => Code::E0124,
+                SymbolKind::Method | SymbolKind::Function if !item.container.is_empty() => Code::E0592,
+                _ => Code::E0428,
             };
             let line = file.lines().line(first.name_span.start);
             let message = format!("`{}` is declared twice, first at line {line}", item.name);

@@ -4,21 +4,30 @@ use ra_ap_ide::FileRange;
 use ra_ap_syntax::ast::{self, HasAttrs as _};
 use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode};
 
-use super::rules::derived;
-use super::{Scene, Side};
+use super::code::Code;
+use super::finding::Finding;
+use super::rules::RuleId;
+use super::unresolved::derived;
+use super::{EditContext, Side};
 use crate::lang::files::File;
+use crate::lang::rust::ENGINE;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::Context;
-use crate::model::{ChangeKind, Diagnostic, Outline, OutlineItem, SymbolKind};
+use crate::model::{ChangeKind, Outline, OutlineItem, SymbolKind};
 
 impl<'db> Context<'db> {
     /// What the derives of all types that change say.
-    pub(super) fn refused_derives(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene, side: Side) -> Vec<Diagnostic> {
+    pub(super) fn refused_derives(
+        &self,
+        deltas: &[(usize, Delta<'_>)],
+        scene: &EditContext,
+        side: Side,
+    ) -> Vec<Finding> {
         let files = match side {
             Side::Before => &scene.olds,
             Side::After => &scene.news,
         };
-        let mut found = Vec::new();
+        let mut found: Vec<Finding> = Vec::new();
         for (index, delta) in deltas.iter().filter(|it| it.1.kind != ChangeKind::Body) {
             let item = delta.after.or(delta.before);
             let around =
@@ -27,12 +36,13 @@ impl<'db> Context<'db> {
                 found.extend(self.refused(file, item));
             }
         }
+        found.iter_mut().for_each(|it| it.rule = RuleId::DeriveErrors);
         found.sort();
         found.dedup();
         found
     }
 
-    fn refused(&self, file: &File, item: &OutlineItem) -> Vec<Diagnostic> {
+    fn refused(&self, file: &File, item: &OutlineItem) -> Vec<Finding> {
         let Some(id) = self.file_id(&file.path) else { return Vec::new() };
         let token = self.token(id, item.name_span.start);
         let Some(adt) = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)) else { return Vec::new() };
@@ -41,7 +51,7 @@ impl<'db> Context<'db> {
             && let Some(at) = derived(item, file, "Default").filter(|_| has_no_default(it))
         {
             let message = "`#[derive(Default)]` on an enum with no `#[default]`".to_owned();
-            found.push(self.error(file.lines().place(&file.path, at), "E0665", message));
+            found.push(self.error(file.lines().place(&file.path, at), Code::E0665, message));
         }
         for expansion in self.made_by_derives(&adt) {
             found.extend(expansion.descendants().filter_map(ast::MacroCall::cast).filter_map(|it| {
@@ -49,7 +59,7 @@ impl<'db> Context<'db> {
                 let range = self.sema.original_range_opt(it.syntax());
                 let range = range.unwrap_or_else(|| self.sema.original_range(adt.syntax()));
                 let at = FileRange { file_id: range.file_id.file_id(self.db), range: range.range };
-                Some(self.error_of("rust-analyzer", self.place(at)?, "", message))
+                Some(self.error_of(ENGINE, self.place(at)?, Code::Uncoded, message))
             }));
         }
         found

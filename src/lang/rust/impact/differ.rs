@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 
+use super::finding::Finding;
 use crate::lang::files::Files;
-use crate::model::Diagnostic;
 use crate::text::diff::OffsetMap;
 
 /// What is new and what is fixed, counted by what each says and by the line it stands on, since an edit moves what
 /// is below it.
 pub(super) fn differ(
-    earlier: &[Diagnostic],
-    later: &[Diagnostic],
+    earlier: &[Finding],
+    later: &[Finding],
     before: &Files,
     after: &Files,
     maps: &BTreeMap<String, OffsetMap>,
-) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
-    let key = |it: &Diagnostic, files: &Files| {
+) -> (Vec<Finding>, Vec<Finding>) {
+    let key = |it: &Finding, files: &Files| {
         let text =
             files.get(&it.place.file).map(|file| file.lines().line_text(&file.text, it.place.line).trim().to_owned());
-        (it.place.file.clone(), it.code.clone(), it.message.clone(), it.severity, text)
+        (it.place.file.clone(), it.code, it.message.clone(), it.severity, text)
     };
-    let mut counts: BTreeMap<_, Vec<&Diagnostic>> = BTreeMap::new();
+    let mut counts: BTreeMap<_, Vec<&Finding>> = BTreeMap::new();
     for diagnostic in earlier {
         counts.entry(key(diagnostic, before)).or_default().push(diagnostic);
     }

@@ -1,13 +1,15 @@
 //! Programs that lose their beginning.
 
+use super::code::Code;
+use super::finding::Finding;
 use crate::lang::files::File;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::Context;
-use crate::model::{ChangeKind, Diagnostic, Span, SymbolKind};
+use crate::model::{ChangeKind, Span, SymbolKind};
 
 impl<'db> Context<'db> {
     /// The root of a program without its `main`.
-    pub(super) fn without_main(&self, file: &File, deltas: &[&Delta<'_>]) -> Option<Diagnostic> {
+    pub(super) fn without_main(&self, file: &File, deltas: &[&Delta<'_>]) -> Option<Finding> {
         let is_main = |delta: &&&Delta<'_>| {
             let item = delta.before.filter(|it| it.container.is_empty() && it.name == "main");
             let goes = matches!(delta.kind, ChangeKind::Removed | ChangeKind::Renamed);
@@ -21,6 +23,6 @@ impl<'db> Context<'db> {
         }
         let end = file.text.trim_end().len();
         let place = file.lines().place(&file.path, Span::new(end, end));
-        Some(self.error(place, "E0601", "`main` function not found in this crate".to_owned()))
+        Some(self.error(place, Code::E0601, "`main` function not found in this crate".to_owned()))
     }
 }

@@ -8,16 +8,17 @@ use ra_ap_ide::FileRange;
 use ra_ap_ide_db::defs::NameRefClass;
 use ra_ap_syntax::{AstNode as _, ast};
 
-use super::Scene;
-use super::reach::Cause;
-use super::rules::unresolved_kind;
+use super::EditContext;
+use super::affected_set::ChangedSymbol;
+use super::code::Code;
+use super::finding::{Finding, Subject};
+use super::unresolved::unresolved_kind;
 use crate::lang::rust::view::Context;
-use crate::model::Diagnostic;
 use crate::text::words::words;
 
 impl<'db> Context<'db> {
     /// Where the definition of a macro names what is gone.
-    pub(super) fn gone_in_definitions(&self, cause: &Cause<'_>, scene: &Scene) -> Vec<Diagnostic> {
+    pub(super) fn gone_in_definitions(&self, cause: &ChangedSymbol<'_>, scene: &EditContext) -> Vec<Finding> {
         if !cause.goes() {
             return Vec::new();
         }
@@ -47,13 +48,13 @@ impl<'db> Context<'db> {
         found
     }
 
-    fn gone_as_written(&self, name: &ast::NameRef, cause: &Cause<'_>) -> Option<Diagnostic> {
+    fn gone_as_written(&self, name: &ast::NameRef, cause: &ChangedSymbol<'_>) -> Option<Finding> {
         let syntax = name.syntax();
         let at = self.where_written(InFile::new(self.sema.hir_file_for(syntax), syntax.text_range()))?;
         self.gone_at(name, at, cause)
     }
 
-    fn gone_at(&self, name: &ast::NameRef, at: FileRange, cause: &Cause<'_>) -> Option<Diagnostic> {
+    fn gone_at(&self, name: &ast::NameRef, at: FileRange, cause: &ChangedSymbol<'_>) -> Option<Finding> {
         if NameRefClass::classify(&self.sema, name).is_some() {
             return None;
         }
@@ -63,7 +64,8 @@ impl<'db> Context<'db> {
         let text = self.files.get(&place.file)?.text.get(place.start..place.end)?;
         words(text).last().is_some_and(|it| it.1 == cause.name).then(|| {
             let message = format!("cannot find {what} `{}`: there is no `{}` any more", cause.name, cause.path);
-            self.error(place, code, message)
+            let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
+            self.error(place, code, message).about(subject)
         })
     }
 }

@@ -4,13 +4,13 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use ra_ap_hir::{Module, ModuleDef, PathResolution, ScopeDef};
+use ra_ap_hir::{HasVisibility as _, Module, ModuleDef, PathResolution, ScopeDef};
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
 
-use super::lost::{LostImports, is_lost};
+use super::cascades::{LostImports, is_lost};
+use super::finding::Finding;
 use crate::lang::rust::view::Context;
-use crate::model::Diagnostic;
 
 /// An import that means nothing any more, or may not name what it names.
 struct BrokenImport {
@@ -42,7 +42,7 @@ pub(super) struct BrokenImports {
 }
 
 impl<'db> Context<'db> {
-    pub(super) fn note_broken_import(&self, error: &Diagnostic, imports: &mut BrokenImports) {
+    pub(super) fn note_broken_import(&self, error: &Finding, imports: &mut BrokenImports) {
         let Some(within) = self.module_around(error) else { return };
         let Some(tree) = self.use_tree_of(error) else { return };
         let renamed = tree.syntax().descendants().filter_map(ast::Rename::cast).filter_map(|it| it.name());
@@ -51,13 +51,13 @@ impl<'db> Context<'db> {
     }
 
     /// The part of an import in which an error stands.
-    pub(super) fn use_tree_of(&self, error: &Diagnostic) -> Option<ast::UseTree> {
+    pub(super) fn use_tree_of(&self, error: &Finding) -> Option<ast::UseTree> {
         let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?;
         token.parent_ancestors().find_map(ast::UseTree::cast)
     }
 
     /// Whether a name would be there if no import was broken.
-    pub(super) fn follows(&self, error: &Diagnostic, name: &str, imports: &BrokenImports, lost: &LostImports) -> bool {
+    pub(super) fn follows(&self, error: &Finding, name: &str, imports: &BrokenImports, lost: &LostImports) -> bool {
         if self.is_bare(error) && is_lost(lost, error, name) {
             return true;
         }
@@ -66,12 +66,12 @@ impl<'db> Context<'db> {
     }
 
     /// Whether the path to what is missed leads through a module that is to import it, and does not.
-    pub(super) fn is_handed_on(&self, error: &Diagnostic, imports: &BrokenImports) -> bool {
+    pub(super) fn is_handed_on(&self, error: &Finding, imports: &BrokenImports) -> bool {
         let own = self.module_around(error).filter(|_| !imports.all.is_empty());
         own.is_some_and(|own| self.leads_through_broken(error, own, imports))
     }
 
-    fn leads_through_broken(&self, error: &Diagnostic, own: Module, imports: &BrokenImports) -> bool {
+    fn leads_through_broken(&self, error: &Finding, own: Module, imports: &BrokenImports) -> bool {
         let Some(way) = self.way_to(error).filter(|it| *it != own) else { return false };
         let name = self.text_of(error).unwrap_or_default();
         self.comes_to(way, own, name, imports)
@@ -110,7 +110,7 @@ impl<'db> Context<'db> {
     }
 
     /// The module that the path to what is missed leads through.
-    fn way_to(&self, error: &Diagnostic) -> Option<Module> {
+    fn way_to(&self, error: &Finding) -> Option<Module> {
         self.module_before(self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start))?)
     }
 
@@ -130,13 +130,17 @@ impl<'db> Context<'db> {
     /// Whether something of this name is where its path looks for it, and may not be seen.
     pub(super) fn is_there_unseen(&self, name: &SyntaxToken) -> bool {
         let Some(module) = self.module_before(name.clone()) else { return false };
-        let is_own = |it: &ScopeDef| matches!(it, ScopeDef::ModuleDef(it) if it.module(self.db) == Some(module));
+        // What an import may not see it does not bring either.
+        let is_own = |it: &ScopeDef| match it {
+            ScopeDef::ModuleDef(it) => it.module(self.db) == Some(module) || it.is_visible_from(self.db, module),
+            _ => false,
+        };
         // With no place to look from, what is private counts too.
         module.scope(self.db, None).iter().any(|it| it.0.as_str() == name.text() && is_own(&it.1))
     }
 
     /// The module in whose text an error stands, whatever macros make of it.
-    pub(super) fn module_around(&self, error: &Diagnostic) -> Option<Module> {
+    pub(super) fn module_around(&self, error: &Finding) -> Option<Module> {
         let id = self.file_id(&error.place.file)?;
         let inline = self.token(id, error.place.start)?.parent_ancestors().find_map(ast::Module::cast);
         match inline {

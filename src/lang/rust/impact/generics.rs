@@ -7,11 +7,13 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasGenericArgs as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken};
 
-use super::Scene;
-use super::reach::{Cause, is_outside_body};
+use super::affected_set::{ChangedSymbol, is_outside_body};
+use super::code::Code;
+use super::finding::{Finding, Findings};
+use super::rules::NamedPlace;
 use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, unless_at_fault};
-use crate::model::{ChangeKind, Diagnostic, Role, SymbolKind};
+use crate::lang::rust::view::Context;
+use crate::model::{ChangeKind, SymbolKind};
 
 /// What a name is given between its angle brackets.
 pub(super) struct Given {
@@ -33,42 +35,40 @@ pub(super) fn given(segment: &ast::PathSegment) -> Given {
     given
 }
 
+impl ChangedSymbol<'_> {
+    /// Whether its generics, or what it asks of them, may be others than before.
+    pub(super) fn has_other_generics(&self) -> bool {
+        let delta = self.delta.as_ref().map(|it| &it.1).filter(|it| it.kind == ChangeKind::Signature);
+        delta.and_then(|it| it.before.zip(it.after)).is_some_and(|(before, after)| {
+            let is_generic = matches!(
+                after.kind,
+                SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union | SymbolKind::Trait | SymbolKind::Type
+            );
+            let has_generics = before.signature.contains('<') || after.signature.contains('<');
+            is_generic && has_generics && before.signature != after.signature
+        })
+    }
+}
+
 impl<'db> Context<'db> {
-    pub(super) fn unfit_generics(&self, cause: &Cause<'_>, scene: &Scene) -> Vec<Diagnostic> {
-        let delta = cause.delta.as_ref().map(|it| &it.1).filter(|it| it.kind == ChangeKind::Signature);
-        let Some((before, after)) = delta.and_then(|it| it.before.zip(it.after)) else { return Vec::new() };
-        let is_generic = matches!(
-            after.kind,
-            SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union | SymbolKind::Trait | SymbolKind::Type
-        );
-        let has_generics = before.signature.contains('<') || after.signature.contains('<');
-        if !is_generic || !has_generics || before.signature == after.signature {
-            return Vec::new();
+    pub(super) fn unfit_generics(&self, at: &NamedPlace<'_, '_>, out: &mut Findings<'_>) {
+        let NamedPlace { occurrence: it, token, .. } = at;
+        let is_head = it.file.outline().enclosing(it.at.start).last().is_none_or(|item| is_outside_body(item, it));
+        let Some(error) = self.unfit_generic(token, is_head) else { return };
+        match token.parent().filter(|_| error.is(Code::E0277)).and_then(|it| self.through_alias(&it)) {
+            Some(uses) => self.at_uses(&error, &uses).into_iter().for_each(|it| out.add(it)),
+            None => out.add(error),
         }
-        let places = cause.occurrences.iter().filter(|it| !matches!(it.role, Role::Import | Role::Doc));
-        let mut found = Vec::new();
-        for it in places {
-            let token = scene.moved(&it.file.path, it.at.start).and_then(|at| self.token(it.id, at));
-            let Some(token) = token else { continue };
-            let is_head = it.file.outline().enclosing(it.at.start).last().is_none_or(|item| is_outside_body(item, it));
-            let error = unless_at_fault(|| self.unfit_generic(&token, is_head)).flatten();
-            let is_of_bound = error.as_ref().is_some_and(|it| it.code.as_deref() == Some("E0277"));
-            match token.parent().filter(|_| is_of_bound).and_then(|it| self.through_alias(&it)) {
-                Some(uses) => found.extend(error.into_iter().flat_map(|error| self.at_uses(&error, &uses))),
-                None => found.extend(error),
-            }
-        }
-        found
     }
 
     /// The same error at each of these places.
-    fn at_uses(&self, error: &Diagnostic, uses: &[Occurrence]) -> Vec<Diagnostic> {
+    fn at_uses(&self, error: &Finding, uses: &[Occurrence]) -> Vec<Finding> {
         let place = |it: &Occurrence| self.files.get(&it.file.path).map(|file| file.lines().place(&file.path, it.at));
-        let code = error.code.as_deref().unwrap_or_default();
-        uses.iter().filter_map(place).map(|it| self.error(it, code, error.message.clone())).collect()
+        let same = |it| self.error(it, error.code, error.message.clone()).about(error.subject.clone());
+        uses.iter().filter_map(place).map(same).collect()
     }
 
-    pub(super) fn unfit_generic(&self, token: &SyntaxToken, is_head: bool) -> Option<Diagnostic> {
+    pub(super) fn unfit_generic(&self, token: &SyntaxToken, is_head: bool) -> Option<Finding> {
         let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?;
         // `Fn(u8) -> u8`
         if segment.parenthesized_arg_list().is_some() {
@@ -78,7 +78,7 @@ impl<'db> Context<'db> {
         let Some(ty) = path.syntax().parent().and_then(ast::PathType::cast) else {
             let Definition::Adt(of) = self.meant_by(token)? else { return None };
             let lacks = self.parameters_of(GenericDef::Adt(of)).and_then(|it| self.unmet_in_value(of, &it, &path))?;
-            return Some(self.error(self.place(self.told_range(segment.syntax()))?, "E0277", lacks));
+            return Some(self.unmet(self.place(self.told_range(segment.syntax()))?, lacks));
         };
         let (of, name) = match self.meant_by(token)? {
             Definition::Adt(it) => (GenericDef::Adt(it), it.name(self.db)),
@@ -102,18 +102,18 @@ impl<'db> Context<'db> {
         if is_head && !(required..=parameters.len()).contains(&given.types.len()) {
             let message =
                 format!("`{name}` takes {} generic arguments, but {} given", parameters.len(), given.types.len());
-            return Some(self.error(place()?, "E0107", message));
+            return Some(self.error(place()?, Code::E0107, message));
         }
         if is_head && given.lifetimes != lifetimes {
             if given.lifetimes > 0 {
                 let message = format!("`{name}` takes {lifetimes} lifetimes, but {} given", given.lifetimes);
-                return Some(self.error(place()?, "E0107", message));
+                return Some(self.error(place()?, Code::E0107, message));
             }
             let mut around = ty.syntax().ancestors();
             // Functions, constants and statics need not tell them.
             let code = around.find_map(|it| match it.kind() {
-                SyntaxKind::RECORD_FIELD | SyntaxKind::TUPLE_FIELD | SyntaxKind::TYPE_ALIAS => Some(Some("E0106")),
-                SyntaxKind::IMPL => Some(Some("E0726")),
+                SyntaxKind::RECORD_FIELD | SyntaxKind::TUPLE_FIELD | SyntaxKind::TYPE_ALIAS => Some(Some(Code::E0106)),
+                SyntaxKind::IMPL => Some(Some(Code::E0726)),
                 SyntaxKind::FN | SyntaxKind::STATIC | SyntaxKind::CONST => Some(None),
                 _ => None,
             });
@@ -126,6 +126,6 @@ impl<'db> Context<'db> {
             return None;
         }
         let lacks = self.parameters_of(of).and_then(|it| self.unmet_bound(&it, &given.types))?;
-        Some(self.error(place()?, "E0277", lacks))
+        Some(self.unmet(place()?, lacks))
     }
 }

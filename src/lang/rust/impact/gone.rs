@@ -7,27 +7,25 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
-use super::Scene;
+use super::EditContext;
+use super::affected_set::ChangedSymbol;
+use super::cascades::LostImports;
+use super::code::Code;
+use super::finding::{Finding, Findings, Imports, Subject};
 use super::follows::BrokenImports;
-use super::lost::LostImports;
-use super::reach::{Cause, Reach};
-use super::rules::{Told, is_type, unresolved_kind};
+use super::rules::{Change, RuleId};
+use super::unresolved::{is_type, unresolved_kind};
 use super::unstable::loses_receiver;
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, unless_at_fault};
-use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Span, SymbolKind};
+use crate::model::{ChangeKind, Role, Span, SymbolKind};
 
 impl<'db> Context<'db> {
     /// The places that named what is gone or hidden. Imports first: what comes by a broken one follows from it.
-    pub(super) fn gone_names(
-        &self,
-        reach: &Reach<'_>,
-        gone: &[(usize, &OutlineItem)],
-        scene: &Scene,
-        told: &mut Told<'_>,
-    ) -> (LostImports, BrokenImports) {
+    pub(super) fn gone_names(&self, change: &Change<'_, '_>, told: &mut Findings<'_>) {
+        let Change { affected: reach, gone, scene, .. } = *change;
         // What belongs to something that is gone is missed there.
-        let is_member = |cause: &&Cause<'_>| {
+        let is_member = |cause: &&ChangedSymbol<'_>| {
             let Some((index, item)) = cause.delta.as_ref().and_then(|it| Some((it.0, it.1.before?))) else {
                 return false;
             };
@@ -37,9 +35,9 @@ impl<'db> Context<'db> {
                 |kind: SymbolKind| is_type(kind) || matches!(kind, SymbolKind::Trait | SymbolKind::Variant);
             around.into_iter().any(|it| has_members(it.1.kind))
         };
-        let (members, causes): (Vec<&Cause<'_>>, Vec<_>) = reach.causes.iter().partition(is_member);
+        let (members, causes): (Vec<&ChangedSymbol<'_>>, Vec<_>) = reach.causes.iter().partition(is_member);
         let (mut lost, mut imports) = (LostImports::default(), BrokenImports::default());
-        let broken = |cause: &Cause<'_>| -> Vec<Diagnostic> {
+        let broken = |cause: &ChangedSymbol<'_>| -> Vec<Finding> {
             let imports = cause.occurrences.iter().filter(|it| it.role == Role::Import);
             imports.filter_map(|it| self.judge_occurrence(cause, it, scene)).collect()
         };
@@ -61,14 +59,14 @@ impl<'db> Context<'db> {
         }
         for error in of_imports {
             match self.is_handed_on(&error, &imports) {
-                true => told.following.push(error),
+                true => told.add_following(error),
                 false => told.add(error),
             }
         }
         // Of an import in a body rust-analyzer tells as a whole.
         let deferred: HashSet<(String, usize)> =
             told.following.iter().map(|it| (it.place.file.clone(), it.place.line)).collect();
-        let is_whole = |it: &Diagnostic| it.code.as_deref() == Some("E0432") && it.source == "rust-analyzer";
+        let is_whole = |it: &Finding| it.is(Code::E0432) && it.rule == RuleId::RustAnalyzer;
         told.forget(|it| is_whole(it) && deferred.contains(&(it.place.file.clone(), it.place.line)));
         // They give way to those that are told here, perhaps in the same line.
         told.defer(|it| self.follows_from(&lost, &imports, it));
@@ -77,31 +75,36 @@ impl<'db> Context<'db> {
             for it in cause.occurrences.iter().filter(|it| it.role != Role::Import) {
                 let Some(error) = self.judge_occurrence(cause, it, scene) else { continue };
                 match self.follows(&error, &cause.name, &imports, &lost) {
-                    true => told.following.push(error),
+                    true => told.add_following(error),
                     false => told.add(error),
                 }
             }
         }
-        let is_variant = |it: &Cause<'_>| {
+        let is_variant = |it: &ChangedSymbol<'_>| {
             it.delta.as_ref().and_then(|it| it.1.before).is_some_and(|it| it.kind == SymbolKind::Variant)
         };
         for cause in members.into_iter().filter(|it| is_variant(it)) {
             // Only what an import brings is named without what it belongs to.
             for it in cause.occurrences.iter().filter(|it| it.role != Role::Import) {
                 let error = self.judge_occurrence(cause, it, scene).filter(|it| self.is_bare(it));
-                let follows = |it: &Diagnostic| self.follows(it, &cause.name, &imports, &lost);
-                told.following.extend(error.filter(follows));
+                let follows = |it: &Finding| self.follows(it, &cause.name, &imports, &lost);
+                error.filter(follows).into_iter().for_each(|it| told.add_following(it));
             }
         }
-        (lost, imports)
+        told.imports = Imports { lost, broken: imports };
     }
 
-    fn judge_occurrence(&self, cause: &Cause<'_>, occurrence: &Occurrence, scene: &Scene) -> Option<Diagnostic> {
+    fn judge_occurrence(
+        &self,
+        cause: &ChangedSymbol<'_>,
+        occurrence: &Occurrence,
+        scene: &EditContext,
+    ) -> Option<Finding> {
         unless_at_fault(|| self.fault_of(cause, occurrence, scene)).flatten()
     }
 
     /// A place that named what changed: broken where it names nothing now, or may not name it any more.
-    fn fault_of(&self, cause: &Cause<'_>, occurrence: &Occurrence, scene: &Scene) -> Option<Diagnostic> {
+    fn fault_of(&self, cause: &ChangedSymbol<'_>, occurrence: &Occurrence, scene: &EditContext) -> Option<Finding> {
         // The compiler reads no links.
         if occurrence.role == Role::Doc || !cause.is_itself {
             return None;
@@ -131,19 +134,20 @@ impl<'db> Context<'db> {
         let named = self.meant_by(&token);
         let meaning = named.filter(|it| !is_gone || !is_needed_as_type(&token, *it));
         if let Some(message) = meaning.and_then(|it| self.unstable(it)) {
-            return Some(self.error(place, "E0658", message));
+            return Some(self.error(place, Code::E0658, message));
         }
         match meaning {
             Some(Definition::Local(_)) if is_gone && is_alternative(&token) => {
                 let message = format!("variable `{}` is not bound in all patterns", cause.name);
-                Some(self.error(place, "E0408", message))
+                Some(self.error(place, Code::E0408, message))
             }
             None if !is_gone && !is_hiding => None,
             None => {
                 let (code, message) = self.gone(&token, occurrence.role, cause, is_hiding);
+                let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
                 // There is something else by that name.
-                let code = if code == "E0412" && named.is_some() { "E0573" } else { code };
-                Some(self.error(place, code, message))
+                let code = if code == Code::E0412 && named.is_some() { Code::E0573 } else { code };
+                Some(self.error(place, code, message).about(subject))
             }
             // Of a field that is given or matched by its name more is known in the body.
             Some(Definition::Field(_)) if is_hiding && is_given_by_name(&token) => None,
@@ -163,7 +167,7 @@ impl<'db> Context<'db> {
     }
 
     /// The code of the error where a definition may not be named.
-    fn hidden(&self, token: &SyntaxToken, definition: Definition<'db>) -> Option<&'static str> {
+    fn hidden(&self, token: &SyntaxToken, definition: Definition<'db>) -> Option<Code> {
         let from = self.sema.scope(&token.parent()?)?.module();
         let db = self.db;
         let (seen, visibility) = match definition {
@@ -179,9 +183,9 @@ impl<'db> Context<'db> {
         };
         if !seen {
             return Some(match definition {
-                Definition::Field(_) => "E0616",
-                Definition::Function(it) if it.as_assoc_item(db).is_some() => "E0624",
-                _ => "E0603",
+                Definition::Field(_) => Code::E0616,
+                Definition::Function(it) if it.as_assoc_item(db).is_some() => Code::E0624,
+                _ => Code::E0603,
             });
         }
         let import = token.parent_ancestors().find_map(ast::Use::cast)?;
@@ -193,12 +197,12 @@ impl<'db> Context<'db> {
             Definition::Adt(Adt::Struct(it)) => it.kind(db) == StructKind::Record,
             _ => true,
         };
-        is_public.then_some(if is_type { "E0365" } else { "E0364" })
+        is_public.then_some(if is_type { Code::E0365 } else { Code::E0364 })
     }
 
     /// The compiler's words for a name that means nothing any more.
-    fn gone(&self, token: &SyntaxToken, role: Role, cause: &Cause<'_>, hidden: bool) -> (&'static str, String) {
-        let Cause { name, path, .. } = cause;
+    fn gone(&self, token: &SyntaxToken, role: Role, cause: &ChangedSymbol<'_>, hidden: bool) -> (Code, String) {
+        let ChangedSymbol { name, path, .. } = cause;
         // What is tokens alone in the input of a macro is more in what it makes.
         let is_input = token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind()));
         let made = is_input.then(|| self.sema.descend_into_macros_exact(token.clone()).into_iter().next()).flatten();
@@ -208,18 +212,18 @@ impl<'db> Context<'db> {
             let is_missed = !(role == Role::Import || is_qualified(token)) || !self.is_there_unseen(token);
             return match (role, kind.filter(|_| is_missed)) {
                 (Role::Import, _) if is_missed => {
-                    ("E0432", format!("unresolved import: `{path}` is not visible here any more"))
+                    (Code::E0432, format!("unresolved import: `{path}` is not visible here any more"))
                 }
                 (_, Some((code, what))) => {
                     (code, format!("cannot find {what} `{name}`: `{path}` is not visible here any more"))
                 }
-                (_, None) => ("E0603", format!("`{path}` is not visible here any more")),
+                (_, None) => (Code::E0603, format!("`{path}` is not visible here any more")),
             };
         }
         match (role, kind) {
-            (Role::Import, _) => ("E0432", format!("unresolved import: there is no `{path}` any more")),
+            (Role::Import, _) => (Code::E0432, format!("unresolved import: there is no `{path}` any more")),
             (_, Some((code, what))) => (code, format!("cannot find {what} `{name}`: there is no `{path}` any more")),
-            (_, None) => ("E0599", format!("there is no `{path}` any more")),
+            (_, None) => (Code::E0599, format!("there is no `{path}` any more")),
         }
     }
 }
@@ -252,5 +256,5 @@ fn is_needed_as_type(token: &SyntaxToken, meaning: Definition<'_>) -> bool {
         meaning,
         Definition::EnumVariant(_) | Definition::Function(_) | Definition::Const(_) | Definition::Static(_)
     );
-    is_value && matches!(unresolved_kind(token), Some(("E0405" | "E0412" | "E0220" | "E0433", _)))
+    is_value && matches!(unresolved_kind(token), Some((Code::E0405 | Code::E0412 | Code::E0220 | Code::E0433, _)))
 }

@@ -8,13 +8,15 @@ use ra_ap_ide::FileRange;
 use ra_ap_syntax::ast::{self, HasAttrs as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode};
 
-use super::Scene;
+use super::EditContext;
+use super::code::Code;
 use super::derives::type_of;
-use super::rules::derived;
+use super::finding::Finding;
+use super::unresolved::derived;
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives};
 use crate::lang::rust::view::Context;
-use crate::model::{Diagnostic, OutlineItem};
+use crate::model::OutlineItem;
 use crate::text::words::words;
 
 /// A type that derives something else, or may lose the macro that a derive names.
@@ -29,7 +31,11 @@ pub(super) struct Derived<'a> {
 }
 
 impl<'db> Context<'db> {
-    pub(super) fn helpers_at_stake<'a>(&self, scene: &'a Scene, deltas: &[(usize, Delta<'a>)]) -> Vec<Derived<'a>> {
+    pub(super) fn helpers_at_stake<'a>(
+        &self,
+        scene: &'a EditContext,
+        deltas: &[(usize, Delta<'a>)],
+    ) -> Vec<Derived<'a>> {
         let mut found = Vec::new();
         let mut add = |file: usize, old: Option<&OutlineItem>, item: &'a OutlineItem| {
             let adt = old.and_then(|it| self.adt_of(&scene.olds[file], it));
@@ -57,7 +63,7 @@ impl<'db> Context<'db> {
     }
 
     /// The derives that name no macro now, and the attributes that no derive reads any more.
-    pub(super) fn unread_helpers(&self, before: &[Derived<'_>], scene: &Scene) -> Vec<Diagnostic> {
+    pub(super) fn unread_helpers(&self, before: &[Derived<'_>], scene: &EditContext) -> Vec<Finding> {
         let mut found = Vec::new();
         for Derived { file, item, helpers, unknown } in before {
             let file = &scene.news[*file];
@@ -65,7 +71,7 @@ impl<'db> Context<'db> {
             for (name, _) in self.derives_of(&adt).into_iter().filter(|it| !it.1 && !unknown.contains(&it.0)) {
                 let own = type_of(file.outline(), item).and_then(|it| derived(it, file, &name));
                 let message = format!("cannot find derive macro `{name}` in this scope");
-                found.extend(own.map(|it| self.error(file.lines().place(&file.path, it), "", message)));
+                found.extend(own.map(|it| self.error(file.lines().place(&file.path, it), Code::Uncoded, message)));
             }
             let kept = if helpers.is_empty() { BTreeSet::new() } else { self.helpers(&adt) };
             for attribute in adt.syntax().descendants().filter_map(ast::Attr::cast) {
@@ -74,7 +80,7 @@ impl<'db> Context<'db> {
                 let range = self.sema.original_range(path.syntax());
                 let at = FileRange { file_id: range.file_id.file_id(self.db), range: range.range };
                 let message = format!("cannot find attribute `{name}` in this scope");
-                found.extend(self.place(at).map(|it| self.error(it, "", message)));
+                found.extend(self.place(at).map(|it| self.error(it, Code::Uncoded, message)));
             }
         }
         found

@@ -8,8 +8,8 @@ use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 
-use super::Scene;
-use super::reach::{Cause, has_body, is_outside_body};
+use super::EditContext;
+use super::affected_set::{ChangedSymbol, has_body, is_outside_body};
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
 use crate::model::{ChangeKind, Role, SymbolKind};
@@ -17,7 +17,12 @@ use crate::model::{ChangeKind, Role, SymbolKind};
 impl<'db> Context<'db> {
     /// What is concerned without naming what changed: a type in which a changed constant or alias stands is another
     /// one, and who calls what makes a type uses its traits.
-    pub(super) fn follow_types(&self, scene: &Scene, definitions: &[Definition<'db>], causes: &mut Vec<Cause<'_>>) {
+    pub(super) fn follow_types(
+        &self,
+        scene: &EditContext,
+        definitions: &[Definition<'db>],
+        causes: &mut Vec<ChangedSymbol<'_>>,
+    ) {
         let mut holders: BTreeSet<(FileId, usize)> = BTreeSet::new();
         let mut makers: BTreeSet<(FileId, usize)> = BTreeSet::new();
         let mut lost: Vec<Adt> = Vec::new();
@@ -84,7 +89,7 @@ impl<'db> Context<'db> {
             }
             seen.extend(now);
         }
-        causes.extend(others.into_iter().filter(|it| !it.1.is_empty()).map(|(path, occurrences)| Cause {
+        causes.extend(others.into_iter().filter(|it| !it.1.is_empty()).map(|(path, occurrences)| ChangedSymbol {
             delta: None,
             path,
             name: String::new(),
@@ -99,8 +104,8 @@ impl<'db> Context<'db> {
     /// Of the blocks that cannot name any more what they are headed by, the items: their types lose these.
     fn members_of_unheaded(
         &self,
-        scene: &Scene,
-        cause: &Cause<'_>,
+        scene: &EditContext,
+        cause: &ChangedSymbol<'_>,
         definition: &Definition<'db>,
     ) -> Vec<Definition<'db>> {
         let is_heading = matches!(definition, Definition::Adt(_));

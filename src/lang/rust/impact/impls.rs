@@ -6,15 +6,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ra_ap_hir::{AssocItem, Const, Function, HasSource as _, Impl, Semantics, Trait, Type, TypeAlias};
+use ra_ap_hir::{AssocItem, Const, Function, HasSource as _, HirDisplay as _, Impl, Semantics, Trait, Type, TypeAlias};
 use ra_ap_ide::{FileId, RootDatabase, TryToNav as _};
 use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode};
 
+use super::code::Code;
+use super::finding::{Finding, Subject};
 use super::generics::given;
+use super::rules::TraitImpl;
 use crate::lang::files::File;
 use crate::lang::rust::view::{Context, span};
-use crate::model::{Diagnostic, Place};
+use crate::model::Place;
 
 /// A function's signature as it is written, part by part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,20 +69,18 @@ fn written(node: &SyntaxNode) -> String {
     words.join(" ")
 }
 
+/// What functions were, by the places of their names now.
+pub(super) type Shapes = BTreeMap<(Arc<str>, usize), Shape>;
+
 impl<'db> Context<'db> {
     /// What does not fit between the implementation whose name stands there and its trait. `shapes` are what the
     /// functions that the edit changed were before, by the places of their names now.
-    pub(super) fn misfits(
-        &self,
-        file: &Arc<File>,
-        offset: usize,
-        shapes: &BTreeMap<(Arc<str>, usize), Shape>,
-    ) -> Vec<Diagnostic> {
+    pub(super) fn misfits(&self, file: &Arc<File>, offset: usize, shapes: &Shapes) -> Vec<Finding> {
         let Some(id) = self.file_id(&file.path) else { return Vec::new() };
         match self.impl_at(id, offset) {
             Some(block) => self.misfits_in(file, block, shapes),
             None => {
-                let mut found: Vec<Diagnostic> =
+                let mut found: Vec<Finding> =
                     self.made_blocks(id, offset).into_iter().flat_map(|it| self.misfits_in(file, it, shapes)).collect();
                 // The calls of a macro are alike.
                 found.dedup_by(|a, b| a.place == b.place);
@@ -98,24 +99,17 @@ impl<'db> Context<'db> {
         blocks.into_iter().filter_map(|it| self.sema.to_def(&it)).collect()
     }
 
-    fn misfits_in(
-        &self,
-        file: &Arc<File>,
-        block: Impl,
-        shapes: &BTreeMap<(Arc<str>, usize), Shape>,
-    ) -> Vec<Diagnostic> {
-        let Some(of) = block.trait_(self.db) else { return Vec::new() };
-        if block.is_negative(self.db) {
-            return Vec::new();
-        }
-        let mut found = Vec::new();
-        self.missing_items(file, block, of, &mut found);
-        found.extend(self.header(file, block).and_then(|it| self.unfit_header(it, block, of)));
-        for own in block.items(self.db) {
-            let same = of.items(self.db).into_iter().find(|it| is_same(*it, own, self.db));
+    fn misfits_in(&self, file: &Arc<File>, block: Impl, shapes: &Shapes) -> Vec<Finding> {
+        let of = block.trait_(self.db).filter(|_| !block.is_negative(self.db));
+        of.map(|of| self.ask_of_impl(&TraitImpl { file, block, of, shapes })).unwrap_or_default()
+    }
+
+    pub(super) fn unfit_impl_items(&self, it: &TraitImpl<'_>, found: &mut Vec<Finding>) {
+        for own in it.block.items(self.db) {
+            let same = it.of.items(self.db).into_iter().find(|it| is_same(*it, own, self.db));
             match (own, same) {
                 (AssocItem::Function(own), Some(AssocItem::Function(declared))) => {
-                    found.extend(self.misfit(own, declared, shapes));
+                    found.extend(self.misfit(own, declared, it.shapes));
                 }
                 (AssocItem::Const(own), Some(AssocItem::Const(declared))) => {
                     found.extend(self.unfit_constant(own, declared));
@@ -124,13 +118,17 @@ impl<'db> Context<'db> {
                     found.extend(self.unfit_alias(own, declared));
                 }
                 (_, Some(_)) => {}
-                (own, None) => found.extend(self.redundant(own, of)),
+                (own, None) => found.extend(self.redundant(own, it.of)),
             }
         }
-        found
     }
 
-    fn missing_items(&self, file: &Arc<File>, block: Impl, of: Trait, found: &mut Vec<Diagnostic>) {
+    pub(super) fn unfit_impl_head(&self, it: &TraitImpl<'_>, found: &mut Vec<Finding>) {
+        found.extend(self.header(it.file, it.block).and_then(|at| self.unfit_header(at, it.block, it.of)));
+    }
+
+    pub(super) fn missing_items(&self, it: &TraitImpl<'_>, found: &mut Vec<Finding>) {
+        let TraitImpl { file, block, of, .. } = *it;
         let own = block.items(self.db);
         let is_missing = |it: &AssocItem| {
             let required = match it {
@@ -149,7 +147,7 @@ impl<'db> Context<'db> {
             .collect();
         let Some(place) = self.header(file, block).filter(|_| !missing.is_empty()) else { return };
         let message = format!("not all trait items implemented, missing: {}", missing.join(", "));
-        found.push(self.error(place, "E0046", message));
+        found.push(self.error(place, Code::E0046, message));
     }
 
     fn header(&self, file: &Arc<File>, block: Impl) -> Option<Place> {
@@ -161,11 +159,11 @@ impl<'db> Context<'db> {
         Some(file.lines().place(&file.path, span(header.syntax().text_range())))
     }
 
-    fn redundant(&self, own: AssocItem, of: Trait) -> Option<Diagnostic> {
+    fn redundant(&self, own: AssocItem, of: Trait) -> Option<Finding> {
         let (code, what) = match own {
-            AssocItem::Function(_) => ("E0407", "method"),
-            AssocItem::TypeAlias(_) => ("E0437", "type"),
-            AssocItem::Const(_) => ("E0438", "const"),
+            AssocItem::Function(_) => (Code::E0407, "method"),
+            AssocItem::TypeAlias(_) => (Code::E0437, "type"),
+            AssocItem::Const(_) => (Code::E0438, "const"),
         };
         let name = match own {
             AssocItem::Function(it) => self.sema.source(it)?.value.name(),
@@ -177,12 +175,7 @@ impl<'db> Context<'db> {
         Some(self.error(place, code, format!("{what} `{}` is not a member of trait `{}`", name.as_str(), of.as_str())))
     }
 
-    fn misfit(
-        &self,
-        own: Function,
-        declared: Function,
-        shapes: &BTreeMap<(Arc<str>, usize), Shape>,
-    ) -> Option<Diagnostic> {
+    fn misfit(&self, own: Function, declared: Function, shapes: &Shapes) -> Option<Finding> {
         let before = |it: Function| {
             let target = it.try_to_nav(&self.sema)?.call_site;
             let file = self.name_of(target.file_id)?;
@@ -206,32 +199,32 @@ impl<'db> Context<'db> {
         let list_node = list.as_ref().map(|it| it.syntax().clone());
         let (code, node, message) = match (&here.receiver, &there.receiver) {
             (Some(_), None) => {
-                ("E0185", list_node, format!("method `{name}` has a `self` in the impl, but not in the trait"))
+                (Code::E0185, list_node, format!("method `{name}` has a `self` in the impl, but not in the trait"))
             }
             (None, Some(_)) => {
-                ("E0186", list_node, format!("method `{name}` has a `self` in the trait, but not in the impl"))
+                (Code::E0186, list_node, format!("method `{name}` has a `self` in the trait, but not in the impl"))
             }
             _ if here.generics != there.generics => {
                 let message =
                     format!("`{name}` has {} type parameters, the trait's has {}", here.generics, there.generics);
-                ("E0049", None, message)
+                (Code::E0049, None, message)
             }
             _ if here.params.len() != there.params.len() => {
                 let (own, declared) = (here.params.len(), there.params.len());
-                ("E0050", list_node, format!("`{name}` has {own} parameters, but the trait's has {declared}"))
+                (Code::E0050, list_node, format!("`{name}` has {own} parameters, but the trait's has {declared}"))
             }
             _ if here.is_async != there.is_async
                 && (own_before.is_async, declared_before.is_async) != (here.is_async, there.is_async) =>
             {
                 let (own, declared) = (kind(here.is_async), kind(there.is_async));
-                ("E0053", None, format!("`{name}` is {own}, but the trait's is {declared}"))
+                (Code::E0053, None, format!("`{name}` is {own}, but the trait's is {declared}"))
             }
             _ if here.is_unsafe != there.is_unsafe
                 && (own_before.is_unsafe, declared_before.is_unsafe) != (here.is_unsafe, there.is_unsafe) =>
             {
                 let safety = |it: bool| if it { "unsafe" } else { "safe" };
                 let (own, declared) = (safety(here.is_unsafe), safety(there.is_unsafe));
-                ("E0053", None, format!("`{name}` is {own}, but the trait's is {declared}"))
+                (Code::E0053, None, format!("`{name}` is {own}, but the trait's is {declared}"))
             }
             _ => {
                 let params = list.iter().flat_map(|it| it.params()).map(|it| it.syntax().clone());
@@ -254,26 +247,26 @@ impl<'db> Context<'db> {
                 let (own, declared) = (part(&here, index), part(&there, index));
                 let message =
                     format!("`{name}` has an incompatible type for its trait: expected `{declared}`, found `{own}`");
-                ("E0053", node, message)
+                (Code::E0053, node, message)
             }
         };
         Some(self.error(at(node.as_ref())?, code, message))
     }
 
     /// What a trait asks of all that implement it.
-    fn unfit_header(&self, place: Place, block: Impl, of: Trait) -> Option<Diagnostic> {
+    fn unfit_header(&self, place: Place, block: Impl, of: Trait) -> Option<Finding> {
         let name = of.name(self.db);
         let name = name.as_str();
         let (is_unsafe, wants_unsafe) = (block.is_unsafe(self.db), of.is_unsafe(self.db));
         if wants_unsafe && !is_unsafe {
             return Some(self.error(
                 place,
-                "E0200",
+                Code::E0200,
                 format!("the trait `{name}` requires an `unsafe impl` declaration"),
             ));
         }
         if is_unsafe && !wants_unsafe {
-            return Some(self.error(place, "E0199", format!("implementing the trait `{name}` is not unsafe")));
+            return Some(self.error(place, Code::E0199, format!("implementing the trait `{name}` is not unsafe")));
         }
         let source = self.sema.source(block)?.value;
         let Some(ast::Type::PathType(header)) = source.trait_() else { return None };
@@ -281,17 +274,19 @@ impl<'db> Context<'db> {
         let wanted = of.type_or_const_param_count(self.db, true)..=of.type_or_const_param_count(self.db, false);
         if !wanted.contains(&given) {
             let message = format!("the trait `{name}` takes {}, but {given} given", wanted.end());
-            return Some(self.error(place, "E0107", message));
+            return Some(self.error(place, Code::E0107, message));
         }
         let ty = block.self_ty(self.db);
         let wanted = of.direct_supertraits(self.db);
         let lacks = self.lacks(&ty, &wanted).filter(|_| !ty.contains_unknown())?;
         let message =
             format!("the trait bound `_: {}` is not satisfied, which `{name}` needs", lacks.name(self.db).as_str());
-        Some(self.error(place, "E0277", message))
+        let target = block.module(self.db).krate(self.db).to_display_target(self.db);
+        let bound = Subject::of_bound(ty.display(self.db, target).to_string(), lacks.name(self.db).as_str());
+        Some(self.error(place, Code::E0277, message).about(bound))
     }
 
-    fn unfit_constant(&self, own: Const, declared: Const) -> Option<Diagnostic> {
+    fn unfit_constant(&self, own: Const, declared: Const) -> Option<Finding> {
         let (source, wanted) = (self.sema.source(own)?.value.ty()?, self.sema.source(declared)?.value.ty()?);
         let (here, there) = (self.sema.resolve_type(&source)?, self.sema.resolve_type(&wanted)?);
         let is_plain = |it: &Type<'db>| it.as_builtin().is_some();
@@ -301,10 +296,10 @@ impl<'db> Context<'db> {
         let name = own.name(self.db)?;
         let message =
             format!("the type of `{}` does not fit its trait: expected `{}`", name.as_str(), wanted.syntax().text());
-        Some(self.error(self.place(self.told_range(source.syntax()))?, "E0326", message))
+        Some(self.error(self.place(self.told_range(source.syntax()))?, Code::E0326, message))
     }
 
-    fn unfit_alias(&self, own: TypeAlias, declared: TypeAlias) -> Option<Diagnostic> {
+    fn unfit_alias(&self, own: TypeAlias, declared: TypeAlias) -> Option<Finding> {
         let (here, there) = (self.sema.source(own)?.value, self.sema.source(declared)?.value);
         let count =
             |it: &ast::TypeAlias| it.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params()).count();
@@ -312,17 +307,24 @@ impl<'db> Context<'db> {
         if own != declared {
             let name = here.name()?;
             let message = format!("`{}` has {own} type parameters, the trait's has {declared}", name.text());
-            return Some(self.error(self.place(self.told_range(name.syntax()))?, "E0049", message));
+            return Some(self.error(self.place(self.told_range(name.syntax()))?, Code::E0049, message));
         }
         let ty = here.ty()?;
         let given = self.sema.resolve_type(&ty).filter(|it| !it.contains_unknown())?;
         let lacks = self.lacks(&given, &self.traits_in(there.type_bound_list()))?;
         let message =
             format!("the trait bound `{}: {}` is not satisfied", ty.syntax().text(), lacks.name(self.db).as_str());
-        Some(self.error(self.place(self.told_range(ty.syntax()))?, "E0277", message))
+        let bound = Subject::of_bound(ty.syntax().text().to_string(), lacks.name(self.db).as_str());
+        Some(self.error(self.place(self.told_range(ty.syntax()))?, Code::E0277, message).about(bound))
     }
 
-    pub(super) fn error(&self, place: Place, code: &str, message: String) -> Diagnostic {
+    /// A type that does not implement a trait.
+    pub(super) fn unmet(&self, place: Place, (ty, of): (String, String)) -> Finding {
+        let message = format!("the trait bound `{ty}: {of}` is not satisfied");
+        self.error(place, Code::E0277, message).about(Subject::of_bound(ty, of))
+    }
+
+    pub(super) fn error(&self, place: Place, code: Code, message: String) -> Finding {
         self.error_of("semdex", place, code, message)
     }
 }

@@ -3,8 +3,8 @@
 
 use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, SyntaxToken};
 
-use super::Scene;
-use super::made::OF_THE_COMPILER;
+use super::EditContext;
+use super::derive_expansion::OF_THE_COMPILER;
 use crate::lang::files::File;
 use crate::lang::rust::outside::PLAIN_ATTRIBUTES;
 use crate::lang::rust::view::text_size;
@@ -20,7 +20,7 @@ const INERT_OF_FUNCTIONS: [&str; 2] = ["cold", "inline"];
 /// Of an item with others than these somebody may read all that stands before it.
 const HARMLESS: [&str; 5] = ["cfg", "macro_use", "non_exhaustive", "path", "repr"];
 
-impl Scene {
+impl EditContext {
     /// Whether each text says what it said.
     pub(super) fn is_layout(&self) -> bool {
         let mut both = self.olds.iter().zip(&self.news);

@@ -5,14 +5,16 @@ use ra_ap_hir::{GenericDef, ModuleDef, PathResolution};
 use ra_ap_syntax::ast::{self, HasGenericArgs as _};
 use ra_ap_syntax::{AstNode, SyntaxNode, TextRange};
 
+use super::code::Code;
+use super::finding::Finding;
 use crate::lang::files::File;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::{Context, span};
-use crate::model::{ChangeKind, Diagnostic};
+use crate::model::ChangeKind;
 
 impl Context<'_> {
     /// The errors in the heads that an edit wrote.
-    pub(super) fn untold_lifetimes(&self, file: &File, deltas: &[&Delta<'_>]) -> Vec<Diagnostic> {
+    pub(super) fn untold_lifetimes(&self, file: &File, deltas: &[&Delta<'_>]) -> Vec<Finding> {
         let Some(id) = self.file_id(&file.path) else { return Vec::new() };
         let is_written = |kind| matches!(kind, ChangeKind::Added | ChangeKind::Signature | ChangeKind::Type);
         let written = deltas.iter().filter(|it| is_written(it.kind));
@@ -24,7 +26,7 @@ impl Context<'_> {
             let Some(node) = token.and_then(|it| it.parent_ancestors().nth(1)) else { continue };
             found.extend(self.untold_in(&node).into_iter().map(|range| {
                 let place = file.lines().place(&file.path, span(range));
-                self.error(place, "E0106", "missing lifetime specifier".to_owned())
+                self.error(place, Code::E0106, "missing lifetime specifier".to_owned())
             }));
         }
         found

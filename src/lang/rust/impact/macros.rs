@@ -8,7 +8,7 @@ use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::{Definition, NameRefClass};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::reach::Cause;
+use super::affected_set::ChangedSymbol;
 use crate::lang::rust::paths::as_assoc_item;
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::Context;
@@ -21,6 +21,20 @@ impl<'db> Context<'db> {
     /// Each node of a body, and of what macros make in it.
     pub(super) fn in_expansions(&self, body: &SyntaxNode, visit: &mut dyn FnMut(&SyntaxNode)) {
         self.in_expansions_to(body, MAX_MACROS, visit);
+    }
+
+    /// Each node of a body, and where it is wanted of what macros make in it, with a mark on these.
+    pub(super) fn in_body(&self, body: &SyntaxNode, expands: bool, visit: &mut dyn FnMut(&SyntaxNode, bool)) {
+        for node in body.descendants() {
+            match ast::MacroCall::cast(node.clone()).filter(|_| expands) {
+                Some(call) => {
+                    if let Some(expansion) = self.sema.expand_macro_call(&call) {
+                        self.in_expansions_to(&expansion.value, MAX_MACROS - 1, &mut |it| visit(it, true));
+                    }
+                }
+                None => visit(&node, false),
+            }
+        }
     }
 
     fn in_expansions_to(&self, node: &SyntaxNode, depth: usize, visit: &mut dyn FnMut(&SyntaxNode)) {
@@ -41,7 +55,7 @@ impl<'db> Context<'db> {
     /// whose definition they stand.
     pub(super) fn follow_macros(
         &self,
-        cause: &Cause<'_>,
+        cause: &ChangedSymbol<'_>,
         places: &[Occurrence],
         depth: usize,
         units: &mut BTreeSet<(Arc<str>, usize)>,
@@ -90,14 +104,14 @@ impl<'db> Context<'db> {
     }
 
     /// Whether a call of a macro makes something that names what changes, or may.
-    fn makes(&self, call: &Occurrence, cause: &Cause<'_>) -> bool {
+    fn makes(&self, call: &Occurrence, cause: &ChangedSymbol<'_>) -> bool {
         match self.call_at(call.id, call.at.start) {
             Some(call) => self.expansion_names(&call, cause, MAX_MACROS),
             None => true,
         }
     }
 
-    fn expansion_names(&self, call: &ast::MacroCall, cause: &Cause<'_>, depth: usize) -> bool {
+    fn expansion_names(&self, call: &ast::MacroCall, cause: &ChangedSymbol<'_>, depth: usize) -> bool {
         let Some(expansion) = self.sema.expand_macro_call(call).filter(|_| depth > 0) else { return true };
         expansion.value.descendants().any(|node| {
             if let Some(inner) = ast::MacroCall::cast(node.clone()) {

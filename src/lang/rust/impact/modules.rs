@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use ra_ap_hir::{Crate, Module};
 
-use super::Scene;
+use super::EditContext;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::Context;
 use crate::model::ChangeKind;
@@ -14,7 +14,7 @@ pub(super) type Modules = Vec<(Crate, Vec<Module>)>;
 
 impl<'db> Context<'db> {
     /// The modules that a change may take away, by itself or by what macros make of it, by their crates.
-    pub(super) fn modules_at_stake(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene) -> Modules {
+    pub(super) fn modules_at_stake(&self, deltas: &[(usize, Delta<'_>)], scene: &EditContext) -> Modules {
         let is_seen = |index: usize| {
             !scene.loose[index].is_empty() || deltas.iter().any(|it| it.0 == index && it.1.kind != ChangeKind::Body)
         };

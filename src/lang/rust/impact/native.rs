@@ -3,31 +3,52 @@
 
 use ra_ap_hir::{
     Adt, AnyDiagnostic, AsAssocItem as _, AssocItemContainer, Const, DefWithBody, Function, GenericDef,
-    HirDisplay as _, InFile, MacroKind, ModuleDef, PathResolution, StructKind, TraitRef, Type, UnresolvedMethodCall,
-    VariantId,
+    HirDisplay as _, InFile, ModuleDef, PathResolution, StructKind, TraitRef, Type, UnresolvedMethodCall, VariantId,
 };
 use ra_ap_ide::{FileId, FileRange, TextRange};
-use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxKind, SyntaxNode, SyntaxNodePtr, SyntaxToken, ast};
+use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxNodePtr, ast};
 
+use super::code::{Code, Phase};
+use super::finding::{Finding, RawDiagnostic, Subject};
+use super::places::salient;
+use super::rules::RuleId;
+use crate::lang::rust::ENGINE;
 use crate::lang::rust::view::{Context, span, unless_at_fault};
-use crate::model::{Diagnostic, Place, Severity};
-
-/// Before it has a place in words.
-pub(super) struct Told {
-    pub(super) file: FileId,
-    pub(super) range: TextRange,
-    pub(super) code: &'static str,
-    pub(super) message: String,
-}
+use crate::model::{Place, Severity};
 
 impl<'db> Context<'db> {
     /// The errors in a body and in the generics of what it belongs to. A body that rust-analyzer stumbles over tells
     /// none, and the others still do.
-    pub(super) fn errors_in(&self, body: DefWithBody, with_operators: bool) -> Vec<Diagnostic> {
+    pub(super) fn errors_in(&self, body: DefWithBody, with_operators: bool) -> Vec<Finding> {
         unless_at_fault(|| self.errors_of_body(body, with_operators)).unwrap_or_default()
     }
 
-    fn errors_of_body(&self, body: DefWithBody, with_operators: bool) -> Vec<Diagnostic> {
+    fn errors_of_body(&self, body: DefWithBody, types_differ: bool) -> Vec<Finding> {
+        let mut found: Vec<RawDiagnostic> = Vec::new();
+        self.ask_of_body(body, false, &mut found);
+        if let Some(source) = self.body_syntax(body) {
+            self.ask_of_nodes(&source, types_differ, &mut found);
+            self.without_error_types(&source, &mut found);
+            self.without_later_arms(&source, &mut found);
+            found.retain(|it| it.code != Code::E0599 || !self.is_at_derive(it));
+        }
+        // Of patterns the compiler speaks when there is nothing else.
+        let is_late = |it: &RawDiagnostic| it.code.phase() == Phase::Patterns;
+        if found.iter().any(|it| !is_late(it) && it.code != Code::E0282) {
+            found.retain(|it| !is_late(it));
+        }
+        self.ask_of_body(body, true, &mut found);
+        // That a type is not known follows from whatever else is wrong.
+        let is_alone = found.iter().all(|it| it.code == Code::E0282);
+        let found = found.into_iter().filter(|it| is_alone || it.code != Code::E0282);
+        let mut errors: Vec<Finding> = found.filter_map(|it| self.placed(it)).collect();
+        errors.sort();
+        errors.dedup();
+        errors
+    }
+
+    /// What rust-analyzer itself says of a body.
+    pub(super) fn native_errors(&self, body: DefWithBody, out: &mut Vec<RawDiagnostic>) {
         let mut found = Vec::new();
         if let DefWithBody::Function(function) = body {
             GenericDef::Function(function).diagnostics(self.db, &mut found);
@@ -51,39 +72,18 @@ impl<'db> Context<'db> {
             }
             _ => true,
         });
-        let mut told: Vec<Told> = found.into_iter().filter_map(|it| self.tell(body, it)).collect();
-        if let Some(source) = self.body_syntax(body) {
-            if with_operators {
-                self.operators(&source, &mut told);
-                self.unfit_projections(&source, &mut told);
-                self.hidden_constructors(&source, &mut told);
-            }
-            self.missed_variants(&source, &mut told);
-            self.patterns_of_opaque(&source, &mut told);
-            self.unseen_in_updates(&source, &mut told);
-            self.without_tainted(&source, &mut told);
-            self.without_later_arms(&source, &mut told);
-            told.retain(|it| it.code != "E0599" || !self.is_at_derive(it));
-        }
-        // The compiler asks for these when there is nothing else.
-        let is_late = |it: &Told| matches!(it.code, "E0004" | "E0005" | "E0133" | "E0451");
-        if told.iter().any(|it| !is_late(it) && it.code != "E0282") {
-            told.retain(|it| !is_late(it));
-        }
+        out.extend(found.into_iter().filter_map(|it| self.tell(body, it)));
+    }
+
+    /// The constants that overflow: the body itself, or those in it.
+    pub(super) fn overflows(&self, body: DefWithBody, out: &mut Vec<RawDiagnostic>) {
         let inner = || self.body_syntax(body).into_iter().flat_map(|it| it.descendants()).filter_map(ast::Const::cast);
         let constants: Vec<Const> = match body {
             DefWithBody::Const(it) => vec![it],
             DefWithBody::Function(_) => inner().filter_map(|it| self.sema.to_def(&it)).collect(),
             DefWithBody::Static(_) | DefWithBody::EnumVariant(_) => Vec::new(),
         };
-        told.extend(constants.into_iter().filter_map(|it| self.overflow(it)));
-        // That a type is not known follows from whatever else is wrong.
-        let is_alone = told.iter().all(|it| it.code == "E0282");
-        let mut errors: Vec<Diagnostic> =
-            told.into_iter().filter(|it| is_alone || it.code != "E0282").filter_map(|it| self.placed(it)).collect();
-        errors.sort();
-        errors.dedup();
-        errors
+        out.extend(constants.into_iter().filter_map(|it| self.overflow(it)));
     }
 
     pub(in crate::lang::rust) fn body_syntax(&self, body: DefWithBody) -> Option<SyntaxNode> {
@@ -95,32 +95,34 @@ impl<'db> Context<'db> {
         })
     }
 
-    pub(super) fn placed(&self, told: Told) -> Option<Diagnostic> {
-        let place = self.place(FileRange { file_id: told.file, range: told.range })?;
-        Some(self.error_of("rust-analyzer", place, told.code, told.message))
+    pub(super) fn placed(&self, found: RawDiagnostic) -> Option<Finding> {
+        let RawDiagnostic { file, range, code, message, rule, subject } = found;
+        let place = self.place(FileRange { file_id: file, range })?;
+        Some(Finding { rule, subject, ..self.error_of(ENGINE, place, code, message) })
     }
 
-    /// Some errors of the compiler's have no code.
     pub(in crate::lang::rust) fn error_of(
         &self,
-        source: &str,
+        source: &'static str,
         place: Place,
-        code: &str,
+        code: Code,
         message: String,
-    ) -> Diagnostic {
+    ) -> Finding {
         let own = self.files.get(&place.file).zip(self.file_id(&place.file));
-        Diagnostic {
+        Finding {
             symbol: own.and_then(|(file, id)| self.enclosing_path(file, id, place.start)),
             place,
             severity: Severity::Error,
-            code: Some(code.to_owned()).filter(|it| !it.is_empty()),
+            code,
             message,
-            source: source.to_owned(),
+            source,
+            rule: RuleId::RustAnalyzer,
+            subject: Subject::None,
         }
     }
 
     /// `None` for what is no error of the compiler's, or says nothing.
-    fn tell(&self, body: DefWithBody, diagnostic: AnyDiagnostic<'db>) -> Option<Told> {
+    fn tell(&self, body: DefWithBody, diagnostic: AnyDiagnostic<'db>) -> Option<RawDiagnostic> {
         let krate = body.module(self.db).krate(self.db);
         let target = krate.to_display_target(self.db);
         let edition = krate.edition(self.db);
@@ -142,19 +144,19 @@ impl<'db> Context<'db> {
                     return None;
                 }
                 match self.result_of_unending(&node) {
-                    Some(range) => Told { file: range.file_id, range: range.range, code: "E0308", message },
-                    None => self.at_salient(node, "E0308", message),
+                    Some(range) => RawDiagnostic::new(range, Code::E0308, message),
+                    None => self.at_salient(node, Code::E0308, message),
                 }
             }
             AnyDiagnostic::MismatchedArgCount(it) => {
-                let code = if it.is_fn_trait_call { "E0057" } else { "E0061" };
+                let code = if it.is_fn_trait_call { Code::E0057 } else { Code::E0061 };
                 self.at_salient(it.call_expr.map(AstPtr::into), code, takes(it.expected, it.found))
             }
             AnyDiagnostic::MismatchedTupleStructPatArgCount(it) => {
                 let expected = counted(it.expected, "field");
                 let message = format!("this pattern has {}, but the tuple has {expected}", counted(it.found, "field"));
                 let node: InFile<SyntaxNodePtr> = it.expr_or_pat.map(AstPtr::into);
-                let code = if self.is_pattern_of_unit(&node) { "E0532" } else { "E0023" };
+                let code = if self.is_pattern_of_unit(&node) { Code::E0532 } else { Code::E0023 };
                 self.at(node, code, message)
             }
             // A type that is gone is not missed in what its values would have done.
@@ -164,77 +166,81 @@ impl<'db> Context<'db> {
             AnyDiagnostic::UnresolvedMethodCall(it) if self.has_method(&it) => return None,
             AnyDiagnostic::UnresolvedMethodCall(it) => {
                 let name = it.name.display(self.db, edition);
-                let message = format!("no method `{name}` found for type `{}`", ty(&it.receiver));
-                self.at_salient(it.expr.map(AstPtr::into), "E0599", message)
+                let receiver = ty(&it.receiver);
+                let message = format!("no method `{name}` found for type `{receiver}`");
+                self.at_salient(it.expr.map(AstPtr::into), Code::E0599, message).about(Subject::Member { receiver })
             }
             AnyDiagnostic::UnresolvedField(it) => {
                 let (name, receiver) = (it.name.display(self.db, edition), ty(&it.receiver));
                 match it.method_with_same_name_exists {
                     true => {
                         let message = format!("attempted to take value of method `{name}` on type `{receiver}`");
-                        self.at_salient(it.expr.map(AstPtr::into), "E0615", message)
+                        self.at_salient(it.expr.map(AstPtr::into), Code::E0615, message)
                     }
                     false => {
                         let message = format!("no field `{name}` on type `{receiver}`");
-                        self.at_salient(it.expr.map(AstPtr::into), "E0609", message)
+                        self.at_salient(it.expr.map(AstPtr::into), Code::E0609, message)
                     }
                 }
             }
             AnyDiagnostic::UnresolvedAssocItem(it) => {
-                self.at(it.expr_or_pat.map(AstPtr::into), "E0599", "no associated item of this name found".to_owned())
+                let message = "no associated item of this name found".to_owned();
+                let node = it.expr_or_pat.map(AstPtr::into);
+                self.at(node, Code::E0599, message).about(Subject::Member { receiver: String::new() })
             }
             AnyDiagnostic::UnresolvedIdent(it) => {
                 let (node, within) = it.node.value;
                 let node: SyntaxNodePtr = node.into();
                 let code = match within {
                     // A name in the text of a format string.
-                    Some(_) => "E0425",
+                    Some(_) => Code::E0425,
                     None => self.code_of_unresolved(&node.to_node(&self.sema.parse_or_expand(it.node.file_id)))?,
                 };
                 let told = self.at(InFile::new(it.node.file_id, node), code, String::new());
                 let range = within.map_or(told.range, |within| within + told.range.start());
                 let name = self.text_at(told.file, range);
                 let message = match code {
-                    "E0423" => format!("expected a value, found the type `{name}`"),
-                    "E0603" => format!("`{name}` is private"),
+                    Code::E0423 => format!("expected a value, found the type `{name}`"),
+                    Code::E0603 => format!("`{name}` is private"),
                     _ => format!("cannot find `{name}` in this scope"),
                 };
-                Told { range, message, ..told }
+                RawDiagnostic { range, message, ..told }
             }
             AnyDiagnostic::UnresolvedMacroCall(it) => {
                 let range = self.sema.diagnostics_display_range_for_range(it.range);
                 let message = format!("cannot find macro `{}` in this scope", it.path.display(self.db, edition));
-                Told { file: range.file_id, range: range.range, code: "", message }
+                RawDiagnostic::new(range, Code::Uncoded, message).about(Subject::Macro)
             }
             AnyDiagnostic::NoSuchField(it) => {
                 let (code, message) = match (it.private.is_some(), it.variant) {
-                    (true, _) => ("E0451", "this field is private"),
-                    (false, VariantId::EnumVariantId(_)) => ("E0559", "the variant has no field of this name"),
-                    (false, _) => ("E0560", "the struct has no field of this name"),
+                    (true, _) => (Code::E0451, "this field is private"),
+                    (false, VariantId::EnumVariantId(_)) => (Code::E0559, "the variant has no field of this name"),
+                    (false, _) => (Code::E0560, "the struct has no field of this name"),
                 };
                 let ptr = it.field.map(|it| it.syntax_node_ptr());
                 let is_pattern = ast::RecordPatField::can_cast(ptr.value.kind());
                 let node = ptr.value.to_node(&self.sema.parse_or_expand(ptr.file_id));
-                let code = match is_pattern && code != "E0451" {
-                    true if self.is_record_of_tuple(&node) => "E0769",
-                    true => "E0026",
+                let code = match is_pattern && code != Code::E0451 {
+                    true if self.is_record_of_tuple(&node) => Code::E0769,
+                    true => Code::E0026,
                     false => code,
                 };
                 let name = node.children().find_map(ast::NameRef::cast).map(|it| it.syntax().text_range());
                 let told = self.at(ptr, code, message.to_owned());
                 match name.and_then(|name| self.where_written(ptr.with_value(name))) {
-                    Some(at) => Told { file: at.file_id, range: at.range, ..told },
+                    Some(at) => RawDiagnostic { file: at.file_id, range: at.range, ..told },
                     None => told,
                 }
             }
             AnyDiagnostic::DuplicateField(it) => {
-                self.at(it.field.map(|it| it.syntax_node_ptr()), "E0062", "this field is given twice".to_owned())
+                self.at(it.field.map(|it| it.syntax_node_ptr()), Code::E0062, "this field is given twice".to_owned())
             }
             AnyDiagnostic::MissingFields(it) => {
                 let names: Vec<String> =
                     it.missed_fields.iter().map(|(name, _)| format!("`{}`", name.display(self.db, edition))).collect();
                 let is_pattern = ast::RecordPat::can_cast(it.field_list_parent.syntax_node_ptr().kind());
-                let (code, what) = if is_pattern { ("E0027", "the pattern") } else { ("E0063", "the initializer") };
+                let (code, what) =
+                    if is_pattern { (Code::E0027, "the pattern") } else { (Code::E0063, "the initializer") };
                 let path = it.field_list_parent_path.map(|it| it.syntax_node_ptr());
                 let ptr = path.unwrap_or_else(|| it.field_list_parent.syntax_node_ptr());
                 self.at(InFile::new(it.file, ptr), code, format!("missing in {what}: {}", names.join(", ")))
@@ -245,26 +251,26 @@ impl<'db> Context<'db> {
             }
             AnyDiagnostic::NonExhaustiveLet(it) => {
                 let message = format!("refutable pattern in local binding: {}", it.uncovered_patterns);
-                self.at(it.pat.map(|it| it.syntax_node_ptr()), "E0005", message)
+                self.at(it.pat.map(|it| it.syntax_node_ptr()), Code::E0005, message)
             }
             AnyDiagnostic::NonExhaustiveRecordExpr(it) => {
                 let message = "a struct that is `#[non_exhaustive]` cannot be made here".to_owned();
-                self.at(it.expr.map(AstPtr::into), "E0639", message)
+                self.at(it.expr.map(AstPtr::into), Code::E0639, message)
             }
             AnyDiagnostic::NonExhaustiveRecordPat(it) => self.at(
                 it.pat.map(AstPtr::into),
-                "E0638",
+                Code::E0638,
                 "`..` is required here: it is `#[non_exhaustive]`".to_owned(),
             ),
             AnyDiagnostic::PrivateField(it) => {
                 let name = it.field.name(self.db);
                 let message = format!("field `{}` is private", name.display(self.db, edition));
-                self.at_salient(it.expr.map(AstPtr::into), "E0616", message)
+                self.at_salient(it.expr.map(AstPtr::into), Code::E0616, message)
             }
             AnyDiagnostic::PrivateAssocItem(it) => {
                 let name = it.item.name(self.db).map(|it| it.display(self.db, edition).to_string());
                 let message = format!("`{}` is private", name.unwrap_or_default());
-                self.at_salient(it.expr_or_pat.map(AstPtr::into), "E0624", message)
+                self.at_salient(it.expr_or_pat.map(AstPtr::into), Code::E0624, message)
             }
             AnyDiagnostic::UnimplementedTrait(it) => {
                 let bound = it.trait_predicate.display(self.db, target).to_string();
@@ -273,14 +279,11 @@ impl<'db> Context<'db> {
                 }
                 let node = it.span.map(|it| it.syntax_node_ptr());
                 let message = format!("the trait bound `{bound}` is not satisfied");
-                self.at_salient(
-                    node,
-                    self.code_of_callable(&it.trait_predicate.trait_ref()).unwrap_or("E0277"),
-                    message,
-                )
+                let code = self.code_of_callable(&it.trait_predicate.trait_ref()).unwrap_or(Code::E0277);
+                self.at_salient(node, code, message).about(Subject::of_predicate(&bound))
             }
             AnyDiagnostic::TypeMustBeKnown(it) => {
-                self.at(it.at_point.map(|it| it.syntax_node_ptr()), "E0282", "type annotations needed".to_owned())
+                self.at(it.at_point.map(|it| it.syntax_node_ptr()), Code::E0282, "type annotations needed".to_owned())
             }
             AnyDiagnostic::IncorrectGenericsLen(it) => {
                 let message = format!(
@@ -288,78 +291,78 @@ impl<'db> Context<'db> {
                     counted(it.expected as usize, "generic argument"),
                     it.provided
                 );
-                self.at(it.generics_or_segment.map(|it| it.syntax_node_ptr()), "E0107", message)
+                self.at(it.generics_or_segment.map(|it| it.syntax_node_ptr()), Code::E0107, message)
             }
             AnyDiagnostic::GenericArgsProhibited(it) => {
                 let ptr = it.args.map(|it| it.syntax_node_ptr());
-                self.at(ptr, "E0109", "generic arguments are not allowed here".to_owned())
+                self.at(ptr, Code::E0109, "generic arguments are not allowed here".to_owned())
             }
             AnyDiagnostic::MissingLifetime(it) => {
                 let ptr = it.generics_or_segment.map(|it| it.syntax_node_ptr());
-                self.at(ptr, "E0106", "missing lifetime specifier".to_owned())
+                self.at(ptr, Code::E0106, "missing lifetime specifier".to_owned())
             }
             AnyDiagnostic::ExpectedFunction(it) => {
                 let message = format!("expected function, found `{}`", ty(&it.found));
-                self.at(it.call.map(AstPtr::into), "E0618", message)
+                self.at(it.call.map(AstPtr::into), Code::E0618, message)
             }
             AnyDiagnostic::CannotBeDereferenced(it) => {
                 let message = format!("type `{}` cannot be dereferenced", ty(&it.found));
-                self.at(it.expr.map(AstPtr::into), "E0614", message)
+                self.at(it.expr.map(AstPtr::into), Code::E0614, message)
             }
             AnyDiagnostic::CannotIndexInto(it) => {
                 let message = format!("cannot index into a value of type `{}`", ty(&it.found));
-                self.at(it.expr.map(AstPtr::into), "E0608", message)
+                self.at(it.expr.map(AstPtr::into), Code::E0608, message)
             }
             AnyDiagnostic::InvalidCast(it) => {
                 let message = format!("casting `{}` as `{}` is invalid", ty(&it.expr_ty), ty(&it.cast_ty));
-                self.at(it.expr.map(AstPtr::into), "E0606", message)
+                self.at(it.expr.map(AstPtr::into), Code::E0606, message)
             }
             AnyDiagnostic::CastToUnsized(it) => {
                 let message = format!("cast to unsized type `{}`", ty(&it.cast_ty));
-                self.at(it.expr.map(AstPtr::into), "E0620", message)
+                self.at(it.expr.map(AstPtr::into), Code::E0620, message)
             }
             AnyDiagnostic::ExpectedArrayOrSlicePat(it) => {
                 let message = format!("expected an array or slice, found `{}`", ty(&it.found));
-                self.at(it.pat.map(AstPtr::into), "E0529", message)
+                self.at(it.pat.map(AstPtr::into), Code::E0529, message)
             }
             AnyDiagnostic::MismatchedArrayPatLen(it) => {
                 let message = format!("pattern requires {} elements but the array has {}", it.found, it.expected);
-                self.at(it.pat.map(AstPtr::into), "E0527", message)
+                self.at(it.pat.map(AstPtr::into), Code::E0527, message)
             }
             AnyDiagnostic::MissingUnsafe(it) => {
                 if !matches!(it.lint, ra_ap_hir::UnsafeLint::HardError) {
                     return None;
                 }
                 let message = "this is unsafe and requires an unsafe function or block".to_owned();
-                self.at_salient(it.node.map(AstPtr::into), "E0133", message)
+                self.at_salient(it.node.map(AstPtr::into), Code::E0133, message)
             }
             AnyDiagnostic::AwaitOutsideOfAsync(it) => {
                 let message = "`await` is only allowed inside `async` functions and blocks".to_owned();
-                self.at(it.node.map(|it| it.syntax_node_ptr()), "E0728", message)
+                self.at(it.node.map(|it| it.syntax_node_ptr()), Code::E0728, message)
             }
             AnyDiagnostic::BreakOutsideOfLoop(it) => {
                 let what = if it.is_break { "break" } else { "continue" };
-                self.at(it.expr.map(AstPtr::into), "E0268", format!("`{what}` outside of a loop or labeled block"))
+                self.at(it.expr.map(AstPtr::into), Code::E0268, format!("`{what}` outside of a loop or labeled block"))
             }
             AnyDiagnostic::InvalidLhsOfAssignment(it) => {
                 // rust-analyzer looks at the left side of compound assignments alone.
-                self.at(it.lhs.map(|it| it.syntax_node_ptr()), "E0067", "this cannot be assigned to".to_owned())
+                self.at(it.lhs.map(|it| it.syntax_node_ptr()), Code::E0067, "this cannot be assigned to".to_owned())
             }
             AnyDiagnostic::UndeclaredLabel(it) => {
                 let message = format!("use of undeclared label `{}`", it.name.display(self.db, edition));
-                self.at(it.node.map(|it| it.syntax_node_ptr()), "E0426", message)
+                self.at(it.node.map(|it| it.syntax_node_ptr()), Code::E0426, message)
             }
             AnyDiagnostic::UnresolvedImport(it) => {
-                self.at(it.decl.map(|it| it.syntax_node_ptr()), "E0432", "unresolved import".to_owned())
+                self.at(it.decl.map(|it| it.syntax_node_ptr()), Code::E0432, "unresolved import".to_owned())
             }
             AnyDiagnostic::MacroError(it) if it.error => {
                 let range = self.sema.diagnostics_display_range_for_range(it.range);
-                Told { file: range.file_id, range: range.range, code: "", message: it.message }
+                RawDiagnostic::new(range, Code::Uncoded, it.message)
             }
             AnyDiagnostic::MacroExpansionParseError(it) => {
                 let range = self.sema.diagnostics_display_range_for_range(it.range);
                 let message = it.errors.first().map(ToString::to_string).unwrap_or_default();
-                Told { file: range.file_id, range: range.range, code: "", message }
+                RawDiagnostic::new(range, Code::Uncoded, message)
             }
             _ => return None,
         })
@@ -367,8 +370,8 @@ impl<'db> Context<'db> {
 
     /// What the compiler says of a path that names no value: there may be a type by that name, or a value that is private.
     /// `None` where a member of a type is looked for, of which more is said elsewhere.
-    fn code_of_unresolved(&self, node: &SyntaxNode) -> Option<&'static str> {
-        let Some(path) = node.children().find_map(ast::Path::cast) else { return Some("E0425") };
+    fn code_of_unresolved(&self, node: &SyntaxNode) -> Option<Code> {
+        let Some(path) = node.children().find_map(ast::Path::cast) else { return Some(Code::E0425) };
         let first = std::iter::successors(Some(path.clone()), ast::Path::qualifier).last();
         if first.and_then(|it| it.segment()).is_some_and(|it| it.type_anchor().is_some()) {
             return None;
@@ -376,20 +379,20 @@ impl<'db> Context<'db> {
         if let Some(PathResolution::Def(ModuleDef::Adt(_) | ModuleDef::TypeAlias(_) | ModuleDef::Trait(_))) =
             self.sema.resolve_path(&path)
         {
-            return Some("E0423");
+            return Some(Code::E0423);
         }
         let name = path.segment().and_then(|it| it.name_ref()?.ident_token());
-        Some(if name.is_some_and(|it| self.is_there_unseen(&it)) { "E0603" } else { "E0425" })
+        Some(if name.is_some_and(|it| self.is_there_unseen(&it)) { Code::E0603 } else { Code::E0425 })
     }
 
     /// The code of a function or closure that takes other arguments than are asked for.
-    fn code_of_callable(&self, wanted: &TraitRef<'db>) -> Option<&'static str> {
+    fn code_of_callable(&self, wanted: &TraitRef<'db>) -> Option<Code> {
         let name = wanted.trait_().name(self.db);
         let is_call = matches!(name.as_str(), "Fn" | "FnMut" | "FnOnce");
         let arguments = wanted.get_type_argument(1).filter(|it| is_call && it.is_tuple())?;
         let callable = wanted.get_type_argument(0)?.as_callable(self.db)?;
         let takes = callable.params().len();
-        Some(if takes == arguments.tuple_fields(self.db).len() { "E0631" } else { "E0593" })
+        Some(if takes == arguments.tuple_fields(self.db).len() { Code::E0631 } else { Code::E0593 })
     }
 
     /// Whether a tuple pattern is that of a struct or a variant without fields.
@@ -453,13 +456,13 @@ impl<'db> Context<'db> {
         Some(FileRange { file_id: range.file_id.file_id(self.db), range: range.range })
     }
 
-    fn at(&self, node: InFile<SyntaxNodePtr>, code: &'static str, message: String) -> Told {
+    fn at(&self, node: InFile<SyntaxNodePtr>, code: Code, message: String) -> RawDiagnostic {
         let range = self.told_at(node.map(|it| it.text_range()));
-        Told { file: range.file_id, range: range.range, code, message }
+        RawDiagnostic::new(range, code, message)
     }
 
     /// Where an expression is long, at the token that matters.
-    fn at_salient(&self, node: InFile<SyntaxNodePtr>, code: &'static str, message: String) -> Told {
+    fn at_salient(&self, node: InFile<SyntaxNodePtr>, code: Code, message: String) -> RawDiagnostic {
         let expression = ast::Expr::cast(node.value.to_node(&self.sema.parse_or_expand(node.file_id)));
         let Some((expression, salient)) = expression.and_then(|it| Some((it.clone(), salient(&it)?))) else {
             return self.at(node, code, message);
@@ -468,86 +471,18 @@ impl<'db> Context<'db> {
         // Of a member that is missed its name is told, else the whole, of which a macro may be given that token alone.
         let is_member = matches!(expression, ast::Expr::MethodCallExpr(_) | ast::Expr::FieldExpr(_));
         let whole = node.map(|it| it.text_range());
-        let written = self.where_written(at).or_else(|| match is_member && code != "E0308" {
+        let written = self.where_written(at).or_else(|| match is_member && code != Code::E0308 {
             true => None,
             false => self.where_written(whole),
         });
         let range = written.unwrap_or_else(|| self.told_at(at));
-        Told { file: range.file_id, range: range.range, code, message }
-    }
-
-    /// Where the compiler tells of something, that a macro may have made: where that is written, or at the innermost
-    /// call that is.
-    pub(super) fn told_at(&self, at: InFile<TextRange>) -> FileRange {
-        let mut inner = at;
-        loop {
-            if let Some(written) = self.where_written(inner) {
-                return written;
-            }
-            let Some(made) = inner.file_id.macro_file() else { break };
-            let call =
-                Some(made.call_node(self.db)).filter(|_| inner.original_node_file_range_rooted_opt(self.db).is_none());
-            let Some(call) = call.filter(|it| ast::MacroCall::can_cast(it.value.kind())) else { break };
-            inner = call.map(|it| it.text_range());
-        }
-        let in_calls = inner.file_id.macro_file().is_some();
-        self.sema.diagnostics_display_range_for_range(if in_calls { inner } else { at })
-    }
-
-    /// Of what a macro of the workspace makes out of its own definition, the place there: so tells it the compiler. It
-    /// is enough for one end to stand there, if the other is what the macro was given, and at first hand.
-    pub(super) fn where_written(&self, at: InFile<TextRange>) -> Option<FileRange> {
-        let made_by = at.file_id.macro_file()?;
-        let made = self.sema.parse_or_expand(at.file_id);
-        let mut from = made.token_at_offset(at.value.start()).right_biased()?;
-        let mut to = made.token_at_offset(at.value.end()).left_biased()?;
-        // An expression that a macro is given gets parentheses, that nobody wrote.
-        let is_made = |it: &SyntaxToken| {
-            let stands = at.with_value(it.text_range()).original_node_file_range_opt(self.db);
-            stands.is_some_and(|(stands, _)| stands.range.len() != it.text_range().len())
-        };
-        while from.kind() == SyntaxKind::L_PAREN && to.kind() == SyntaxKind::R_PAREN && is_made(&from) {
-            (from, to) = (from.next_token()?, to.prev_token()?);
-        }
-        let written = |it: SyntaxToken| at.with_value(it.text_range()).original_node_file_range_opt(self.db);
-        let ((first, context), (last, last_context)) = (written(from)?, written(to)?);
-        let is_by_example = matches!(made_by.kind(self.db), MacroKind::Declarative);
-        let is_first_hand = || is_by_example && made_by.call_node(self.db).file_id.macro_file().is_none();
-        let range = match (context.is_root(), last_context.is_root()) {
-            (false, false) if context == last_context && first.file_id == last.file_id => first.range.cover(last.range),
-            (false, true) if is_first_hand() => first.range,
-            (true, false) if is_first_hand() => last.range,
-            _ => return None,
-        };
-        let file = if context.is_root() { last.file_id } else { first.file_id }.file_id(self.db);
-        let is_own = self.name_of(file).is_some_and(|name| self.files.get(&name).is_some());
-        is_own.then_some(FileRange { file_id: file, range })
+        RawDiagnostic::new(range, code, message)
     }
 
     fn text_at(&self, file: FileId, range: TextRange) -> String {
         let at = span(range);
         self.file(file).and_then(|it| it.text.get(at.start..at.end).map(str::to_owned)).unwrap_or_default()
     }
-}
-
-pub(super) fn salient(expression: &ast::Expr) -> Option<TextRange> {
-    use ast::HasArgList as _;
-    Some(match expression {
-        ast::Expr::IfExpr(it) => it.if_token()?.text_range(),
-        ast::Expr::LoopExpr(it) => it.loop_token()?.text_range(),
-        ast::Expr::ForExpr(it) => it.for_token()?.text_range(),
-        ast::Expr::WhileExpr(it) => it.while_token()?.text_range(),
-        ast::Expr::BlockExpr(it) => it.stmt_list()?.r_curly_token()?.text_range(),
-        ast::Expr::MatchExpr(it) => it.match_token()?.text_range(),
-        ast::Expr::MethodCallExpr(it) => it.name_ref()?.syntax().text_range(),
-        ast::Expr::FieldExpr(it) => it.name_ref()?.syntax().text_range(),
-        ast::Expr::AwaitExpr(it) => it.await_token()?.text_range(),
-        ast::Expr::CallExpr(it) => {
-            it.arg_list()?;
-            it.expr()?.syntax().text_range()
-        }
-        _ => return None,
-    })
 }
 
 /// Of a call with the wrong number of arguments.

@@ -10,14 +10,16 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::HasGenericArgs as _;
 use ra_ap_syntax::{AstNode as _, SyntaxToken, ast};
 
-use super::Scene;
-use super::reach::{Cause, Reach};
-use super::rules::{Told, derived, is_type};
+use super::EditContext;
+use super::affected_set::ChangedSymbol;
+use super::code::Code;
+use super::finding::Findings;
+use super::unresolved::{derived, is_type};
 use crate::lang::files::File;
-use crate::lang::rust::delta::{Delta, derives};
+use crate::lang::rust::delta::derives;
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
-use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Span, SymbolKind};
+use crate::model::{OutlineItem, Role, Span};
 
 /// Of a trait that is lost, the derived ones that need it.
 const BUILT_ON: [(&str, &[&str]); 4] =
@@ -25,7 +27,7 @@ const BUILT_ON: [(&str, &[&str]); 4] =
 
 impl<'db> Context<'db> {
     /// What needs a trait that a type does not implement any more.
-    pub(super) fn lost_traits(&self, cause: &Cause<'_>, scene: &Scene, told: &mut Told<'_>) {
+    pub(super) fn lost_traits(&self, cause: &ChangedSymbol<'_>, scene: &EditContext, told: &mut Findings<'_>) {
         for lost in &cause.lost {
             let mut printed: HashSet<(&str, usize)> = HashSet::new();
             let needs = BUILT_ON.iter().find(|it| it.0 == lost).map_or(&[][..], |it| it.1);
@@ -45,9 +47,11 @@ impl<'db> Context<'db> {
                 if !is_told && derives(holder, &file.text).contains(lost.as_str()) {
                     let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
                     let (code, message) = match lost.as_str() {
-                        "Copy" => ("E0204", "the trait `Copy` cannot be implemented: a field is not `Copy`".to_owned()),
-                        "PartialEq" => ("E0369", format!("`==` cannot be applied to type `{}`", cause.name)),
-                        _ => ("E0277", format!("`{}` does not implement `{lost}`", cause.name)),
+                        "Copy" => {
+                            (Code::E0204, "the trait `Copy` cannot be implemented: a field is not `Copy`".to_owned())
+                        }
+                        "PartialEq" => (Code::E0369, format!("`==` cannot be applied to type `{}`", cause.name)),
+                        _ => (Code::E0277, format!("`{}` does not implement `{lost}`", cause.name)),
                     };
                     let place = if lost == "Copy" { holder.name_span } else { at };
                     told.add(self.error(file.lines().place(name, place), code, message));
@@ -58,42 +62,11 @@ impl<'db> Context<'db> {
                 if derived(&own, &file, need).is_some() {
                     let at = own.name_span;
                     let message = format!("`{}` does not implement `{lost}`, which `{need}` needs", own.name);
-                    told.add(self.error(file.lines().place(&file.path, at), "E0277", message));
+                    told.add(self.error(file.lines().place(&file.path, at), Code::E0277, message));
                 }
             }
             self.supertraits(&own, &file, lost, told);
         }
-    }
-
-    /// What the derives of a type are built on, and it has no more since a block names it as it was.
-    pub(super) fn unmet_needs(
-        &self,
-        reach: &Reach<'_>,
-        deltas: &[(usize, Delta<'_>)],
-        scene: &Scene,
-    ) -> Vec<Diagnostic> {
-        let mut found = Vec::new();
-        for (index, delta) in deltas.iter().filter(|it| it.1.kind != ChangeKind::Body) {
-            let Some(own) = delta.after.filter(|it| is_type(it.kind)) else { continue };
-            let file = &scene.news[*index];
-            let there = derives(own, &file.text);
-            let is_of = |it: &&Cause<'_>| {
-                let before = it.delta.as_ref().and_then(|it| it.1.before).filter(|it| is_type(it.kind));
-                before.is_some_and(|it| Some(it) == delta.before || it.name == own.name)
-            };
-            let lost: Vec<String> = reach.causes.iter().filter(is_of).flat_map(heads_of).collect();
-            let has = |name: &str| {
-                let traits = self.blocks_of(own, file).into_iter().filter_map(|it| it.trait_(self.db));
-                there.contains(name) || traits.into_iter().any(|it| it.name(self.db).as_str() == name)
-            };
-            for (lacks, needs) in BUILT_ON.iter().filter(|it| lost.iter().any(|lost| lost == it.0)) {
-                for need in needs.iter().filter(|it| there.contains(**it) && !has(lacks)) {
-                    let message = format!("`{}` does not implement `{lacks}`, which `{need}` needs", own.name);
-                    found.push(self.error(file.lines().place(&file.path, own.name_span), "E0277", message));
-                }
-            }
-        }
-        found
     }
 
     fn blocks_of(&self, own: &OutlineItem, file: &File) -> Vec<Impl> {
@@ -104,7 +77,7 @@ impl<'db> Context<'db> {
     }
 
     /// The type that loses a trait, as it is now: that which is edited, or that of which an implementation goes.
-    fn type_of_cause(&self, cause: &Cause<'_>, scene: &Scene) -> Option<(Arc<File>, OutlineItem)> {
+    fn type_of_cause(&self, cause: &ChangedSymbol<'_>, scene: &EditContext) -> Option<(Arc<File>, OutlineItem)> {
         let (index, delta) = cause.delta.as_ref()?;
         if let Some(own) = delta.after.filter(|it| is_type(it.kind)) {
             return Some((scene.news[*index].clone(), own.clone()));
@@ -123,7 +96,7 @@ impl<'db> Context<'db> {
     }
 
     /// Other traits of a type that are built on a lost one.
-    fn supertraits(&self, own: &OutlineItem, file: &Arc<File>, lost: &str, told: &mut Told<'_>) {
+    fn supertraits(&self, own: &OutlineItem, file: &Arc<File>, lost: &str, told: &mut Findings<'_>) {
         for block in self.blocks_of(own, file) {
             let Some(of) = block.trait_(self.db) else { continue };
             let needs = of.all_supertraits(self.db).iter().any(|it| *it != of && it.name(self.db).as_str() == lost);
@@ -134,20 +107,9 @@ impl<'db> Context<'db> {
             let at = span(header.syntax().text_range());
             let message =
                 format!("`{}` does not implement `{lost}`, which `{}` needs", own.name, of.name(self.db).as_str());
-            told.add(self.error(file.lines().place(&file.path, at), "E0277", message));
+            told.add(self.error(file.lines().place(&file.path, at), Code::E0277, message));
         }
     }
-}
-
-/// The traits of the blocks that name in their heads what goes.
-fn heads_of(cause: &Cause<'_>) -> Vec<String> {
-    let types = cause.occurrences.iter().filter(|it| it.role == Role::Type && cause.goes());
-    let heads = types.filter_map(|it| {
-        let head = it.file.outline().enclosing(it.at.start).pop().filter(|it| it.kind == SymbolKind::Impl)?;
-        let of = head.name.split_once(" for ")?.0.split('<').next()?;
-        Some(of.rsplit("::").next()?.to_owned())
-    });
-    heads.collect()
 }
 
 /// Whether what stands around a type has a trait though the type has it not.

@@ -10,12 +10,14 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::HasArgList as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::Scene;
-use super::native::Told;
-use super::reach::{Reach, is_outside_body};
+use super::EditContext;
+use super::affected_set::{AffectedSet, is_outside_body};
+use super::code::Code;
+use super::finding::{Finding, Findings, RawDiagnostic};
+use super::rules::Change;
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::{Context, span};
-use crate::model::{Diagnostic, Span};
+use crate::model::Span;
 
 /// Where a trait is an object, in the state before.
 #[derive(Default)]
@@ -28,7 +30,7 @@ pub(super) struct Objects {
 
 impl<'db> Context<'db> {
     /// Where a trait is used as an object, if it can be.
-    pub(super) fn note_objects(&self, of: Trait, reach: &mut Reach<'_>) {
+    pub(super) fn note_objects(&self, of: Trait, reach: &mut AffectedSet<'_>) {
         let Some(target) = of.try_to_nav(&self.sema).map(|it| it.call_site) else { return };
         let Some(name) = self.name_of(target.file_id).filter(|it| self.files.get(it).is_some()) else { return };
         let key = (Arc::from(name), span(target.focus_or_full_range()).start);
@@ -57,7 +59,16 @@ impl<'db> Context<'db> {
         token.is_some_and(|it| it.parent_ancestors().take(8).any(|it| ast::DynTraitType::can_cast(it.kind())))
     }
 
-    pub(super) fn lost_objects(&self, reach: &Reach<'_>, scene: &Scene) -> Vec<Diagnostic> {
+    pub(super) fn lost_objects(&self, change: &Change<'_, '_>, out: &mut Findings<'_>) {
+        let found = self.uses_as_objects(change.affected, change.scene);
+        if !found.is_empty() {
+            // What is made of such objects is not known.
+            out.forget(|it| it.is(Code::E0282));
+        }
+        found.into_iter().for_each(|it| out.add(it));
+    }
+
+    fn uses_as_objects(&self, reach: &AffectedSet<'_>, scene: &EditContext) -> Vec<Finding> {
         let mut found = Vec::new();
         for ((file, at), objects) in reach.objects.iter().filter(|it| !it.1.places.is_empty()) {
             // The state before knew it by another name for itself: it is looked up again.
@@ -71,7 +82,7 @@ impl<'db> Context<'db> {
                 let name: &str = &it.file.path;
                 if let Some((file, start)) = self.files.get(name).zip(scene.moved(name, it.at.start)) {
                     let at = Span::new(start, start + (it.at.end - it.at.start));
-                    found.push(self.error(file.lines().place(name, at), "E0038", message.clone()));
+                    found.push(self.error(file.lines().place(name, at), Code::E0038, message.clone()));
                 }
             }
             let bodies = objects.bodies.iter().filter_map(|(name, at)| Some((name, scene.moved(name, *at)?)));
@@ -80,9 +91,9 @@ impl<'db> Context<'db> {
                 let mut told = Vec::new();
                 self.in_expansions(&body, &mut |node| {
                     let uses = self.object_uses(of, node).into_iter();
-                    told.extend(uses.map(|it| self.told_of(&it, "E0038", message.clone())));
+                    told.extend(uses.map(|it| self.told_of(&it, Code::E0038, message.clone())));
                 });
-                found.extend(told.into_iter().filter_map(|it: Told| self.placed(it)));
+                found.extend(told.into_iter().filter_map(|it: RawDiagnostic| self.placed(it)));
             }
         }
         found

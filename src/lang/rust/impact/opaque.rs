@@ -5,29 +5,27 @@ use ra_ap_hir::{HirDisplay as _, Type};
 use ra_ap_syntax::ast::{self, HasName as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode};
 
-use super::native::Told;
+use super::code::Code;
+use super::finding::RawDiagnostic;
 use crate::lang::rust::view::Context;
 
 impl<'db> Context<'db> {
-    pub(super) fn patterns_of_opaque(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
-        for node in body.descendants() {
-            let (of, patterns) = if let Some(it) = ast::LetExpr::cast(node.clone()) {
-                (it.expr(), it.pat().into_iter().collect())
-            } else if let Some(it) = ast::LetStmt::cast(node.clone()).filter(|it| it.ty().is_none()) {
-                (it.initializer(), it.pat().into_iter().collect())
-            } else if let Some(it) = ast::MatchExpr::cast(node.clone()) {
-                let arms = it.match_arm_list().into_iter().flat_map(|it| it.arms());
-                (it.expr(), arms.filter_map(|it| it.pat()).collect::<Vec<_>>())
-            } else {
-                self.opaque_condition(&node, told);
-                continue;
-            };
-            if !patterns.iter().any(may_refuse) {
-                continue;
-            }
-            let Some(ty) = of.and_then(|it| self.opaque_type(&it)) else { continue };
-            patterns.iter().for_each(|it| self.refused_by(it, &ty, told));
+    pub(super) fn patterns_of_opaque(&self, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+        let (of, patterns) = if let Some(it) = ast::LetExpr::cast(node.clone()) {
+            (it.expr(), it.pat().into_iter().collect())
+        } else if let Some(it) = ast::LetStmt::cast(node.clone()).filter(|it| it.ty().is_none()) {
+            (it.initializer(), it.pat().into_iter().collect())
+        } else if let Some(it) = ast::MatchExpr::cast(node.clone()) {
+            let arms = it.match_arm_list().into_iter().flat_map(|it| it.arms());
+            (it.expr(), arms.filter_map(|it| it.pat()).collect::<Vec<_>>())
+        } else {
+            return self.opaque_condition(node, out);
+        };
+        if !patterns.iter().any(may_refuse) {
+            return;
         }
+        let Some(ty) = of.and_then(|it| self.opaque_type(&it)) else { return };
+        patterns.iter().for_each(|it| self.refused_by(it, &ty, out));
     }
 
     fn opaque_type(&self, of: &ast::Expr) -> Option<Type<'db>> {
@@ -35,7 +33,7 @@ impl<'db> Context<'db> {
         (ty.as_impl_traits(self.db).is_some() && ty.as_type_param(self.db).is_none()).then_some(ty)
     }
 
-    fn opaque_condition(&self, node: &SyntaxNode, told: &mut Vec<Told>) {
+    fn opaque_condition(&self, node: &SyntaxNode, told: &mut Vec<RawDiagnostic>) {
         let condition = match ast::IfExpr::cast(node.clone()) {
             Some(it) => it.condition(),
             None => match ast::WhileExpr::cast(node.clone()) {
@@ -47,10 +45,10 @@ impl<'db> Context<'db> {
         let Some(scope) = self.sema.scope(node) else { return };
         let found = ty.display(self.db, scope.krate().to_display_target(self.db));
         let message = format!("mismatched types: expected `bool`, found `{found}`");
-        told.push(self.told_of(condition.syntax(), "E0308", message));
+        told.push(self.told_of(condition.syntax(), Code::E0308, message));
     }
 
-    fn refused_by(&self, pattern: &ast::Pat, ty: &Type<'db>, told: &mut Vec<Told>) {
+    fn refused_by(&self, pattern: &ast::Pat, ty: &Type<'db>, told: &mut Vec<RawDiagnostic>) {
         let path = match pattern {
             ast::Pat::OrPat(it) => return it.pats().for_each(|it| self.refused_by(&it, ty, told)),
             ast::Pat::ParenPat(it) => return it.pat().into_iter().for_each(|it| self.refused_by(&it, ty, told)),
@@ -69,7 +67,7 @@ impl<'db> Context<'db> {
         if let Some(target) = target.filter(|_| is_known && may_refuse(pattern)) {
             let found = ty.display(self.db, target);
             let message = format!("mismatched types: `{}` is matched, found `{found}`", pattern.syntax().text());
-            told.push(self.told_of(pattern.syntax(), "E0308", message));
+            told.push(self.told_of(pattern.syntax(), Code::E0308, message));
         }
     }
 }

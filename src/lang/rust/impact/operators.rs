@@ -8,23 +8,22 @@ use ra_ap_hir::{
 use ra_ap_ide::FileRange;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::native::Told;
+use super::code::Code;
+use super::finding::{RawDiagnostic, Subject};
 use crate::lang::rust::view::Context;
 
 impl<'db> Context<'db> {
-    pub(super) fn operators(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
-        self.in_expansions(body, &mut |node| {
-            if let Some(unary) = ast::PrefixExpr::cast(node.clone()) {
-                told.extend(self.unary(&unary));
-            } else if let Some(binary) = ast::BinExpr::cast(node.clone()) {
-                told.extend(self.binary(&binary));
-            } else if let Some(array) = ast::ArrayExpr::cast(node.clone()) {
-                told.extend(self.repeated(&array));
-            }
-        });
+    pub(super) fn operators(&self, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+        if let Some(unary) = ast::PrefixExpr::cast(node.clone()) {
+            out.extend(self.unary(&unary));
+        } else if let Some(binary) = ast::BinExpr::cast(node.clone()) {
+            out.extend(self.binary(&binary));
+        } else if let Some(array) = ast::ArrayExpr::cast(node.clone()) {
+            out.extend(self.repeated(&array));
+        }
     }
 
-    fn binary(&self, expression: &ast::BinExpr) -> Option<Told> {
+    fn binary(&self, expression: &ast::BinExpr) -> Option<RawDiagnostic> {
         let (left, right) = (self.type_of_operand(expression.lhs())?, self.type_of_operand(expression.rhs())?);
         let is_builtin = |it: &Type<'db>| it.as_builtin().is_some();
         let is_same = is_builtin(&left) && is_builtin(&right) && left == right;
@@ -48,19 +47,19 @@ impl<'db> Context<'db> {
         let operator = expression.op_token()?;
         let message = format!("`{}` cannot be applied to `{}` and `{}`", operator.text(), told(&left), told(&right));
         let code = match kind {
-            ast::BinaryOp::Assignment { .. } => "E0368",
+            ast::BinaryOp::Assignment { .. } => Code::E0368,
             // What comes of it is of the type on the left.
-            ast::BinaryOp::ArithOp(_) if is_number(&left) && is_number(&right) => "E0277",
+            ast::BinaryOp::ArithOp(_) if is_number(&left) && is_number(&right) => Code::E0277,
             // Where there is one way to compare a type, the other side has to be what that takes.
             ast::BinaryOp::CmpOp(_) => match self.ways_of(expression, &left) {
                 1 if left.as_adt() != right.as_adt() => {
                     let message = format!("mismatched types: expected `{}`, found `{}`", told(&left), told(&right));
-                    return Some(self.told_of(expression.rhs()?.syntax(), "E0308", message));
+                    return Some(self.told_of(expression.rhs()?.syntax(), Code::E0308, message));
                 }
-                2.. if is_number(&right) => "E0277",
-                _ => "E0369",
+                2.. if is_number(&right) => Code::E0277,
+                _ => Code::E0369,
             },
-            _ => "E0369",
+            _ => Code::E0369,
         };
         Some(self.told_of(expression.syntax(), code, message))
     }
@@ -74,7 +73,7 @@ impl<'db> Context<'db> {
         own.filter(|it| it.self_ty(self.db).as_adt() == Some(adt)).count()
     }
 
-    fn unary(&self, expression: &ast::PrefixExpr) -> Option<Told> {
+    fn unary(&self, expression: &ast::PrefixExpr) -> Option<RawDiagnostic> {
         let operator = match expression.op_kind()? {
             ast::UnaryOp::Deref => return None,
             ast::UnaryOp::Not | ast::UnaryOp::Neg => expression.op_token()?,
@@ -83,7 +82,7 @@ impl<'db> Context<'db> {
         let is_unsigned = ty.as_builtin().is_some_and(|it| it.is_uint());
         if is_unsigned && matches!(expression.op_kind(), Some(ast::UnaryOp::Neg)) {
             let message = "cannot apply unary operator `-` to an unsigned number".to_owned();
-            return Some(self.told_of(expression.syntax(), "E0600", message));
+            return Some(self.told_of(expression.syntax(), Code::E0600, message));
         }
         if ty.as_builtin().is_some() || ty.contains_unknown() || ty.is_never() {
             return None;
@@ -95,11 +94,11 @@ impl<'db> Context<'db> {
         let target = self.sema.scope(expression.syntax())?.krate().to_display_target(self.db);
         let message =
             format!("cannot apply unary operator `{}` to type `{}`", operator.text(), ty.display(self.db, target));
-        Some(self.told_of(expression.syntax(), "E0600", message))
+        Some(self.told_of(expression.syntax(), Code::E0600, message))
     }
 
     /// What is repeated is copied, unless it is a constant.
-    fn repeated(&self, array: &ast::ArrayExpr) -> Option<Told> {
+    fn repeated(&self, array: &ast::ArrayExpr) -> Option<RawDiagnostic> {
         let ast::ArrayExprKind::Repeat { initializer: Some(of), repeat: Some(times) } = array.kind() else {
             return None;
         };
@@ -118,7 +117,8 @@ impl<'db> Context<'db> {
         }
         let target = self.sema.scope(array.syntax())?.krate().to_display_target(self.db);
         let message = format!("the trait bound `{}: Copy` is not satisfied", ty.display(self.db, target));
-        Some(self.told_of(of.syntax(), "E0277", message))
+        let bound = Subject::of_bound(ty.display(self.db, target).to_string(), "Copy");
+        Some(self.told_of(of.syntax(), Code::E0277, message).about(bound))
     }
 
     fn type_of_operand(&self, expression: Option<ast::Expr>) -> Option<Type<'db>> {
@@ -132,9 +132,8 @@ impl<'db> Context<'db> {
         }
     }
 
-    pub(super) fn told_of(&self, node: &SyntaxNode, code: &'static str, message: String) -> Told {
-        let FileRange { file_id, range } = self.told_range(node);
-        Told { file: file_id, range, code, message }
+    pub(super) fn told_of(&self, node: &SyntaxNode, code: Code, message: String) -> RawDiagnostic {
+        RawDiagnostic::new(self.told_range(node), code, message)
     }
 
     /// Where the compiler tells of a node, that a macro may have made.

@@ -3,24 +3,22 @@
 use std::collections::HashSet;
 
 use ra_ap_hir::{Adt, AsAssocItem as _, EnumVariant, HasAttrs as _, HasCrate as _, InFile, ModuleDef, PathResolution};
-use ra_ap_ide::FileRange;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, AstPtr, SyntaxNode, SyntaxToken, ast};
 
-use super::native::Told;
+use super::code::Code;
+use super::finding::RawDiagnostic;
 use crate::lang::rust::view::Context;
 
 impl<'db> Context<'db> {
-    pub(super) fn missed_variants(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
-        for found in body.descendants().filter_map(ast::MatchExpr::cast).filter_map(|it| self.missed_in(&it)) {
-            let is_told = told.iter().any(|it| it.code == found.code && it.range.intersect(found.range).is_some());
-            if !is_told {
-                told.push(found);
-            }
+    pub(super) fn missed_variants(&self, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+        let Some(found) = ast::MatchExpr::cast(node.clone()).and_then(|it| self.missed_in(&it)) else { return };
+        if !out.iter().any(|it| it.code == found.code && it.range.intersect(found.range).is_some()) {
+            out.push(found);
         }
     }
 
-    fn missed_in(&self, of: &ast::MatchExpr) -> Option<Told> {
+    fn missed_in(&self, of: &ast::MatchExpr) -> Option<RawDiagnostic> {
         let scrutinee = of.expr()?;
         let ty = self.sema.type_of_expr(&scrutinee)?.original.strip_references();
         let Some(Adt::Enum(of_enum)) = ty.as_adt() else { return None };
@@ -45,31 +43,26 @@ impl<'db> Context<'db> {
             return None;
         }
         let message = format!("non-exhaustive patterns: {} not covered", missed.join(", "));
-        Some(self.told_of(scrutinee.syntax(), "E0004", message))
+        Some(self.told_of(scrutinee.syntax(), Code::E0004, message))
     }
 
     /// At the scrutinee, or at the `match` itself where a macro puts that together of its own and what it was given.
-    pub(super) fn unmatched(&self, scrutinee: InFile<AstPtr<ast::Expr>>, message: String) -> Told {
+    pub(super) fn unmatched(&self, scrutinee: InFile<AstPtr<ast::Expr>>, message: String) -> RawDiagnostic {
         let node = scrutinee.value.to_node(&self.sema.parse_or_expand(scrutinee.file_id));
         let whole = scrutinee.with_value(node.syntax().text_range());
         let is_mixed =
             whole.original_node_file_range_rooted_opt(self.db).is_none() && self.where_written(whole).is_none();
         let around = node.syntax().parent().and_then(ast::MatchExpr::cast).filter(|_| is_mixed);
         let keyword = around.and_then(|it| it.match_token()).map(|it| scrutinee.with_value(it.text_range()));
-        let FileRange { file_id, range } = self.told_at(keyword.unwrap_or(whole));
-        Told { file: file_id, range, code: "E0004", message }
+        RawDiagnostic::new(self.told_at(keyword.unwrap_or(whole)), Code::E0004, message)
     }
 
     /// A path that stands for a constant in a pattern, and names a function now.
-    pub(super) fn function_as_pattern(
-        &self,
-        token: &SyntaxToken,
-        meant: Definition<'db>,
-    ) -> Option<(&'static str, String)> {
+    pub(super) fn function_as_pattern(&self, token: &SyntaxToken, meant: Definition<'db>) -> Option<(Code, String)> {
         let Definition::Function(function) = meant else { return None };
         let path = token.parent_ancestors().find_map(ast::Path::cast)?;
         path.syntax().parent().filter(|it| ast::PathPat::can_cast(it.kind()))?;
-        let code = if function.as_assoc_item(self.db).is_some() { "E0533" } else { "E0532" };
+        let code = if function.as_assoc_item(self.db).is_some() { Code::E0533 } else { Code::E0532 };
         let name = function.name(self.db);
         Some((code, format!("expected unit struct, unit variant or constant, found function `{}`", name.as_str())))
     }

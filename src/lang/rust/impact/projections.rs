@@ -12,7 +12,8 @@ use ra_ap_syntax::ast::{
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::bounds::bound_path;
-use super::native::Told;
+use super::code::Code;
+use super::finding::RawDiagnostic;
 use crate::lang::rust::view::Context;
 use crate::text::words::words;
 
@@ -26,24 +27,26 @@ struct Asked {
 }
 
 impl<'db> Context<'db> {
-    pub(super) fn unfit_projections(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
-        self.in_expansions(body, &mut |node| {
-            if let Some(call) = ast::MethodCallExpr::cast(node.clone()) {
-                if let Some((Either::Left(of), generics)) = self.sema.resolve_method_call_fallback(&call) {
-                    let generics = generics.map(|it| it.types(self.db)).unwrap_or_default();
-                    let mut generics = named(generics);
-                    generics.extend(self.types_of_self(of, call.receiver()));
-                    self.unfit_arguments(of, &generics, call.arg_list(), told);
-                }
-            } else if let Some(call) = ast::CallExpr::cast(node.clone()) {
-                let Some(ast::Expr::PathExpr(path)) = call.expr() else { return };
-                let meant = path.path().and_then(|it| self.sema.resolve_path_with_subst(&it));
-                if let Some((PathResolution::Def(ModuleDef::Function(of)), generics)) = meant {
-                    let generics = generics.map(|it| it.types(self.db)).unwrap_or_default();
-                    self.unfit_arguments(of, &named(generics), call.arg_list(), told);
-                }
+    pub(super) fn unfit_projections(&self, node: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+        if let Some(call) = ast::MethodCallExpr::cast(node.clone()) {
+            if let Some((Either::Left(of), generics)) = self.sema.resolve_method_call_fallback(&call) {
+                let generics = generics.map(|it| it.types(self.db)).unwrap_or_default();
+                let mut generics = named(generics);
+                generics.extend(self.types_of_self(of, call.receiver()));
+                self.unfit_arguments(of, &generics, call.arg_list(), out);
             }
-        });
+        } else if let Some(call) = ast::CallExpr::cast(node.clone()) {
+            let Some(ast::Expr::PathExpr(path)) = call.expr() else { return };
+            let meant = path.path().and_then(|it| self.sema.resolve_path_with_subst(&it));
+            if let Some((PathResolution::Def(ModuleDef::Function(of)), generics)) = meant {
+                let generics = generics.map(|it| it.types(self.db)).unwrap_or_default();
+                self.unfit_arguments(of, &named(generics), call.arg_list(), out);
+            }
+        }
+    }
+
+    /// The body of a function that promises `impl Trait`.
+    pub(super) fn unfit_result(&self, body: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
         let function = body.parent().and_then(ast::Fn::cast);
         let result = function.and_then(|it| it.ret_type()?.ty());
         let value = ast::BlockExpr::cast(body.clone()).and_then(|it| it.tail_expr());
@@ -53,12 +56,12 @@ impl<'db> Context<'db> {
         let lacks = ty.and_then(|it| self.lacks(&it, &self.traits_in(result.type_bound_list())));
         if let Some(lacks) = lacks {
             let message = format!("the result does not implement `{}`", lacks.name(self.db).as_str());
-            told.push(self.told_of(result.syntax(), "E0277", message));
+            out.push(self.told_of(result.syntax(), Code::E0277, message));
             return;
         }
         for asked in self.asked_by(result.type_bound_list()) {
             if let Some(message) = self.unfit(&value, &asked, &[], &[]) {
-                told.push(self.told_of(result.syntax(), "E0271", message));
+                out.push(self.told_of(result.syntax(), Code::E0271, message));
                 return;
             }
         }
@@ -89,7 +92,7 @@ impl<'db> Context<'db> {
         of: Function,
         generics: &Generics<'db>,
         arguments: Option<ast::ArgList>,
-        told: &mut Vec<Told>,
+        told: &mut Vec<RawDiagnostic>,
     ) {
         let is_own = of.module(self.db).krate(self.db).origin(self.db).is_local();
         if !is_own && !self.is_of_iterators(of) || GenericDef::Function(of).type_or_const_params(self.db).is_empty() {
@@ -116,19 +119,19 @@ impl<'db> Context<'db> {
             };
             let asked: Vec<Asked> = bounds.iter().flat_map(|it| self.asked_by(Some(it.clone()))).collect();
             let message = asked.iter().find_map(|asked| self.unfit(argument, asked, generics, &own));
-            told.extend(message.map(|it| self.told_of(argument.syntax(), "E0271", it)));
+            told.extend(message.map(|it| self.told_of(argument.syntax(), Code::E0271, it)));
             let called = bounds.iter().flat_map(|it| it.bounds()).filter_map(bound_path).find_map(|it| it.segment());
             told.extend(called.and_then(|it| self.unfit_call(&it, argument, &own)));
         }
     }
 
     /// Of an argument that is called: a closure of other parameters, or a function with another result.
-    fn unfit_call(&self, asked: &ast::PathSegment, argument: &ast::Expr, own: &[String]) -> Option<Told> {
+    fn unfit_call(&self, asked: &ast::PathSegment, argument: &ast::Expr, own: &[String]) -> Option<RawDiagnostic> {
         let wanted = asked.parenthesized_arg_list()?.type_args().count();
         if let ast::Expr::ClosureExpr(closure) = argument {
             let found = closure.param_list().map_or(0, |it| it.params().count());
             let message = format!("the closure is expected to take {wanted} arguments, but it takes {found}");
-            return (found != wanted).then(|| self.told_of(argument.syntax(), "E0593", message));
+            return (found != wanted).then(|| self.told_of(argument.syntax(), Code::E0593, message));
         }
         let ast::Expr::PathExpr(path) = argument else { return None };
         let Some(PathResolution::Def(ModuleDef::Function(of))) = self.sema.resolve_path(&path.path()?) else {
@@ -146,7 +149,7 @@ impl<'db> Context<'db> {
         };
         let found = self.plain(&of.ret_type(self.db), target).filter(|_| !of.is_async(self.db))?;
         let message = format!("expected a function that returns `{wanted}`, but it returns `{found}`");
-        (found != wanted).then(|| self.told_of(argument.syntax(), "E0271", message))
+        (found != wanted).then(|| self.told_of(argument.syntax(), Code::E0271, message))
     }
 
     fn asked_by(&self, bounds: Option<ast::TypeBoundList>) -> Vec<Asked> {

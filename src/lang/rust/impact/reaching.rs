@@ -7,8 +7,8 @@ use std::sync::Arc;
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 
-use super::reach::{has_body, unit_around};
-use super::{Scene, Side};
+use super::affected_set::{has_body, unit_around};
+use super::{EditContext, Side};
 use crate::lang::files::File;
 use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::delta::Delta;
@@ -52,7 +52,7 @@ struct Source<'c> {
 }
 
 impl<'db> Context<'db> {
-    pub(super) fn tests_reaching(&self, deltas: &[(usize, Delta<'_>)], scene: &Scene) -> Tests {
+    pub(super) fn tests_reaching(&self, deltas: &[(usize, Delta<'_>)], scene: &EditContext) -> Tests {
         let mut tests = Tests { found: Vec::new(), missing: None };
         let mut sources = Vec::new();
         let mut is_whole = true;
@@ -162,7 +162,7 @@ impl<'db> Context<'db> {
     }
 
     /// As they stand after the change.
-    pub(super) fn told_tests(&self, tests: &Tests, scene: &Scene, now: Side) -> Vec<Reaching> {
+    pub(super) fn told_tests(&self, tests: &Tests, scene: &EditContext, now: Side) -> Vec<Reaching> {
         let told = tests.found.iter().filter_map(|it| {
             let start = scene.moved(&it.file.path, it.at.start)?;
             let edited = scene.news.iter().find(|new| new.path == it.file.path);

@@ -1,340 +1,464 @@
-//! What the compiler refuses and rust-analyzer does not report: names that mean nothing any more outside of
-//! expressions, names that may not be seen, traits that are implemented no more, things declared twice.
+//! What the compiler refuses, as a table: each rule with the codes that it finds, what it is asked of, and when. The
+//! drivers walk bodies, places and edited files once and hand what stands there to the rules, in the order of the table.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
+use std::sync::Arc;
 
-use ra_ap_cfg::{CfgExpr, CfgOptions};
-use ra_ap_hir::{InFile, Module};
-use ra_ap_ide::FileId;
-use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::algo::skip_trivia_token;
-use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
+use ra_ap_hir::{DefWithBody, Impl, Trait};
+use ra_ap_syntax::{SyntaxNode, SyntaxToken};
 
-use super::Scene;
-use super::lost::{LostImports, Unheaded, is_of_a_body};
-use super::reach::Reach;
+use super::EditContext;
+use super::affected_set::{AffectedSet, ChangedSymbol};
+use super::code::{Code, Code::*, Phase};
+use super::finding::{Finding, Findings, RawDiagnostic};
+use super::impls::Shapes;
 use crate::lang::files::File;
 use crate::lang::rust::delta::Delta;
-use crate::lang::rust::names::{Reader, Verdict, Why};
-use crate::lang::rust::view::Context;
-use crate::model::{ChangeKind, Diagnostic, OutlineItem, Role, Severity, Span, SymbolKind};
-use crate::text::words::{words, words_at};
+use crate::lang::rust::usages::Occurrence;
+use crate::lang::rust::view::{Context, unless_at_fault};
+use crate::model::{OutlineItem, Role};
 
-/// The errors found so far, by line.
-pub(super) struct Told<'a> {
-    lines: HashSet<(String, usize)>,
-    new: &'a mut Vec<Diagnostic>,
-    /// What fails only through another place (`follows`).
-    pub(super) following: Vec<Diagnostic>,
+/// Which rule found something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::lang::rust) enum RuleId {
+    Syntax,
+    RustAnalyzer,
+    Operators,
+    Projections,
+    Results,
+    Constructors,
+    Variants,
+    OpaqueTypes,
+    StructUpdates,
+    Overflow,
+    Arity,
+    MissingItems,
+    ImplHeads,
+    ImplItems,
+    DeriveErrors,
+    DynTraits,
+    Names,
+    LostTraits,
+    Generics,
+    ConstCalls,
+    Helpers,
+    WrittenNames,
+    Duplicates,
+    Heads,
+    Lifetimes,
+    Files,
+    Main,
+    GivenTypes,
+    UnusedParameters,
+    UnusedImports,
 }
 
-impl<'a> Told<'a> {
-    fn new(new: &'a mut Vec<Diagnostic>) -> Told<'a> {
-        // That a type is not known gives way to whatever it follows from.
-        let is_of_itself = |it: &&Diagnostic| it.severity == Severity::Error && it.code.as_deref() != Some("E0282");
-        let lines = new.iter().filter(is_of_itself).flat_map(|it| {
-            (it.place.line..=it.place.end_line).map(|line| (it.place.file.clone(), line)).collect::<Vec<_>>()
-        });
-        Told { lines: lines.collect(), new, following: Vec::new() }
+impl RuleId {
+    pub(super) fn lists(self, code: Code) -> bool {
+        RULES.iter().any(|it| it.id == self && it.codes.contains(&code))
     }
 
-    pub(super) fn add(&mut self, diagnostic: Diagnostic) {
-        if self.lines.insert((diagnostic.place.file.clone(), diagnostic.place.line)) {
-            self.new.push(diagnostic);
-        }
-    }
-
-    /// Those of one code.
-    pub(super) fn named(&self, code: &str) -> Vec<Diagnostic> {
-        self.new.iter().filter(|it| it.code.as_deref() == Some(code)).cloned().collect()
-    }
-
-    pub(super) fn forget(&mut self, is_none: impl Fn(&Diagnostic) -> bool) {
-        self.new.retain(|it| !is_none(it));
-        self.lines = Told::new(self.new).lines;
-    }
-
-    pub(super) fn defer(&mut self, follows: impl FnMut(&mut Diagnostic) -> bool) {
-        self.following.extend(self.new.extract_if(.., follows));
-        self.lines = Told::new(self.new).lines;
+    /// Whether it is asked of bodies, in the state before as well as after.
+    pub(super) fn is_of_bodies(self) -> bool {
+        RULES.iter().any(|it| it.id == self && matches!(it.check, Check::Body(_) | Check::Node { .. }))
     }
 }
 
-impl<'db> Context<'db> {
-    /// Adds to the new errors, takes off what follows from others, and answers what follows but has to be edited too.
-    pub(super) fn apply_rules(
-        &self,
-        reach: &Reach<'_>,
-        deltas: &[(usize, Delta<'_>)],
-        scene: &Scene,
-        new: &mut Vec<Diagnostic>,
-    ) -> Vec<Diagnostic> {
-        let gone = deltas.iter().filter(|it| matches!(it.1.kind, ChangeKind::Removed | ChangeKind::Renamed));
-        let gone: Vec<(usize, &OutlineItem)> = gone.filter_map(|(index, it)| Some((*index, it.before?))).collect();
-        let lost = |kind: SymbolKind| -> HashSet<&str> {
-            let lost = gone.iter().filter(|it| it.1.kind == kind);
-            lost.flat_map(|it| it.1.children.iter().map(|it| it.name.as_str())).collect()
-        };
-        // What a trait that is gone would have provided is missed where the trait is.
-        let (lost_methods, lost_variants) = (lost(SymbolKind::Trait), lost(SymbolKind::Enum));
-        new.retain(|it| match it.code.as_deref() {
-            Some("E0599") => {
-                let words = self.text_of(it).into_iter().flat_map(words);
-                !words.into_iter().any(|(_, word)| lost_methods.contains(word))
+/// A rule of the compiler.
+pub(in crate::lang::rust) struct Rule {
+    pub(in crate::lang::rust) id: RuleId,
+    /// What it finds, in a few words.
+    #[cfg_attr(not(test), expect(dead_code, reason = "a test makes the documentation of it"))]
+    pub(in crate::lang::rust) about: &'static str,
+    pub(in crate::lang::rust) codes: &'static [Code],
+    when: When,
+    check: Check,
+}
+
+/// When a rule is asked.
+enum When {
+    Always,
+    /// Of a body in which an expression may have another type than before, or its type other traits.
+    TypesDiffer,
+    /// Of changed symbols like this.
+    Symbol(fn(&ChangedSymbol<'_>) -> bool),
+}
+
+/// What a rule is asked of: a body, a node of a body, an implementation, a place that names a changed symbol, a changed
+/// symbol, an edited file, or the whole change, before (`Change`) or after (`Late`) it is settled what follows from what.
+#[derive(Clone, Copy)]
+enum Check {
+    Body(fn(&Context<'_>, DefWithBody, &mut Vec<RawDiagnostic>)),
+    Node {
+        in_expansions: bool,
+        check: fn(&Context<'_>, &SyntaxNode, &mut Vec<RawDiagnostic>),
+    },
+    Impl(fn(&Context<'_>, &TraitImpl<'_>, &mut Vec<Finding>)),
+    Place(fn(&Context<'_>, &NamedPlace<'_, '_>, &mut Findings<'_>)),
+    Symbol(fn(&Context<'_>, &ChangedSymbol<'_>, &EditContext, &mut Findings<'_>)),
+    Item(fn(&Context<'_>, &EditedFile<'_, '_>, &Change<'_, '_>, &mut Findings<'_>)),
+    Change(fn(&Context<'_>, &Change<'_, '_>, &mut Findings<'_>)),
+    Late(fn(&Context<'_>, &Change<'_, '_>, &[Finding]) -> Vec<Finding>),
+    /// By what the errors before and after are gathered with (`impact.rs`).
+    Apart,
+}
+
+/// An implementation of a trait.
+pub(super) struct TraitImpl<'c> {
+    pub(super) file: &'c Arc<File>,
+    pub(super) block: Impl,
+    pub(super) of: Trait,
+    /// What the functions that the edit changed were before.
+    pub(super) shapes: &'c Shapes,
+}
+
+/// A place that names a changed symbol, in the state after.
+pub(super) struct NamedPlace<'c, 'a> {
+    pub(super) cause: &'c ChangedSymbol<'a>,
+    pub(super) occurrence: &'c Occurrence,
+    pub(super) token: SyntaxToken,
+}
+
+/// An edited file with what changed in it.
+pub(super) struct EditedFile<'c, 'a> {
+    /// Among those of the scene.
+    pub(super) index: usize,
+    pub(super) file: &'c Arc<File>,
+    pub(super) deltas: Vec<&'c Delta<'a>>,
+}
+
+/// All that a change touches.
+pub(super) struct Change<'c, 'a> {
+    pub(super) affected: &'c AffectedSet<'a>,
+    pub(super) deltas: &'c [(usize, Delta<'a>)],
+    pub(super) scene: &'c EditContext,
+    /// The items that are gone, with their files.
+    pub(super) gone: &'c [(usize, &'a OutlineItem)],
+    /// The variants of enums that are gone.
+    pub(super) lost_variants: &'c HashSet<&'a str>,
+}
+
+/// In the order in which they are asked: of two errors in one line the first stays.
+pub(in crate::lang::rust) const RULES: &[Rule] = &[
+    Rule { id: RuleId::Syntax, about: "what is no Rust", codes: &[Syntax], when: When::Always, check: Check::Apart },
+    Rule {
+        id: RuleId::RustAnalyzer,
+        about: "names, members, arguments, types, patterns and fields in bodies",
+        codes: &[
+            Uncoded, E0004, E0005, E0023, E0026, E0027, E0057, E0061, E0062, E0063, E0067, E0106, E0107, E0109, E0133,
+            E0268, E0277, E0282, E0308, E0423, E0425, E0426, E0432, E0451, E0527, E0529, E0532, E0559, E0560, E0593,
+            E0599, E0603, E0606, E0608, E0609, E0614, E0615, E0616, E0618, E0620, E0624, E0631, E0638, E0639, E0728,
+            E0769,
+        ],
+        when: When::Always,
+        check: Check::Body(|cx, body, out| cx.native_errors(body, out)),
+    },
+    Rule {
+        id: RuleId::Operators,
+        about: "operators and repeated values of types that lack their traits",
+        codes: &[E0277, E0308, E0368, E0369, E0600],
+        when: When::TypesDiffer,
+        check: Check::Node { in_expansions: true, check: |cx, node, out| cx.operators(node, out) },
+    },
+    Rule {
+        id: RuleId::Projections,
+        about: "arguments whose associated types or callbacks are others than asked for",
+        codes: &[E0271, E0277, E0593],
+        when: When::TypesDiffer,
+        check: Check::Node { in_expansions: true, check: |cx, node, out| cx.unfit_projections(node, out) },
+    },
+    Rule {
+        id: RuleId::Results,
+        about: "results that do not implement what `impl Trait` promises",
+        codes: &[E0271, E0277],
+        when: When::TypesDiffer,
+        check: Check::Node { in_expansions: false, check: |cx, node, out| cx.unfit_result(node, out) },
+    },
+    Rule {
+        id: RuleId::Constructors,
+        about: "constructors and patterns of structs that have named or private fields",
+        codes: &[E0164, E0423, E0532, E0533, E0603],
+        when: When::TypesDiffer,
+        check: Check::Node { in_expansions: true, check: |cx, node, out| cx.hidden_constructors(node, out) },
+    },
+    Rule {
+        id: RuleId::Variants,
+        about: "matches that leave out a variant",
+        codes: &[E0004],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: |cx, node, out| cx.missed_variants(node, out) },
+    },
+    Rule {
+        id: RuleId::OpaqueTypes,
+        about: "patterns and conditions of what an `async fn` or another `impl Trait` gives",
+        codes: &[E0308],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: |cx, node, out| cx.patterns_of_opaque(node, out) },
+    },
+    Rule {
+        id: RuleId::StructUpdates,
+        about: "private fields that a literal takes from another value",
+        codes: &[E0451],
+        when: When::Always,
+        check: Check::Node { in_expansions: false, check: |cx, node, out| cx.unseen_in_updates(node, out) },
+    },
+    Rule {
+        id: RuleId::Overflow,
+        about: "constants that overflow",
+        codes: &[E0080],
+        when: When::Always,
+        check: Check::Body(|cx, body, out| cx.overflows(body, out)),
+    },
+    Rule {
+        id: RuleId::Arity,
+        about: "calls of a function that takes another number of arguments",
+        codes: &[E0061],
+        when: When::Always,
+        check: Check::Apart,
+    },
+    Rule {
+        id: RuleId::MissingItems,
+        about: "implementations that lack items of their trait",
+        codes: &[E0046],
+        when: When::Always,
+        check: Check::Impl(|cx, of, out| cx.missing_items(of, out)),
+    },
+    Rule {
+        id: RuleId::ImplHeads,
+        about: "heads of implementations that do not fit their trait",
+        codes: &[E0107, E0199, E0200, E0277],
+        when: When::Always,
+        check: Check::Impl(|cx, of, out| cx.unfit_impl_head(of, out)),
+    },
+    Rule {
+        id: RuleId::ImplItems,
+        about: "items of implementations that do not fit those of their trait",
+        codes: &[E0049, E0050, E0053, E0185, E0186, E0277, E0326, E0407, E0437, E0438],
+        when: When::Always,
+        check: Check::Impl(|cx, of, out| cx.unfit_impl_items(of, out)),
+    },
+    Rule {
+        id: RuleId::DeriveErrors,
+        about: "what derive macros refuse",
+        codes: &[Uncoded, E0665],
+        when: When::Always,
+        check: Check::Apart,
+    },
+    Rule {
+        id: RuleId::DynTraits,
+        about: "traits that can be objects no more",
+        codes: &[E0038],
+        when: When::Always,
+        check: Check::Change(|cx, change, out| cx.lost_objects(change, out)),
+    },
+    Rule {
+        id: RuleId::Names,
+        about: "names of what is gone, hidden, or something else now",
+        codes: &[
+            Uncoded, E0220, E0308, E0364, E0365, E0369, E0404, E0405, E0408, E0412, E0422, E0425, E0432, E0433, E0531,
+            E0532, E0533, E0573, E0599, E0603, E0616, E0624, E0658,
+        ],
+        when: When::Always,
+        check: Check::Change(|cx, change, out| cx.gone_names(change, out)),
+    },
+    Rule {
+        id: RuleId::LostTraits,
+        about: "derives and traits that need one that a type has no more",
+        codes: &[E0204, E0277, E0369],
+        when: When::Symbol(|it| !it.lost.is_empty()),
+        check: Check::Symbol(|cx, cause, scene, out| cx.lost_traits(cause, scene, out)),
+    },
+    Rule {
+        id: RuleId::Generics,
+        about: "arguments of types and traits that take others, or ask more of them",
+        codes: &[E0106, E0107, E0277, E0726],
+        when: When::Symbol(|it| it.is_itself && it.has_other_generics()),
+        check: Check::Place(|cx, at, out| cx.unfit_generics(at, out)),
+    },
+    Rule {
+        id: RuleId::ConstCalls,
+        about: "constants that call what is not `const` any more",
+        codes: &[E0015],
+        when: When::Symbol(|it| it.is_itself && it.is_const_no_more()),
+        check: Check::Place(|cx, at, out| cx.call_in_constant(at, out)),
+    },
+    Rule {
+        id: RuleId::Helpers,
+        about: "derives and their attributes that no macro reads",
+        codes: &[Uncoded],
+        when: When::Always,
+        check: Check::Change(|cx, change, out| {
+            cx.unread_helpers(&change.affected.helpers, change.scene).into_iter().for_each(|it| out.add(it));
+        }),
+    },
+    Rule {
+        id: RuleId::WrittenNames,
+        about: "names that an edit writes and nobody knows",
+        codes: &[Uncoded, E0220, E0404, E0405, E0412, E0422, E0425, E0432, E0433, E0531, E0599, E0603],
+        when: When::Always,
+        check: Check::Item(|cx, file, change, out| cx.unresolved_names(file, change, out)),
+    },
+    Rule {
+        id: RuleId::Duplicates,
+        about: "things declared twice",
+        codes: &[E0124, E0428, E0592],
+        when: When::Always,
+        check: Check::Item(|cx, file, _, out| cx.twice(file.file, &file.deltas, out)),
+    },
+    Rule {
+        id: RuleId::Heads,
+        about: "heads of items that an edit writes",
+        codes: &[E0106, E0107, E0116, E0117, E0119, E0204, E0207, E0261, E0277, E0369, E0404, E0415, E0726],
+        when: When::Always,
+        check: Check::Item(|cx, file, change, out| {
+            cx.unfit_heads(file.file, &file.deltas, &change.scene.loose[file.index], out);
+        }),
+    },
+    Rule {
+        id: RuleId::Lifetimes,
+        about: "lifetimes that are left out where nothing tells them",
+        codes: &[E0106],
+        when: When::Always,
+        check: Check::Item(|cx, file, _, out| {
+            cx.untold_lifetimes(file.file, &file.deltas).into_iter().for_each(|it| out.add(it));
+        }),
+    },
+    Rule {
+        id: RuleId::Files,
+        about: "modules without a file",
+        codes: &[E0583],
+        when: When::Always,
+        check: Check::Item(|cx, file, _, out| cx.without_files(file.file, &file.deltas, out)),
+    },
+    Rule {
+        id: RuleId::Main,
+        about: "programs without `main`",
+        codes: &[E0601],
+        when: When::Always,
+        check: Check::Item(|cx, file, _, out| {
+            cx.without_main(file.file, &file.deltas).into_iter().for_each(|it| out.add(it));
+        }),
+    },
+    Rule {
+        id: RuleId::GivenTypes,
+        about: "types given for those of a trait that lack what it asks",
+        codes: &[E0277],
+        when: When::Always,
+        check: Check::Change(|cx, change, out| cx.unfit_types(change.affected, change.scene, out)),
+    },
+    Rule {
+        id: RuleId::UnusedParameters,
+        about: "parameters of types that no field uses",
+        codes: &[E0282, E0283, E0392],
+        when: When::Always,
+        check: Check::Late(|cx, change, new| cx.unused_parameters(change.affected, change.scene, new)),
+    },
+    Rule {
+        id: RuleId::UnusedImports,
+        about: "imports that nothing names",
+        codes: &[UnusedImports],
+        when: When::Always,
+        check: Check::Apart,
+    },
+];
+
+impl Context<'_> {
+    /// Hands each node of a body, and of what macros make in it, to the rules of nodes.
+    pub(super) fn ask_of_nodes(&self, body: &SyntaxNode, types_differ: bool, out: &mut Vec<RawDiagnostic>) {
+        let is_asked = |it: &&Rule| types_differ || !matches!(it.when, When::TypesDiffer);
+        let rules: Vec<_> = RULES
+            .iter()
+            .filter(is_asked)
+            .filter_map(|it| match it.check {
+                Check::Node { in_expansions, check } => Some((it.id, in_expansions, check)),
+                _ => None,
+            })
+            .collect();
+        let expands = rules.iter().any(|it| it.1);
+        self.in_body(body, expands, &mut |node, is_made| {
+            for (id, _, check) in rules.iter().filter(|it| it.1 || !is_made) {
+                let from = out.len();
+                check(self, node, out);
+                out[from..].iter_mut().for_each(|it| it.rule = *id);
             }
-            _ => true,
         });
-        let types = gone.iter().filter(|it| is_type(it.1.kind) || it.1.kind == SymbolKind::Type);
-        let types: HashSet<&str> = types.map(|it| it.1.name.as_str()).collect();
-        if !gone.is_empty() {
-            new.retain(|it| !self.follows_from_unknown(&types, &LostImports::default(), it));
-        }
-        let objects = self.lost_objects(reach, scene);
-        if !objects.is_empty() {
-            // What is made of such objects is not known.
-            new.retain(|it| it.code.as_deref() != Some("E0282"));
-        }
-        let mut told = Told::new(new);
-        objects.into_iter().for_each(|it| told.add(it));
-        let (lost_imports, broken_imports) = self.gone_names(reach, &gone, scene, &mut told);
-        self.ambiguous_types(reach, scene).into_iter().for_each(|it| told.add(it));
-        self.conflicts(reach, scene).into_iter().for_each(|it| told.add(it));
-        for cause in reach.causes.iter().filter(|it| !it.lost.is_empty()) {
-            self.lost_traits(cause, scene, &mut told);
-        }
-        for cause in reach.causes.iter().filter(|it| it.is_itself) {
-            self.unfit_generics(cause, scene).into_iter().for_each(|it| told.add(it));
-            self.calls_in_constants(cause, scene).into_iter().for_each(|it| told.add(it));
-        }
-        self.unread_helpers(&reach.helpers, scene).into_iter().for_each(|it| told.add(it));
-        for (index, file) in scene.news.iter().enumerate() {
-            let of_file: Vec<&Delta<'_>> = deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
-            self.unresolved_names(index, scene, reach, &lost_variants, &mut told);
-            self.twice(file, &of_file, &mut told);
-            self.unfit_heads(file, &of_file, &scene.loose[index], &mut told);
-            self.untold_lifetimes(file, &of_file).into_iter().for_each(|it| told.add(it));
-            self.without_files(file, &of_file, &mut told);
-            self.without_main(file, &of_file).into_iter().for_each(|it| told.add(it));
-        }
-        self.unfit_types(reach, scene, &mut told);
-        told.defer(|it| self.follows_from(&lost_imports, &broken_imports, it));
-        let Told { new, mut following, .. } = told;
-        let is_gone =
-            |it: &Diagnostic| matches!(it.code.as_deref(), Some("E0432" | "E0433" | "E0412" | "E0220" | "E0603"));
-        if new.iter().any(is_gone) {
-            new.retain(|it| !self.follows_from_unknown(&types, &lost_imports, it));
-        }
-        let unheaded: Vec<Unheaded> = new.iter().filter_map(|it| self.block_headed_by(it)).collect();
-        new.retain(|it| {
-            !is_of_a_body(it) && !self.is_of_self(it) || !unheaded.iter().any(|of| self.is_of_unheaded(of, it))
-        });
-        // What follows from something unknown all the same.
-        let mut late = self.unsized_texts(reach, new);
-        late.extend(self.mixed_operands(reach, scene));
-        late.extend(self.unmet_needs(reach, deltas, scene));
-        late.extend(self.unused_parameters(reach, scene, new));
-        let mut told = Told::new(new);
-        late.into_iter().for_each(|it| told.add(it));
-        new.sort();
-        // Bodies that a macro makes tell the same of its definition.
-        new.dedup();
-        let mut lines = Told::new(new).lines;
-        following.sort();
-        following.retain(|it| {
-            let name = self.text_of(it).and_then(|it| words(it).next()).map_or("", |it| it.1);
-            !broken_imports.is_alias(name) && lines.insert((it.place.file.clone(), it.place.line))
-        });
-        following
     }
 
-    /// Whether no macro puts something else in the place of what stands there.
-    fn is_as_written(&self, id: FileId, token: &SyntaxToken) -> bool {
-        let root = self.sema.hir_file_for(self.sema.parse_guess_edition(id).syntax());
-        token.parent_ancestors().all(|it| {
-            let is_input = ast::TokenTree::can_cast(it.kind()) || ast::MacroCall::can_cast(it.kind());
-            let item = ast::Item::cast(it);
-            !is_input && item.is_none_or(|it| !self.sema.is_attr_macro_call(InFile::new(root, &it)))
-        })
-    }
-
-    /// Whether the compiler does not read what stands there, for a `cfg` around it.
-    pub(super) fn is_left_out(&self, id: FileId, token: &SyntaxToken) -> bool {
-        let attributes = token.parent_ancestors().flat_map(|it| it.children()).filter_map(ast::Attr::cast);
-        let conditions = attributes.filter_map(|it| match it.meta()? {
-            ast::Meta::CfgMeta(it) => Some(CfgExpr::parse_from_ast(it.cfg_predicate()?)),
-            _ => None,
-        });
-        let conditions: Vec<CfgExpr> = conditions.collect();
-        let options = |it: Module| it.krate(self.db).cfg(self.db);
-        let is_off = |of: &CfgOptions| conditions.iter().any(|it| of.check(it) == Some(false));
-        !conditions.is_empty() && self.sema.file_to_module_defs(id).map(options).all(is_off)
-    }
-
-    /// Names of an edited file that mean nothing, where the edit wrote them or changed what the file sees.
-    fn unresolved_names(
-        &self,
-        index: usize,
-        scene: &Scene,
-        reach: &Reach<'_>,
-        lost_variants: &HashSet<&str>,
-        told: &mut Told<'_>,
-    ) {
-        let file = &scene.news[index];
-        let Some(own) = self.files.get(&file.path) else { return };
-        let Some(id) = self.file_id(&file.path) else { return };
-        if self.sema.file_to_module_def(id).is_none() {
-            return;
-        }
-        let old = &scene.olds[index];
-        let Some(back) = scene.backs.get(&*file.path) else { return };
-        let reader = Reader::new(&self.sema, id);
-        let loose = &scene.loose[index];
-        let mut places: BTreeSet<(usize, &str)> = match loose.all && !loose.only_methods {
-            true => words(&file.text).collect(),
-            false => loose.paths(&file.text).collect(),
-        };
-        places.extend(bodies_with_other_imports(old, file).into_iter().flat_map(|it| words_at(&file.text, it)));
-        places.extend(loose.in_blocks(&file.text));
-        places.retain(|it| !lost_variants.contains(it.1));
-        let written = back.gaps().into_iter().flat_map(|it| words_at(&file.text, it));
-        places.extend(written.filter(|(at, word)| !back.is_untouched(Span::new(*at, at + word.len()))));
-        for (at, word) in places {
-            let before = back.offset(at).filter(|_| back.is_untouched(Span::new(at, at + word.len())));
-            if before.is_some_and(|it| reach.unresolved.contains(&(file.path.clone(), it))) {
-                continue;
+    /// The rules of whole bodies: those of constants are asked whatever else is wrong there.
+    pub(super) fn ask_of_body(&self, body: DefWithBody, of_constants: bool, out: &mut Vec<RawDiagnostic>) {
+        for rule in RULES {
+            let Check::Body(check) = rule.check else { continue };
+            if rule.codes.iter().all(|it| it.phase() == Phase::Constants) == of_constants {
+                let from = out.len();
+                check(self, body, out);
+                out[from..].iter_mut().for_each(|it| it.rule = rule.id);
             }
-            // The links of a comment are no names to the compiler, and all of a file's would be read.
-            let Some(token) = self.token(id, at).filter(|it| it.kind() == SyntaxKind::IDENT) else { continue };
-            // What a name means takes time to tell, and most are members.
-            let Some((code, what)) = unresolved_kind(&token) else { continue };
-            let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
-            let is_no_trait = match reader.read(at, word) {
-                Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) => false,
-                // Derives read a type, that is one all the same.
-                Some(Verdict::Unresolved(Why::MacroInput)) if self.is_as_written(id, &token) => false,
-                // A derive macro goes by the name of its trait.
-                Some(Verdict::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
-                _ => continue,
+        }
+    }
+
+    pub(super) fn ask_of_impl(&self, of: &TraitImpl<'_>) -> Vec<Finding> {
+        let mut out: Vec<Finding> = Vec::new();
+        for rule in RULES {
+            let Check::Impl(check) = rule.check else { continue };
+            let from = out.len();
+            check(self, of, &mut out);
+            out[from..].iter_mut().for_each(|it| it.rule = rule.id);
+        }
+        out
+    }
+
+    /// The rules of the change in the state after: of its symbols, the places that name them, its files, and all of it.
+    pub(super) fn ask_of_change(&self, change: &Change<'_, '_>, out: &mut Findings<'_>) {
+        let files = change.scene.news.iter().enumerate();
+        let files = files.map(|(index, file)| {
+            let deltas = change.deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
+            EditedFile { index, file, deltas }
+        });
+        let files: Vec<EditedFile<'_, '_>> = files.collect();
+        for rule in RULES {
+            out.rule = rule.id;
+            let is_asked = |it: &&ChangedSymbol<'_>| match rule.when {
+                When::Symbol(is_so) => is_so(it),
+                When::Always | When::TypesDiffer => true,
             };
-            let code = match (code, is_no_trait) {
-                ("E0425" | "E0412", false) if self.is_there_unseen(&token) => "E0603",
-                ("E0405", true) => "E0404",
-                (_, true) => continue,
-                (code, false) => code,
-            };
-            let qualifier = token.parent_ancestors().find_map(ast::Path::cast).and_then(|it| it.qualifier());
-            if qualifier.is_some_and(|it| self.is_unbound(&token, &it.syntax().text().to_string())) {
-                continue;
+            let symbols = change.affected.causes.iter().filter(is_asked);
+            match rule.check {
+                Check::Place(check) => {
+                    for cause in symbols {
+                        for place in self.places_of(cause, change.scene) {
+                            unless_at_fault(|| check(self, &place, out));
+                        }
+                    }
+                }
+                Check::Symbol(check) => symbols.for_each(|it| check(self, it, change.scene, out)),
+                Check::Item(check) => files.iter().for_each(|it| check(self, it, change, out)),
+                Check::Change(check) => check(self, change, out),
+                Check::Body(_) | Check::Node { .. } | Check::Impl(_) | Check::Late(_) | Check::Apart => {}
             }
-            if self.is_left_out(id, &token) {
-                continue;
-            }
-            let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
-            told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")));
         }
     }
-}
 
-/// The bodies of a new text that do not import what they did: what they name may mean nothing now.
-pub(super) fn bodies_with_other_imports(old: &File, new: &File) -> Vec<Span> {
-    let bodies = |file: &File| -> Vec<(String, Span, Vec<String>)> {
-        let mut found = Vec::new();
-        file.outline().walk(&mut |item| {
-            let Some(body) = item.body.filter(|_| matches!(item.kind, SymbolKind::Function | SymbolKind::Method))
-            else {
-                return;
-            };
-            let lines = file.text.get(body.start..body.end).unwrap_or_default().lines().map(str::trim);
-            let imports = lines.filter(|it| it.starts_with("use ")).map(str::to_owned).collect();
-            found.push((format!("{:?} {}", item.container, item.name), body, imports));
+    /// What is asked when it is settled what follows from what.
+    pub(super) fn ask_late(&self, change: &Change<'_, '_>, new: &mut Vec<Finding>) {
+        let mut late: Vec<Finding> = Vec::new();
+        for rule in RULES {
+            let Check::Late(check) = rule.check else { continue };
+            late.extend(check(self, change, new).into_iter().map(|it| Finding { rule: rule.id, ..it }));
+        }
+        let mut out = Findings::new(new);
+        for it in late {
+            out.rule = it.rule;
+            out.add(it);
+        }
+    }
+
+    /// The places in code that name a symbol, as they are now.
+    fn places_of<'c, 'a>(&self, cause: &'c ChangedSymbol<'a>, scene: &EditContext) -> Vec<NamedPlace<'c, 'a>> {
+        let places = cause.occurrences.iter().filter(|it| !matches!(it.role, Role::Import | Role::Doc));
+        let now = places.filter_map(|occurrence| {
+            let at = scene.moved(&occurrence.file.path, occurrence.at.start)?;
+            Some(NamedPlace { cause, occurrence, token: self.token(occurrence.id, at)? })
         });
-        found
-    };
-    let olds = bodies(old);
-    let is_same = |name: &str, imports: &[String]| olds.iter().any(|it| it.0 == name && it.2 == imports);
-    bodies(new).into_iter().filter(|it| !is_same(&it.0, &it.2)).map(|it| it.1).collect()
-}
-
-pub(super) fn is_type(kind: SymbolKind) -> bool {
-    matches!(kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union)
-}
-
-/// Where a type derives a trait.
-pub(super) fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Span> {
-    let head = file.text.get(item.span.start..item.name_span.start)?;
-    let list = head.find("derive(")?;
-    let (at, word) = words(&head[list..]).find(|(_, word)| *word == name)?;
-    let start = item.span.start + list + at;
-    Some(Span::new(start, start + word.len()))
-}
-
-/// The code and the kind of thing that is looked for where a path stands; `None` for members.
-pub(super) fn unresolved_kind(token: &SyntaxToken) -> Option<(&'static str, &'static str)> {
-    if token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())) {
-        let attribute = token.parent_ancestors().find_map(ast::Attr::cast).and_then(|it| it.simple_name());
-        return match attribute.is_some_and(|it| it == "derive") {
-            true => Some(("", "derive macro")),
-            false => unresolved_in_macro(token),
-        };
-    }
-    let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?;
-    let path = segment.parent_path();
-    if path.syntax().ancestors().any(|it| ast::UseTree::can_cast(it.kind())) {
-        return Some(("E0432", "import"));
-    }
-    if path.parent_path().is_some() {
-        return Some(("E0433", "type or module"));
-    }
-    // What belongs to a type, not to a module.
-    let is_member = path
-        .qualifier()
-        .and_then(|it| it.segment()?.name_ref())
-        .is_some_and(|it| it.text().starts_with(char::is_uppercase));
-    let around = path.syntax().parent()?;
-    Some(match around.kind() {
-        SyntaxKind::PATH_TYPE => {
-            let within = around.parent();
-            let block = within.clone().and_then(ast::Impl::cast);
-            let is_header = block.and_then(|it| it.trait_()).is_some_and(|it| *it.syntax() == around);
-            match is_header || within.is_some_and(|it| it.kind() == SyntaxKind::TYPE_BOUND) {
-                true => ("E0405", "trait"),
-                false if is_member => ("E0220", "associated type"),
-                false => ("E0412", "type"),
-            }
-        }
-        SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT | SyntaxKind::TUPLE_STRUCT_PAT | SyntaxKind::PATH_PAT
-            if is_member =>
-        {
-            ("E0599", "variant or associated item")
-        }
-        SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT => ("E0422", "struct or variant"),
-        SyntaxKind::TUPLE_STRUCT_PAT => ("E0531", "tuple struct or variant"),
-        SyntaxKind::MACRO_CALL => ("", "macro"),
-        SyntaxKind::PATH_EXPR if is_member => ("E0599", "function or associated item"),
-        SyntaxKind::PATH_EXPR => ("E0425", "value"),
-        SyntaxKind::PATH_PAT => ("E0531", "unit struct, variant or constant"),
-        _ => return None,
-    })
-}
-
-/// The same in the input of a macro, which is no more than tokens.
-fn unresolved_in_macro(token: &SyntaxToken) -> Option<(&'static str, &'static str)> {
-    let step = |it: &SyntaxToken, forth: bool| match forth {
-        true => it.next_token().and_then(|it| skip_trivia_token(it, Direction::Next)),
-        false => it.prev_token().and_then(|it| skip_trivia_token(it, Direction::Prev)),
-    };
-    let is = |it: &Option<SyntaxToken>, text: &str| it.as_ref().is_some_and(|it| it.text() == text);
-    let (before, after) = (step(token, false), step(token, true));
-    if is(&before, ".") {
-        return None;
-    }
-    if is(&after, ":") && is(&after.as_ref().and_then(|it| step(it, true)), ":") {
-        return Some(("E0433", "type or module"));
-    }
-    let colon = before.filter(|it| it.text() == ":").and_then(|it| step(&it, false)).filter(|it| it.text() == ":");
-    let is_member = colon.and_then(|it| step(&it, false)).is_some_and(|it| it.text().starts_with(char::is_uppercase));
-    match is_member {
-        true => None,
-        false => Some(("E0425", "value")),
+        now.collect()
     }
 }

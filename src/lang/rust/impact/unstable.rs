@@ -5,7 +5,7 @@ use ra_ap_hir::{HasAttrs as _, HasCrate as _};
 use ra_ap_ide_db::base_db::CrateOrigin;
 use ra_ap_ide_db::defs::Definition;
 
-use super::reach::Cause;
+use super::affected_set::ChangedSymbol;
 use crate::lang::rust::view::Context;
 
 impl<'db> Context<'db> {
@@ -20,7 +20,7 @@ impl<'db> Context<'db> {
 }
 
 /// Whether a method is none any more.
-pub(super) fn loses_receiver(cause: &Cause<'_>) -> bool {
+pub(super) fn loses_receiver(cause: &ChangedSymbol<'_>) -> bool {
     let both = cause.delta.as_ref().and_then(|it| it.1.before.zip(it.1.after));
     both.is_some_and(|(before, after)| before.signature.contains("self") && !after.signature.contains("self"))
 }

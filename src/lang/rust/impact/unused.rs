@@ -11,11 +11,13 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode, SyntaxKind, SyntaxNode};
 
-use super::Scene;
-use super::reach::{Cause, Reach};
+use super::EditContext;
+use super::affected_set::{AffectedSet, ChangedSymbol};
+use super::code::Code;
+use super::finding::Finding;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::{Context, span};
-use crate::model::{ChangeKind, Diagnostic, Role, SymbolKind};
+use crate::model::{ChangeKind, Role, SymbolKind};
 
 /// What is changed through a shared reference.
 const INVARIANT: [&str; 8] = ["Cell", "RefCell", "UnsafeCell", "OnceCell", "OnceLock", "Mutex", "RwLock", "AtomicPtr"];
@@ -34,7 +36,7 @@ pub(super) struct Shaken {
 }
 
 impl<'db> Context<'db> {
-    pub(super) fn note_shaken(&self, scene: &Scene, deltas: &[(usize, Delta<'_>)], reach: &mut Reach<'_>) {
+    pub(super) fn note_shaken(&self, scene: &EditContext, deltas: &[(usize, Delta<'_>)], reach: &mut AffectedSet<'_>) {
         // The fields that change, or name a type that is gone.
         let mut fields: Vec<(FileId, usize)> = Vec::new();
         for (index, delta) in deltas {
@@ -121,7 +123,12 @@ impl<'db> Context<'db> {
         }
     }
 
-    pub(super) fn unused_parameters(&self, reach: &Reach<'_>, scene: &Scene, new: &[Diagnostic]) -> Vec<Diagnostic> {
+    pub(super) fn unused_parameters(
+        &self,
+        reach: &AffectedSet<'_>,
+        scene: &EditContext,
+        new: &[Finding],
+    ) -> Vec<Finding> {
         let now = |(file, at): &(Arc<str>, usize)| Some((file.clone(), scene.moved(file, *at)?));
         let types = reach.shaken.types.iter().filter_map(now).filter_map(|(file, at)| {
             match self.definition_at(self.file_id(&file)?, at)? {
@@ -151,12 +158,12 @@ impl<'db> Context<'db> {
                 let Some(name) = name_of(&parameter).filter(|name| it.names.contains(name)) else { continue };
                 let what = if name.starts_with('\'') { "lifetime" } else { "type" };
                 let message = format!("{what} parameter `{name}` is never used");
-                told.push(self.told_of(parameter.syntax(), "E0392", message));
+                told.push(self.told_of(parameter.syntax(), Code::E0392, message));
             }
         }
         unused.types.retain(|_, it| !it.names.is_empty());
         if !unused.types.is_empty() {
-            let is_field = |it: &Cause<'_>| {
+            let is_field = |it: &ChangedSymbol<'_>| {
                 let before = it.delta.as_ref().and_then(|it| it.1.before);
                 before.is_some_and(|it| it.kind == SymbolKind::Field)
             };
@@ -187,7 +194,7 @@ impl<'db> Context<'db> {
         told.into_iter().filter_map(|it| self.placed(it)).collect()
     }
 
-    fn has_errors(&self, body: &SyntaxNode, new: &[Diagnostic]) -> bool {
+    fn has_errors(&self, body: &SyntaxNode, new: &[Finding]) -> bool {
         let range = self.sema.original_range(body);
         let Some(file) = self.name_of(range.file_id.file_id(self.db)) else { return false };
         let at = span(range.range);
@@ -370,11 +377,7 @@ impl Unused<'_, '_> {
     }
 
     /// Where the compiler cannot tell a type any more, with its code.
-    fn needed(
-        &self,
-        node: &SyntaxNode,
-        is_meant: &dyn Fn(&ast::NameRef) -> bool,
-    ) -> Option<(SyntaxNode, &'static str)> {
+    fn needed(&self, node: &SyntaxNode, is_meant: &dyn Fn(&ast::NameRef) -> bool) -> Option<(SyntaxNode, Code)> {
         if let Some(call) = ast::MethodCallExpr::cast(node.clone()) {
             call.name_ref().filter(|it| is_meant(it))?;
             let function = self.sema.resolve_method_call(&call).filter(|_| call.generic_arg_list().is_none())?;
@@ -412,7 +415,7 @@ impl Unused<'_, '_> {
     }
 
     /// What the compiler says of a call that leaves a parameter to what does not tell it.
-    fn undetermined(&self, function: Function) -> Option<&'static str> {
+    fn undetermined(&self, function: Function) -> Option<Code> {
         let InFile { value: source, .. }: InFile<ast::Fn> = self.sema.source(function)?;
         let block = source.syntax().ancestors().find_map(ast::Impl::cast);
         if source.syntax().ancestors().any(|it| ast::Trait::can_cast(it.kind()))
@@ -448,7 +451,7 @@ impl Unused<'_, '_> {
 }
 
 /// By whether these items ask anything of a parameter.
-fn code_of(name: &str, items: &[SyntaxNode]) -> &'static str {
+fn code_of(name: &str, items: &[SyntaxNode]) -> Code {
     let is_bound = |item: &SyntaxNode| {
         let parameters =
             item.children().filter_map(ast::GenericParamList::cast).flat_map(|it| it.type_or_const_params());
@@ -461,5 +464,5 @@ fn code_of(name: &str, items: &[SyntaxNode]) -> &'static str {
         let mut clauses = item.children().filter_map(ast::WhereClause::cast).flat_map(|it| it.predicates());
         in_list || clauses.any(|it| it.ty().is_some_and(|it| it.syntax().text() == name))
     };
-    if items.iter().any(is_bound) { "E0283" } else { "E0282" }
+    if items.iter().any(is_bound) { Code::E0283 } else { Code::E0282 }
 }

@@ -6,8 +6,8 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasGenericArgs as _, HasGenericParams as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode};
 
+use super::affected_set::AffectedSet;
 use super::bounds::bound_path;
-use super::reach::Reach;
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::Context;
 use crate::model::Role;
@@ -64,8 +64,8 @@ impl<'db> Context<'db> {
         Some(Asked { of, given: given.collect() })
     }
 
-    /// The first argument that lacks something, with what it lacks.
-    pub(super) fn unmet_bound(&self, parameters: &Parameters, given: &[Option<ast::Type>]) -> Option<String> {
+    /// The first argument that lacks something, and the trait that it lacks.
+    pub(super) fn unmet_bound(&self, parameters: &Parameters, given: &[Option<ast::Type>]) -> Option<(String, String)> {
         let types: Vec<Option<Type<'db>>> =
             given.iter().map(|it| self.sema.resolve_type(it.as_ref()?).filter(|it| !it.contains_unknown())).collect();
         let written = |at: usize| given.get(at)?.as_ref().map(|it| it.syntax().text().to_string());
@@ -73,7 +73,12 @@ impl<'db> Context<'db> {
     }
 
     /// The same for a value that is made, of which the compiler works the arguments out.
-    pub(super) fn unmet_in_value(&self, of: Adt, parameters: &Parameters, path: &ast::Path) -> Option<String> {
+    pub(super) fn unmet_in_value(
+        &self,
+        of: Adt,
+        parameters: &Parameters,
+        path: &ast::Path,
+    ) -> Option<(String, String)> {
         let around = path.syntax().ancestors().skip(1).take(3).filter_map(ast::Expr::cast);
         let made = around.filter_map(|it| self.sema.type_of_expr(&it)).map(|it| it.original);
         let ty = made.filter(|it| it.as_adt() == Some(of)).last()?;
@@ -93,10 +98,10 @@ impl<'db> Context<'db> {
         parameters: &Parameters,
         types: &[Option<Type<'db>>],
         shown: impl Fn(usize) -> String,
-    ) -> Option<String> {
+    ) -> Option<(String, String)> {
         for (index, ty) in types.iter().enumerate() {
             let Some(ty) = ty else { continue };
-            let lacks = |what: &str| format!("the trait bound `{}: {what}` is not satisfied", shown(index));
+            let lacks = |what: &str| (shown(index), what.to_owned());
             if parameters.unsized_ones.get(index) == Some(&false) && has_no_size(ty) {
                 return Some(lacks("Sized"));
             }
@@ -144,7 +149,7 @@ impl<'db> Context<'db> {
     }
 
     /// Blocks within bodies that implement a trait: nobody outside of the body knows of them.
-    pub(super) fn note_inner_blocks(&self, of: Trait, reach: &mut Reach<'_>) {
+    pub(super) fn note_inner_blocks(&self, of: Trait, reach: &mut AffectedSet<'_>) {
         for it in self.find(&[Definition::Trait(of)]).into_iter().flat_map(|it| it.items) {
             let Some(token) = self.token(it.id, it.at.start) else { continue };
             let block = token.parent_ancestors().find_map(ast::Impl::cast);

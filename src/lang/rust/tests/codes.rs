@@ -1,7 +1,10 @@
 //! Each code that an error can have: one line that is turned into a wrong one. And each code that the rules name has such
 //! a case somewhere, so that no code can be taken for another.
 
-use super::truth::{Edit, Suite, hold};
+use std::collections::BTreeSet;
+
+use super::truth::{self, Edit, Suite, hold};
+use crate::lang::rust::impact::{Code, RULES};
 
 const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", "[package]\nname = \"judged\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n"),
@@ -94,4 +97,54 @@ const EDITS: &[(&str, &str, &str, &str)] = &[
 fn each_error_has_its_code() {
     let edits: Vec<Edit<'_>> = EDITS.iter().map(|&(name, file, from, to)| Edit { name, file, from, to }).collect();
     hold(&Suite { name: "codes", files: FILES, is_built: false }, &edits);
+}
+
+/// The errors that the rules list, without those that the compiler gives no code.
+fn listed() -> BTreeSet<&'static str> {
+    let codes = RULES.iter().flat_map(|it| it.codes).map(|it| it.name());
+    codes.filter(|it| it.starts_with('E')).collect()
+}
+
+#[test]
+fn each_code_of_the_rules_has_a_case() {
+    let known = truth::codes_alone_in_a_line();
+    let missing: Vec<&str> = listed().into_iter().filter(|it| !known.contains(*it)).collect();
+    assert!(missing.is_empty(), "no edit of a fixture has a line with this error alone: {missing:?}");
+    let all: BTreeSet<&str> = Code::ALL.iter().map(|it| it.name()).collect();
+    assert_eq!(all, listed(), "each code belongs to a rule");
+}
+
+#[test]
+fn two_codes_cannot_be_taken_for_each_other() {
+    let codes: Vec<&str> = listed().into_iter().collect();
+    let mut alike = Vec::new();
+    for (at, one) in codes.iter().enumerate() {
+        for other in &codes[at + 1..] {
+            if !truth::tells_apart(one, other) {
+                alike.push((one, other));
+            }
+        }
+    }
+    assert!(alike.is_empty(), "{alike:?}");
+}
+
+/// What `docs/impact.md` lists.
+#[test]
+fn the_documented_rules_are_those_of_the_table() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/impact.md");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (begin, end) = ("<!-- the table of rules -->\n", "<!-- the end of the table -->");
+    let (head, rest) = text.split_once(begin).unwrap();
+    let (table, tail) = rest.split_once(end).unwrap();
+    let rows = RULES.iter().filter_map(|it| {
+        let codes: BTreeSet<&str> = it.codes.iter().map(|it| it.name()).filter(|it| it.starts_with('E')).collect();
+        let codes: Vec<&str> = codes.into_iter().collect();
+        (!codes.is_empty()).then(|| format!("| {} | {} |\n", it.about, codes.join(", ")))
+    });
+    let generated = format!("| what | errors |\n|---|---|\n{}", rows.collect::<String>());
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&file, format!("{head}{begin}{generated}{end}{tail}")).unwrap();
+        return;
+    }
+    assert_eq!(table, generated, "run `UPDATE_DOCS=1 cargo test --locked --lib the_documented_rules`");
 }

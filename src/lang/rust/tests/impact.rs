@@ -180,7 +180,7 @@ pub(super) const BREAKING: &[(&str, &str, &str)] = &[
     ("a trait renamed that is asked of a type", "pub trait Failure:", "pub trait Failing:"),
     ("imports removed that macros read", "use self::pieces::{Piece, Whole};\n", "\n"),
     ("an import of a trait removed whose type is named", "use std::str::FromStr;\n", "\n"),
-    ("a variant gone in which a text was", "    Tuple(String, Host),\n", ""),
+    ("a variant renamed in which a text was", "    Tuple(String, Host),\n", "    Pair(String, Host),\n"),
     ("a type gone in which a text was", "pub enum Origin {", "pub enum Source {"),
     ("a type gone that was imported and had a text", "pub struct Settings {", "pub struct Setup {"),
     ("a function gone that made a part of a branch", "pub fn unescaped(", "pub fn escaped("),

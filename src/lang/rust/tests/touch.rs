@@ -9,6 +9,7 @@ use crate::lang::rust::index::{FileErrors, names_of};
 use crate::lang::rust::named::{Names, Sense};
 use crate::lang::rust::names::Key;
 use crate::lang::rust::view::Context;
+use crate::model::Diagnostic;
 
 /// What is known of a file and is not so.
 fn faults(context: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<String> {
@@ -23,13 +24,9 @@ fn faults(context: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<String> {
     if let Some(known) = context.index.errors(id) {
         // rust-analyzer tells now and then that a type is not known, and not when it is asked again.
         let told = |errors: &FileErrors| {
-            let all = errors
-                .bodies
-                .values()
-                .flatten()
-                .chain(&errors.imports.found)
-                .filter(|it| it.code.as_deref() != Some("E0282"));
-            all.cloned().collect::<BTreeSet<_>>()
+            let bodies = errors.bodies.values().flatten().cloned().map(Diagnostic::from);
+            let all = bodies.chain(errors.imports.found.iter().cloned());
+            all.filter(|it| it.code.as_deref() != Some("E0282")).collect::<BTreeSet<_>>()
         };
         let (known, anew) = (told(&known), told(&context.errors_of_file(file)));
         if known != anew {

@@ -11,6 +11,7 @@ use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, TextRange, ast}
 use serde::{Deserialize, Serialize};
 
 use super::*;
+use crate::lang::rust::impact::{FOUND, RULES};
 use crate::model::{Diagnostic, Judgement, Severity};
 use crate::text::words::words;
 
@@ -120,7 +121,7 @@ impl Truth {
             let errors = compiler.errors();
             let found = places(&errors);
             let consequences = match edit.renamed(text) {
-                Some((old, new)) => compiler.mended_by_renaming(&errors, old, new),
+                Some((old, new)) => compiler.mended_by_renaming(&errors, old, &new),
                 None => BTreeSet::new(),
             };
             let behind = compiler.missed_without_imports(errors);
@@ -140,14 +141,28 @@ impl Edit<'_> {
         hash_of(&[self.file, self.from, self.to])
     }
 
-    /// The old and the new name, where the edit gives something another name and does nothing else.
-    fn renamed(&self, text: &str) -> Option<(&str, &str)> {
+    /// What is missed after the edit and what can be written in its place, where the edit does no more than give something
+    /// another name, move it into a module, or take an import away.
+    fn renamed(&self, text: &str) -> Option<(&str, String)> {
+        let first = |it: &str| words(it).next().map_or("", |it| it.1).to_owned();
+        // An import that is taken away: each name can be written with its path.
+        let path = self.from.trim().strip_prefix("use ").and_then(|it| it.strip_suffix(';'));
+        if let Some(path) = path.filter(|it| self.to.trim().is_empty() && !it.contains('{')) {
+            return Some((path.rsplit("::").next()?, path.to_owned()));
+        }
+        if let Some(module) = self.to.strip_prefix("pub mod ").map(first).filter(|_| !self.from.starts_with("pub mod"))
+        {
+            // Moved into a module.
+            let declares = |it: &(usize, &str)| matches!(it.1, "enum" | "fn" | "struct" | "trait" | "type");
+            let name = words(self.from).skip_while(|it| !declares(it)).nth(1)?.1;
+            return Some((name, format!("{module}::{name}")));
+        }
         let (old, new): (Vec<_>, Vec<_>) = (words(self.from).collect(), words(self.to).collect());
         let mut names = old.iter().zip(&new).map(|(old, new)| (old.1, new.1)).filter(|(old, new)| old != new);
         let (old, new) = names.next().filter(|_| names.next().is_none())?;
         let is_new = words(text).all(|it| it.1 != new);
         let is_all = self.from.replacen(old, new, 1) == self.to;
-        (is_all && is_new).then_some((old, new))
+        (is_all && is_new).then(|| (old, new.to_owned()))
     }
 }
 
@@ -433,6 +448,21 @@ pub(super) fn hold(suite: &Suite<'_>, edits: &[Edit<'_>]) {
     println!("{}: {mended} of {to_mend} lines are said to be mended; {times:?}", suite.name);
     assert!(wrong.is_empty(), "{} wrong in {}, by {}:\n{}", wrong.len(), suite.name, truth.rustc, wrong.join("\n"));
     drop::<Arc<Files>>(it.files);
+    finish(suite);
+}
+
+/// When all suites have run, each rule has found each error that it lists.
+fn finish(suite: &Suite<'_>) {
+    static FINISHED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut finished = FINISHED.lock().unwrap();
+    finished.insert(suite.name.to_owned());
+    if finished.len() < std::fs::read_dir(Truth::directory()).unwrap().count() {
+        return;
+    }
+    let found = FOUND.lock().unwrap();
+    let listed = RULES.iter().flat_map(|rule| rule.codes.iter().map(|code| (rule.id, *code)));
+    let idle: Vec<_> = listed.filter(|it| !found.contains(it)).collect();
+    assert!(idle.is_empty(), "no edit of a fixture lets these rules find these errors: {idle:?}");
 }
 
 impl Loaded {
@@ -453,4 +483,36 @@ impl Loaded {
         self.fill();
         judgement
     }
+}
+
+fn all_kept() -> Vec<Broken> {
+    let files = std::fs::read_dir(Truth::directory()).unwrap().map(|it| it.unwrap().path());
+    let kept = files.map(|it| serde_json::from_str::<Truth>(&std::fs::read_to_string(it).unwrap()).unwrap());
+    kept.flat_map(|it| it.edits.into_values()).collect()
+}
+
+/// The codes of errors that stand alone in a line of some edit: there no other code would do.
+pub(super) fn codes_alone_in_a_line() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for broken in all_kept() {
+        let mut lines: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        broken.all().for_each(|it| lines.entry(line_of(it)).or_default().push(it));
+        let to_edit = |it: &&Vec<&str>| it.len() == 1 && broken.to_edit().any(|of| of == it[0]);
+        let alone = lines.values().filter(to_edit).filter_map(|it| it[0].split_once(' '));
+        found.extend(alone.map(|it| it.1.to_owned()));
+    }
+    found
+}
+
+static KEPT: LazyLock<Vec<Broken>> = LazyLock::new(all_kept);
+
+/// Whether some edit is wrong if each of two codes is taken for the other.
+pub(super) fn tells_apart(one: &str, other: &str) -> bool {
+    let swapped = |it: &String| match it.split_once(' ') {
+        Some((line, code)) if code == one => format!("{line} {other}"),
+        Some((line, code)) if code == other => format!("{line} {one}"),
+        _ => it.clone(),
+    };
+    let concerned = KEPT.iter().filter(|it| it.all().any(|it| it.ends_with(one) || it.ends_with(other)));
+    concerned.into_iter().any(|it| !it.against(&it.all().map(swapped).collect()).is_empty())
 }

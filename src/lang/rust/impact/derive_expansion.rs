@@ -10,11 +10,11 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasAttrs as _, HasName as _};
 use ra_ap_syntax::{AstNode, SyntaxNode};
 
-use super::Scene;
+use super::EditContext;
+use super::affected_set::ChangedSymbol;
 use super::derives::type_of;
-use super::native::Told;
-use super::reach::Cause;
-use super::rules::is_type;
+use super::finding::RawDiagnostic;
+use super::unresolved::is_type;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::Context;
 use crate::model::{ChangeKind, OutlineItem, Role};
@@ -87,9 +87,9 @@ impl<'db> Context<'db> {
     /// The anchors of what derive macros make of types that change, that hold what changes, or whose attributes name it.
     pub(super) fn made_anew(
         &self,
-        scene: &Scene,
+        scene: &EditContext,
         deltas: &[(usize, Delta<'_>)],
-        causes: &[Cause<'_>],
+        causes: &[ChangedSymbol<'_>],
     ) -> BTreeSet<(Arc<str>, usize)> {
         let mut places: BTreeSet<(FileId, usize)> = BTreeSet::new();
         for (index, delta) in deltas.iter().filter(|it| it.1.kind != ChangeKind::Body) {
@@ -138,7 +138,7 @@ impl<'db> Context<'db> {
     }
 
     /// Whether all that is known of a place is which derive macro made it.
-    pub(super) fn is_at_derive(&self, told: &Told) -> bool {
+    pub(super) fn is_at_derive(&self, told: &RawDiagnostic) -> bool {
         let attribute = self.token(told.file, told.range.start().into());
         let attribute = attribute.and_then(|it| it.parent_ancestors().find_map(ast::Attr::cast));
         attribute.is_some_and(|it| it.simple_name().is_some_and(|it| it == "derive"))

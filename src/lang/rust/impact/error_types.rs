@@ -3,23 +3,40 @@
 
 use ra_ap_hir::{Adt, Function, ModuleDef, PathResolution, Type};
 use ra_ap_ide::{FileId, TextRange, TextSize};
-use ra_ap_syntax::ast::{HasArgList as _, HasGenericParams as _, HasLoopBody as _, RangeItem as _};
+use ra_ap_syntax::ast::{HasGenericParams as _, HasLoopBody as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::native::Told;
+use super::code::Code;
+use super::finding::RawDiagnostic;
+use super::origins::{Origin, origins};
 use crate::lang::rust::view::Context;
 use crate::text::words::words;
 
 /// After these an expression has no type.
-const ENDING: [&str; 8] = ["E0369", "E0425", "E0433", "E0599", "E0600", "E0609", "E0614", "E0615"];
+const ENDING: [Code; 8] =
+    [Code::E0369, Code::E0425, Code::E0433, Code::E0599, Code::E0600, Code::E0609, Code::E0614, Code::E0615];
 /// These are not told of an expression that has none.
-const FOLLOWING: [&str; 16] = [
-    "E0061", "E0277", "E0282", "E0308", "E0368", "E0369", "E0599", "E0600", "E0606", "E0608", "E0609", "E0614",
-    "E0615", "E0616", "E0618", "E0624",
+const FOLLOWING: [Code; 16] = [
+    Code::E0061,
+    Code::E0277,
+    Code::E0282,
+    Code::E0308,
+    Code::E0368,
+    Code::E0369,
+    Code::E0599,
+    Code::E0600,
+    Code::E0606,
+    Code::E0608,
+    Code::E0609,
+    Code::E0614,
+    Code::E0615,
+    Code::E0616,
+    Code::E0618,
+    Code::E0624,
 ];
 
 /// Bindings in the order of the text: where each is in scope, and whether it has no type.
-type Tainted = Vec<(String, TextRange, bool)>;
+type Bindings = Vec<(String, TextRange, bool)>;
 
 enum Tells {
     Type,
@@ -29,18 +46,18 @@ enum Tells {
 
 impl<'db> Context<'db> {
     /// Takes away what is told of locals that have no type.
-    pub(super) fn without_tainted(&self, body: &SyntaxNode, told: &mut Vec<Told>) {
+    pub(super) fn without_error_types(&self, body: &SyntaxNode, told: &mut Vec<RawDiagnostic>) {
         let Some(file) = self.sema.hir_file_for(body).file_id().map(|it| it.file_id(self.db)) else { return };
         if told.is_empty() {
             return;
         }
-        let is_ending = |it: &&Told| it.file == file && ENDING.contains(&it.code);
+        let is_ending = |it: &&RawDiagnostic| it.file == file && ENDING.contains(&it.code);
         let ends: Vec<TextRange> = told.iter().filter(is_ending).map(|it| it.range).collect();
         let is_of_unknown = || {
             let block = body.ancestors().find_map(ast::Impl::cast).and_then(|it| self.sema.to_def(&it));
             block.is_some_and(|it| it.self_ty(self.db).contains_unknown())
         };
-        let mut tainted = Tainted::new();
+        let mut tainted = Bindings::new();
         if is_of_unknown() {
             tainted.push(("self".to_owned(), body.text_range(), true));
         }
@@ -49,16 +66,16 @@ impl<'db> Context<'db> {
         self.taint(body, &mut tainted, |it, so_far| self.has_none(it, &ends, so_far));
         self.taint(body, &mut doubtful, |it, so_far| self.has_none(it, &ends, so_far) || self.comes_of_unknown(it));
         let is_any = !ends.is_empty() || tainted.iter().any(|it| it.2 && it.0 != "self");
-        let is_told = |code: &str| !FOLLOWING.contains(&code) || !is_any && code == "E0308";
+        let is_told = |code: Code| !FOLLOWING.contains(&code) || !is_any && code == Code::E0308;
         told.retain(|it| {
-            let is_of_two = matches!(it.code, "E0308" | "E0368" | "E0369" | "E0600");
+            let is_of_two = matches!(it.code, Code::E0308 | Code::E0368 | Code::E0369 | Code::E0600);
             let tainted = if is_of_two { &tainted } else { &doubtful };
             is_told(it.code) || !self.speaks_of(body, file, it, &ends, tainted)
         });
     }
 
     /// Adds the bindings of a body.
-    fn taint(&self, body: &SyntaxNode, tainted: &mut Tainted, has_none: impl Fn(&ast::Expr, &Tainted) -> bool) {
+    fn taint(&self, body: &SyntaxNode, tainted: &mut Bindings, has_none: impl Fn(&ast::Expr, &Bindings) -> bool) {
         for binding in body.descendants() {
             let Some((names, from, scope)) = bound_by(&binding) else { continue };
             let has_no_type = from.is_some_and(|it| has_none(&it, tainted));
@@ -76,11 +93,18 @@ impl<'db> Context<'db> {
         }
     }
 
-    fn speaks_of(&self, body: &SyntaxNode, file: FileId, told: &Told, ends: &[TextRange], tainted: &Tainted) -> bool {
+    fn speaks_of(
+        &self,
+        body: &SyntaxNode,
+        file: FileId,
+        told: &RawDiagnostic,
+        ends: &[TextRange],
+        tainted: &Bindings,
+    ) -> bool {
         if told.file != file || !body.text_range().contains_range(told.range) {
             return false;
         }
-        let first = body.token_at_offset(told.range.start()).right_biased().filter(|_| told.code == "E0606");
+        let first = body.token_at_offset(told.range.start()).right_biased().filter(|_| told.code == Code::E0606);
         // The input of a macro is no more than tokens, and a cast begins with its operand.
         let of_macro = first.filter(|it| it.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())));
         if of_macro.is_some_and(|it| names_none(it.text(), it.text_range().start(), tainted)) {
@@ -91,13 +115,16 @@ impl<'db> Context<'db> {
         // An error does not follow from itself.
         let others: Vec<TextRange> = ends.iter().copied().filter(|it| *it != told.range).collect();
         let is = |it: Option<ast::Expr>| it.is_some_and(|it| self.has_none(&it, &others, tainted));
-        if told.code == "E0308" && node.clone().is_some_and(|it| self.is_beside_none(&it, ends, tainted)) {
+        if told.code == Code::E0308 && node.clone().is_some_and(|it| self.is_beside_none(&it, ends, tainted)) {
             return true;
         }
         // The token of a method or a field stands for what it is asked of, and arguments depend on that too.
         let around = node.into_iter().flat_map(|it| it.ancestors()).take_while(|it| !ast::Stmt::can_cast(it.kind()));
         // A member is looked for in what it is asked of, whatever stands around.
-        let is_of_member = matches!(told.code, "E0061" | "E0599" | "E0609" | "E0614" | "E0615" | "E0616" | "E0624");
+        let is_of_member = matches!(
+            told.code,
+            Code::E0061 | Code::E0599 | Code::E0609 | Code::E0614 | Code::E0615 | Code::E0616 | Code::E0624
+        );
         let around = around.filter_map(ast::Expr::cast).take(if is_of_member { 1 } else { usize::MAX });
         around.enumerate().any(|(depth, it)| match it {
             ast::Expr::MethodCallExpr(it) => is(it.receiver()),
@@ -108,7 +135,7 @@ impl<'db> Context<'db> {
     }
 
     /// Whether it is the value of a branch beside one that has no type.
-    fn is_beside_none(&self, node: &SyntaxNode, ends: &[TextRange], tainted: &Tainted) -> bool {
+    fn is_beside_none(&self, node: &SyntaxNode, ends: &[TextRange], tainted: &Bindings) -> bool {
         let own = node.text_range();
         let same = |it: &SyntaxNode| it.text_range() == own;
         let is_value = |it: &SyntaxNode| {
@@ -156,72 +183,47 @@ impl<'db> Context<'db> {
     }
 
     /// Whether the value of an expression comes from one of those that end so.
-    fn has_none(&self, of: &ast::Expr, ends: &[TextRange], tainted: &Tainted) -> bool {
-        let is = |it: Option<ast::Expr>| it.is_some_and(|it| self.has_none(&it, ends, tainted));
-        let is_at = |range: TextRange| ends.contains(&range);
-        if is_at(of.syntax().text_range()) {
+    fn has_none(&self, of: &ast::Expr, ends: &[TextRange], tainted: &Bindings) -> bool {
+        let member = match of {
+            ast::Expr::FieldExpr(it) => it.name_ref(),
+            ast::Expr::MethodCallExpr(it) => it.name_ref(),
+            _ => None,
+        };
+        let ranges = [Some(of.syntax().text_range()), member.map(|it| it.syntax().text_range())];
+        if ranges.into_iter().flatten().any(|it| ends.contains(&it)) {
             return true;
         }
         match of {
-            ast::Expr::ParenExpr(it) => is(it.expr()),
-            ast::Expr::RefExpr(it) => is(it.expr()),
-            ast::Expr::TryExpr(it) => is(it.expr()),
-            ast::Expr::AwaitExpr(it) => is(it.expr()),
-            ast::Expr::PrefixExpr(it) => is(it.expr()),
-            ast::Expr::BinExpr(it) => !is_logic(it) && !is_comparison(it) && (is(it.lhs()) || is(it.rhs())),
-            ast::Expr::RangeExpr(it) => is(it.start()) || is(it.end()),
-            ast::Expr::IndexExpr(it) => is(it.base()) || is(it.index()),
-            ast::Expr::FieldExpr(it) => {
-                it.name_ref().is_some_and(|it| is_at(it.syntax().text_range())) || is(it.expr())
-            }
-            ast::Expr::MethodCallExpr(it) => {
-                let arguments = || it.arg_list().is_some_and(|it| it.args().any(|it| is(Some(it))));
-                let depends = || self.sema.resolve_method_call(it).is_some_and(|it| self.result_is_told(it));
-                it.name_ref().is_some_and(|it| is_at(it.syntax().text_range()))
-                    || is(it.receiver())
-                    || arguments() && depends()
-            }
-            ast::Expr::TupleExpr(it) => it.fields().any(|it| is(Some(it))),
-            ast::Expr::ArrayExpr(it) => it.exprs().any(|it| is(Some(it))),
-            ast::Expr::CallExpr(it) => {
-                let depends = |it: &ast::PathExpr| {
-                    let meant = it.path().and_then(|it| self.sema.resolve_path(&it));
-                    let is_told =
-                        matches!(meant, Some(PathResolution::Def(ModuleDef::Function(it))) if self.result_is_told(it));
-                    is_named_as_type(it) || is_told
-                };
-                let depends = matches!(it.expr(), Some(ast::Expr::PathExpr(it)) if depends(&it));
-                is(it.expr()) || depends && it.arg_list().is_some_and(|it| it.args().any(|it| is(Some(it))))
-            }
-            ast::Expr::BlockExpr(it) => is(it.tail_expr()),
-            ast::Expr::IfExpr(it) => {
-                let other = it.else_branch().and_then(|it| match it {
-                    ast::ElseBranch::Block(it) => it.tail_expr(),
-                    ast::ElseBranch::IfExpr(it) => Some(it.into()),
-                });
-                is(it.then_branch().and_then(|it| it.tail_expr())) || is(other)
-            }
-            ast::Expr::MatchExpr(it) => {
-                it.match_arm_list().is_some_and(|it| it.arms().any(|it| is(it.expr()))) || is(it.expr())
-            }
             ast::Expr::RecordExpr(it) => it.path().is_some_and(|it| self.sema.resolve_path(&it).is_none()),
             ast::Expr::PathExpr(it) => {
                 local(it).is_some_and(|name| names_none(&name, it.syntax().text_range().start(), tainted))
+            }
+            _ => origins(of).iter().any(|(origin, it)| {
+                self.has_none(it, ends, tainted) && (*origin != Origin::Argument || self.depends_on_arguments(of))
+            }),
+        }
+    }
+
+    /// Whether the type of a call's result may be that of an argument.
+    fn depends_on_arguments(&self, call: &ast::Expr) -> bool {
+        match call {
+            ast::Expr::MethodCallExpr(it) => {
+                self.sema.resolve_method_call(it).is_some_and(|it| self.result_is_told(it))
+            }
+            ast::Expr::CallExpr(it) => {
+                let Some(ast::Expr::PathExpr(callee)) = it.expr() else { return false };
+                let meant = callee.path().and_then(|it| self.sema.resolve_path(&it));
+                let is_told =
+                    matches!(meant, Some(PathResolution::Def(ModuleDef::Function(it))) if self.result_is_told(it));
+                is_named_as_type(&callee) || is_told
             }
             _ => false,
         }
     }
 
     /// Whether a value is made of one of no type, though rust-analyzer finds a type for it that would do.
-    pub(super) fn comes_of_unknown(&self, of: &ast::Expr) -> bool {
-        let made_of = |it: &ast::Expr| match it {
-            ast::Expr::MethodCallExpr(it) => it.receiver(),
-            ast::Expr::FieldExpr(it) => it.expr(),
-            ast::Expr::TryExpr(it) => it.expr(),
-            ast::Expr::RefExpr(it) => it.expr(),
-            ast::Expr::CallExpr(it) => it.expr(),
-            _ => None,
-        };
+    fn comes_of_unknown(&self, of: &ast::Expr) -> bool {
+        let made_of = |it: &ast::Expr| origins(it).into_iter().find(|it| it.0 == Origin::Receiver).map(|it| it.1);
         let ty = |it: ast::Expr| self.sema.type_of_expr(&it).map(|it| it.original);
         std::iter::successors(Some(of.clone()), made_of).filter_map(ty).any(|it| it.strip_references().is_unknown())
     }
@@ -277,7 +279,7 @@ fn bound_by(node: &SyntaxNode) -> Option<(ast::Pat, Option<ast::Expr>, TextRange
     Some((parameter.pat()?, from, closure.syntax().text_range()))
 }
 
-fn names_none(name: &str, at: TextSize, tainted: &Tainted) -> bool {
+fn names_none(name: &str, at: TextSize, tainted: &Bindings) -> bool {
     tainted.iter().rfind(|(of, scope, _)| of == name && scope.contains(at)).is_some_and(|it| it.2)
 }
 
@@ -287,10 +289,6 @@ fn local(path: &ast::PathExpr) -> Option<String> {
 
 fn is_logic(of: &ast::BinExpr) -> bool {
     matches!(of.op_kind(), Some(ast::BinaryOp::LogicOp(_)))
-}
-
-fn is_comparison(of: &ast::BinExpr) -> bool {
-    matches!(of.op_kind(), Some(ast::BinaryOp::CmpOp(_)))
 }
 
 fn is_named_as_type(path: &ast::PathExpr) -> bool {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use ra_ap_hir::{ModuleDef, PathResolution};
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, ast};
 
-use super::Scene;
-use super::reach::{has_body, unit_around};
+use super::EditContext;
+use super::affected_set::{has_body, unit_around};
 use crate::lang::files::File;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::Context;
@@ -45,7 +45,7 @@ const PLAIN_MACROS: [&str; 22] = [
 ];
 
 #[derive(Default)]
-pub(super) struct Loose {
+pub(super) struct ScopeChanges {
     /// Any name may mean something else.
     pub(super) all: bool,
     /// What may mean something else are methods alone, whatever their names.
@@ -57,10 +57,10 @@ pub(super) struct Loose {
     imports: BTreeSet<String>,
 }
 
-impl Loose {
-    pub(super) fn new(old: &File, new: &File) -> Loose {
+impl ScopeChanges {
+    pub(super) fn new(old: &File, new: &File) -> ScopeChanges {
         let (before, after) = (old.outline(), new.outline());
-        let mut loose = Loose { all: !before.others().eq(after.others()), ..Loose::default() };
+        let mut loose = ScopeChanges { all: !before.others().eq(after.others()), ..ScopeChanges::default() };
         if loose.all {
             return loose;
         }
@@ -123,7 +123,7 @@ impl Loose {
     }
 }
 
-impl Scene {
+impl EditContext {
     /// The names that come, go or are reached in another way, if nothing else is to be seen outside of the files.
     pub(super) fn found_elsewise<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
         self.names_of_changed(deltas, is_plain)
@@ -147,7 +147,7 @@ impl Scene {
         let is_whole = |it: &Arc<File>| it.outline().errors.is_empty();
         let items = |it: &Delta<'a>| [it.before, it.after].into_iter().flatten();
         let is_narrow = self.olds.iter().chain(&self.news).all(is_whole)
-            && self.loose.iter().all(Loose::is_empty)
+            && self.loose.iter().all(ScopeChanges::is_empty)
             && deltas.iter().flat_map(|it| items(&it.1)).all(|it| is_meant(it.kind));
         let changed = deltas.iter().filter(|it| it.1.kind != ChangeKind::Body);
         is_narrow.then(|| changed.flat_map(|it| items(&it.1)).map(|it| it.name.as_str()).collect())
@@ -185,8 +185,8 @@ fn counted<'a>(parts: impl Iterator<Item = &'a RestPart>) -> BTreeMap<u64, usize
 
 impl<'db> Context<'db> {
     /// An import of a trait concerns who calls its methods.
-    pub(super) fn weigh_imports(&self, scene: &mut Scene) {
-        let Scene { olds, news, loose, .. } = scene;
+    pub(super) fn weigh_imports(&self, scene: &mut EditContext) {
+        let EditContext { olds, news, loose, .. } = scene;
         for ((old, new), loose) in olds.iter().zip(news).zip(loose).filter(|it| !it.1.all) {
             let meant: Vec<Option<PathResolution>> = loose.imports.iter().map(|it| self.imported(old, it)).collect();
             let mut methods = BTreeSet::new();

@@ -9,8 +9,10 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasGenericParams as _, HasName as _};
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxKind, SyntaxNode};
 
-use super::loose::Loose;
-use super::rules::{Told, derived};
+use super::code::Code;
+use super::finding::Findings;
+use super::scope_changes::ScopeChanges;
+use super::unresolved::derived;
 use crate::lang::files::File;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::view::{Context, span};
@@ -18,7 +20,13 @@ use crate::model::{ChangeKind, OutlineItem, Place, SymbolKind};
 use crate::text::words::words;
 
 impl<'db> Context<'db> {
-    pub(super) fn unfit_heads(&self, file: &Arc<File>, deltas: &[&Delta<'_>], loose: &Loose, told: &mut Told<'_>) {
+    pub(super) fn unfit_heads(
+        &self,
+        file: &Arc<File>,
+        deltas: &[&Delta<'_>],
+        loose: &ScopeChanges,
+        told: &mut Findings<'_>,
+    ) {
         let Some(id) = self.file_id(&file.path) else { return };
         // A block without a trait is no declaration.
         for at in loose.heads() {
@@ -51,7 +59,7 @@ impl<'db> Context<'db> {
         }
     }
 
-    fn unfit_head(&self, node: &SyntaxNode, told: &mut Told<'_>) {
+    fn unfit_head(&self, node: &SyntaxNode, told: &mut Findings<'_>) {
         let mut declared: BTreeSet<String> = ["'static", "'_"].map(str::to_owned).into();
         for around in node.ancestors() {
             let Some(it) = ast::AnyHasGenericParams::cast(around) else { continue };
@@ -68,7 +76,7 @@ impl<'db> Context<'db> {
                 if !declared.contains(&name) && inner.parent().is_none_or(|it| it.kind() != SyntaxKind::LIFETIME_PARAM)
                 {
                     let message = format!("use of undeclared lifetime name `{name}`");
-                    self.add_at(&inner, "E0261", message, told);
+                    self.add_at(&inner, Code::E0261, message, told);
                 }
             } else if let Some(ty) = ast::PathType::cast(inner.clone()) {
                 let token = ty.path().and_then(|it| it.segment()?.name_ref()?.ident_token());
@@ -82,13 +90,13 @@ impl<'db> Context<'db> {
         for name in names.filter_map(ast::IdentPat::cast).filter_map(|it| it.name()) {
             if !known.insert(name.text().to_string()) {
                 let message = format!("`{}` is bound more than once in this parameter list", name.text());
-                self.add_at(name.syntax(), "E0415", message, told);
+                self.add_at(name.syntax(), Code::E0415, message, told);
             }
         }
     }
 
     /// Derives of which the type of a field has not what they need. Parameters are bound by the derive itself.
-    fn unfit_derives(&self, file: &Arc<File>, adt: &ast::Adt, told: &mut Told<'_>) {
+    fn unfit_derives(&self, file: &Arc<File>, adt: &ast::Adt, told: &mut Findings<'_>) {
         let name = adt.name().map(|it| span(it.syntax().text_range()).start);
         let chain = name.map(|it| file.outline().enclosing(it)).unwrap_or_default();
         let Some(item) = chain.last().filter(|it| Some(it.name_span.start) == name) else { return };
@@ -123,14 +131,19 @@ impl<'db> Context<'db> {
                 match name {
                     "Copy" => {
                         let message = "the trait `Copy` cannot be implemented: a field is not `Copy`".to_owned();
-                        told.add(self.error(file.lines().place(&file.path, item.name_span), "E0204", message));
+                        told.add(self.error(file.lines().place(&file.path, item.name_span), Code::E0204, message));
                     }
                     "PartialEq" => {
-                        self.add_at(ty.syntax(), "E0369", format!("`==` cannot be applied to type `{written}`"), told);
+                        self.add_at(
+                            ty.syntax(),
+                            Code::E0369,
+                            format!("`==` cannot be applied to type `{written}`"),
+                            told,
+                        );
                     }
                     _ => {
                         let message = format!("`{written}` does not implement `{name}`");
-                        self.add_at(ty.syntax(), "E0277", message, told);
+                        self.add_at(ty.syntax(), Code::E0277, message, told);
                     }
                 }
                 if matches!(name, "Copy" | "Debug") {
@@ -146,7 +159,7 @@ impl<'db> Context<'db> {
             let compares = Impl::all_for_type(self.db, ty).into_iter().filter_map(|it| it.trait_(self.db));
             if !compares.into_iter().any(|it| it.name(self.db).as_str() == "PartialEq") {
                 let message = format!("`{}` does not implement `PartialEq`, which `Eq` needs", item.name);
-                told.add(self.error(file.lines().place(&file.path, item.name_span), "E0277", message));
+                told.add(self.error(file.lines().place(&file.path, item.name_span), Code::E0277, message));
             }
         }
     }
@@ -175,18 +188,18 @@ impl<'db> Context<'db> {
     }
 
     /// A block that is written anew.
-    fn unfit_block(&self, file: &Arc<File>, item: &OutlineItem, block: &ast::Impl, of: Impl, told: &mut Told<'_>) {
+    fn unfit_block(&self, file: &Arc<File>, item: &OutlineItem, block: &ast::Impl, of: Impl, told: &mut Findings<'_>) {
         let Some(own) = block.self_ty() else { return };
         let header = block.trait_();
         let at = |node: &SyntaxNode| -> Option<Place> { self.place(self.told_range(node)) };
-        let mut add = |node: &SyntaxNode, code: &str, message: String| {
+        let mut add = |node: &SyntaxNode, code: Code, message: String| {
             at(node).into_iter().for_each(|it| told.add(self.error(it, code, message.clone())));
         };
         if let Some(ast::Type::PathType(path)) = &header {
             let meant = path.path().and_then(|it| self.sema.resolve_path(&it));
             if let Some(PathResolution::Def(ModuleDef::Adt(_))) = meant {
                 let message = format!("expected trait, found `{}`", path.syntax().text());
-                return add(path.syntax(), "E0404", message);
+                return add(path.syntax(), Code::E0404, message);
             }
         }
         let ty = of.self_ty(self.db);
@@ -195,14 +208,14 @@ impl<'db> Context<'db> {
         }
         match (&header, of.trait_(self.db)) {
             (Some(header), Some(_)) if !of.check_orphan_rules(self.db) => {
-                add(header.syntax(), "E0117", "neither the trait nor the type is of this crate".to_owned());
+                add(header.syntax(), Code::E0117, "neither the trait nor the type is of this crate".to_owned());
             }
             (None, _) => {
                 let krate = of.module(self.db).krate(self.db);
                 let adt = ty.as_adt().map(|it: Adt| it.module(self.db).krate(self.db));
                 if adt.is_some_and(|it| it != krate) {
                     let message = "an `impl` without a trait has to be in the crate of its type".to_owned();
-                    add(own.syntax(), "E0116", message);
+                    add(own.syntax(), Code::E0116, message);
                 }
             }
             _ => {}
@@ -222,7 +235,7 @@ impl<'db> Context<'db> {
                 || words(&bounds).filter(|it| it.1 == name.text()).count() > 1;
             if !is_named {
                 let message = format!("the type parameter `{}` is not constrained by the block", name.text());
-                add(parameter.syntax(), "E0207", message);
+                add(parameter.syntax(), Code::E0207, message);
             }
         }
         let same =
@@ -250,12 +263,12 @@ impl<'db> Context<'db> {
             };
             let is_plain = |it: &ast::Impl| it.generic_param_list().is_none() && self.sema.to_def(it).is_some();
             if head(&first) == head(&again) && is_plain(&first) && is_plain(&again) {
-                add(again.syntax(), "E0119", format!("`{}` is implemented twice", item.name));
+                add(again.syntax(), Code::E0119, format!("`{}` is implemented twice", item.name));
             }
         }
     }
 
-    fn add_at(&self, node: &SyntaxNode, code: &str, message: String, told: &mut Told<'_>) {
+    fn add_at(&self, node: &SyntaxNode, code: Code, message: String, told: &mut Findings<'_>) {
         let place = self.place(self.told_range(node));
         place.into_iter().for_each(|it| told.add(self.error(it, code, message.clone())));
     }

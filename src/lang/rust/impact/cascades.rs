@@ -9,19 +9,23 @@ use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::ast::{HasGenericParams as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
-use super::Scene;
+use super::EditContext;
+use super::affected_set::{AffectedSet, has_body};
 use super::bounds::bound_path;
+use super::code::Code;
+use super::finding::{Finding, Findings, Imports, Subject};
 use super::follows::{BrokenImports, brought_by};
-use super::reach::has_body;
+use super::rules::Change;
+use super::unresolved::is_type;
 use crate::lang::files::Files;
 use crate::lang::rust::delta::Delta;
 use crate::lang::rust::usages::Occurrence;
 use crate::lang::rust::view::Context;
-use crate::model::{ChangeKind, Diagnostic, Span, SymbolKind};
+use crate::model::{ChangeKind, OutlineItem, Span, SymbolKind};
 use crate::text::words::words;
 
 /// A block of which the trait, or the type, means nothing.
-pub(super) struct Unheaded {
+pub(super) struct UnresolvedHead {
     file: String,
     span: Span,
     of_trait: bool,
@@ -30,24 +34,19 @@ pub(super) struct Unheaded {
 /// The names that broken imports would have brought in, and where.
 pub(super) type LostImports = HashMap<Arc<str>, Vec<(String, Span)>>;
 
-pub(super) fn is_lost(lost: &LostImports, error: &Diagnostic, name: &str) -> bool {
+pub(super) fn is_lost(lost: &LostImports, error: &Finding, name: &str) -> bool {
     let names = lost.get(error.place.file.as_str());
     names.into_iter().flatten().any(|(lost, within)| lost == name && within.contains(error.place.start))
 }
 
-pub(super) fn is_of_a_body(error: &Diagnostic) -> bool {
-    matches!(error.code.as_deref(), Some("E0277" | "E0282" | "E0308" | "E0369" | "E0599"))
+pub(super) fn is_of_a_body(error: &Finding) -> bool {
+    matches!(error.code, Code::E0277 | Code::E0282 | Code::E0308 | Code::E0369 | Code::E0599)
 }
 
-impl Scene {
+impl EditContext {
     /// Whether an error of the state before was there because of a name that the change brings: then the compiler said so
     /// where the name was missing.
-    pub(super) fn follows_from_absence(
-        &self,
-        deltas: &[(usize, Delta<'_>)],
-        before: &Files,
-        error: &Diagnostic,
-    ) -> bool {
+    pub(super) fn follows_from_absence(&self, deltas: &[(usize, Delta<'_>)], before: &Files, error: &Finding) -> bool {
         if !is_of_a_body(error) {
             return false;
         }
@@ -59,22 +58,78 @@ impl Scene {
         let is_any = self.loose.iter().any(|it| it.all);
         let Some(file) = before.get(&error.place.file) else { return false };
         let line = file.lines().line_text(&file.text, error.place.line);
-        let is_named = || error.code.as_deref() != Some("E0282") && words(line).any(|it| names.contains(it.1));
+        let is_named = || error.code != Code::E0282 && words(line).any(|it| names.contains(it.1));
         is_any || !names.is_empty() && !is_named()
     }
 }
 
 impl<'db> Context<'db> {
+    /// Adds what the rules find to the new errors, takes off what follows from others, and answers what follows but has to
+    /// be edited too.
+    pub(super) fn apply_rules(
+        &self,
+        affected: &AffectedSet<'_>,
+        deltas: &[(usize, Delta<'_>)],
+        scene: &EditContext,
+        new: &mut Vec<Finding>,
+    ) -> Vec<Finding> {
+        let gone = deltas.iter().filter(|it| matches!(it.1.kind, ChangeKind::Removed | ChangeKind::Renamed));
+        let gone: Vec<(usize, &OutlineItem)> = gone.filter_map(|(index, it)| Some((*index, it.before?))).collect();
+        let members = |kind: SymbolKind| -> HashSet<&str> {
+            let lost = gone.iter().filter(|it| it.1.kind == kind);
+            lost.flat_map(|it| it.1.children.iter().map(|it| it.name.as_str())).collect()
+        };
+        let types = gone.iter().filter(|it| is_type(it.1.kind) || it.1.kind == SymbolKind::Type);
+        let types: HashSet<&str> = types.map(|it| it.1.name.as_str()).collect();
+        // What a trait that is gone would have provided is missed where the trait is.
+        let lost_methods = members(SymbolKind::Trait);
+        new.retain(|it| {
+            let mut words = self.text_of(it).into_iter().flat_map(words);
+            !it.is(Code::E0599) || !words.any(|(_, word)| lost_methods.contains(word))
+        });
+        if !gone.is_empty() {
+            new.retain(|it| !self.follows_from_unknown(&types, &LostImports::default(), it));
+        }
+        let lost_variants = members(SymbolKind::Enum);
+        let change = Change { affected, deltas, scene, gone: &gone, lost_variants: &lost_variants };
+        let mut out = Findings::new(new);
+        self.ask_of_change(&change, &mut out);
+        let Imports { lost, broken } = std::mem::take(&mut out.imports);
+        out.defer(|it| self.follows_from(&lost, &broken, it));
+        let Findings { new, mut following, .. } = out;
+        let is_gone = |it: &Finding| {
+            matches!(it.code, Code::E0220 | Code::E0412 | Code::E0432 | Code::E0433 | Code::E0573 | Code::E0603)
+        };
+        if new.iter().any(is_gone) {
+            new.retain(|it| !self.follows_from_unknown(&types, &lost, it));
+        }
+        let unheaded: Vec<UnresolvedHead> = new.iter().filter_map(|it| self.block_headed_by(it)).collect();
+        new.retain(|it| {
+            !is_of_a_body(it) && !self.is_of_self(it) || !unheaded.iter().any(|of| self.is_of_unresolved_head(of, it))
+        });
+        self.ask_late(&change, new);
+        new.sort();
+        // Bodies that a macro makes tell the same of its definition.
+        new.dedup();
+        let mut lines = Findings::new(new);
+        following.sort();
+        following.retain(|it| {
+            let name = self.text_of(it).and_then(|it| words(it).next()).map_or("", |it| it.1);
+            !broken.is_alias(name) && lines.claims(it)
+        });
+        following
+    }
+
     /// Whether a member of `Self` is missed, that a trait would have.
-    pub(super) fn is_of_self(&self, error: &Diagnostic) -> bool {
+    pub(super) fn is_of_self(&self, error: &Finding) -> bool {
         let before = || self.files.get(&error.place.file)?.text.get(..error.place.start);
-        error.code.as_deref() == Some("E0220") && before().is_some_and(|it| it.ends_with("Self::"))
+        error.code == Code::E0220 && before().is_some_and(|it| it.ends_with("Self::"))
     }
 
     /// What a broken import would have brought in: the name itself, or members of what it names.
     pub(super) fn note_lost<'a>(
         &self,
-        import: &Diagnostic,
+        import: &Finding,
         name: &str,
         members: impl Iterator<Item = &'a str>,
         lost: &mut LostImports,
@@ -92,34 +147,33 @@ impl<'db> Context<'db> {
     }
 
     /// The block of which the trait, or the type, means nothing: of its bodies the compiler says nothing more.
-    pub(super) fn block_headed_by(&self, error: &Diagnostic) -> Option<Unheaded> {
+    pub(super) fn block_headed_by(&self, error: &Finding) -> Option<UnresolvedHead> {
         let file = self.files.get(&error.place.file)?;
-        let of_trait = match error.code.as_deref() {
-            Some("E0404" | "E0405") => true,
-            Some("E0433") if self.leads_to_header(error) => true,
-            Some("E0412") if self.is_headed(error) => false,
+        let of_trait = match error.code {
+            Code::E0404 | Code::E0405 => true,
+            Code::E0433 if self.leads_to_header(error) => true,
+            Code::E0412 if self.is_headed(error) => false,
             _ => return None,
         };
         let block = file.outline().enclosing(error.place.start).pop().filter(|it| it.kind == SymbolKind::Impl)?;
-        Some(Unheaded { file: error.place.file.clone(), span: block.span, of_trait })
+        Some(UnresolvedHead { file: error.place.file.clone(), span: block.span, of_trait })
     }
 
     /// Whether an error is within such a block, or misses what the block would give its type: where a trait means nothing
     /// the compiler comes to its end before it asks for that.
-    pub(super) fn is_of_unheaded(&self, of: &Unheaded, error: &Diagnostic) -> bool {
+    pub(super) fn is_of_unresolved_head(&self, of: &UnresolvedHead, error: &Finding) -> bool {
         if of.file == error.place.file && of.span.contains(error.place.start) {
             return true;
         }
         let Some(file) = self.files.get(&of.file).filter(|_| of.of_trait) else { return false };
         let chain = file.outline().enclosing(of.span.start);
         let Some(block) = chain.last().filter(|it| it.span == of.span) else { return false };
-        match error.code.as_deref() {
-            Some("E0277") => {
-                let lacks = error.message.split('`').nth(1).and_then(|it| it.rsplit(": ").next()).unwrap_or_default();
+        match error.code {
+            Code::E0277 => {
                 let of = block.name.split(" for ").next().and_then(|it| it.rsplit("::").next()).unwrap_or_default();
-                !lacks.is_empty() && lacks == of
+                matches!(&error.subject, Subject::Bound { of: lacks, .. } if lacks == of)
             }
-            Some("E0599") => {
+            Code::E0599 => {
                 let text = self.text_of(error).unwrap_or_default();
                 let member = text.rsplit("::").next().unwrap_or_default();
                 block.children.iter().any(|it| it.name == member)
@@ -129,7 +183,7 @@ impl<'db> Context<'db> {
     }
 
     /// Whether what is missed is the type that a block is of.
-    fn is_headed(&self, error: &Diagnostic) -> bool {
+    fn is_headed(&self, error: &Finding) -> bool {
         let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
         let block = token.as_ref().and_then(|it| it.parent_ancestors().find_map(ast::Impl::cast));
         let Some(ast::Type::PathType(of)) = block.and_then(|it| it.self_ty()) else { return false };
@@ -137,7 +191,7 @@ impl<'db> Context<'db> {
     }
 
     /// Whether what is missed is a module on the way to the trait that a block implements.
-    fn leads_to_header(&self, error: &Diagnostic) -> bool {
+    fn leads_to_header(&self, error: &Finding) -> bool {
         let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
         let block = token.as_ref().and_then(|it| it.parent_ancestors().find_map(ast::Impl::cast));
         let Some(ast::Type::PathType(of)) = block.and_then(|it| it.trait_()) else { return false };
@@ -146,7 +200,7 @@ impl<'db> Context<'db> {
     }
 
     /// Whether a variant of that name is brought in by a glob beside an import: then it is what the name means.
-    fn is_globbed_variant(&self, import: &Diagnostic, name: &str) -> bool {
+    fn is_globbed_variant(&self, import: &Finding, name: &str) -> bool {
         let Some(module) = self.module_around(import) else { return false };
         let trees = self.nodes_in(module).filter_map(ast::Use::cast).filter_map(|it| it.use_tree());
         let globs = trees.filter(|it| it.star_token().is_some()).filter_map(|it| it.path());
@@ -159,10 +213,17 @@ impl<'db> Context<'db> {
     }
 
     /// Whether a name of a body is missed for an import that is broken.
-    pub(super) fn follows_from(&self, lost: &LostImports, imports: &BrokenImports, error: &Diagnostic) -> bool {
-        let is_of_name = match error.code.as_deref() {
-            Some("E0425" | "E0412" | "E0220" | "E0433" | "E0405" | "E0404" | "E0422" | "E0531") => true,
-            None => error.message.starts_with("cannot find macro"),
+    pub(super) fn follows_from(&self, lost: &LostImports, imports: &BrokenImports, error: &Finding) -> bool {
+        let is_of_name = match error.code {
+            Code::Uncoded => error.subject == Subject::Macro,
+            Code::E0220
+            | Code::E0404
+            | Code::E0405
+            | Code::E0412
+            | Code::E0422
+            | Code::E0425
+            | Code::E0433
+            | Code::E0531 => true,
             _ => false,
         };
         if !is_of_name {
@@ -175,7 +236,7 @@ impl<'db> Context<'db> {
     }
 
     /// Whether a name stands in the definition of a macro, and would have been imported wherever that is called.
-    fn is_lost_in_definition(&self, lost: &LostImports, error: &Diagnostic, name: &str) -> bool {
+    fn is_lost_in_definition(&self, lost: &LostImports, error: &Finding, name: &str) -> bool {
         let names = || lost.values().flatten().any(|it| it.0 == name);
         let id = self.file_id(&error.place.file).filter(|_| names());
         let Some(definition) = id.and_then(|id| self.macro_around(id, error.place.start)) else { return false };
@@ -188,25 +249,24 @@ impl<'db> Context<'db> {
 
     /// Whether an error is there because a type is not known any more: that is told where the type is named, or was
     /// imported.
-    pub(super) fn follows_from_unknown(&self, gone: &HashSet<&str>, lost: &LostImports, error: &Diagnostic) -> bool {
-        let message = &error.message;
-        match error.code.as_deref() {
-            Some("E0282") => true,
-            Some("E0277" | "E0599") if self.is_of_unbound(error) => true,
-            Some("E0599") if message.ends_with("for type `()`") => true,
-            Some("E0277") if message.starts_with("the trait bound `(): ") => true,
+    pub(super) fn follows_from_unknown(&self, gone: &HashSet<&str>, lost: &LostImports, error: &Finding) -> bool {
+        let is_of_nothing = || error.subject.ty() == Some("()");
+        match error.code {
+            Code::E0282 => true,
+            Code::E0277 | Code::E0599 if is_of_nothing() || self.is_of_unbound(error) => true,
             // Where an import is lost, the name does not mean another one from a prelude.
-            Some("E0107") => self.names_lost(&HashSet::new(), lost, error),
-            Some("E0277" | "E0308" | "E0369") => self.names_lost(gone, lost, error),
-            Some("E0599") => {
-                message.starts_with("no ") && self.names_lost(gone, lost, error) && !self.is_of_known_type(error)
+            Code::E0107 => self.names_lost(&HashSet::new(), lost, error),
+            Code::E0277 | Code::E0308 | Code::E0369 => self.names_lost(gone, lost, error),
+            Code::E0599 => {
+                let is_of_member = matches!(error.subject, Subject::Member { .. });
+                is_of_member && self.names_lost(gone, lost, error) && !self.is_of_known_type(error)
             }
             _ => false,
         }
     }
 
     /// Whether what is missed is a variant, or the like, of a type that there is.
-    fn is_of_known_type(&self, error: &Diagnostic) -> bool {
+    fn is_of_known_type(&self, error: &Finding) -> bool {
         let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
         let paths = token.into_iter().flat_map(|it| it.parent_ancestors()).map_while(|it| match it.kind() {
             SyntaxKind::NAME_REF | SyntaxKind::PATH_SEGMENT => Some(None),
@@ -218,12 +278,11 @@ impl<'db> Context<'db> {
     }
 
     /// Whether an error speaks of a type parameter that is bound by something that means nothing: it may have any method.
-    fn is_of_unbound(&self, error: &Diagnostic) -> bool {
-        let told = error.message.split("for type `").nth(1).or_else(|| error.message.split("trait bound `").nth(1));
-        let name = told.unwrap_or_default().trim_start_matches(['&', ' ']).trim_start_matches("mut ");
-        let Some(name) = name.split(['`', ':']).next().filter(|it| it.chars().all(char::is_alphanumeric)) else {
+    fn is_of_unbound(&self, error: &Finding) -> bool {
+        let name = error.subject.ty().unwrap_or_default().trim_start_matches(['&', ' ']).trim_start_matches("mut ");
+        if !name.chars().all(char::is_alphanumeric) {
             return false;
-        };
+        }
         let token = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start));
         token.is_some_and(|it| self.is_unbound(&it, name))
     }
@@ -246,18 +305,18 @@ impl<'db> Context<'db> {
     }
 
     /// Whether a line of an error names what is gone.
-    pub(super) fn names_lost(&self, gone: &HashSet<&str>, lost: &LostImports, error: &Diagnostic) -> bool {
+    pub(super) fn names_lost(&self, gone: &HashSet<&str>, lost: &LostImports, error: &Finding) -> bool {
         let Some(file) = self.files.get(&error.place.file) else { return false };
         let mut lines = (error.place.line..=error.place.end_line).map(|it| file.lines().line_text(&file.text, it));
         lines.any(|line| words(line).any(|(_, word)| gone.contains(word) || is_lost(lost, error, word)))
     }
 
-    pub(super) fn text_of(&self, error: &Diagnostic) -> Option<&'db str> {
+    pub(super) fn text_of(&self, error: &Finding) -> Option<&'db str> {
         self.files.get(&error.place.file)?.text.get(error.place.start..error.place.end)
     }
 
     /// Whether a name stands there without what contains it.
-    pub(super) fn is_bare(&self, error: &Diagnostic) -> bool {
+    pub(super) fn is_bare(&self, error: &Finding) -> bool {
         let Some(token) = self.file_id(&error.place.file).and_then(|id| self.token(id, error.place.start)) else {
             return false;
         };

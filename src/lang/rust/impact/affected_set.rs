@@ -9,15 +9,15 @@ use ra_ap_ide_db::base_db::salsa::Database as _;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 
-use super::Scene;
+use super::EditContext;
 use super::arity::Miscalls;
+use super::derive_expansion::made_anchor;
 use super::derives::type_of;
 use super::helpers::Derived;
-use super::impls::{Shape, shape_at};
+use super::impls::{Shapes, shape_at};
 use super::macros::MAX_MACROS;
-use super::made::made_anchor;
 use super::objects::Objects;
-use super::rules::bodies_with_other_imports;
+use super::unresolved::bodies_with_other_imports;
 use super::unused::Shaken;
 use crate::lang::files::File;
 use crate::lang::rust::delta::{Delta, derives, pairs};
@@ -33,7 +33,7 @@ use crate::text::words::words;
 const MAX_FOUND_THROUGH: usize = 512;
 
 /// One changed declaration as it was before.
-pub(super) struct Cause<'a> {
+pub(super) struct ChangedSymbol<'a> {
     /// With the edited file among those of the scene. Absent for what an edit stops to re-export, and for what it
     /// reaches by way of something else.
     pub(super) delta: Option<(usize, Delta<'a>)>,
@@ -51,7 +51,7 @@ pub(super) struct Cause<'a> {
     pub(super) lost: Vec<String>,
 }
 
-impl Cause<'_> {
+impl ChangedSymbol<'_> {
     /// Whether it is reached through what the edit changes, and is itself what it was.
     pub(super) fn is_found_through(&self) -> bool {
         self.is_itself && self.delta.as_ref().and_then(|it| it.1.before).is_some_and(|it| it.name != self.name)
@@ -66,7 +66,7 @@ impl Cause<'_> {
 
 /// A function, constant or static with its body, by where its name stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Unit {
+pub(super) struct BodyRef {
     pub(super) file: Arc<str>,
     pub(super) before: Option<usize>,
     pub(super) after: Option<usize>,
@@ -76,13 +76,13 @@ pub(super) struct Unit {
 
 /// All that has to be looked at.
 #[derive(Default)]
-pub(super) struct Reach<'a> {
-    pub(super) causes: Vec<Cause<'a>>,
-    pub(super) units: Vec<Unit>,
+pub(super) struct AffectedSet<'a> {
+    pub(super) causes: Vec<ChangedSymbol<'a>>,
+    pub(super) units: Vec<BodyRef>,
     /// Where the names of `impl` blocks of traits stand that have to fit them again.
     pub(super) blocks: BTreeSet<(Arc<str>, usize)>,
     /// The functions of traits and their implementations that change, as they were, by where their names stand now.
-    pub(super) shapes: BTreeMap<(Arc<str>, usize), Shape>,
+    pub(super) shapes: Shapes,
     /// Names of an edited file that meant nothing before, by their places.
     pub(super) unresolved: BTreeSet<(Arc<str>, usize)>,
     /// Traits that can be objects, by where their names stand.
@@ -118,8 +118,8 @@ pub(super) fn unit_around(file: &File, offset: usize) -> Option<&OutlineItem> {
 }
 
 impl<'db> Context<'db> {
-    pub(super) fn reach<'a>(&self, scene: &'a Scene, deltas: &[(usize, Delta<'a>)]) -> Reach<'a> {
-        let mut reach = Reach { causes: self.causes(scene, deltas), ..Reach::default() };
+    pub(super) fn reach<'a>(&self, scene: &'a EditContext, deltas: &[(usize, Delta<'a>)]) -> AffectedSet<'a> {
+        let mut reach = AffectedSet { causes: self.causes(scene, deltas), ..AffectedSet::default() };
         let mut units: BTreeSet<(Arc<str>, usize)> = BTreeSet::new();
         let mut miscalls = self.bodies_around(&reach.causes, scene, &mut units);
         // What a literal or a pattern of a type lacks or has too much is wrong in macros too.
@@ -140,7 +140,7 @@ impl<'db> Context<'db> {
             let loose = &scene.loose[index];
             let mut bodies = loose.bodies(new);
             bodies.extend(changed.into_iter().filter_map(|it| Some(unit_around(new, it)?.name_span.start)));
-            let mut shapes = BTreeMap::new();
+            let mut shapes = Shapes::new();
             for (before, after) in pairs((old.outline(), &old.text), (new.outline(), &new.text), &of_file) {
                 if let Some(shape) = before.and_then(|it| reach.shapes.remove(&(old.path.clone(), it))) {
                     shapes.insert((old.path.clone(), after), shape);
@@ -151,7 +151,7 @@ impl<'db> Context<'db> {
                     miscalls.remove(&(old.path.clone(), before));
                 }
                 if asked || edited {
-                    reach.units.push(Unit { file: old.path.clone(), before, after: Some(after), edited });
+                    reach.units.push(BodyRef { file: old.path.clone(), before, after: Some(after), edited });
                 }
             }
             reach.shapes.extend(shapes);
@@ -163,11 +163,11 @@ impl<'db> Context<'db> {
             for before in left {
                 if let Some(after) = scene.moved(&old.path, before) {
                     let (file, edited) = (old.path.clone(), loose.all);
-                    reach.units.push(Unit { file, before: Some(before), after: Some(after), edited });
+                    reach.units.push(BodyRef { file, before: Some(before), after: Some(after), edited });
                 }
             }
         }
-        let unit = |(file, at)| Unit { file, before: Some(at), after: Some(at), edited: false };
+        let unit = |(file, at)| BodyRef { file, before: Some(at), after: Some(at), edited: false };
         reach.units.extend(units.into_iter().map(unit));
         reach.miscalls = miscalls;
         reach.retyped =
@@ -250,15 +250,15 @@ impl<'db> Context<'db> {
     }
 
     /// The changed declarations with the places that name them.
-    fn causes<'a>(&self, scene: &Scene, deltas: &[(usize, Delta<'a>)]) -> Vec<Cause<'a>> {
+    fn causes<'a>(&self, scene: &EditContext, deltas: &[(usize, Delta<'a>)]) -> Vec<ChangedSymbol<'a>> {
         let mut definitions: Vec<Definition<'db>> = Vec::new();
-        let mut causes: Vec<Cause<'a>> = Vec::new();
+        let mut causes: Vec<ChangedSymbol<'a>> = Vec::new();
         type Of<'b, 'a> = Option<&'b (usize, Delta<'a>)>;
         let mut add = |delta: Of<'_, 'a>, definition: Definition<'db>, is_itself: bool, lost: Vec<String>| {
             let Some(path) = self.path_of(definition) else { return };
             let name = definition.name(self.db).map(|it| it.as_str().to_owned()).unwrap_or_default();
             let (delta, occurrences, in_macros, calls) = (delta.cloned(), Vec::new(), Vec::new(), Vec::new());
-            causes.push(Cause { delta, path, name, occurrences, in_macros, calls, is_itself, lost });
+            causes.push(ChangedSymbol { delta, path, name, occurrences, in_macros, calls, is_itself, lost });
             definitions.push(definition);
         };
         let mut seen: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -361,7 +361,7 @@ impl<'db> Context<'db> {
     }
 
     /// What the old text's imports name that no import of the new text names.
-    fn no_more_imported(&self, scene: &Scene) -> Vec<Definition<'db>> {
+    fn no_more_imported(&self, scene: &EditContext) -> Vec<Definition<'db>> {
         let mut gone = Vec::new();
         for (old, new) in scene.olds.iter().zip(&scene.news) {
             let kept: BTreeSet<&str> = new.outline().imports.iter().map(|it| it.path.as_str()).collect();
@@ -387,7 +387,7 @@ impl<'db> Context<'db> {
         &self,
         file: &Arc<File>,
         delta: &Delta<'_>,
-        reach: &mut Reach<'_>,
+        reach: &mut AffectedSet<'_>,
         units: &mut BTreeSet<(Arc<str>, usize)>,
     ) {
         let Some(id) = self.file_id(&file.path) else { return };

@@ -1,0 +1,59 @@
+//! What is edited: the texts before and after, and how places move between them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::scope_changes::ScopeChanges;
+use crate::lang::files::{File, Files};
+use crate::lang::rust::LANGUAGE;
+use crate::lang::rust::delta::{Delta, deltas};
+use crate::model::FileEdit;
+use crate::text::diff::OffsetMap;
+
+/// What is edited, in both states.
+pub(super) struct EditContext {
+    pub(super) olds: Vec<Arc<File>>,
+    pub(super) news: Vec<Arc<File>>,
+    pub(super) maps: BTreeMap<String, OffsetMap>,
+    /// The other way round.
+    pub(super) backs: BTreeMap<String, OffsetMap>,
+    pub(super) loose: Vec<ScopeChanges>,
+}
+
+impl EditContext {
+    pub(super) fn new(before: &Files, after: &Files, edits: &[FileEdit]) -> EditContext {
+        let rust: Vec<&FileEdit> = edits.iter().filter(|it| LANGUAGE.takes(&it.file)).collect();
+        let olds: Vec<Arc<File>> = rust.iter().map(|it| file_of(before, it)).collect();
+        let news: Vec<Arc<File>> = rust.iter().map(|it| file_of(after, it)).collect();
+        for (old, new) in olds.iter().zip(&news) {
+            new.outline_after(old);
+        }
+        let text = |it: &Option<Arc<str>>| it.clone().unwrap_or_default();
+        let map = |it: &&FileEdit| (it.file.clone(), OffsetMap::new(&text(&it.old), &text(&it.new)));
+        let maps: BTreeMap<String, OffsetMap> = rust.iter().map(map).collect();
+        let backs = maps.iter().map(|(file, it)| (file.clone(), it.inverse())).collect();
+        let loose = olds.iter().zip(&news).map(|(old, new)| ScopeChanges::new(old, new)).collect();
+        EditContext { maps, backs, loose, olds, news }
+    }
+
+    /// Where a place of the state before is now; `None` where the edit took it away.
+    pub(super) fn moved(&self, file: &str, offset: usize) -> Option<usize> {
+        match self.maps.get(file) {
+            Some(map) => map.offset(offset),
+            None => Some(offset),
+        }
+    }
+
+    pub(super) fn deltas(&self) -> Vec<(usize, Delta<'_>)> {
+        let both = self.olds.iter().zip(&self.news).enumerate();
+        both.flat_map(|(index, (old, new))| {
+            let found = deltas(old.outline(), &old.text, new.outline(), &new.text);
+            found.into_iter().map(move |it| (index, it))
+        })
+        .collect()
+    }
+}
+
+fn file_of(files: &Files, edit: &FileEdit) -> Arc<File> {
+    files.get(&edit.file).cloned().unwrap_or_else(|| Arc::new(crate::lang::rust::file(edit.file.as_str(), "")))
+}

@@ -1,0 +1,211 @@
+//! Names of an edited file that mean nothing, and what the compiler misses where a name stands.
+
+use std::collections::BTreeSet;
+
+use ra_ap_cfg::{CfgExpr, CfgOptions};
+use ra_ap_hir::{InFile, Module};
+use ra_ap_ide::FileId;
+use ra_ap_ide_db::defs::Definition;
+use ra_ap_syntax::algo::skip_trivia_token;
+use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
+
+use super::code::Code;
+use super::finding::{Findings, Subject};
+use super::rules::{Change, EditedFile};
+use crate::lang::files::File;
+use crate::lang::rust::names::{Reader, Verdict, Why};
+use crate::lang::rust::view::Context;
+use crate::model::{OutlineItem, Role, Span, SymbolKind};
+use crate::text::words::{words, words_at};
+
+impl<'db> Context<'db> {
+    /// Whether no macro puts something else in the place of what stands there.
+    fn is_as_written(&self, id: FileId, token: &SyntaxToken) -> bool {
+        let root = self.sema.hir_file_for(self.sema.parse_guess_edition(id).syntax());
+        token.parent_ancestors().all(|it| {
+            let is_input = ast::TokenTree::can_cast(it.kind()) || ast::MacroCall::can_cast(it.kind());
+            let item = ast::Item::cast(it);
+            !is_input && item.is_none_or(|it| !self.sema.is_attr_macro_call(InFile::new(root, &it)))
+        })
+    }
+
+    /// Whether the compiler does not read what stands there, for a `cfg` around it.
+    pub(super) fn is_left_out(&self, id: FileId, token: &SyntaxToken) -> bool {
+        let attributes = token.parent_ancestors().flat_map(|it| it.children()).filter_map(ast::Attr::cast);
+        let conditions = attributes.filter_map(|it| match it.meta()? {
+            ast::Meta::CfgMeta(it) => Some(CfgExpr::parse_from_ast(it.cfg_predicate()?)),
+            _ => None,
+        });
+        let conditions: Vec<CfgExpr> = conditions.collect();
+        let options = |it: Module| it.krate(self.db).cfg(self.db);
+        let is_off = |of: &CfgOptions| conditions.iter().any(|it| of.check(it) == Some(false));
+        !conditions.is_empty() && self.sema.file_to_module_defs(id).map(options).all(is_off)
+    }
+
+    /// Names of an edited file that mean nothing, where the edit wrote them or changed what the file sees.
+    pub(super) fn unresolved_names(
+        &self,
+        &EditedFile { index, file, .. }: &EditedFile<'_, '_>,
+        change: &Change<'_, '_>,
+        told: &mut Findings<'_>,
+    ) {
+        let Change { affected: reach, scene, lost_variants, .. } = *change;
+        let Some(own) = self.files.get(&file.path) else { return };
+        let Some(id) = self.file_id(&file.path) else { return };
+        if self.sema.file_to_module_def(id).is_none() {
+            return;
+        }
+        let old = &scene.olds[index];
+        let Some(back) = scene.backs.get(&*file.path) else { return };
+        let reader = Reader::new(&self.sema, id);
+        let loose = &scene.loose[index];
+        let mut places: BTreeSet<(usize, &str)> = match loose.all && !loose.only_methods {
+            true => words(&file.text).collect(),
+            false => loose.paths(&file.text).collect(),
+        };
+        places.extend(bodies_with_other_imports(old, file).into_iter().flat_map(|it| words_at(&file.text, it)));
+        places.extend(loose.in_blocks(&file.text));
+        places.retain(|it| !lost_variants.contains(it.1));
+        let written = back.gaps().into_iter().flat_map(|it| words_at(&file.text, it));
+        places.extend(written.filter(|(at, word)| !back.is_untouched(Span::new(*at, at + word.len()))));
+        for (at, word) in places {
+            let before = back.offset(at).filter(|_| back.is_untouched(Span::new(at, at + word.len())));
+            if before.is_some_and(|it| reach.unresolved.contains(&(file.path.clone(), it))) {
+                continue;
+            }
+            // The links of a comment are no names to the compiler, and all of a file's would be read.
+            let Some(token) = self.token(id, at).filter(|it| it.kind() == SyntaxKind::IDENT) else { continue };
+            // What a name means takes time to tell, and most are members.
+            let Some((code, what)) = unresolved_kind(&token) else { continue };
+            let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
+            let is_no_trait = match reader.read(at, word) {
+                Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) => false,
+                // Derives read a type, that is one all the same.
+                Some(Verdict::Unresolved(Why::MacroInput)) if self.is_as_written(id, &token) => false,
+                // A derive macro goes by the name of its trait.
+                Some(Verdict::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
+                _ => continue,
+            };
+            let code = match (code, is_no_trait) {
+                (Code::E0425 | Code::E0412, false) if self.is_there_unseen(&token) => Code::E0603,
+                (Code::E0405, true) => Code::E0404,
+                (_, true) => continue,
+                (code, false) => code,
+            };
+            let qualifier = token.parent_ancestors().find_map(ast::Path::cast).and_then(|it| it.qualifier());
+            if qualifier.is_some_and(|it| self.is_unbound(&token, &it.syntax().text().to_string())) {
+                continue;
+            }
+            if self.is_left_out(id, &token) {
+                continue;
+            }
+            let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
+            let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
+            told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")).about(subject));
+        }
+    }
+}
+
+/// The bodies of a new text that do not import what they did: what they name may mean nothing now.
+pub(super) fn bodies_with_other_imports(old: &File, new: &File) -> Vec<Span> {
+    let bodies = |file: &File| -> Vec<(String, Span, Vec<String>)> {
+        let mut found = Vec::new();
+        file.outline().walk(&mut |item| {
+            let Some(body) = item.body.filter(|_| matches!(item.kind, SymbolKind::Function | SymbolKind::Method))
+            else {
+                return;
+            };
+            let lines = file.text.get(body.start..body.end).unwrap_or_default().lines().map(str::trim);
+            let imports = lines.filter(|it| it.starts_with("use ")).map(str::to_owned).collect();
+            found.push((format!("{:?} {}", item.container, item.name), body, imports));
+        });
+        found
+    };
+    let olds = bodies(old);
+    let is_same = |name: &str, imports: &[String]| olds.iter().any(|it| it.0 == name && it.2 == imports);
+    bodies(new).into_iter().filter(|it| !is_same(&it.0, &it.2)).map(|it| it.1).collect()
+}
+
+pub(super) fn is_type(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union)
+}
+
+/// Where a type derives a trait.
+pub(super) fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Span> {
+    let head = file.text.get(item.span.start..item.name_span.start)?;
+    let list = head.find("derive(")?;
+    let (at, word) = words(&head[list..]).find(|(_, word)| *word == name)?;
+    let start = item.span.start + list + at;
+    Some(Span::new(start, start + word.len()))
+}
+
+/// The code and the kind of thing that is looked for where a path stands; `None` for members.
+pub(super) fn unresolved_kind(token: &SyntaxToken) -> Option<(Code, &'static str)> {
+    if token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())) {
+        let attribute = token.parent_ancestors().find_map(ast::Attr::cast).and_then(|it| it.simple_name());
+        return match attribute.is_some_and(|it| it == "derive") {
+            true => Some((Code::Uncoded, "derive macro")),
+            false => unresolved_in_macro(token),
+        };
+    }
+    let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?;
+    let path = segment.parent_path();
+    if path.syntax().ancestors().any(|it| ast::UseTree::can_cast(it.kind())) {
+        return Some((Code::E0432, "import"));
+    }
+    if path.parent_path().is_some() {
+        return Some((Code::E0433, "type or module"));
+    }
+    // What belongs to a type, not to a module.
+    let is_member = path
+        .qualifier()
+        .and_then(|it| it.segment()?.name_ref())
+        .is_some_and(|it| it.text().starts_with(char::is_uppercase));
+    let around = path.syntax().parent()?;
+    Some(match around.kind() {
+        SyntaxKind::PATH_TYPE => {
+            let within = around.parent();
+            let block = within.clone().and_then(ast::Impl::cast);
+            let is_header = block.and_then(|it| it.trait_()).is_some_and(|it| *it.syntax() == around);
+            match is_header || within.is_some_and(|it| it.kind() == SyntaxKind::TYPE_BOUND) {
+                true => (Code::E0405, "trait"),
+                false if is_member => (Code::E0220, "associated type"),
+                false => (Code::E0412, "type"),
+            }
+        }
+        SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT | SyntaxKind::TUPLE_STRUCT_PAT | SyntaxKind::PATH_PAT
+            if is_member =>
+        {
+            (Code::E0599, "variant or associated item")
+        }
+        SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT => (Code::E0422, "struct or variant"),
+        SyntaxKind::TUPLE_STRUCT_PAT => (Code::E0531, "tuple struct or variant"),
+        SyntaxKind::MACRO_CALL => (Code::Uncoded, "macro"),
+        SyntaxKind::PATH_EXPR if is_member => (Code::E0599, "function or associated item"),
+        SyntaxKind::PATH_EXPR => (Code::E0425, "value"),
+        SyntaxKind::PATH_PAT => (Code::E0531, "unit struct, variant or constant"),
+        _ => return None,
+    })
+}
+
+/// The same in the input of a macro, which is no more than tokens.
+fn unresolved_in_macro(token: &SyntaxToken) -> Option<(Code, &'static str)> {
+    let step = |it: &SyntaxToken, forth: bool| match forth {
+        true => it.next_token().and_then(|it| skip_trivia_token(it, Direction::Next)),
+        false => it.prev_token().and_then(|it| skip_trivia_token(it, Direction::Prev)),
+    };
+    let is = |it: &Option<SyntaxToken>, text: &str| it.as_ref().is_some_and(|it| it.text() == text);
+    let (before, after) = (step(token, false), step(token, true));
+    if is(&before, ".") {
+        return None;
+    }
+    if is(&after, ":") && is(&after.as_ref().and_then(|it| step(it, true)), ":") {
+        return Some((Code::E0433, "type or module"));
+    }
+    let colon = before.filter(|it| it.text() == ":").and_then(|it| step(&it, false)).filter(|it| it.text() == ":");
+    let is_member = colon.and_then(|it| step(&it, false)).is_some_and(|it| it.text().starts_with(char::is_uppercase));
+    match is_member {
+        true => None,
+        false => Some((Code::E0425, "value")),
+    }
+}
