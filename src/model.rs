@@ -7,7 +7,7 @@ mod language;
 use std::sync::Arc;
 
 pub use error::{Candidate, Code, Error, Help, Nearest, Result};
-pub use language::{Language, LanguageId, Languages, Syntax};
+pub use language::{Language, LanguageId, Languages, NamedFile, Syntax};
 
 /// Grows with every change of content of a workspace, and with nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

@@ -212,6 +212,16 @@ pub trait Engine: Send {
         let _ = changes;
     }
 
+    /// The texts that its packages begin with: they are read wherever they lie.
+    fn roots(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// How code names files, where that is more than their names tell.
+    fn set_named(&mut self, named: &NamedTexts) {
+        let _ = named;
+    }
+
     /// Looks, before an answer, at what decides it and is watched by nobody: the environment, the toolchain. Answers
     /// whether that has changed.
     fn follow_environment(&mut self, files: &Arc<Files>) -> bool {
@@ -247,6 +257,17 @@ pub struct SourcesOutside {
     pub roots: Vec<PathBuf>,
     /// The files.
     pub read: Vec<PathBuf>,
+}
+
+/// How the code of a workspace names files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NamedTexts {
+    /// Files that code names and that are not read: no answer that could depend on them is complete.
+    pub unread: Vec<Missing>,
+    /// Texts that name another by its path, with that.
+    pub by_path: Vec<(String, String)>,
+    /// Texts that are compiled under another name, behind a link.
+    pub compiled_elsewhere: BTreeSet<String>,
 }
 
 /// A file outside of the root and what it holds now; nothing where no file stands any more.

@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::lang::sound;
-use crate::model::{LanguageId, Languages, Outline};
+use crate::model::{LanguageId, Languages, NamedFile, Outline};
 use crate::text::lines::LineIndex;
 use crate::text::words::WordTable;
 
@@ -28,6 +28,7 @@ pub struct File {
     outline: OnceLock<Arc<Outline>>,
     words: OnceLock<WordTable>,
     is_too_deep: OnceLock<bool>,
+    named_files: OnceLock<Vec<NamedFile>>,
 }
 
 impl File {
@@ -44,6 +45,7 @@ impl File {
             outline: OnceLock::new(),
             words: OnceLock::new(),
             is_too_deep: OnceLock::new(),
+            named_files: OnceLock::new(),
         }
     }
 
@@ -64,6 +66,12 @@ impl File {
     /// Whether it is nested too deeply for any analysis: it is text alone.
     pub fn is_too_deep(&self) -> bool {
         *self.is_too_deep.get_or_init(|| self.language.is_some_and(|it| it.syntax.is_too_deep(&self.text)))
+    }
+
+    /// The files that it names as parts of the code.
+    pub fn named_files(&self) -> &[NamedFile] {
+        let named = || self.language.map(|it| it.syntax.named_files(&self.path, &self.text)).unwrap_or_default();
+        self.named_files.get_or_init(named)
     }
 
     /// What the parser of its language says; empty for a file of no known language.
@@ -99,7 +107,7 @@ fn recent_outline(language: LanguageId, hash: blake3::Hash, parse: impl FnOnce()
 }
 
 /// All text files of a workspace (UTF-8, at most 10 MiB each, nothing under `.git`, `node_modules` or a directory
-/// with a `CACHEDIR.TAG`), in the order of their names.
+/// with a `CACHEDIR.TAG` but what code names as a part of it), in the order of their names.
 #[derive(Debug, Clone, Default)]
 pub struct Files {
     languages: Languages,

@@ -29,6 +29,15 @@ pub struct Language {
 #[derive(Clone, Copy)]
 pub struct LanguageId(pub &'static Language);
 
+/// A file that a text names as a part of the code: a module, or what is taken in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedFile {
+    /// Where it may lie, relative to the root or absolute, the likeliest place first.
+    pub candidates: Vec<String>,
+    /// The code gives its path, which may lead into another package.
+    pub has_path: bool,
+}
+
 /// What one text of a language says by itself: no engine, no other file, no I/O. The text may be anything.
 pub trait Syntax: fmt::Debug + Sync {
     /// Its declarations, its imports, its errors and its skeleton.
@@ -44,6 +53,12 @@ pub trait Syntax: fmt::Debug + Sync {
     fn is_too_deep(&self, text: &str) -> bool {
         let _ = text;
         false
+    }
+
+    /// The files that a text of this name names as parts of the code.
+    fn named_files(&self, name: &str, text: &str) -> Vec<NamedFile> {
+        let _ = (name, text);
+        Vec::new()
     }
 
     /// What a declaration would be after such a change: what takes the place of which part of the text. `None` where the

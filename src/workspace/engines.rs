@@ -134,6 +134,7 @@ impl Writer {
                 slot.engine = Some(engine);
                 slot.lives.fed = self.files.clone();
                 slot.lives.down = None;
+                self.named.note_new_engine();
             }
             Ok(Err(missing)) => {
                 if !self.missing.contains(&missing) {
@@ -182,6 +183,7 @@ impl Writer {
     pub(super) fn hear_engine(&mut self, at: usize) {
         self.with_engine(at, |it| it.hear());
         self.watch_sources_outside(at);
+        self.follow_roots(at);
     }
 
     /// The same of all: where a panic came between, some wait to be heard.

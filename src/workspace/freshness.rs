@@ -26,6 +26,7 @@ impl Writer {
             None => Seen::Rescan,
         };
         self.take(seen)?;
+        self.follow_named();
         self.follow_environment();
         Ok(())
     }
@@ -147,7 +148,9 @@ impl Writer {
 
     fn differs(&self, name: String, text: Option<Arc<str>>, seen: &mut BTreeSet<String>, edits: &mut Vec<FileEdit>) {
         // What the disk has under an overlay is not seen before that goes.
-        if !seen.insert(name.clone()) || self.overlays.contains_key(&name) {
+        // What is read only because it is named is followed by itself.
+        let is_named = text.is_none() && self.named.holds(&name);
+        if is_named || !seen.insert(name.clone()) || self.overlays.contains_key(&name) {
             return;
         }
         let old = self.files.get(&name).map(|it| it.text.clone());

@@ -9,6 +9,7 @@ mod freshness;
 mod inputs;
 pub mod journal;
 mod lock;
+mod named;
 mod outside;
 pub mod overlays;
 mod propose;

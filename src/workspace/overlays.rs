@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::change::Cause;
+use super::change::{Cause, with_edits};
 use super::writer::Writer;
 use super::{disk, journal};
 use crate::lang::files::{File, Files};
@@ -192,6 +192,8 @@ impl Writer {
             Some(file) => drop(after.insert(file)),
             None => drop(after.remove(file)),
         }
-        self.apply(&[edit], Arc::new(after), Cause::Overlay);
+        let edits = self.with_other_names(&[edit]);
+        let after = with_edits(&Arc::new(after), edits.get(1..).unwrap_or_default());
+        self.apply(&edits, after, Cause::Overlay);
     }
 }

@@ -32,7 +32,9 @@ impl Writer {
         let Change { dry_run, reject_if_broken, .. } = change;
         let edits = &change.edits;
         let to_overlays = overlays::takes(&self.overlays, edits)?;
-        let after = change::with_edits(&self.files, edits);
+        // What is compiled under another name is judged too.
+        let everywhere = self.with_other_names(edits);
+        let after = change::with_edits(&self.files, &everywhere);
         let mut judgement = change.judged.clone();
         let is_broken = |it: &Judgement| !it.impact.broken.is_empty();
         let mut rejected = reject_if_broken && is_broken(&judgement);
@@ -45,9 +47,9 @@ impl Writer {
             }
             let keep = |own: &Judgement| !(rejected || reject_if_broken && (is_broken(own) || is_unjudged(own)));
             let keep: Option<&dyn Fn(&Judgement) -> bool> = if dry_run { None } else { Some(&keep) };
-            let own = self.judge(at, &after, edits, keep);
+            let own = self.judge(at, &after, &everywhere, keep);
             if reject_if_broken && !dry_run && is_unjudged(&own) {
-                self.take_back(&ahead, edits);
+                self.take_back(&ahead, &everywhere);
                 let detail = "nothing was changed: what it would break could not be told; ask again, or send it with \
                               `on_break: \"report\"`";
                 return Err(Error::new(Code::NotReady, detail));
@@ -72,11 +74,11 @@ impl Writer {
             hashes: change::hashes(&self.files, &after, edits),
         };
         if dry_run || rejected {
-            self.take_back(&ahead, edits);
+            self.take_back(&ahead, &everywhere);
             return Ok(outcome);
         }
         if to_overlays {
-            self.edit_overlays(edits, after);
+            self.edit_overlays(&everywhere, after);
             return Ok(Outcome { applied: true, revision: self.revision, ..outcome });
         }
         let written = match given_up.load(Ordering::Relaxed) {
@@ -90,11 +92,11 @@ impl Writer {
             }
             Err(error) => {
                 // The disk is as it was, and so must be the engines.
-                self.take_back(&ahead, edits);
+                self.take_back(&ahead, &everywhere);
                 return Err(error);
             }
         }
-        self.apply(edits, after, change.cause);
+        self.apply(&everywhere, after, change.cause);
         outcome.applied = true;
         outcome.revision = self.revision;
         Ok(outcome)

@@ -42,7 +42,7 @@ use aliases::Aliases;
 use cookie::Cookie;
 use inbox::{Inbox, Mail, Touch};
 use place::{identity_of, is_remote};
-pub use walk::{Texts, walk};
+pub use walk::{Texts, is_hidden_name, walk};
 use walk::{enter, present};
 
 use crate::beneath::{Identity, Reader, Tree};
@@ -221,6 +221,11 @@ impl Watcher {
     /// Why every answer needs a scan of the whole tree, and what to do about it; none where watching works.
     pub fn lacks(&self) -> Option<String> {
         self.lacks.clone()
+    }
+
+    /// The symbolic links among the files.
+    pub fn links(&self) -> impl Iterator<Item = &Path> {
+        self.aliases.links()
     }
 
     fn answer(&mut self, mail: Mail) -> Seen {
@@ -503,7 +508,7 @@ fn deliver(inbox: &Inbox, cookies: &Path, event: notify::Result<notify::Event>) 
             if let (true, Some(number)) = (arrived, cookie::number_of(path.file_name())) {
                 inbox.return_cookie(number);
             }
-        } else if !path.file_name().is_some_and(walk::is_hidden_name) {
+        } else if !path.file_name().is_some_and(is_hidden_name) {
             inbox.touch(path, touch);
         }
     }

@@ -21,6 +21,7 @@ use super::engines::Slot;
 use super::freshness::OpenTrees;
 use super::journal::Journal;
 use super::lock::LockFile;
+use super::named::NamedFiles;
 use super::overlays::{Overlays, Put, Shown};
 use super::repair::repair;
 use super::supervise::supervise;
@@ -118,6 +119,7 @@ pub(super) struct Writer {
     pub(super) has_looked_into_journal: bool,
     /// Directories of sources outside of the root.
     pub(super) outside_roots: Vec<PathBuf>,
+    pub(super) named: NamedFiles,
     pub(super) revision: Revision,
     pub(super) registry: Registry,
     /// As the registry lists them.
@@ -183,6 +185,7 @@ pub(super) fn start(
         compares_all: false,
         has_looked_into_journal: false,
         outside_roots: Vec::new(),
+        named: NamedFiles::default(),
         revision: Revision(0),
         registry: registry.clone(),
         slots,
@@ -240,6 +243,7 @@ impl Writer {
                 self.missing.push(Missing::new(MissingCode::WorkspaceBroken, "disk", detail));
             }
         }
+        self.begin_named();
         self.start_engines();
         self.begin_outside();
         self.publish();
@@ -383,6 +387,7 @@ impl Writer {
     /// Brings new contents into the texts and every engine: the one place where a revision is made.
     /// `after` are the texts with the edits made.
     pub(super) fn apply(&mut self, edits: &[FileEdit], after: Arc<Files>, cause: Cause) {
+        self.note_names(edits, &after);
         self.files = after;
         // An overlay may say just what the disk has.
         self.revision.0 += u64::from(edits.iter().any(|it| it.old != it.new));

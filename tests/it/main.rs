@@ -17,6 +17,7 @@ mod impact;
 mod inputs;
 mod journal;
 mod markdown;
+mod named_files;
 mod names;
 mod openapi;
 mod outside_modules;

@@ -61,6 +61,10 @@ fn a_change_of_a_path_dependency_is_in_the_next_answer() {
     let server = home().serve(&["--trust"]);
     server.wait_ready();
     let base = server.home.path();
+    // A file that nobody has touched before.
+    fs::rename(base.join("lib/src/inner.rs"), base.join("lib/other")).unwrap();
+    assert!(!is_known(&server));
+    fs::rename(base.join("lib/other"), base.join("lib/src/inner.rs")).unwrap();
     for _ in 0..2 {
         assert_eq!((errors(&server), breaks(&server)), (0, true));
         write(&base, "src/inner.rs", TWO);

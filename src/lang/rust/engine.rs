@@ -4,6 +4,7 @@
 mod freshness;
 mod path_dependencies;
 mod reload;
+mod source_roots;
 mod trust;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -25,6 +26,7 @@ use tokio::sync::watch;
 
 pub use self::path_dependencies::OutsideChange;
 pub use self::reload::is_reload;
+use self::source_roots::{Crossing, partition};
 
 use super::background::Background;
 use super::index::Index;
@@ -68,6 +70,12 @@ pub struct Environment {
     /// No load is under way.
     pub settled: bool,
     pub missing: Vec<Missing>,
+    /// Files that code names and that are not read: no answer that could depend on them is complete.
+    pub unread: Vec<Missing>,
+    /// Texts that `include!` takes in though they are no files of Rust by their names.
+    pub included: Arc<BTreeSet<String>>,
+    /// Texts that are compiled under another name, behind a link.
+    pub compiled_elsewhere: Arc<BTreeSet<String>>,
     /// What has failed since.
     pub faults: Faults,
 }
@@ -76,6 +84,7 @@ impl Environment {
     /// All that answers may lack.
     pub fn lacks(&self) -> Vec<Missing> {
         let mut lacks = self.missing.clone();
+        lacks.extend(self.unread.iter().cloned());
         lacks.extend(self.faults.list());
         lacks
     }
@@ -110,6 +119,7 @@ pub struct Rust {
     pub(super) second: Second,
     pub(super) vfs: Vfs,
     source_roots: SourceRootConfig,
+    crossings: Vec<Crossing>,
     /// As they are in the database, so that only what differs is set.
     pub(super) roots: Vec<SourceRoot>,
     pub(super) ids: Arc<FileIds>,
@@ -167,6 +177,7 @@ impl Rust {
             second: Second::default(),
             vfs: Vfs::default(),
             source_roots: SourceRootConfig::default(),
+            crossings: Vec::new(),
             roots: Vec::new(),
             ids: Arc::default(),
             workspaces: Arc::default(),
@@ -469,7 +480,7 @@ impl Rust {
         fault::point("rust.write");
         if structural {
             self.second.note_roots();
-            set_roots(&mut self.host, &mut self.roots, self.source_roots.partition(&self.vfs));
+            set_roots(&mut self.host, &mut self.roots, partition(&self.source_roots, &self.vfs, &self.crossings));
         }
         self.host.apply_change(change);
         self.is_torn = false;

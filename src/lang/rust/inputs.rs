@@ -28,9 +28,11 @@ pub struct Inputs {
     /// The directories of all packages, and whether any file of theirs counts: Cargo's rule where a build script names
     /// nothing.
     packages: BTreeMap<PathBuf, bool>,
+    /// Large directories of the workspace, of which any file counts: the watcher tells of their changes.
+    directories: BTreeSet<PathBuf>,
     /// Those that decide which standard library there is.
     toolchain: BTreeSet<PathBuf>,
-    /// Directories that are too large to be looked at with each answer.
+    /// Directories elsewhere that are too large to be looked at with each answer.
     pub too_large: BTreeSet<PathBuf>,
 }
 
@@ -117,6 +119,7 @@ impl Inputs {
         let name_of = |it: &Path| it.strip_prefix(root).ok()?.to_str().map(str::to_owned);
         let texts = self.looked_at.keys().filter_map(|it| name_of(it)).filter(|it| is_text(it));
         self.texts = texts.collect();
+        self.directories.extend(self.too_large.extract_if(.., |it| it.starts_with(root)));
         self.looked_at.retain(|path, _| name_of(path).is_none_or(|it| !self.texts.contains(&it)));
     }
 
@@ -127,7 +130,8 @@ impl Inputs {
 
     /// Whether any file here counts.
     pub fn is_in_package(&self, path: &Path) -> bool {
-        path.ancestors().find_map(|it| self.packages.get(it)).copied().unwrap_or_default()
+        self.directories.iter().any(|it| path.starts_with(it))
+            || path.ancestors().find_map(|it| self.packages.get(it)).copied().unwrap_or_default()
     }
 
     /// When something was changed since this moment, and perhaps not read after it.
@@ -225,6 +229,22 @@ pub fn now() -> SystemTime {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_large_directories_of_the_workspace_the_watcher_tells() {
+        let directory = tempfile::tempdir().unwrap();
+        let (root, outside) = (directory.path().join("root"), directory.path().join("outside"));
+        for large in [&root, &outside] {
+            std::fs::create_dir(large).unwrap();
+            (0..=MOST_ENTRIES).for_each(|it| std::fs::write(large.join(it.to_string()), "").unwrap());
+        }
+        let mut inputs = Inputs::default();
+        inputs.add_all(&root);
+        inputs.add_all(&outside);
+        inputs.leave_to_edits(&root, |_| false);
+        assert!(inputs.is_in_package(&root.join("a/b")) && !inputs.is_in_package(&outside.join("a")));
+        assert!(inputs.too_large.iter().eq([&outside]));
+    }
 
     #[test]
     fn inputs_are_compared_by_what_they_hold() {

@@ -2,7 +2,7 @@
 
 use super::syntax::{self, nesting};
 use crate::lang::files::File;
-use crate::model::{Alteration, FindingKind, Language, LanguageId, Outline, Span, Syntax};
+use crate::model::{Alteration, FindingKind, Language, LanguageId, NamedFile, Outline, Span, Syntax};
 
 pub const LANGUAGE: LanguageId = LanguageId(&RUST);
 
@@ -30,6 +30,10 @@ impl Syntax for RustSyntax {
 
     fn is_too_deep(&self, text: &str) -> bool {
         nesting::too_deep(text).is_some()
+    }
+
+    fn named_files(&self, name: &str, text: &str) -> Vec<NamedFile> {
+        syntax::named_files(name, text)
     }
 
     fn alter(&self, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {

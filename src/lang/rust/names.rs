@@ -66,6 +66,8 @@ pub(super) enum Why {
     OutOfTime,
     /// Its file is not analysed.
     TooDeep,
+    /// It stands in a file of another kind that `include!` takes in.
+    Included,
 }
 
 /// A definition without the lifetime of a question: what an index can keep.

@@ -98,7 +98,8 @@ impl<'db> Context<'db> {
     /// Of what may be declared in any file.
     pub(super) fn coverage_of_all(&self) -> Coverage {
         let mut coverage = self.coverage(false);
-        coverage.complete &= !self.files.of(LANGUAGE).any(|it| it.is_too_deep());
+        coverage.complete &=
+            !self.files.of(LANGUAGE).any(|it| it.is_too_deep()) && self.environment.included.is_empty();
         coverage
     }
 

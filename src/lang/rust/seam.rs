@@ -18,8 +18,8 @@ use super::second::Made;
 use super::{LANGUAGE, declare};
 use crate::config::{Features, Settings};
 use crate::lang::engine::{
-    Applied, Declaration, Engine, EngineKind, Formatting, Handle, IDLE, OutsideText, Pause, Route, SOON, Setup,
-    SourcesOutside, Trial, Unformatted,
+    Applied, Declaration, Engine, EngineKind, Formatting, Handle, IDLE, NamedTexts, OutsideText, Pause, Route, SOON,
+    Setup, SourcesOutside, Trial, Unformatted,
 };
 use crate::lang::files::Files;
 use crate::lang::view::View;
@@ -183,7 +183,9 @@ impl Engine for RustEngine {
         let Applied { files, edits, is_on_disk } = change;
         let texts: Vec<_> = edits.iter().map(|it| (Arc::from(it.file.as_str()), it.new.clone())).collect();
         let names = edits.iter().map(|it| it.file.as_str());
-        let is_reload = edits.iter().any(|it| is_reload(&it.file, it.old.is_some() != it.new.is_some()));
+        // A crate whose root was no text is none in the graph.
+        let is_root = |it: &FileEdit| it.old.is_none() && self.rust.crate_roots().contains(&it.file);
+        let is_reload = edits.iter().any(|it| is_reload(&it.file, it.old.is_some() != it.new.is_some()) || is_root(it));
         let is_to_be_loaded = is_reload || is_on_disk && self.rust.note_edits(names);
         self.has_garbage = true;
         self.rust.apply(&texts);
@@ -286,6 +288,14 @@ impl Engine for RustEngine {
             self.reload(files);
         }
         is_changed
+    }
+
+    fn roots(&self) -> Vec<String> {
+        self.rust.crate_roots().into_iter().collect()
+    }
+
+    fn set_named(&mut self, named: &NamedTexts) {
+        self.rust.set_named(named);
     }
 
     fn look_at_touched(&mut self, path: &Path, files: &Arc<Files>) -> bool {

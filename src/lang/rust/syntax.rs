@@ -10,6 +10,7 @@ mod declaration;
 mod docs;
 mod imports;
 mod items;
+mod named_files;
 pub mod nesting;
 mod rest;
 mod skeleton;
@@ -29,6 +30,7 @@ use crate::text::lines::LineIndex;
 use source::Source;
 
 pub use alter::alter;
+pub use named_files::named_files;
 
 /// Everything that the text of one file says.
 pub fn outline(text: &str) -> Outline {

@@ -46,7 +46,15 @@ impl Found {
     }
 
     fn tell_possible(&self, coverage: &mut Coverage) {
-        for why in [Why::NoCrate, Why::MacroInput, Why::Inactive, Why::UnknownType, Why::OutOfTime, Why::TooDeep] {
+        for why in [
+            Why::NoCrate,
+            Why::MacroInput,
+            Why::Inactive,
+            Why::UnknownType,
+            Why::OutOfTime,
+            Why::TooDeep,
+            Why::Included,
+        ] {
             let count = self.possible.iter().filter(|it| it.1 == why).count();
             if count > 0 {
                 coverage.lacks(why.missing(count));
@@ -181,10 +189,24 @@ impl<'db> Context<'db> {
                 held.push(Held { file, id, places, known: self.index.names(id) });
             }
         }
+        for (file, id) in self.included() {
+            for (at, word) in search.places(file, &all) {
+                let at = Span::new(at, at + word.text.len());
+                let it = Occurrence { file: file.clone(), id, at, role: Role::Other };
+                for target in &word.targets {
+                    found[search.targets[*target].0].possible.push((it.clone(), Why::Included));
+                }
+            }
+        }
         drop(postings);
         let (asked, unasked) = self.ask_now(&held, until);
         for it in &held {
             search.add(it, asked.get(&it.id).map_or(&[][..], Vec::as_slice), &unasked, &mut found);
+        }
+        // What is compiled under another name was looked at there.
+        let is_known = |it: &Occurrence| self.environment.compiled_elsewhere.contains(&*it.file.path);
+        for found in &mut found {
+            found.possible.retain(|(it, why)| *why != Why::NoCrate || !is_known(it));
         }
         (found, unasked.is_empty())
     }
@@ -404,6 +426,7 @@ impl Why {
             Why::UnknownType => (MissingCode::WorkspaceBroken, "it where the type is unknown"),
             Why::OutOfTime => (MissingCode::Timeout, "it and could not be looked at in time; ask again"),
             Why::TooDeep => (MissingCode::Unsupported, "it in files that are nested too deeply to be analysed"),
+            Why::Included => (MissingCode::Unsupported, "it in files of another kind that `include!` takes in"),
         };
         Missing::new(code, "rust", format!("{places} {detail}: see `possible`"))
     }

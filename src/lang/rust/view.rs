@@ -228,10 +228,27 @@ impl<'db> Context<'db> {
             let missing = too_deep(&file.path);
             if strictly { coverage.lacks(missing) } else { coverage.note(missing) }
         }
+        for missing in &self.environment.unread {
+            coverage.lacks(missing.clone());
+        }
+        for name in self.environment.included.iter() {
+            let detail = format!(
+                "`{name}` is taken in by `include!` and is no file of Rust by its name: what it names is told as `possible` \
+                 only; give it a name that ends in `.rs`"
+            );
+            let missing = Missing::new(MissingCode::Unsupported, name.as_str(), detail);
+            let is_analysed = self.file_id(name).is_some();
+            if strictly || !is_analysed { coverage.lacks(missing) } else { coverage.note(missing) }
+        }
         for missing in self.environment.lacks() {
             if strictly { coverage.lacks(missing) } else { coverage.note(missing) }
         }
         coverage
+    }
+
+    /// The texts that `include!` takes in though they are no files of Rust by their names.
+    pub(super) fn included(&self) -> impl Iterator<Item = (&'db Arc<File>, FileId)> {
+        self.environment.included.iter().filter_map(|it| Some((self.files.get(it)?, self.file_id(it)?)))
     }
 
     pub(super) fn is_loaded(&self) -> bool {

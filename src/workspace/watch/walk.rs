@@ -138,7 +138,7 @@ pub(super) fn enter(tree: &Tree) -> io::Result<Option<Reader>> {
 }
 
 /// Names that are no part of any tree, be they files or directories.
-pub(super) fn is_hidden_name(name: &OsStr) -> bool {
+pub fn is_hidden_name(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(".git") || name.as_encoded_bytes().starts_with(b".semdex-")
 }
 

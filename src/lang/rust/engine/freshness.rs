@@ -1,8 +1,11 @@
 //! Whether what was loaded is out of date.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
+
+use ra_ap_project_model::ProjectWorkspaceKind;
 
 use super::{Rust, is_reload};
 use crate::beneath::Look;
@@ -102,5 +105,18 @@ impl Rust {
     /// The load that has ended read something that was changed meanwhile.
     pub fn is_outdated(&self) -> bool {
         self.freshness.is_outdated && self.freshness.has_ended()
+    }
+
+    /// The roots of the crates of the workspace's own packages, by their names.
+    pub fn crate_roots(&self) -> BTreeSet<String> {
+        let mut roots = BTreeSet::new();
+        for workspace in self.workspaces.iter() {
+            let ProjectWorkspaceKind::Cargo { cargo, .. } = &workspace.kind else { continue };
+            let local = cargo.packages().filter(|&it| cargo[it].is_local);
+            for &target in local.flat_map(|it| &cargo[it].targets) {
+                roots.extend(cargo[target].root.strip_prefix(&self.root).map(|it| it.as_str().to_owned()));
+            }
+        }
+        roots
     }
 }
