@@ -30,6 +30,7 @@ mod starting;
 mod support;
 mod survival;
 mod tidy;
+mod third_engine;
 mod tidy_up;
 mod trust;
 mod validation;
