@@ -111,7 +111,10 @@ fn a_toy_is_read() {
     let (status, opened) = server.post("/v1/open", &json!({"file": "lib.toy"}));
     assert_eq!((status, &opened["language"], &opened["package"]), (200, &json!("toy"), &json!("toys")), "{opened}");
     assert_eq!(opened["skeleton"], "def greet name\ndef print text\n");
-    assert_eq!((&opened["symbols"][0]["path"], &opened["symbols"][0]["usages"]["total"]), (&json!("lib.toy::greet"), &json!(1)));
+    assert_eq!(
+        (&opened["symbols"][0]["path"], &opened["symbols"][0]["usages"]["total"]),
+        (&json!("lib.toy::greet"), &json!(1))
+    );
     assert_eq!(opened["meta"]["complete"], true, "{opened}");
 
     for symbol in ["greet", "lib.toy::greet"] {
@@ -120,14 +123,20 @@ fn a_toy_is_read() {
         let (_, usages) = server.get(&format!("/v1/usages?symbol={symbol}"));
         let first = &usages["items"][0];
         assert_eq!((&usages["total"], &usages["meta"]["complete"]), (&json!(1), &json!(true)), "{usages}");
-        assert_eq!((&first["file"], &first["line"], &first["symbol"]), (&json!("main.toy"), &json!(2), &json!("main.toy::main")));
+        assert_eq!(
+            (&first["file"], &first["line"], &first["symbol"]),
+            (&json!("main.toy"), &json!(2), &json!("main.toy::main"))
+        );
     }
     let (_, found) = server.get("/v1/symbols?query=gret");
     assert_eq!(found["symbols"][0]["path"], "lib.toy::greet", "{found}");
     let (_, at) = server.get("/v1/symbols/at?file=main.toy&line=2&column=3");
     assert_eq!(at["definition"]["file"], "lib.toy", "{at}");
     let (status, miss) = server.get("/v1/usages?symbol=lib.toy::gret");
-    assert_eq!((status, &miss["code"], &miss["suggestions"][0]), (404, &json!("unknown_symbol"), &json!("lib.toy::greet")));
+    assert_eq!(
+        (status, &miss["code"], &miss["suggestions"][0]),
+        (404, &json!("unknown_symbol"), &json!("lib.toy::greet"))
+    );
 
     // What its engine has no answer to is said to be lacking, and is no empty success.
     let (status, callers) = server.get("/v1/callers?symbol=greet");
@@ -144,7 +153,8 @@ fn a_toy_is_read() {
 #[test]
 fn a_toy_is_edited() {
     let server = toys();
-    let edit = json!({"file": "lib.toy", "search_context": "def greet name\n", "replacement": "def greet name times\n"});
+    let edit =
+        json!({"file": "lib.toy", "search_context": "def greet name\n", "replacement": "def greet name times\n"});
     let with = |more: Value| {
         let mut edit = edit.clone();
         edit.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -153,9 +163,16 @@ fn a_toy_is_edited() {
     let (status, planned) = server.post("/v1/edit", &with(json!({"dry_run": true})));
     assert_eq!((status, &planned["applied"]), (200, &json!(false)), "{planned}");
     let impact = &planned["impact"];
-    assert_eq!((&impact["changed"][0]["symbol"], &impact["changed"][0]["kind"]), (&json!("lib.toy::greet"), &json!("signature")));
+    assert_eq!(
+        (&impact["changed"][0]["symbol"], &impact["changed"][0]["kind"]),
+        (&json!("lib.toy::greet"), &json!("signature"))
+    );
     let broken = &impact["broken"][0];
-    assert_eq!((&broken["file"], &broken["line"], &broken["code"]), (&json!("main.toy"), &json!(2), &json!("T2")), "{impact}");
+    assert_eq!(
+        (&broken["file"], &broken["line"], &broken["code"]),
+        (&json!("main.toy"), &json!(2), &json!("T2")),
+        "{impact}"
+    );
     let (status, refused) = server.post("/v1/edit", &with(json!({"on_break": "reject"})));
     assert_eq!((status, &refused["code"]), (422, &json!("would_break")), "{refused}");
     assert_eq!(server.read("lib.toy"), LIB);

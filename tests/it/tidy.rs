@@ -49,14 +49,14 @@ const ONLY_PLACES: &[OnlyPlace] = &[
     OnlyPlace { names: &["ra_ap_", "salsa"], places: &["src/lang/rust"] },
     OnlyPlace { names: &["sqlx", "zstd"], places: &["src/workspace/journal"] },
     OnlyPlace { names: &["notify"], places: &["src/workspace/watch"] },
-    OnlyPlace { names: &["lsp_types", "async_lsp"], places: &["src/lsp", "src/lang/go", "src/lang/server"] },
+    OnlyPlace { names: &["lsp_types", "async_lsp"], places: &["src/lsp", "src/lang/go", "src/lang/lsp"] },
     OnlyPlace { names: &["axum", "axum_", "tower", "tower_"], places: &["src/api"] },
     // Schemas stand with their types.
     OnlyPlace { names: &["utoipa"], places: &["src/api", "src/contract"] },
     OnlyPlace { names: &["http", "http_", "hyper", "hyper_"], places: &["src/api", "src/cli"] },
     OnlyPlace { names: &["reqwest"], places: &["src/cli"] },
     OnlyPlace { names: &["clap"], places: &["src/cli", "src/main", "src/config"] },
-    OnlyPlace { names: &["tree_sitter", "tree_sitter_"], places: &["src/lang/go"] },
+    OnlyPlace { names: &["tree_sitter", "tree_sitter_"], places: &["src/lang/go", "src/lang/lsp"] },
 ];
 
 /// A word of the code, wherever it comes from, that belongs to a few places only.
@@ -64,7 +64,7 @@ const ONLY_WORDS: &[OnlyPlace] = &[
     OnlyPlace { names: &["StatusCode"], places: &["src/api", "src/cli"] },
     OnlyPlace {
         names: &["Command"],
-        places: &["src/lang/go", "src/lang/rust", "src/lang/server", "src/lang/process_group", "src/cli", "src/main"],
+        places: &["src/lang/go", "src/lang/rust", "src/lang/lsp", "src/lang/process_group", "src/cli", "src/main"],
     },
     OnlyPlace { names: &["exit"], places: &["src/main"] },
 ];
@@ -95,6 +95,11 @@ fn foreign_things_are_named_in_their_only_place() {
 #[test]
 fn only_lang_go_names_the_tools_of_go() {
     check_sources(&["src"], tools_of_go);
+}
+
+#[test]
+fn no_language_is_named_above_lang() {
+    check_sources(&["src"], languages);
 }
 
 #[test]
@@ -225,6 +230,66 @@ fn tools_of_go(file: &str, text: &str) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// Above `lang` a language is data. Identifiers there name none, nor do the literals of those modules that do not show
+/// examples; a sentence in a comment may.
+fn languages(file: &str, text: &str) -> Vec<String> {
+    const ABOVE: &[&str] = &[
+        "src/workspace",
+        "src/ops",
+        "src/api",
+        "src/mcp",
+        "src/contract",
+        "src/render",
+        "src/model",
+        "src/lang/engine",
+        "src/lang/view",
+        "src/lang/files",
+    ];
+    const WITH_EXAMPLES: &[&str] = &["src/api", "src/contract"];
+    const NAMES: &[&str] =
+        &["rust", "cargo", "rustc", "rustfmt", "rustdoc", "go", "gopls", "gofmt", "goimports", "golang"];
+    const TITLES: &[&str] = &["Rust", "Cargo", "rustc", "rustfmt", "Go", "gopls", "gofmt"];
+    if !lies_in(file, ABOVE) || is_test_file(file) {
+        return Vec::new();
+    }
+    let code = code(text);
+    let tests = test_ranges(&code);
+    let mut wrong = Vec::new();
+    for token in tokens(&without_tests(&code)) {
+        let named = subwords(&token.text).into_iter().find(|it| NAMES.contains(&it.as_str()));
+        wrong.extend(named.map(|it| format!("line {}: `{}` names `{it}`, a language", token.line, token.text)));
+    }
+    if lies_in(file, WITH_EXAMPLES) {
+        return wrong;
+    }
+    let kept = blank_ranges(&blank(text, Blank::Comments), &tests);
+    for (number, line) in kept.lines().enumerate() {
+        for literal in line.split('"').skip(1).step_by(2) {
+            let mut words = literal.split(|it: char| !it.is_alphanumeric());
+            if NAMES.contains(&literal) || words.any(|it| TITLES.contains(&it)) {
+                wrong.push(format!("line {}: \"{literal}\" names a language", number + 1));
+            }
+        }
+    }
+    wrong
+}
+
+/// The words of an identifier in either case: `RustNews`, `go_ready`.
+fn subwords(identifier: &str) -> Vec<String> {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut was_lower = false;
+    for letter in identifier.chars() {
+        if letter == '_' || letter.is_uppercase() && was_lower {
+            words.push(String::new());
+        }
+        was_lower = letter.is_lowercase();
+        if let Some(word) = words.last_mut().filter(|_| letter != '_') {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words
 }
 
 fn pure(file: &str, text: &str) -> Vec<String> {
@@ -518,6 +583,27 @@ fn a_name_out_of_its_place_is_found() {
         "src/ops/open.rs",
         "//! Unlike axum::Router, this is plain.\nconst A: &str = \"use axum::Router;\"; fn exit() {} fn http() {}",
     ));
+}
+
+#[test]
+fn a_language_above_its_engine_is_found() {
+    for code in [
+        "use crate::lang::rust::LANGUAGE;",
+        "enum Event { RustNews }",
+        "fn go_ready() {}",
+        "let touches_rust = 1;",
+        "let detail = \"Cargo reads it\";",
+        "if name == \"go\" {}",
+    ] {
+        fails(languages("src/workspace/mod.rs", code), "a language");
+    }
+    passes(languages(
+        "src/workspace/mod.rs",
+        "/// Rust, say.\nlet trust = rustix::fs(); let detail = \"they must go\"; forgot();",
+    ));
+    passes(languages("src/ops/mod.rs", "fn f() {}\n#[cfg(test)]\nmod tests { const A: &str = \"Rust\"; }"));
+    passes(languages("src/api/examples.rs", "let language = \"rust\";"));
+    passes(languages("src/lang/registry.rs", "use super::{go, rust};"));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use semdex::lang::{Deadlines, EngineStatus, Result, rank};
 use semdex::model::{
     Affected, Answer, Broken, ChangeKind, Changed, Code, Description, Diagnostic, Error, FileEdit, FindingKind,
     Judgement, Language, LanguageId, Missing, Outline, OutlineItem, Overview, Package, Role, Severity, Span, State,
-    Symbol, SymbolAt, SymbolKind, SymbolQuery, SyntaxError, Syntax, Usage, UsageCount, UsagePage, Window,
+    Symbol, SymbolAt, SymbolKind, SymbolQuery, Syntax, SyntaxError, Usage, UsageCount, UsagePage, Window,
 };
 use tokio::sync::watch;
 
@@ -224,7 +224,9 @@ impl ToyView {
         let found = self.all().find(|it| it.path == query.symbol || it.name == query.symbol);
         found.ok_or_else(|| {
             let suggestions = self.all().map(|it| it.path).collect();
-            Error::new(Code::UnknownSymbol, format!("no toy is called `{}`", query.symbol)).suggesting(suggestions).into()
+            Error::new(Code::UnknownSymbol, format!("no toy is called `{}`", query.symbol))
+                .suggesting(suggestions)
+                .into()
         })
     }
 
@@ -258,8 +260,7 @@ impl ToyView {
     }
 
     fn problems(files: &Files, wanted: &[String]) -> Vec<Diagnostic> {
-        let definitions: Vec<Definition> =
-            files.of(LANGUAGE).flat_map(|it| Parsed::of(&it.text).definitions).collect();
+        let definitions: Vec<Definition> = files.of(LANGUAGE).flat_map(|it| Parsed::of(&it.text).definitions).collect();
         let mut found = Vec::new();
         for file in files.of(LANGUAGE).filter(|it| wanted.is_empty() || wanted.contains(&it.path.to_string())) {
             let parsed = Parsed::of(&file.text);
