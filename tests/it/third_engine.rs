@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use semdex::api::{self, Listener, Pulse, Service};
+use semdex::api::{self, Listener, Pulse};
 use semdex::config::{Config, Flags};
 use semdex::lang::registry::Registry;
+use semdex::ops::Service;
 use semdex::workspace::Workspaces;
 use serde_json::{Value, json};
 use tempfile::TempDir;
