@@ -1,11 +1,13 @@
 //! The plain vocabulary of semdex: what engines answer in, what operations compose and what the faces print.
 //! No I/O, no serde, no engine's types. The words are those of the contract.
 
+mod detail;
 mod error;
 mod language;
 
 use std::sync::Arc;
 
+pub use detail::Detail;
 pub use error::{Candidate, Code, Error, Help, Nearest, Result};
 pub use language::{Language, LanguageId, Languages, NamedFile, Syntax};
 
@@ -441,40 +443,12 @@ pub struct Outline {
     /// For each line of `skeleton`, the line of the file that it came from (from 1).
     pub skeleton_lines: Vec<usize>,
     pub errors: Vec<SyntaxError>,
-    /// For each of the nodes that the file is made of what it says besides its items; only of Rust.
-    pub rest: Vec<RestOf>,
-    /// Whether the latest edition of its language reads it so.
-    pub is_current: bool,
-}
-
-/// What one of the outermost nodes of a file says besides its items, without white space and comments.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RestOf {
-    /// Where the node ends.
-    pub end: usize,
-    /// The same in the skeleton.
-    pub skeleton_end: usize,
-    /// What concerns certain names only: imports, inline modules, inherent blocks.
-    pub parts: Vec<RestPart>,
-    /// A hash of all else; 0 where there is nothing else.
-    pub others: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RestPart {
-    /// Of all that it says, and of where it stands.
-    pub hash: u64,
-    /// The names whose meaning may depend on it.
-    pub names: Vec<String>,
-    /// What an import imports, as the file's module sees it; empty where another module imports it.
-    pub import: Option<String>,
-    /// Of a block, with what it holds.
-    pub block: Option<Span>,
+    pub detail: Detail,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Import {
-    /// Rust: the path as written, one entry for each leaf of a use tree. Go: the import path.
+    /// The path that is imported, one entry for each.
     pub path: String,
     /// The local name if it is given another.
     pub alias: Option<String>,
@@ -493,8 +467,8 @@ pub struct SyntaxError {
 pub struct OutlineItem {
     pub kind: SymbolKind,
     pub name: String,
-    /// What the symbol's path has between the module or package and the name: Rust `Type` or `<Type as Trait>`,
-    /// Go the receiver's type; for a nested thing (a field, a variant, an item of an inline module) its parents.
+    /// What the symbol's path has between the module or package and the name: of a method its type, of a nested thing (a
+    /// field, a variant, an item of an inline module) its parents.
     pub container: Vec<String>,
     /// One line: the declaration without docs, attributes and body.
     pub signature: String,
@@ -524,16 +498,6 @@ impl Outline {
         for item in &self.items {
             item.walk(visit);
         }
-    }
-
-    /// What concerns certain names only, of all that is no item.
-    pub fn parts(&self) -> impl Iterator<Item = &RestPart> {
-        self.rest.iter().flat_map(|it| &it.parts)
-    }
-
-    /// What may concern anybody, of all that is no item.
-    pub fn others(&self) -> impl Iterator<Item = u64> {
-        self.rest.iter().map(|it| it.others).filter(|it| *it != 0)
     }
 
     /// The innermost items around an offset, outermost first.

@@ -24,37 +24,38 @@ use std::hash::BuildHasher as _;
 use ra_ap_syntax::AstNode as _;
 use ra_ap_syntax::ast;
 
-use crate::model::{Outline, RestOf, SyntaxError};
+use crate::model::{Detail, Outline, SyntaxError};
 use crate::text::lines::LineIndex;
 
 use source::Source;
 
 pub use alter::alter;
 pub use named_files::named_files;
+pub use rest::{Rest, RestOf, RestPart};
 
 /// Everything that the text of one file says.
 pub fn outline(text: &str) -> Outline {
     if let Some(span) = nesting::too_deep(text) {
         let message = "nested too deeply: the file is not analysed".to_owned();
+        let whole = RestOf { others: rustc_hash::FxBuildHasher.hash_one(text), ..RestOf::default() };
         return Outline {
             skeleton: text.to_owned(),
             skeleton_lines: (1..=LineIndex::new(text).line_count()).collect(),
             errors: vec![SyntaxError { message, span }],
-            rest: vec![RestOf { others: rustc_hash::FxBuildHasher.hash_one(text), ..RestOf::default() }],
+            detail: Detail::new(Rest { nodes: vec![whole], is_current: false }),
             ..Outline::default()
         };
     }
     let source = Source::parse(text);
-    let mut rest = rest::rest(&source);
-    let (skeleton, skeleton_lines) = skeleton::skeleton(&source, &mut rest);
+    let mut nodes = rest::rest(&source);
+    let (skeleton, skeleton_lines) = skeleton::skeleton(&source, &mut nodes);
     Outline {
         docs: attributes::Attributes::of(&source.tree).docs,
         imports: imports::imports(&source),
         items: items::items(&source),
         skeleton,
         skeleton_lines,
-        rest,
-        is_current: source.is_current,
+        detail: Detail::new(Rest { nodes, is_current: source.is_current }),
         errors: source.errors,
     }
 }

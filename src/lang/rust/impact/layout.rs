@@ -7,6 +7,7 @@ use super::EditContext;
 use super::derive_expansion::OF_THE_COMPILER;
 use crate::lang::files::File;
 use crate::lang::rust::outside::PLAIN_ATTRIBUTES;
+use crate::lang::rust::syntax::Rest;
 use crate::lang::rust::view::text_size;
 use crate::model::{OutlineItem, Span, SymbolKind};
 
@@ -50,7 +51,7 @@ impl EditContext {
 
 /// Whether a token ends at an offset, or white space stands there.
 fn is_between(file: &File, at: usize) -> bool {
-    let nodes = &file.outline().rest;
+    let nodes = &Rest::of(file.outline()).nodes;
     let node = nodes.partition_point(|it| it.end < at);
     let start = node.checked_sub(1).map_or(0, |it| nodes[it].end);
     let end = nodes.get(node).map_or(file.text.len(), |it| it.end);

@@ -11,8 +11,9 @@ use super::EditContext;
 use super::affected_set::{has_body, unit_around};
 use crate::lang::files::File;
 use crate::lang::rust::delta::Delta;
+use crate::lang::rust::syntax::{Rest, RestPart};
 use crate::lang::rust::view::Context;
-use crate::model::{ChangeKind, RestPart, Span, SymbolKind};
+use crate::model::{ChangeKind, Span, SymbolKind};
 use crate::text::words::{occurrences, words, words_at};
 
 /// Where more names change, all bodies are looked at.
@@ -59,7 +60,7 @@ pub(super) struct ScopeChanges {
 
 impl ScopeChanges {
     pub(super) fn new(old: &File, new: &File) -> ScopeChanges {
-        let (before, after) = (old.outline(), new.outline());
+        let (before, after) = (Rest::of(old.outline()), Rest::of(new.outline()));
         let mut loose = ScopeChanges { all: !before.others().eq(after.others()), ..ScopeChanges::default() };
         if loose.all {
             return loose;

@@ -8,7 +8,58 @@ use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxKind, SyntaxNode, WalkEvent}
 use rustc_hash::{FxBuildHasher, FxHasher};
 
 use super::source::Source;
-use crate::model::{RestOf, RestPart};
+use crate::model::{Outline, Span};
+
+/// What an outline of Rust keeps besides what every outline has.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rest {
+    /// For each of the nodes that the file is made of what it says besides its items.
+    pub nodes: Vec<RestOf>,
+    /// Whether the latest edition reads it so.
+    pub is_current: bool,
+}
+
+impl Rest {
+    pub fn of(outline: &Outline) -> &Rest {
+        static NONE: Rest = Rest { nodes: Vec::new(), is_current: false };
+        outline.detail.get().unwrap_or(&NONE)
+    }
+
+    /// What concerns certain names only, of all that is no item.
+    pub fn parts(&self) -> impl Iterator<Item = &RestPart> {
+        self.nodes.iter().flat_map(|it| &it.parts)
+    }
+
+    /// What may concern anybody, of all that is no item.
+    pub fn others(&self) -> impl Iterator<Item = u64> {
+        self.nodes.iter().map(|it| it.others).filter(|it| *it != 0)
+    }
+}
+
+/// What one of the outermost nodes of a file says besides its items, without white space and comments.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RestOf {
+    /// Where the node ends.
+    pub end: usize,
+    /// The same in the skeleton.
+    pub skeleton_end: usize,
+    /// What concerns certain names only: imports, inline modules, inherent blocks.
+    pub parts: Vec<RestPart>,
+    /// A hash of all else; 0 where there is nothing else.
+    pub others: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RestPart {
+    /// Of all that it says, and of where it stands.
+    pub hash: u64,
+    /// The names whose meaning may depend on it.
+    pub names: Vec<String>,
+    /// What an import imports, as the file's module sees it; empty where another module imports it.
+    pub import: Option<String>,
+    /// Of a block, with what it holds.
+    pub block: Option<Span>,
+}
 
 pub(super) fn rest(source: &Source<'_>) -> Vec<RestOf> {
     source.tree.syntax().children().map(|it| rest_of(source, &it)).collect()

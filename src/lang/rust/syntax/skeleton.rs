@@ -4,7 +4,8 @@
 use ra_ap_syntax::ast::{self, HasArgList, HasAttrs};
 use ra_ap_syntax::{AstNode, SyntaxKind, SyntaxNode, TextRange};
 
-use crate::model::{RestOf, Span};
+use super::RestOf;
+use crate::model::Span;
 
 use super::attributes::Attributes;
 use super::broken::{children, end_before, strays_of_function};

@@ -10,15 +10,16 @@ use std::collections::BTreeSet;
 use super::items::{hide_impls_of_private_types, is_private_type};
 use super::nesting::too_deep;
 use super::source::Source;
-use super::{imports, items, rest, skeleton};
-use crate::model::{Outline, OutlineItem, RestOf, Span};
+use super::{Rest, RestOf, imports, items, rest, skeleton};
+use crate::model::{Detail, Outline, OutlineItem, Span};
 
 /// `None` where the whole has to be parsed.
 pub(super) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option<Outline> {
-    if !old.is_current || !old.errors.is_empty() || memchr::memchr(b'\r', text.as_bytes()).is_some() {
+    let old_rest = Rest::of(old);
+    if !old_rest.is_current || !old.errors.is_empty() || memchr::memchr(b'\r', text.as_bytes()).is_some() {
         return None;
     }
-    let window = Window::new(&old.rest, old_text, text)?;
+    let window = Window::new(&old_rest.nodes, old_text, text)?;
     let written = &text[window.start..window.new_end];
     let speaks_of_the_file = |text: &str| ["#!", "//!", "/*!"].iter().any(|it| text.contains(it));
     let is_part = written.len() < text.len() / 10 * 9;
@@ -35,7 +36,7 @@ pub(super) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option
     let mut own_rest = rest::rest(&source);
     // What stands behind the last node would belong to the next.
     let left = &written[own_rest.last().map_or(0, |it| it.end)..];
-    if window.behind < old.rest.len() && !left.trim().is_empty() {
+    if window.behind < old_rest.nodes.len() && !left.trim().is_empty() {
         return None;
     }
     let moved = |at: usize| at - window.old_end + window.new_end;
@@ -46,7 +47,7 @@ pub(super) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option
     let inside = |span: Span| span.moved(|it| it + window.start);
     let behind = |span: Span| span.moved(moved);
 
-    let mut found = Outline { docs: old.docs.clone(), is_current: true, ..Outline::default() };
+    let mut found = Outline { docs: old.docs.clone(), ..Outline::default() };
     let (kept, gone): (Vec<&OutlineItem>, Vec<&OutlineItem>) =
         old.items.iter().filter(|it| it.span.start < window.old_end).partition(|it| it.span.end <= window.start);
     found.items.extend(kept.into_iter().cloned());
@@ -79,8 +80,8 @@ pub(super) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option
     }));
 
     let (text_of_own, lines_of_own) = skeleton::skeleton(&source, &mut own_rest);
-    let skeleton_start = window.first.checked_sub(1).map_or(0, |it| old.rest[it].skeleton_end);
-    let skeleton_end = old.rest.get(window.behind.wrapping_sub(1)).map_or(0, |it| it.skeleton_end);
+    let skeleton_start = window.first.checked_sub(1).map_or(0, |it| old_rest.nodes[it].skeleton_end);
+    let skeleton_end = old_rest.nodes.get(window.behind.wrapping_sub(1)).map_or(0, |it| it.skeleton_end);
     let skeleton_end = if window.old_end == old_text.len() { old.skeleton.len() } else { skeleton_end };
     let head = &old.skeleton[..skeleton_start];
     found.skeleton = [head, &text_of_own, &old.skeleton[skeleton_end..]].concat();
@@ -98,10 +99,11 @@ pub(super) fn outline_after(old: &Outline, old_text: &str, text: &str) -> Option
     found.skeleton_lines.extend(tail.iter().map(|it| moved_line(*it)));
 
     let skeleton_moved = skeleton_start + text_of_own.len();
-    found.rest.extend(old.rest[..window.first].iter().cloned());
-    found.rest.extend(own_rest.into_iter().map(|it| moved_rest(it, &inside, |at| at + skeleton_start)));
-    let tail = old.rest[window.behind..].iter().cloned();
-    found.rest.extend(tail.map(|it| moved_rest(it, &behind, |at| at - skeleton_end + skeleton_moved)));
+    let mut nodes = old_rest.nodes[..window.first].to_vec();
+    nodes.extend(own_rest.into_iter().map(|it| moved_rest(it, &inside, |at| at + skeleton_start)));
+    let tail = old_rest.nodes[window.behind..].iter().cloned();
+    nodes.extend(tail.map(|it| moved_rest(it, &behind, |at| at - skeleton_end + skeleton_moved)));
+    found.detail = Detail::new(Rest { nodes, is_current: true });
     Some(found)
 }
 
