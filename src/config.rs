@@ -3,7 +3,6 @@
 #[cfg(test)]
 mod fuzz;
 mod listen;
-mod root;
 mod settings;
 
 use std::collections::BTreeSet;
@@ -15,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use listen::Listen;
-pub use root::find_root;
 pub use settings::{Features, JournalBounds, RustSettings, Settings};
 
 #[derive(Debug, Clone)]

@@ -8,9 +8,10 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::client::{self, Call};
 use super::overlay::Overlay;
 use super::servers::{self, Running};
-use crate::config::{Config, find_root};
+use crate::config::Config;
 use crate::contract::Name;
 use crate::workspace::disk::path_of_uri;
+use crate::workspace::registry::find_root;
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {

@@ -1,9 +1,7 @@
-//! Fuzz targets of what TOML is read from: `semdex.toml` of a workspace and of a user, and the manifests that tell which
-//! directory is the workspace.
+//! Fuzz targets of what TOML is read from: `semdex.toml` of a workspace and of a user.
 
 use std::fs;
 
-use super::find_root;
 use super::settings::{Settings, read_user, read_workspace_if_any};
 use crate::fuzz::{fuzz, mutated};
 
@@ -62,25 +60,5 @@ fn fuzz_settings() {
                 let _ = Settings::new(&keys, &keys, trusted);
             }
         }
-    });
-}
-
-#[test]
-fn fuzz_manifests() {
-    const TEXTS: &[&str] = &[
-        "[package]\nname = \"a\"\nworkspace = \"..\"\n\n[workspace]\nmembers = [\"a\", \"b/*\"]\nexclude = [\"a/inner\"]\n",
-        "go 1.26\nuse (\n\t./a\n\t\"a/inner\"\n)\nuse .\n",
-    ];
-    let home = tempfile::tempdir().unwrap();
-    let root = fs::canonicalize(home.path()).unwrap();
-    let inner = root.join("a/inner");
-    fs::create_dir_all(&inner).unwrap();
-    fs::write(inner.join("go.mod"), "module m\n").unwrap();
-    fuzz("manifests", (mutated(TEXTS, SIGNS), mutated(TEXTS, SIGNS)), |(outer, own)| {
-        fs::write(root.join("Cargo.toml"), &outer).unwrap();
-        fs::write(root.join("go.work"), &outer).unwrap();
-        fs::write(inner.join("Cargo.toml"), &own).unwrap();
-        let found = find_root(&inner).unwrap();
-        assert!(inner.starts_with(&found) || found.join("Cargo.toml").is_file(), "{}", found.display());
     });
 }

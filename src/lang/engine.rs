@@ -20,14 +20,21 @@ pub const SOON: Duration = Duration::from_millis(30);
 /// So long nobody must have asked anything before work begins that would hold a question up.
 pub const IDLE: Duration = Duration::from_millis(300);
 
-/// An engine before it is started, and what can be said of its languages without it. All of it is asked on threads that
-/// serve requests: nothing blocks.
+/// An engine before it is started, and what can be said of its languages without it. But for `root_of` it is asked on
+/// threads that serve requests: nothing blocks.
 pub trait EngineKind: Send + Sync {
     /// As the status names it.
     fn name(&self) -> &str;
 
     /// The first is the one that the status names.
     fn languages(&self) -> &[LanguageId];
+
+    /// Which of these directories is the root of a workspace by the manifests in them, or another that they name. They are
+    /// one above the other, the innermost first. Asked before there are any texts; may block.
+    fn root_of(&self, around: &[&Path]) -> Option<PathBuf> {
+        let _ = around;
+        None
+    }
 
     /// Whether a workspace with these texts has anything for it to do.
     fn is_needed(&self, files: &Files) -> bool {

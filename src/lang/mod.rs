@@ -12,6 +12,7 @@ pub mod process_group;
 pub mod rank;
 pub mod registry;
 pub mod retries;
+mod root;
 pub mod rust;
 pub mod search_path;
 pub mod sound;

@@ -37,7 +37,7 @@ impl Workspaces {
     /// Opens the workspace around a directory that was named at the start, or answers with the one that is open there
     /// already. Returns at once; loading goes on in the background.
     pub fn open(&self, directory: &Path) -> Result<Workspace> {
-        let root = find_root(directory)?;
+        let root = self.find_root(directory)?;
         self.named.lock().unwrap_or_else(PoisonError::into_inner).push(root.clone());
         self.open_root(root)
     }
@@ -45,7 +45,7 @@ impl Workspaces {
     /// The same for a directory that a request names. Manifests may say that their workspace is elsewhere, so what
     /// is found around it is looked at as well: it must lie in or below one of the roots that are permitted.
     pub fn open_below(&self, directory: &Path, permitted: &[PathBuf]) -> Result<Workspace> {
-        let root = find_root(directory)?;
+        let root = self.find_root(directory)?;
         if !permitted.iter().any(|it| root.starts_with(it)) {
             let detail = format!(
                 "the workspace that `{}` belongs to lies outside of what may be opened: name it when starting \
@@ -141,13 +141,18 @@ impl Workspaces {
         self.journal.flush().await;
     }
 
+    fn find_root(&self, directory: &Path) -> Result<PathBuf> {
+        self.engines.find_root(directory).map_err(|error| {
+            Error::new(Code::UnknownWorkspace, format!("{} is no directory to open: {error}", directory.display()))
+        })
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<Workspace>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn find_root(directory: &Path) -> Result<PathBuf> {
-    crate::config::find_root(directory).map_err(|error| {
-        Error::new(Code::UnknownWorkspace, format!("{} is no directory to open: {error}", directory.display()))
-    })
+/// The root of the workspace that contains a directory, by the engines that are built in.
+pub fn find_root(directory: &Path) -> io::Result<PathBuf> {
+    Registry::default().find_root(directory)
 }

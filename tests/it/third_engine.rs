@@ -39,6 +39,8 @@ impl Server {
         for (name, text) in files {
             fs::write(root.join(name), text).unwrap();
         }
+        fs::create_dir(root.join("inner")).unwrap();
+        fs::write(root.join("toys.list"), "").unwrap();
         let settings = directory.path().join("config.toml");
         fs::write(&settings, "").unwrap();
         let mut config = Config::load(&Flags { config_file: Some(settings), trust: Some(true) }).unwrap();
@@ -48,7 +50,9 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let engines = Registry::default().with(Arc::new(toy::ToyKind));
         let workspaces = Workspaces::with_engines(config, runtime.handle().clone(), engines);
-        workspaces.open(&root).unwrap();
+        // By the manifest above it.
+        let opened = workspaces.open(&root.join("inner")).unwrap();
+        assert_eq!(opened.root(), root.canonicalize().unwrap());
         let stop = CancellationToken::new();
         let base = runtime.block_on(async {
             let listener = Listener::bind(&"127.0.0.1:0".parse().unwrap()).unwrap();

@@ -47,6 +47,7 @@ mod quick;
 mod relations;
 mod rename;
 pub mod resolve;
+mod root;
 #[cfg(test)]
 mod round_trip;
 mod seam;

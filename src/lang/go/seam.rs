@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use super::{Go, GoConfig, LANGUAGE, book, declare, judge, local_modules};
+use super::{Go, GoConfig, LANGUAGE, book, declare, judge, local_modules, root};
 use crate::fault;
 use crate::lang::engine::{Applied, Declaration, Engine, EngineKind, FileChange, Handle, Setup};
 use crate::lang::files::Files;
@@ -28,6 +28,10 @@ impl EngineKind for GoKind {
 
     fn languages(&self) -> &[LanguageId] {
         &[LANGUAGE]
+    }
+
+    fn root_of(&self, around: &[&Path]) -> Option<PathBuf> {
+        root::go_root(around)
     }
 
     fn is_needed(&self, files: &Files) -> bool {

@@ -27,6 +27,7 @@ mod prime;
 pub mod questions;
 pub mod rename;
 pub mod resolve;
+mod root;
 mod seam;
 mod search;
 pub mod second;

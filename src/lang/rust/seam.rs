@@ -15,7 +15,7 @@ use super::engine::{Adopted, OutsideChange, Rust, RustConfig, Step, is_reload};
 use super::format::{self, Form};
 use super::load::Limits;
 use super::second::Made;
-use super::{LANGUAGE, declare};
+use super::{LANGUAGE, declare, root};
 use crate::config::{Features, Settings};
 use crate::lang::engine::{
     Applied, Declaration, Engine, EngineKind, Formatting, Handle, IDLE, NamedTexts, OutsideText, Pause, Route, SOON,
@@ -42,6 +42,10 @@ impl EngineKind for RustKind {
 
     fn languages(&self) -> &[LanguageId] {
         &[LANGUAGE]
+    }
+
+    fn root_of(&self, around: &[&Path]) -> Option<PathBuf> {
+        root::cargo_root(around)
     }
 
     fn is_needed(&self, files: &Files) -> bool {

@@ -1,6 +1,7 @@
 //! A toy language and its engine: `def NAME PARAMETER…` begins a definition, the indented lines below it are calls,
 //! `NAME ARGUMENT…`. All that it needs of semdex is the seam.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -139,6 +140,10 @@ impl EngineKind for ToyKind {
 
     fn languages(&self) -> &[LanguageId] {
         &[LANGUAGE]
+    }
+
+    fn root_of(&self, around: &[&Path]) -> Option<PathBuf> {
+        around.iter().find(|it| it.join("toys.list").is_file()).map(|it| it.to_path_buf())
     }
 
     fn start(&self, setup: Setup) -> std::result::Result<Box<dyn Engine>, Missing> {
