@@ -137,6 +137,24 @@ pub trait View: Send {
     }
 }
 
+/// Computes an answer on a thread that may block and has a deep stack: never on one that serves requests.
+pub fn blocking<T: Send + 'static>(
+    question: impl FnOnce() -> Result<T> + Send + 'static,
+) -> BoxFuture<'static, Result<T>> {
+    async {
+        match tokio::task::spawn_blocking(question).await {
+            Ok(answer) => answer,
+            Err(error) if error.is_panic() => {
+                tracing::error!(%error, "a question panicked");
+                let detail = "the analysis failed on this question; the server goes on";
+                Err(Stop::Failed(Error::new(Code::Internal, detail)))
+            }
+            Err(_) => Err(Stop::Failed(Error::new(Code::Internal, "the server is stopping"))),
+        }
+    }
+    .boxed()
+}
+
 /// A question that an engine has no answer to: the symbol alone.
 fn unanswered<V: View + ?Sized, T: Send + 'static>(
     view: Box<V>,

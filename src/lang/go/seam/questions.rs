@@ -6,7 +6,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
 use crate::lang::go::{Go, LANGUAGE, View, unknown};
-use crate::lang::view::{self, Answering, Suggested, Unknown};
+use crate::lang::view::{self, Answering, Suggested, Unknown, blocking};
 use crate::lang::{Deadlines, Result, Tidied, Wanted, rank};
 use crate::model::{
     Answer, Calls, Code, Description, Diagnostic, Error, FileEdit, Judgement, LanguageId, Missing, MissingCode,
@@ -25,7 +25,7 @@ impl view::View for GoView {
     }
 
     fn resolve(self: Box<Self>, query: SymbolQuery, _: Deadlines) -> BoxFuture<'static, Result<Symbol>> {
-        async move { one(self.view.resolve(&query)?, &query) }.boxed()
+        blocking(move || one(self.view.resolve(&query)?, &query))
     }
 
     fn usages(
@@ -62,11 +62,11 @@ impl view::View for GoView {
     }
 
     fn symbols(self: Box<Self>, file: String, _: Deadlines) -> Answering<Vec<Symbol>> {
-        async move { Ok(Answer { value: self.view.symbols(&file), coverage: self.view.unread(Some(&file)) }) }.boxed()
+        blocking(move || Ok(Answer { value: self.view.symbols(&file), coverage: self.view.unread(Some(&file)) }))
     }
 
     fn outline(self: Box<Self>, file: String, _: Deadlines) -> Answering<Overview> {
-        async move { Ok(Answer { value: self.view.outline(&file)?, coverage: self.view.unread(Some(&file)) }) }.boxed()
+        blocking(move || Ok(Answer { value: self.view.outline(&file)?, coverage: self.view.unread(Some(&file)) }))
     }
 
     fn overview(self: Box<Self>, file: String, deadlines: Deadlines, _: Instant) -> Answering<Overview> {
@@ -90,11 +90,11 @@ impl view::View for GoView {
     }
 
     fn package(self: Box<Self>, name: String, _: Deadlines) -> Answering<Package> {
-        async move { self.view.package(&name) }.boxed()
+        blocking(move || self.view.package(&name))
     }
 
     fn search(self: Box<Self>, query: String, limit: usize, _: Deadlines) -> Answering<Vec<(Symbol, f64)>> {
-        async move { Ok(search(&self.view, &query, limit)) }.boxed()
+        blocking(move || Ok(search(&self.view, &query, limit)))
     }
 
     fn callers(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Calls>)> {
@@ -137,7 +137,7 @@ impl view::View for GoView {
     }
 
     fn suggest(self: Box<Self>, asked: Unknown, _: Deadlines) -> Answering<Suggested> {
-        async move { Ok(Answer::whole(unknown::suggest(&self.view, &asked)?)) }.boxed()
+        blocking(move || Ok(Answer::whole(unknown::suggest(&self.view, &asked)?)))
     }
 
     fn judge(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<Judgement>> {

@@ -11,8 +11,8 @@ use crate::lang::rust::view::View;
 use crate::lang::view::{self, Answering, Suggested, Unknown};
 use crate::lang::{Deadlines, Result, Stop};
 use crate::model::{
-    Answer, Calls, Code, Description, Diagnostic, Error, LanguageId, Overview, Package, Renaming, Symbol, SymbolAt,
-    SymbolQuery, UsagePage, Window,
+    Answer, Calls, Description, Diagnostic, LanguageId, Overview, Package, Renaming, Symbol, SymbolAt, SymbolQuery,
+    UsagePage, Window,
 };
 
 impl view::View for View {
@@ -116,22 +116,9 @@ impl view::View for View {
     }
 }
 
-/// Analysis never runs on a thread that serves requests.
 fn blocking<T: Send + 'static>(question: impl FnOnce() -> Result<T> + Send + 'static) -> BoxFuture<'static, Result<T>> {
-    let question = || {
+    view::blocking(move || {
         fault::point("rust.question");
         question()
-    };
-    async {
-        match tokio::task::spawn_blocking(question).await {
-            Ok(answer) => answer,
-            Err(error) if error.is_panic() => {
-                tracing::error!(%error, "a question panicked");
-                let detail = "the analysis failed on this question; the server goes on";
-                Err(Stop::Failed(Error::new(Code::Internal, detail)))
-            }
-            Err(_) => Err(Stop::Failed(Error::new(Code::Internal, "the server is stopping"))),
-        }
-    }
-    .boxed()
+    })
 }
