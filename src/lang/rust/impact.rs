@@ -76,8 +76,6 @@ use affected_set::{AffectedSet, BodyRef, ChangedSymbol};
 pub(super) use code::Code;
 use differ::differ;
 use edit_context::EditContext;
-#[cfg(test)]
-pub(super) use finding::FOUND;
 pub(super) use finding::Finding;
 use finding::Subject;
 use impls::Shapes;

@@ -1,11 +1,7 @@
 //! What the rules find: an error with its code, the rule that found it, and what it is about. What follows from what is
 //! told by these, and never by the words of a message.
 
-#[cfg(test)]
-use std::collections::BTreeSet;
 use std::collections::HashSet;
-#[cfg(test)]
-use std::sync::Mutex;
 
 use ra_ap_ide::{FileId, FileRange, TextRange};
 
@@ -192,15 +188,9 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// What each rule found in this process: a test holds that the table lists nothing else.
-#[cfg(test)]
-pub(in crate::lang::rust) static FOUND: Mutex<BTreeSet<(RuleId, Code)>> = Mutex::new(BTreeSet::new());
-
 impl Finding {
     /// The table lists what its rules find.
     pub(super) fn check(&self) {
         debug_assert!(self.rule.lists(self.code), "{:?} finds {:?}, and does not list it", self.rule, self.code);
-        #[cfg(test)]
-        crate::lang::sound::lock(&FOUND).insert((self.rule, self.code));
     }
 }

@@ -11,7 +11,6 @@ use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, TextRange, ast}
 use serde::{Deserialize, Serialize};
 
 use super::*;
-use crate::lang::rust::impact::{FOUND, RULES};
 use crate::model::{Diagnostic, Judgement, Severity};
 use crate::text::words::words;
 
@@ -448,21 +447,6 @@ pub(super) fn hold(suite: &Suite<'_>, edits: &[Edit<'_>]) {
     println!("{}: {mended} of {to_mend} lines are said to be mended; {times:?}", suite.name);
     assert!(wrong.is_empty(), "{} wrong in {}, by {}:\n{}", wrong.len(), suite.name, truth.rustc, wrong.join("\n"));
     drop::<Arc<Files>>(it.files);
-    finish(suite);
-}
-
-/// When all suites have run, each rule has found each error that it lists.
-fn finish(suite: &Suite<'_>) {
-    static FINISHED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut finished = FINISHED.lock().unwrap();
-    finished.insert(suite.name.to_owned());
-    if finished.len() < std::fs::read_dir(Truth::directory()).unwrap().count() {
-        return;
-    }
-    let found = FOUND.lock().unwrap();
-    let listed = RULES.iter().flat_map(|rule| rule.codes.iter().map(|code| (rule.id, *code)));
-    let idle: Vec<_> = listed.filter(|it| !found.contains(it)).collect();
-    assert!(idle.is_empty(), "no edit of a fixture lets these rules find these errors: {idle:?}");
 }
 
 impl Loaded {
