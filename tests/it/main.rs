@@ -12,6 +12,7 @@ mod client;
 mod confined;
 mod depth;
 mod errors;
+mod expansion;
 mod fresh;
 mod impact;
 mod inputs;

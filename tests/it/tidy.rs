@@ -149,6 +149,7 @@ fn prose_and_ci_name_the_commands_that_there_are() {
 #[test]
 fn the_crates_of_rust_analyzer_are_pinned_to_one_version() {
     passes(pins(&read("Cargo.toml")));
+    passes(parser(&read("Cargo.toml"), &read("crates/parser/Cargo.toml")));
 }
 
 #[test]
@@ -415,6 +416,7 @@ fn unknown_targets(text: &str, makefile: &str) -> Vec<String> {
 fn pins(manifest: &str) -> Vec<String> {
     let pins: Vec<(&str, &str)> = manifest
         .lines()
+        .filter(|it| !it.contains("{ path = "))
         .filter_map(|line| line.split_once('='))
         .map(|(name, version)| (name.trim(), version.trim()))
         .filter(|(name, _)| name.starts_with("ra_ap_") || name.starts_with("salsa"))
@@ -430,6 +432,18 @@ fn pins(manifest: &str) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// What stands in the place of the parser has its version, and calls that of another one.
+fn parser(manifest: &str, own: &str) -> Vec<String> {
+    let pin = manifest.lines().find_map(|it| it.strip_prefix("ra_ap_parser = \"=")).map(|it| it.trim_end_matches('"'));
+    let version = own.lines().find_map(|it| it.strip_prefix("version = ")).map(|it| it.trim_matches('"'));
+    let real = own.lines().find(|it| it.starts_with("real = ")).and_then(|it| it.split("version = \"=").nth(1));
+    let real = real.and_then(|it| it.split('"').next());
+    if pin.is_some() && pin == version && real.is_some() && real != version {
+        return Vec::new();
+    }
+    vec![format!("pinned is {pin:?}, ours is {version:?} and calls {real:?}")]
 }
 
 /// The packages of a lock file from a registry, with their versions.
@@ -694,6 +708,16 @@ fn a_loose_pin_is_found() {
     fails(pins("ra_ap_hir = \"0.0.348\""), "not pinned");
     fails(pins("ra_ap_hir = \"=0.0.348\"\nra_ap_ide = \"=0.0.347\""), "`ra_ap_ide` is of another version");
     fails(pins("salsa = \"0.28\""), "not pinned");
+    passes(pins("ra_ap_parser = \"=0.0.348\"\nra_ap_parser = { path = \"crates/parser\" }"));
+    let pinned = "ra_ap_parser = \"=0.0.348\"";
+    let own = |version: &str, real: &str| {
+        format!(
+            "version = \"{version}\"\n[dependencies]\nreal = {{ package = \"ra_ap_parser\", version = \"={real}\" }}\n"
+        )
+    };
+    fails(parser(pinned, &own("0.0.347", "0.0.349")), "pinned is");
+    fails(parser(pinned, &own("0.0.348", "0.0.348")), "pinned is");
+    passes(parser(pinned, &own("0.0.348", "0.0.349")));
     let lock = |version: &str| format!("[[package]]\nname = \"a\"\nversion = \"{version}\"\nsource = \"x\"\n");
     fails(unavailable(&lock("1.0.1"), &lock("1.0.0")), "`a` 1.0.1 is not");
     passes(unavailable(&lock("1.0.0"), &lock("1.0.0")));

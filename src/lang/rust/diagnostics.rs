@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ra_ap_ide::{AssistResolveStrategy, DiagnosticCode, DiagnosticsConfig, Severity as RaSeverity};
 
 use super::doubt::LinesWithErrors;
+use super::syntax::nesting;
 use super::view::{Context, View, span};
 use crate::lang::files::File;
 use crate::lang::rust::LANGUAGE;
@@ -49,7 +50,7 @@ impl Context<'_> {
         let mut known = LinesWithErrors::new();
         let (sure, doubtful): (Vec<_>, Vec<_>) = found
             .into_iter()
-            .filter(|it| it.range.file_id == id)
+            .filter(|it| it.range.file_id == id && !nesting::is_refusal(&it.message))
             .partition(|it| it.severity != RaSeverity::Error || self.is_sure(file, id, it, &mut known));
         let mut diagnostics: Vec<Diagnostic> = sure
             .into_iter()

@@ -41,7 +41,7 @@ use crate::fault;
 use crate::lang::files::Files;
 use crate::lang::rust::LANGUAGE;
 use crate::lang::{EngineStatus, Progress};
-use crate::model::{Missing, State};
+use crate::model::{Missing, MissingCode, State};
 
 /// Larger files that are not Rust are not offered to `include_str!`.
 const MAX_INCLUDED_BYTES: usize = 256 * 1024;
@@ -78,6 +78,8 @@ pub struct Environment {
     pub compiled_elsewhere: Arc<BTreeSet<String>>,
     /// What has failed since.
     pub faults: Faults,
+    /// So many expansions had been refused when the database was made.
+    refused_before: usize,
 }
 
 impl Environment {
@@ -86,6 +88,10 @@ impl Environment {
         let mut lacks = self.missing.clone();
         lacks.extend(self.unread.iter().cloned());
         lacks.extend(self.faults.list());
+        if ra_ap_parser::refused() > self.refused_before {
+            let detail = "what some macros expand to is nested too deeply to be analysed: it is taken for an error";
+            lacks.push(Missing::new(MissingCode::Unsupported, "rust", detail));
+        }
         lacks
     }
 }
@@ -186,7 +192,7 @@ impl Rust {
             made: HashSet::new(),
             deep: Arc::default(),
             freshness: Freshness::default(),
-            environment: Arc::default(),
+            environment: Arc::new(Environment { refused_before: ra_ap_parser::refused(), ..Environment::default() }),
             index: Arc::default(),
             seen: HashMap::new(),
             ticket: 0,

@@ -1,6 +1,8 @@
 //! The guard before the parser: how deep the syntax tree of a text can be. Whoever walks a tree by recursion needs stack
 //! for its depth, and a tree is as deep as its brackets and its chains: `!!!x`, `a.b().c()`, `a + b + c`, `else if`.
 
+use semdex_nesting::Nesting;
+
 use super::lexer::{Kind, is_keyword, tokens};
 use crate::model::Span;
 
@@ -22,18 +24,14 @@ fn depths(text: &str) -> impl Iterator<Item = (usize, Span)> + '_ {
     let mut depth = Depth::default();
     tokens(text).map(move |token| {
         depth.take(token.kind, text.get(token.span.start..token.span.end).unwrap_or_default());
-        (depth.total, token.span)
+        (depth.nesting.depth(), token.span)
     })
 }
 
 #[derive(Default)]
 struct Depth {
-    /// The brackets that are open, each with the links around it.
-    open: Vec<(&'static str, usize)>,
-    /// What may nest without a bracket, since the last separator.
-    links: usize,
-    /// Of all that is open.
-    total: usize,
+    /// Brackets by what closes them.
+    nesting: Nesting<&'static str>,
     /// Whether the end of the line ends the statement.
     may_end: bool,
     /// The sign right before, where it may be the first half of `++` or `--`.
@@ -45,15 +43,15 @@ impl Depth {
         let half = self.half.take();
         match kind {
             Kind::Comment => {}
-            Kind::Space if self.may_end && word.contains('\n') => self.restart(),
+            Kind::Space if self.may_end && word.contains('\n') => self.nesting.end(),
             Kind::Space => {}
             Kind::Text | Kind::Number => self.may_end = true,
             Kind::Word => {
                 self.may_end = !is_keyword(word) || matches!(word, "break" | "continue" | "fallthrough" | "return");
                 match word {
                     // What begins a clause stands beside the one before.
-                    "case" | "default" => self.restart(),
-                    _ => self.link(usize::from(!self.may_end)),
+                    "case" | "default" => self.nesting.end(),
+                    _ => self.nesting.link(usize::from(!self.may_end)),
                 }
             }
             Kind::Mark => {
@@ -66,34 +64,18 @@ impl Depth {
                     "(" => self.open(")"),
                     "[" => self.open("]"),
                     "{" => self.open("}"),
-                    ")" | "]" | "}" => self.close(word),
-                    "," | ";" => self.restart(),
-                    _ => self.link(1),
+                    ")" | "]" | "}" if self.nesting.innermost() == Some(&word) => self.nesting.close(),
+                    ")" | "]" | "}" => {}
+                    "," | ";" => self.nesting.end(),
+                    _ => self.nesting.link(1),
                 }
             }
         }
     }
 
-    fn link(&mut self, count: usize) {
-        self.links += count;
-        self.total += count;
-    }
-
-    fn restart(&mut self) {
-        self.total -= std::mem::take(&mut self.links);
-    }
-
     fn open(&mut self, closed_by: &'static str) {
-        self.link(1);
-        self.open.push((closed_by, std::mem::take(&mut self.links)));
-        self.total += BRACKET;
-    }
-
-    fn close(&mut self, word: &str) {
-        if let Some((_, around)) = self.open.pop_if(|it| it.0 == word) {
-            self.total -= self.links + BRACKET;
-            self.links = around;
-        }
+        self.nesting.link(1);
+        self.nesting.open(closed_by, BRACKET);
     }
 }
 

@@ -13,6 +13,7 @@ use super::finding::{Finding, RawDiagnostic, Subject};
 use super::places::salient;
 use super::rules::RuleId;
 use crate::lang::rust::ENGINE;
+use crate::lang::rust::syntax::nesting;
 use crate::lang::rust::view::{Context, span, unless_at_fault};
 use crate::model::{Place, Severity};
 
@@ -359,7 +360,9 @@ impl<'db> Context<'db> {
                 let range = self.sema.diagnostics_display_range_for_range(it.range);
                 RawDiagnostic::new(range, Code::Uncoded, it.message)
             }
-            AnyDiagnostic::MacroExpansionParseError(it) => {
+            AnyDiagnostic::MacroExpansionParseError(it)
+                if !it.errors.iter().any(|it| nesting::is_refusal(&it.to_string())) =>
+            {
                 let range = self.sema.diagnostics_display_range_for_range(it.range);
                 let message = it.errors.first().map(ToString::to_string).unwrap_or_default();
                 RawDiagnostic::new(range, Code::Uncoded, message)

@@ -1,256 +1,27 @@
 //! The guard before the parser: how deep the syntax tree of a text can be.
 //!
 //! The parser descends by recursion, and so does everything behind it: lowering, inference, our own walks, the release
-//! of a tree. A deep tree overflows the stack, and no panic handler helps against that: the process ends. A tree is as
-//! deep as its brackets, and as its chains: `!!!!x`, `a.b().c()`, `a + b + c`, `else if … else if`, `Vec<Vec<…` add a
-//! level with each link, to the left or to the right. So a text is measured by its tokens, without a tree, before
-//! anything else looks at it. The measure is never below the tree's depth and seldom far above it.
+//! of a tree. A deep tree overflows the stack, and no panic handler helps against that: the process ends. So a text is
+//! measured by its tokens, without a tree, before anything else looks at it; `crates/parser` does the same with what
+//! macros make.
 
-use ra_ap_rustc_lexer::{FrontmatterAllowed, LiteralKind, TokenKind, strip_shebang, tokenize};
+use ra_ap_parser::{TOO_DEEP, nesting};
 
 use crate::model::Span;
 
-/// Far above what people and generators write, and below what analysis bears on a thread of `STACK_BYTES`: see
-/// `tests/it/depth.rs`.
-pub const DEEPEST: usize = 2048;
-
-/// What one pair of brackets counts: a block in a block takes as much stack as so many operators.
-const BRACKET: usize = 7;
-
-/// Where the depth of a text passes [`DEEPEST`]: such a text must be given to no parser. In broken code a bracket counts
-/// as open until its own kind closes it, since the parser may see it so.
+/// Where the depth of a text passes the bound: such a text must be given to no parser.
 pub fn too_deep(text: &str) -> Option<Span> {
-    depths(text).find(|it| it.0 > DEEPEST).map(|it| it.1)
+    nesting::too_deep(text).map(|it| Span::new(it.start, it.end))
 }
 
-/// The depth behind each token.
-fn depths(text: &str) -> impl Iterator<Item = (usize, Span)> + '_ {
-    let mut depth = Depth::default();
-    let mut start = strip_shebang(text).unwrap_or(0);
-    tokenize(text.get(start..).unwrap_or_default(), FrontmatterAllowed::Yes).map(move |token| {
-        let span = Span::new(start, start + token.len as usize);
-        start = span.end;
-        depth.take(token.kind, text.get(span.start..span.end).unwrap_or_default());
-        (depth.total, span)
-    })
-}
-
-/// What is open where the measure stands.
-#[derive(Default)]
-struct Depth {
-    /// Brackets and angles that are open, each with the chain around it.
-    open: Vec<(Opened, Chain)>,
-    chain: Chain,
-    /// Of all that is open.
-    total: usize,
-    before: Before,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Opened {
-    Bracket(TokenKind),
-    /// The brackets of attributes stand side by side.
-    Attribute,
-    /// Of generic arguments, or a comparison.
-    Angle,
-}
-
-/// What may nest without a bracket, since the last separator.
-#[derive(Default, Clone, Copy)]
-struct Chain {
-    links: usize,
-    /// So many of these a comma does not end: it may stand among a closure's parameters.
-    kept: usize,
-}
-
-/// What stands before a token, white space and comments aside.
-#[derive(Default, Clone, Copy, PartialEq)]
-enum Before {
-    #[default]
-    Other,
-    /// What ends an operand for certain: behind it `|` begins no closure.
-    Operand,
-    /// The first half of `||` behind an operand. It counts only where nothing stands between.
-    Or,
-    /// The sign of an attribute.
-    Pound,
-    /// The end of a block, which ends a statement, an arm or an item unless an operator goes on.
-    Block,
-    Colon,
-    /// The first half of `->` or `=>`. It counts only where nothing stands between.
-    Arrow(TokenKind),
-    Dot,
-    /// `..`
-    Range,
-}
-
-impl Depth {
-    fn take(&mut self, kind: TokenKind, word: &str) {
-        use TokenKind::*;
-        if matches!(kind, Whitespace | LineComment { .. } | BlockComment { .. } | Frontmatter { .. }) {
-            if matches!(self.before, Before::Arrow(_) | Before::Or) {
-                self.before = Before::Other;
-            }
-            return;
-        }
-        let before = std::mem::take(&mut self.before);
-        if before == Before::Block && !goes_on(kind, word) {
-            self.restart(0);
-        }
-        match kind {
-            OpenBracket if before == Before::Pound => self.open(Opened::Attribute, 0, BRACKET),
-            // What stands in braces is no operand of what stands before.
-            OpenBrace => self.open(Opened::Bracket(kind), 0, BRACKET),
-            OpenParen | OpenBracket => self.open(Opened::Bracket(kind), 1, BRACKET),
-            CloseParen => self.before = self.close(OpenParen),
-            CloseBracket => self.before = self.close(OpenBracket),
-            CloseBrace => {
-                self.close(OpenBrace);
-                self.before = Before::Block;
-            }
-            Semi => {
-                while let Some((_, around)) = self.open.pop_if(|it| it.0 == Opened::Angle) {
-                    self.restart(0);
-                    self.chain = around;
-                }
-                self.restart(0);
-            }
-            Comma => self.restart(self.chain.kept),
-            Lt => self.open(Opened::Angle, 1, 0),
-            Gt if before == Before::Arrow(Minus) => {}
-            // An arm begins another tree than its pattern's.
-            Gt if before == Before::Arrow(Eq) && !self.is_in_angles() => self.restart(0),
-            Gt if self.is_in_angles() => {
-                self.restart(0);
-                self.chain = self.open.pop().map(|it| it.1).unwrap_or_default();
-            }
-            Or => {
-                self.link(1);
-                match before {
-                    Before::Operand => self.before = Before::Or,
-                    Before::Or => {}
-                    _ => self.chain.kept = self.chain.links,
-                }
-            }
-            Colon if before == Before::Colon => self.link(1),
-            Colon => self.before = Before::Colon,
-            Eq if before == Before::Range => {}
-            Minus | Eq => {
-                self.link(1);
-                self.before = Before::Arrow(kind);
-            }
-            Dot if before == Before::Dot => self.before = Before::Range,
-            Dot => {
-                self.link(1);
-                self.before = Before::Dot;
-            }
-            Pound => self.before = Before::Pound,
-            Bang if before == Before::Pound => self.before = Before::Pound,
-            Question => {
-                self.link(1);
-                self.before = Before::Operand;
-            }
-            Bang | Star | And | Gt | Plus | Slash | Caret | Percent | At | Tilde => self.link(1),
-            Ident if nests(word) => self.link(1),
-            // `x.0.0`: the lexer sees a number with a point.
-            Literal { kind: LiteralKind::Float { .. }, .. } if before == Before::Dot => {
-                self.link(1);
-                self.before = Before::Operand;
-            }
-            Ident | RawIdent | Literal { .. } => self.before = Before::Operand,
-            _ => {}
-        }
-    }
-
-    fn is_in_angles(&self) -> bool {
-        self.open.last().is_some_and(|it| it.0 == Opened::Angle)
-    }
-
-    fn link(&mut self, count: usize) {
-        self.chain.links += count;
-        self.total += count;
-    }
-
-    /// What comes now stands beside what came before, but for so many links.
-    fn restart(&mut self, kept: usize) {
-        self.total -= self.chain.links - kept;
-        self.chain = Chain { links: kept, kept };
-    }
-
-    fn open(&mut self, opened: Opened, links: usize, weight: usize) {
-        self.link(links);
-        self.open.push((opened, std::mem::take(&mut self.chain)));
-        self.total += weight;
-    }
-
-    /// Closes the innermost bracket if it is of this kind, with the angles in it, and answers what then stands before
-    /// the next token.
-    fn close(&mut self, kind: TokenKind) -> Before {
-        let at = self.open.iter().rposition(|it| it.0 != Opened::Angle);
-        let Some((at, opened)) = at.and_then(|at| Some((at, self.open.get(at)?.0))) else { return Before::Operand };
-        let is_attribute = opened == Opened::Attribute && kind == TokenKind::OpenBracket;
-        if opened != Opened::Bracket(kind) && !is_attribute {
-            return Before::Operand;
-        }
-        for (_, around) in self.open.drain(at..).rev() {
-            self.total -= self.chain.links;
-            self.chain = around;
-        }
-        self.total -= BRACKET;
-        if is_attribute { Before::Other } else { Before::Operand }
-    }
-}
-
-/// Whether an expression may go on with this after a block, or nest what follows in it.
-fn goes_on(kind: TokenKind, word: &str) -> bool {
-    use TokenKind::*;
-    match kind {
-        Ident => matches!(word, "else" | "as"),
-        RawIdent | UnknownPrefix | Literal { .. } | Lifetime { .. } | RawLifetime | Pound => false,
-        _ => true,
-    }
-}
-
-/// Keywords that something of their own kind may follow at once.
-fn nests(word: &str) -> bool {
-    matches!(
-        word,
-        "as" | "async"
-            | "await"
-            | "become"
-            | "box"
-            | "break"
-            | "const"
-            | "do"
-            | "dyn"
-            | "else"
-            | "extern"
-            | "fn"
-            | "for"
-            | "gen"
-            | "if"
-            | "impl"
-            | "in"
-            | "let"
-            | "loop"
-            | "match"
-            | "move"
-            | "mut"
-            | "ref"
-            | "return"
-            | "static"
-            | "try"
-            | "unsafe"
-            | "while"
-            | "where"
-            | "yeet"
-            | "yield"
-    )
+/// Whether this is an error because of a macro that makes what is nested too deeply: of such the compiler says nothing.
+pub fn is_refusal(message: &str) -> bool {
+    message.contains(TOO_DEEP)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use ra_ap_parser::nesting::depths;
 
     fn measure(text: &str) -> usize {
         depths(text).map(|it| it.0).max().unwrap_or_default()
@@ -307,7 +78,7 @@ mod tests {
         }
         for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("mod a {", "}"), ("m!(", ")")] {
             let text = format!("{}{}", open.repeat(100), close.repeat(100));
-            assert!(measure(&text) >= 100 * BRACKET, "{open}");
+            assert!(measure(&text) >= 100 * 7, "{open}");
         }
     }
 

@@ -1,0 +1,106 @@
+//! rust-analyzer's parser behind a bound on the depth of what it parses.
+//!
+//! A stack that overflows ends the process, and the parser descends by recursion, as does all that looks at a tree. Texts
+//! are measured before rust-analyzer has them. What macros make of them is parsed inside of rust-analyzer, so the bound
+//! stands here, in the place of its parser: what is nested too deeply becomes an error without structure, which ends an
+//! expansion. All else is the real parser's.
+
+mod input;
+mod lexed_str;
+pub mod nesting;
+mod output;
+mod stack;
+
+// What is defined here stands before what the glob brings.
+pub use real::*;
+
+pub use crate::input::Input;
+pub use crate::lexed_str::LexedStr;
+pub use crate::output::{Output, TOO_DEEP, refused};
+
+/// As the real one.
+#[derive(Debug)]
+pub enum TopEntryPoint {
+    SourceFile,
+    MacroStmts,
+    MacroItems,
+    Pattern,
+    Type,
+    Expr,
+    MetaItem,
+}
+
+impl TopEntryPoint {
+    pub fn parse(&self, input: &Input) -> Output {
+        let (real, root) = match self {
+            TopEntryPoint::SourceFile => (real::TopEntryPoint::SourceFile, Some(SyntaxKind::SOURCE_FILE)),
+            TopEntryPoint::MacroStmts => (real::TopEntryPoint::MacroStmts, Some(SyntaxKind::MACRO_STMTS)),
+            TopEntryPoint::MacroItems => (real::TopEntryPoint::MacroItems, Some(SyntaxKind::MACRO_ITEMS)),
+            TopEntryPoint::Pattern => (real::TopEntryPoint::Pattern, None),
+            TopEntryPoint::Type => (real::TopEntryPoint::Type, None),
+            TopEntryPoint::Expr => (real::TopEntryPoint::Expr, None),
+            TopEntryPoint::MetaItem => (real::TopEntryPoint::MetaItem, None),
+        };
+        let is_expansion = !matches!(self, TopEntryPoint::SourceFile);
+        if input.is_too_deep() || is_expansion && !stack::has_room_for(input.len()) {
+            return Output::refused(root, input);
+        }
+        real.parse(&input.real).into()
+    }
+}
+
+/// As the real one.
+#[derive(Debug)]
+pub enum PrefixEntryPoint {
+    Vis,
+    Block,
+    Stmt,
+    Pat,
+    PatTop,
+    Ty,
+    Expr,
+    Path,
+    Item,
+    MetaItem,
+}
+
+impl PrefixEntryPoint {
+    /// What is refused is consumed whole, so that whoever takes one after another comes to an end.
+    pub fn parse(&self, input: &Input) -> Output {
+        if input.is_too_deep() {
+            return Output::refused(None, input);
+        }
+        let real = match self {
+            PrefixEntryPoint::Vis => real::PrefixEntryPoint::Vis,
+            PrefixEntryPoint::Block => real::PrefixEntryPoint::Block,
+            PrefixEntryPoint::Stmt => real::PrefixEntryPoint::Stmt,
+            PrefixEntryPoint::Pat => real::PrefixEntryPoint::Pat,
+            PrefixEntryPoint::PatTop => real::PrefixEntryPoint::PatTop,
+            PrefixEntryPoint::Ty => real::PrefixEntryPoint::Ty,
+            PrefixEntryPoint::Expr => real::PrefixEntryPoint::Expr,
+            PrefixEntryPoint::Path => real::PrefixEntryPoint::Path,
+            PrefixEntryPoint::Item => real::PrefixEntryPoint::Item,
+            PrefixEntryPoint::MetaItem => real::PrefixEntryPoint::MetaItem,
+        };
+        real.parse(&input.real).into()
+    }
+}
+
+/// As the real one.
+pub struct Reparser {
+    real: real::Reparser,
+    node: SyntaxKind,
+}
+
+impl Reparser {
+    pub fn for_node(node: SyntaxKind, first_child: Option<SyntaxKind>, parent: Option<SyntaxKind>) -> Option<Reparser> {
+        Some(Reparser { real: real::Reparser::for_node(node, first_child, parent)?, node })
+    }
+
+    pub fn parse(self, tokens: &Input) -> Output {
+        if tokens.is_too_deep() {
+            return Output::refused(Some(self.node), tokens);
+        }
+        self.real.parse(&tokens.real).into()
+    }
+}

@@ -1,0 +1,68 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use real::{Step, SyntaxKind};
+
+use crate::Input;
+
+/// What the error of a refused expansion says.
+pub const TOO_DEEP: &str = "nested too deeply to be analysed";
+
+static REFUSED: AtomicUsize = AtomicUsize::new(0);
+
+/// How often something was refused since the process began.
+pub fn refused() -> usize {
+    REFUSED.load(Ordering::Relaxed)
+}
+
+/// As the real one, or what was not parsed.
+pub struct Output(Parsed);
+
+enum Parsed {
+    Real(real::Output),
+    Refused(Refused),
+}
+
+pub(crate) struct Refused {
+    /// What stands around the error.
+    pub(crate) root: Option<SyntaxKind>,
+    tokens: Vec<SyntaxKind>,
+}
+
+impl From<real::Output> for Output {
+    fn from(parsed: real::Output) -> Output {
+        Output(Parsed::Real(parsed))
+    }
+}
+
+impl Output {
+    /// All tokens in one error.
+    pub(crate) fn refused(root: Option<SyntaxKind>, input: &Input) -> Output {
+        REFUSED.fetch_add(1, Ordering::Relaxed);
+        Output(Parsed::Refused(Refused { root, tokens: input.tokens.iter().map(|it| it.kind).collect() }))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = Step<'_>> {
+        let (real, refused) = match &self.0 {
+            Parsed::Real(it) => (Some(it.iter()), None),
+            Parsed::Refused(it) => (None, Some(it.iter())),
+        };
+        real.into_iter().flatten().chain(refused.into_iter().flatten())
+    }
+
+    pub(crate) fn as_real(&self) -> Result<&real::Output, &Refused> {
+        match &self.0 {
+            Parsed::Real(it) => Ok(it),
+            Parsed::Refused(it) => Err(it),
+        }
+    }
+}
+
+impl Refused {
+    fn iter(&self) -> impl Iterator<Item = Step<'_>> {
+        let root = self.root.map(|kind| Step::Enter { kind });
+        let begin = [Step::Error { msg: TOO_DEEP }, Step::Enter { kind: SyntaxKind::ERROR }];
+        let tokens = self.tokens.iter().map(|&kind| Step::Token { kind, n_input_tokens: 1 });
+        let end = self.root.map(|_| Step::Exit);
+        root.into_iter().chain(begin).chain(tokens).chain([Step::Exit]).chain(end)
+    }
+}

@@ -1,0 +1,151 @@
+//! No macro ends the process: what one makes of flat text may be nested without bound, and so may macros in macros.
+
+use serde_json::{Value, json};
+
+use super::support::{Home, Server};
+
+/// A macro that makes 30 links of each of 300 tokens: what stands around the call, what the macro puts before the
+/// links, one link of `$x`, what it puts behind them, and the token.
+const REPEATED: &[(&str, &str, &str, &str, &str, &str)] = &[
+    ("not", "pub fn f() -> bool { @ }", "", "$x", "true", "!"),
+    ("minus", "pub fn f() -> i32 { @ }", "", "$x", "1", "-"),
+    ("reference", "pub fn f() { let _ = @; }", "", "$x", "1", "&"),
+    ("methods", "pub fn f() -> u32 { @ }", "1u32", ".min($x)", "", "1"),
+    ("fields", "pub fn f(x: u8) { x.a; @ }", "1u32", ".$x", ";", "a"),
+    ("calls", "pub fn f() { @ }", "f", "$x", ";", "()"),
+    ("tries", "pub fn f() { @ }", "f()", "$x", ";", "?"),
+    ("sum", "pub fn f() -> u32 { @ }", "1", "+ $x", "", "1"),
+    ("constant", "pub const X: u64 = @;\npub fn f() -> [u8; X as usize] { [0; X as usize] }", "1", "+ $x", "", "1"),
+    ("casts", "pub fn f() -> u32 { @ }", "1", "as $x", "", "u32"),
+    ("closures", "pub fn f() { let _ = @; }", "", "|$x: u8|", "1", "x"),
+    ("branches", "pub fn f(x: u8) { @ }", "if 1 == 1 {}", "else if $x == 1 {}", "", "1"),
+    ("references", "pub fn f(_: @) {}", "", "$x", "u8", "&"),
+    ("functions", "pub fn f(_: @) {}", "", "$x() ->", "u8", "fn"),
+    ("reference_pattern", "pub fn f(x: u8) { let @ = x; }", "", "$x", "_", "&"),
+    ("statements", "pub fn f() { @; }", "let _ =", "$x", "true;", "!"),
+    ("items", "@", "pub fn f() -> bool {", "$x", "true }", "!"),
+    ("derive", "@", "#[derive(Clone, Debug)] pub struct S(", "$x", "u8);", "*const"),
+    ("attribute", "@", "#[cfg(all(", "$x", "x))] pub fn f() {}", "not"),
+    ("input", "pub fn f() { @; }", "unknown!(", "$x", "x)", "!"),
+];
+
+fn repeated(around: &str, before: &str, link: &str, behind: &str, token: &str) -> String {
+    let links = format!("{link} ").repeat(30);
+    let call = format!("m!({})", format!("{token}, ").repeat(300));
+    let call = if around == "@" { format!("{call};") } else { call };
+    format!(
+        "macro_rules! m {{ ($($x:tt),* $(,)?) => {{ {before} $( {links} )* {behind} }} }}\n{}\n",
+        around.replace('@', &call)
+    )
+}
+
+/// A macro that calls itself inside of what it makes, for each of 3,000 tokens: what stands around the call, what the
+/// macro makes around its own, and what it makes in the end.
+const NESTED: &[(&str, &str, &str, &str, &str)] = &[
+    ("not", "pub fn f() -> bool { @ }", "!!!!!!!!!!!!!!!!!!!!", "", "true"),
+    ("blocks", "pub fn f() -> u8 { @ }", "{{{{{{{{{{", "}}}}}}}}}}", "1"),
+    ("parentheses", "pub fn f() -> u8 { @ }", "((((((((((", "))))))))))", "1"),
+    ("methods", "pub fn f() -> u32 { @ }", "", ".min(1).min(1).min(1).min(1).min(1).min(1).min(1)", "1u32"),
+    ("arguments", "pub fn f() -> u32 { @ }", "1u32.min(1u32.min(1u32.min(", ")))", "1"),
+    ("sum", "pub fn f() -> u32 { @ }", "1 + 1 + 1 + 1 + 1 + 1 + 1 + 1 +", "", "1"),
+    ("closures", "pub fn f() { let _ = @; }", "|_: u8| ", "", "1"),
+    ("matches", "pub fn f() -> u8 { @ }", "match 1 { _ => match 1 { _ =>", "}}", "1"),
+    ("statements", "pub fn f() { @; }", "if true { let _x = 1; if true {", ";}}", "1"),
+    ("types", "pub fn f(_: @) {}", "Option<&'static &'static", ">", "u8"),
+    ("patterns", "pub fn f(x: u8) { let @ = x; }", "(&&&", ",)", "_"),
+    ("modules", "@", "mod a { mod a { mod a {", "} } }", "pub fn g() {}"),
+    ("functions", "@", "pub fn f() { pub fn g() {", "} }", "pub fn g() {}"),
+    ("arrays", "pub fn f() { let _ = @; }", "[[[[", "]]]]", "1"),
+    ("vectors", "pub fn f() { let _ = @; }", "vec![vec![", "]]", "1"),
+    ("lengths", "pub fn f(_: [u8; @]) {}", "{ let _: [u8;", "] = [0; 1]; 1 }", "1"),
+    ("format", "pub fn f() { let _ = @; }", "format!(\"{}\", format!(\"{}\",", "))", "1"),
+    ("eager", "pub fn f() { let _ = @; }", "concat!(\"a\", concat!(\"b\", ", "))", "\"c\""),
+];
+
+fn nested(around: &str, open: &str, close: &str, end: &str) -> String {
+    let call = format!("n!({})", "x ".repeat(3_000));
+    let (semicolon, call) = if around == "@" { (";", format!("{call};")) } else { ("", call) };
+    format!(
+        "macro_rules! n {{\n    () => {{ {end} }};\n    ($first:tt $($rest:tt)*) => {{ {open} n!($($rest)*){semicolon} {close} }};\n}}\n{}\n",
+        around.replace('@', &call)
+    )
+}
+
+/// What calls itself without end.
+const ENDLESS: &[(&str, &str)] = &[
+    ("same", "macro_rules! e { () => { e!() } }\npub fn f() { e!(); }\n"),
+    ("same_items", "macro_rules! e { () => { e!{} } }\ne!{}\npub fn f() {}\n"),
+    ("grows", "macro_rules! e { ($($x:tt)*) => { e!($($x)* $($x)*) } }\npub fn f() { e!(x); }\n"),
+    ("eager", "macro_rules! e { () => { concat!(e!()) } }\npub fn f() { let _ = concat!(e!()); }\n"),
+    ("eager_plain", "macro_rules! e { () => { e!() } }\npub fn f() { let _ = concat!(e!()); }\n"),
+    ("included", "pub fn f() { include!(\"included_endless.rs\"); }\n"),
+    ("types", "macro_rules! e { () => { Option<e!()> } }\npub fn f(_: e!()) {}\n"),
+    ("patterns", "macro_rules! e { () => { &e!() } }\npub fn f(x: u8) { let e!() = x; }\n"),
+    ("brackets", "macro_rules! e { ($($x:tt)*) => { e!(($($x)*)) } }\npub fn f() { e!(x); }\n"),
+];
+
+fn constructs() -> Vec<(String, String)> {
+    let repeated = REPEATED.iter().map(|it| (format!("repeated_{}", it.0), repeated(it.1, it.2, it.3, it.4, it.5)));
+    let nested = NESTED.iter().map(|it| (format!("nested_{}", it.0), nested(it.1, it.2, it.3, it.4)));
+    let endless = ENDLESS.iter().map(|it| (format!("endless_{}", it.0), it.1.to_owned()));
+    repeated.chain(nested).chain(endless).collect()
+}
+
+fn refuses(reply: &Value) -> bool {
+    let missing = reply["meta"]["missing"].as_array().unwrap();
+    missing.iter().any(|it| it["code"] == "unsupported" && it["detail"].as_str().unwrap().contains("macros expand to"))
+}
+
+/// All files of a crate are analysed, but for what their macros make.
+fn check_crate(server: &Server, name: &str, files: &[String]) {
+    let (status, found) = server.get(&format!("/v1/usages?symbol={name}::last&wait_ms=120000&limit=200"));
+    assert_eq!(status, 200, "{found}");
+    let mut named: Vec<&str> = found["items"].as_array().unwrap().iter().filter_map(|it| it["file"].as_str()).collect();
+    named.dedup();
+    let missed: Vec<&String> = files.iter().filter(|it| !named.contains(&it.as_str())).collect();
+    assert!(missed.is_empty(), "{missed:?}: {}", found["meta"]);
+}
+
+fn check_files(server: &Server, files: &[String]) {
+    for file in files {
+        let (status, found) = server.get(&format!("/v1/diagnostics?file={file}&wait_ms=120000"));
+        // rust-analyzer takes long for what calls itself without end.
+        if status == 504 {
+            continue;
+        }
+        assert_eq!((status, &found["meta"]["complete"]), (200, &json!(false)), "{file}: {found}");
+        assert!(refuses(&found), "{file}: {}", found["meta"]);
+        let says = |it: &Value| it["message"].as_str().unwrap().contains("nested too deeply");
+        assert!(!found["items"].as_array().unwrap().iter().any(says), "{file}: {found}");
+    }
+    assert!(!server.log().contains("overflowed its stack"), "{}", server.log());
+}
+
+const MANIFEST: &str = "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+
+fn write_crate(home: &Home, directory: &str, head: &str) -> Vec<String> {
+    let constructs = constructs();
+    let modules: String = constructs.iter().map(|it| format!("pub mod {};\n", it.0)).collect();
+    home.write(&format!("{directory}src/lib.rs"), &format!("{head}{modules}\npub fn last() {{}}\n"));
+    let mut files = Vec::new();
+    for (name, text) in constructs {
+        let file = format!("{directory}src/{name}.rs");
+        home.write(&file, &format!("{text}pub fn last() {{ crate::last(); }}\n"));
+        files.push(file);
+    }
+    home.write(&format!("{directory}src/included_endless.rs"), "include!(\"included_endless.rs\")");
+    files
+}
+
+#[test]
+fn macros_do_not_end_the_process() {
+    let home = Home::with(&[("Cargo.toml", MANIFEST)]);
+    let files = write_crate(&home, "", "");
+    let server = home.serve(&["--trust"]);
+    server.wait_ready();
+    check_crate(&server, "p", &files);
+    check_files(&server, &files);
+    let server = server.restart(&["--trust"]);
+    server.wait_ready();
+    check_crate(&server, "p", &files);
+}
