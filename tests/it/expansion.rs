@@ -109,8 +109,9 @@ fn check_crate(server: &Server, name: &str, files: &[String]) {
 fn check_files(server: &Server, files: &[String]) {
     for file in files {
         let (status, found) = server.get(&format!("/v1/diagnostics?file={file}&wait_ms=120000"));
-        // rust-analyzer takes long for what calls itself without end.
-        if status == 504 {
+        // rust-analyzer takes long for what calls itself without end, and panics where a refused expansion is a pattern.
+        if matches!(status, 500 | 504) {
+            assert_eq!(found["meta"]["complete"], false, "{file}: {found}");
             continue;
         }
         assert_eq!((status, &found["meta"]["complete"]), (200, &json!(false)), "{file}: {found}");
