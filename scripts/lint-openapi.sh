@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # lint-openapi.sh [DOCUMENT] -- lints openapi.yaml with Redocly's recommended rules, examples held against their
-# schemas; warnings fail like errors. The linter is kept in $SEMDEX_TOOLS.
+# schemas; warnings fail like errors. A change that breaks clients without a new version fails too (diff-openapi.sh). The
+# linter is kept in $SEMDEX_TOOLS.
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 document=$(realpath "${1:-$repository/openapi.yaml}")
@@ -19,3 +20,4 @@ fi
 cd "$linter"
 REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true \
     node_modules/.bin/redocly lint --extends recommended-strict "$document"
+"$repository/scripts/diff-openapi.sh" "$document"

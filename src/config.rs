@@ -1,7 +1,9 @@
 //! What the process was told: flags, environment, configuration files. Parsed once, passed on.
 
+mod effective;
 #[cfg(test)]
 mod fuzz;
+mod languages;
 mod listen;
 mod settings;
 
@@ -12,7 +14,10 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+pub use effective::{DEFAULT_LISTEN, DEFAULT_LOG, Effective, Origin, effective};
+pub use languages::{DiagnosticsFrom, LanguageKeys, Readiness};
 pub use listen::Listen;
 pub use settings::{Features, JournalBounds, RustSettings, Settings};
 
@@ -22,12 +27,18 @@ pub struct Config {
     pub state_dir: PathBuf,
     /// `$XDG_CACHE_HOME/semdex`: gopls, target directories.
     pub cache_dir: PathBuf,
+    /// The user's own file, be it there or not.
+    pub config_file: Option<PathBuf>,
     /// `--trust` or `--no-trust`; absent: as the owner said before.
     pub trust: Option<bool>,
     /// Besides those named at the start: the roots below which a request may open a workspace.
     pub workspace_roots: Vec<PathBuf>,
     /// How much of the journal is kept.
     pub journal: JournalBounds,
+    /// A question that takes longer is logged, with where its time went; zero: none is.
+    pub slow: Duration,
+    /// How many tokens a reply in Markdown may have where the request does not say; absent: any number.
+    pub max_tokens: Option<usize>,
     /// The user's own file. A workspace's may say otherwise.
     user: settings::Keys,
     own_paths: Arc<[PathBuf]>,
@@ -80,15 +91,23 @@ impl Config {
         });
         let directories = bases.map(|base| base.join("semdex"));
         let config_file = config_file.and_then(|it| std::path::absolute(it).ok());
-        let own_paths: BTreeSet<PathBuf> = directories.chain(config_file).collect();
+        let own_paths: BTreeSet<PathBuf> = directories.chain(config_file.clone()).collect();
         Ok(Config {
+            config_file: config_file.clone(),
             own_paths: own_paths.into_iter().collect(),
             state_dir: below_home("XDG_STATE_HOME", ".local/state")?,
             cache_dir: below_home("XDG_CACHE_HOME", ".cache")?,
             trust: flags.trust,
             workspace_roots: document.workspaces.roots,
             journal: document.journal.bounds(),
-            user: settings::Keys { limits: document.limits, go: document.go, rust: document.rust },
+            slow: document.log.slow(),
+            max_tokens: document.answers.max_tokens(),
+            user: settings::Keys {
+                limits: document.limits,
+                go: document.go,
+                rust: document.rust,
+                languages: document.languages,
+            },
         })
     }
 

@@ -10,6 +10,7 @@ pub mod fault;
 mod fuzz;
 pub mod lang;
 pub mod lsp;
+pub mod mcp;
 pub mod model;
 pub mod ops;
 pub mod render;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use semdex::api::{self, Listener, Pulse};
-use semdex::cli::{self, Announcement, Arguments, Command, Serve};
+use semdex::cli::{self, Announcement, Arguments, Color, Command, Serve};
 use semdex::config::{Config, Flags, create_private_dir};
 use semdex::lang::{self, process_group, search_path};
 use semdex::ops::Service;
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(FAILED));
         }
     };
-    match carry_out(arguments.command) {
+    match carry_out(arguments.command, arguments.color) {
         Ok(code) => code,
         Err(failure) => {
             complain(&failure.to_string());
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn carry_out(command: Command) -> Result<ExitCode, Failure> {
+fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
     match command {
         Command::Serve(serve) => {
             search_path::forget_relative();
@@ -77,17 +77,50 @@ fn carry_out(command: Command) -> Result<ExitCode, Failure> {
         }
         Command::Token => {
             let token = token::load_or_create(&Config::load(&Flags::default())?.state_dir)?;
-            writeln!(io::stdout(), "{}", token.as_str())?;
+            cli::unless_gone(writeln!(io::stdout(), "{}", token.as_str()))?;
         }
         Command::Trust { path, revoke } => {
             let store = TrustStore::new(&Config::load(&Flags::default())?.state_dir);
             let decided = if revoke { store.distrust(&path) } else { store.trust(&path) };
             decided.map_err(|error| format!("{}: {error}", path.display()))?;
         }
+        Command::Config(show) => {
+            show.print(|config, root| TrustStore::new(&config.state_dir).is_trusted(root).unwrap_or(false))?
+        }
+        Command::Completions(completions) => completions.print()?,
+        Command::Man(man) => man.print()?,
+        Command::Mcp { root } => {
+            let config = Config::load(&Flags::default())?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let served = runtime.block_on(cli::mcp::serve(root.as_deref(), &config));
+            // A read of standard input that is under way cannot be given up.
+            runtime.shutdown_background();
+            served?;
+        }
+        Command::Init(init) => {
+            if !cli::init::init(&init)? {
+                return Ok(ExitCode::from(FAILED));
+            }
+        }
+        Command::Hook { agent: cli::hook::Agent::Claude } => {
+            let answered = Config::load(&Flags::default()).map_err(io::Error::other).and_then(|config| {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+                runtime.block_on(cli::hook::hook(&config))
+            });
+            if let Err(error) = answered {
+                // An agent takes a failed hook for a reason to stop.
+                complain(&error.to_string());
+            }
+        }
+        Command::Doctor { root } => {
+            if !cli::doctor::doctor(root.as_deref(), &Config::load(&Flags::default())?)? {
+                return Ok(ExitCode::from(FAILED));
+            }
+        }
         Command::Verb(verb) => {
             let config = Config::load(&Flags::default())?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            if !runtime.block_on(cli::run(verb, &config))? {
+            if !runtime.block_on(cli::run(verb, &config, color))? {
                 return Ok(ExitCode::from(FAILED));
             }
         }
@@ -118,7 +151,7 @@ async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure
     }
 
     let may_open = roots.iter().chain(&config.workspace_roots).filter_map(|it| it.canonicalize().ok()).collect();
-    let state_dir = config.state_dir.clone();
+    let (state_dir, max_tokens) = (config.state_dir.clone(), config.max_tokens);
     let workspaces = Workspaces::new(config, runtime.handle().clone());
     for root in &roots {
         workspaces.open(root)?;
@@ -126,7 +159,10 @@ async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure
     tokio::spawn(heed_trust(workspaces.clone()));
     let registered = cli::register(&state_dir, &announcement, &roots)?;
     announce(&announcement)?;
-    let service = Service { workspaces: workspaces.clone(), roots: may_open };
+    if io::stderr().is_terminal() {
+        say_what_next(&announcement, token.is_some())?;
+    }
+    let service = Service::new(workspaces.clone(), may_open, max_tokens);
     listener.serve(api::router(service, token.map(Arc::new), pulse), stop).await;
 
     drop(registered);
@@ -189,6 +225,23 @@ fn announce(announcement: &Announcement) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     writeln!(output, "{}", serde_json::to_string(announcement)?)?;
     Ok(output.flush()?)
+}
+
+/// For a person at the terminal: three lines that go on from here.
+fn say_what_next(announcement: &Announcement, wants_token: bool) -> Result<(), Failure> {
+    let (curl, page) = match announcement.listening.strip_prefix("unix:") {
+        Some(socket) => (format!("--unix-socket {socket} http://localhost"), None),
+        None => (announcement.listening.clone(), Some(&announcement.listening)),
+    };
+    let token = if wants_token { "-H \"Authorization: Bearer $(semdex token)\" " } else { "" };
+    let mut output = io::stderr().lock();
+    writeln!(output, "ask:    curl {token}{curl}/v1/status")?;
+    writeln!(output, "agent:  semdex init claude    (or codex, cursor, gemini, opencode)")?;
+    match page {
+        Some(page) => writeln!(output, "look:   {page}/    (the token: semdex token)")?,
+        None => writeln!(output, "look:   a browser needs `--listen 127.0.0.1:7878`")?,
+    }
+    Ok(())
 }
 
 /// Signals are heeded by a thread of its own, so that they are heard whatever the others wait for.

@@ -11,11 +11,12 @@ use axum::http::{HeaderMap, HeaderName, Uri, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
+use super::pages;
 use super::problem::Refusal;
 use crate::model::{Code, Error, Result};
 use crate::token::Token;
 
-/// The one path that wants no token: it says only that the process lives.
+/// It says only that the process lives.
 pub const HEALTH: &str = "/healthz";
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
@@ -45,11 +46,16 @@ pub async fn guard(State(guard): State<AuthGuard>, request: Request, next: Next)
     }
     own_origin(request.headers())?;
     if let Some(token) = &guard.token
-        && request.uri().path() != HEALTH
+        && !is_free(request.uri().path())
     {
         authorized(request.headers(), token)?;
     }
     Ok(next.run(request).await)
+}
+
+/// What wants no token, since it holds nothing of a workspace.
+fn is_free(path: &str) -> bool {
+    path == HEALTH || pages::is_page(path)
 }
 
 fn own_host(headers: &HeaderMap, uri: &Uri, reached: Option<IpAddr>) -> Result<()> {

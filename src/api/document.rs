@@ -1,14 +1,17 @@
 //! The OpenAPI document, made from the table of calls.
 
-use utoipa::openapi::path::OperationBuilder;
+use utoipa::openapi::extensions::Extensions;
+use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::AnyOf;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{
     self, ContentBuilder, HttpMethod, ObjectBuilder, Ref, RefOr, ResponseBuilder, ResponsesBuilder, Schema,
 };
 use utoipa::{Modify, OpenApi, ToSchema};
 
-use super::problem::refusals;
-use crate::contract::{CALLS, Call, Language, Method, Needs, Problem};
+use super::problem::{listening_refusals, metrics_refusals, refusals};
+use super::{events, metrics};
+use crate::contract::{CALLS, Call, EventData, EventsQuery, Language, Method, NamedSchema, Needs, Problem, schemas};
 use crate::lang::registry::Registry;
 
 #[derive(OpenApi)]
@@ -70,16 +73,86 @@ pub fn of_calls() -> openapi::OpenApi {
         document.paths.add_path_operation(call.path, vec![method(call.method)], operation);
         schemas.extend(request.schemas.into_iter().chain(reply));
     }
+    for (path, operation, named) in streams() {
+        document.paths.add_path_operation(path, vec![HttpMethod::Get], operation);
+        schemas.extend(named);
+    }
     let components = &mut document.components.get_or_insert_default().schemas;
     components.extend(schemas);
     components.insert(<Language as ToSchema>::name().into_owned(), language());
+    if let Some(data) = components.get_mut(&*EventData::name()) {
+        overlap(data);
+    }
     document
 }
 
-/// Those that the registry of engines has.
+/// What answers in a form of its own, and is no call of the table.
+fn streams() -> [(&'static str, OperationBuilder, Vec<NamedSchema>); 2] {
+    let string = || ObjectBuilder::new().schema_type(openapi::schema::Type::String);
+    let text = |description: &str, kind: &str, string: ObjectBuilder, example: &str| {
+        let content = ContentBuilder::new().schema(Some(string)).example(Some(example.into())).build();
+        RefOr::T(ResponseBuilder::new().description(description).content(kind, content).build())
+    };
+    let last = ParameterBuilder::new()
+        .name("Last-Event-ID")
+        .parameter_in(ParameterIn::Header)
+        .description(Some("The `id` of the last event seen. Default: the events begin now."))
+        .schema(Some(openapi::Object::with_type(openapi::schema::Type::String)))
+        .example(Some("1767323045678017".into()));
+    let mut responses = listening_refusals();
+    // What the data of each event is, in the words of JSON Schema.
+    let data = Ref::from_schema_name(EventData::name());
+    let data = string().extensions(Some(Extensions::from_iter([("contentSchema", serde_json::json!(data))])));
+    let answer = text("The events, for as long as the client listens.", "text/event-stream", data, EVENTS);
+    responses.insert("200".to_owned(), answer);
+    let events = OperationBuilder::new()
+        .tag("process")
+        .summary(Some("What happens"))
+        .description(Some(
+            "Server-sent events: `event` is the type, `data` is JSON (`EventData`), `id` rises, over restarts too. A client \
+             that comes back with `Last-Event-ID` gets what it missed, if that is among the last 1,000 events; else, and \
+             for an id of the future or of an earlier life, one `reset`. A client that takes nothing for 10 s is cut off.",
+        ))
+        .operation_id(Some("events"))
+        .parameters(Some(EventsQuery::parameters()))
+        .parameter(last)
+        .responses(ResponsesBuilder::new().responses_from_iter(responses));
+    let mut responses = metrics_refusals();
+    let answer = text("The metrics.", "application/openmetrics-text", string(), METRICS);
+    responses.insert("200".to_owned(), answer);
+    let metrics = OperationBuilder::new()
+        .tag("process")
+        .summary(Some("How it goes, in numbers"))
+        .description(Some(
+            "The text of OpenMetrics, for Prometheus: `semdex_request_duration_seconds{call,status}`, `semdex_revision`, \
+             `semdex_memory_bytes{engine}`, `semdex_engine_restarts_total{engine}`, `semdex_queue_length{queue}`, \
+             `semdex_rescans_total`, `semdex_stale_retries_total`. No label holds a path or a symbol.",
+        ))
+        .operation_id(Some("metrics"))
+        .responses(ResponsesBuilder::new().responses_from_iter(responses));
+    [(events::PATH, events, schemas::<EventData>()), (metrics::PATH, metrics, Vec::new())]
+}
+
+const EVENTS: &str = "event: state\nid: 1767323045678017\n\
+    data: {\"workspace\":\"ripgrep\",\"revision\":17,\"state\":\"ready\"}\n\n";
+const METRICS: &str = "# TYPE semdex_revision gauge\nsemdex_revision 17\n# EOF\n";
+
+/// Of several forms that share fields more than one may hold.
+fn overlap(schema: &mut RefOr<Schema>) {
+    if let RefOr::T(Schema::OneOf(one)) = schema {
+        let mut any = AnyOf::new();
+        any.items.clone_from(&one.items);
+        any.description.clone_from(&one.description);
+        *schema = RefOr::T(Schema::AnyOf(any));
+    }
+}
+
+/// Those that the registry of engines has, and what a user adds.
 fn language() -> RefOr<Schema> {
     let names: Vec<&str> = Registry::default().languages().iter().map(|it| it.name).collect();
-    ObjectBuilder::new().schema_type(openapi::schema::Type::String).enum_values(Some(names)).into()
+    let description = format!("`{}`, or the NAME of a `[languages.NAME]` in the configuration.", names.join("`, `"));
+    let string = ObjectBuilder::new().schema_type(openapi::schema::Type::String);
+    string.description(Some(description)).examples(names.first().copied()).into()
 }
 
 /// The reply in both of its forms.
@@ -107,5 +180,92 @@ pub fn yaml(document: &openapi::OpenApi) -> String {
         tracing::error!(%error, "the document could not be written as YAML");
         String::new()
     });
-    format!("# Generated from src/api: change it there, then run `UPDATE_OPENAPI=1 cargo test openapi`.\n{text}")
+    format!("# Generated from src/contract: change it there, then run `UPDATE_OPENAPI=1 cargo test openapi`.\n{text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::model::Code;
+
+    fn document() -> Value {
+        serde_json::to_value(of_calls()).unwrap()
+    }
+
+    fn operations(document: &Value) -> Vec<&Value> {
+        let paths = document["paths"].as_object().unwrap().values();
+        paths.flat_map(|it| it.as_object().unwrap().values()).collect()
+    }
+
+    #[test]
+    fn every_parameter_says_what_it_is_and_what_holds_without_it() {
+        let document = document();
+        for operation in operations(&document) {
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                let text = parameter["description"].as_str().unwrap_or_default();
+                let name = format!("{} of {}", parameter["name"], operation["operationId"]);
+                assert!(!text.is_empty(), "{name} has no description");
+                let says_default =
+                    !parameter["schema"]["default"].is_null() || text.contains("Default:") || text.contains("Absent:");
+                assert!(parameter["required"] == true || says_default, "{name} says no default: {text}");
+            }
+        }
+        for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+            let properties = schema["properties"].as_object().into_iter().flatten();
+            for (field, property) in properties.filter(|_| name.ends_with("Request")) {
+                let described =
+                    property["description"].is_string() || property["$ref"].is_string() || property["oneOf"].is_array();
+                assert!(described, "{name}.{field} has no description");
+            }
+        }
+    }
+
+    #[test]
+    fn no_shape_is_a_free_form_object() {
+        fn look(at: &str, schema: &Value) {
+            let composed = ["oneOf", "allOf", "anyOf"].iter().any(|it| schema[*it].is_array());
+            if schema["type"] == "object" && !composed {
+                assert!(schema["properties"].is_object(), "{at} may hold anything");
+            }
+            for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+                look(&format!("{at}.{name}"), property);
+            }
+            for inner in ["oneOf", "allOf", "anyOf"].iter().filter_map(|it| schema[*it].as_array()).flatten() {
+                look(at, inner);
+            }
+            if schema["items"].is_object() {
+                look(&format!("{at}[]"), &schema["items"]);
+            }
+        }
+        for (name, schema) in document()["components"]["schemas"].as_object().unwrap() {
+            look(name, schema);
+        }
+    }
+
+    #[test]
+    fn operations_have_plain_names_and_list_every_code_that_they_may_be_refused_with() {
+        let document = document();
+        let mut names = BTreeSet::new();
+        let mut told = String::new();
+        for operation in operations(&document) {
+            let name = operation["operationId"].as_str().unwrap();
+            assert!(names.insert(name), "{name} is there twice");
+            assert!(name.bytes().all(|it| it.is_ascii_lowercase() || it == b'_'), "{name}");
+            assert!(operation["summary"].is_string() && operation["description"].is_string(), "{name}");
+            for response in operation["responses"].as_object().unwrap().values() {
+                told.push_str(response["description"].as_str().unwrap());
+            }
+        }
+        // What no call of the document can be refused with: who asks for another route, or with another method.
+        let elsewhere = [Code::UnknownRoute, Code::MethodNotAllowed, Code::Untrusted];
+        let codes = document["components"]["schemas"]["ProblemCode"]["enum"].as_array().unwrap();
+        for code in codes.iter().map(|it| it.as_str().unwrap()) {
+            let is_told = told.contains(&format!("`{code}`"));
+            assert!(is_told || elsewhere.iter().any(|it| it.name() == code), "no operation lists {code}");
+        }
+    }
 }

@@ -12,7 +12,7 @@ use crate::contract::{self, Call};
 use crate::model::{Code, Error};
 
 /// A body above this is refused unread.
-const LARGEST_BODY: usize = 16 << 20;
+pub const LARGEST_BODY: usize = 16 << 20;
 const BODY_DEADLINE: Duration = Duration::from_secs(30);
 
 const JSON: &str = "application/json";
@@ -80,7 +80,7 @@ fn media_type(headers: &HeaderMap) -> Option<String> {
     Some(given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
 }
 
-async fn read(headers: &HeaderMap, body: Body) -> Result<bytes::Bytes, Error> {
+pub async fn read(headers: &HeaderMap, body: Body) -> Result<bytes::Bytes, Error> {
     let too_large = || Error::new(Code::TooLarge, format!("a body may have at most {} MiB", LARGEST_BODY >> 20));
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse::<u64>().ok());
     if announced.is_some_and(|length| length > LARGEST_BODY as u64) {

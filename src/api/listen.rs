@@ -114,6 +114,15 @@ impl Listener {
     }
 }
 
+/// The connection of a request, for replies that have no end of their own.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// The server has been told to stop.
+    pub stopping: CancellationToken,
+    /// Ends the connection at once, whatever is still to be sent.
+    pub cut: CancellationToken,
+}
+
 enum Stream {
     Tcp(tokio::net::TcpStream),
     Unix(tokio::net::UnixStream),
@@ -124,8 +133,11 @@ async fn converse<S>(stream: S, via: Via, router: Router, stop: CancellationToke
 where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
+    let line = Line { stopping: stop.clone(), cut: CancellationToken::new() };
+    let cut = line.cut.clone();
     let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
         request.extensions_mut().insert(via);
+        request.extensions_mut().insert(line.clone());
         router.clone().oneshot(request.map(Body::new))
     });
     let mut builder = hyper::server::conn::http1::Builder::new();
@@ -134,12 +146,16 @@ where
     let ended = tokio::select! {
         outcome = &mut connection => Some(outcome),
         () = stop.cancelled() => None,
+        () = cut.cancelled() => return,
     };
     let outcome = match ended {
         Some(outcome) => outcome,
         None => {
             Pin::new(&mut connection).graceful_shutdown();
-            (&mut connection).await
+            tokio::select! {
+                outcome = &mut connection => outcome,
+                () = cut.cancelled() => return,
+            }
         }
     };
     match outcome {

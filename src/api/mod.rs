@@ -3,13 +3,19 @@
 
 mod auth;
 mod document;
+mod events;
 mod extract;
 mod idle;
 mod listen;
+mod mcp;
+mod metrics;
+mod pages;
 mod problem;
+mod request_id;
 mod responder;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::{Method, Uri};
@@ -25,12 +31,18 @@ pub use listen::Listener;
 
 use crate::contract::{self, CALLS, Call};
 use crate::model::{Code, Error};
+use crate::ops::slow::{self, Spent, Took};
 use crate::ops::{self, Service};
 use crate::token::Token;
 use auth::AuthGuard;
 use extract::Client;
+use metrics::Metrics;
 use problem::Refusal;
+use request_id::RequestId;
 use responder::Responder;
+
+/// The document of the calls.
+const OPENAPI: &str = "/openapi.yaml";
 
 /// Requests answered at the same time; the next is told to come again.
 const IN_FLIGHT: usize = 256;
@@ -38,12 +50,18 @@ const IN_FLIGHT: usize = 256;
 /// Everything that is served, behind the guard. Without a token everyone whom the Host check lets in may ask.
 pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Router {
     let yaml = openapi_yaml();
+    let metrics = Metrics::new(&service);
     // Layers wrap those above them: the last is the outermost.
     CALLS
         .iter()
         .fold(Router::new(), route)
-        .with_state(service)
-        .route("/openapi.yaml", routing::get(async move || responder::with_type("application/yaml", yaml)))
+        .route(events::PATH, routing::get(events::events))
+        .route(metrics::PATH, routing::get(metrics::metrics))
+        .with_state(service.clone())
+        .route(mcp::PATH, mcp::route(service))
+        .layer(axum::Extension(metrics.clone()))
+        .route(OPENAPI, routing::get(async move || responder::with_type("application/yaml", yaml)))
+        .merge(pages::router())
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(CatchPanicLayer::custom(responder::panicked))
@@ -51,6 +69,7 @@ pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Rout
         .layer(from_fn_with_state(pulse, idle::beat))
         .layer(from_fn_with_state(AuthGuard { token }, auth::guard))
         .layer(from_fn(responder::speak))
+        .layer(from_fn_with_state(metrics, metrics::measure))
 }
 
 /// `openapi.yaml`, as it is checked in.
@@ -84,10 +103,16 @@ async fn answer(
     Client(client): Client,
     request: Request,
 ) -> Result<Response, Refusal> {
+    let id = request.extensions().get::<RequestId>().cloned();
     let request: contract::Request = extract::request_for(call, request).await?;
     let max_tokens = request.common().max_tokens;
-    let reply = ops::answer(service, request, client).await?;
-    Ok(responder.answer(reply, max_tokens))
+    let spent = Arc::new(Spent::default());
+    let reply = slow::measured(spent.clone(), Box::pin(ops::answer(service, request, client))).await;
+    let begun = Instant::now();
+    let response = reply.map(|it| responder.answer(it, max_tokens, service.max_tokens));
+    let took = Took { elapsed: responder.elapsed(), rendering: begun.elapsed(), spent: &spent };
+    slow::note_if_slow(service, call, id.as_ref().map(RequestId::as_str), took);
+    Ok(response?)
 }
 
 /// Refuses at once what would only wait for its turn.

@@ -88,6 +88,8 @@ pub fn over_http(error: Error) -> Problem {
 
 /// What every call may be refused with.
 const GUARD: &[Code] = &[Code::ForbiddenHost, Code::ForbiddenOrigin, Code::NotAcceptable, Code::Busy, Code::Internal];
+/// The same, where the reply has one form only.
+const NO_FORM: &[Code] = &[Code::ForbiddenHost, Code::ForbiddenOrigin, Code::Busy, Code::Internal];
 /// And what every call but that for the health.
 const ANY: &[Code] = &[Code::InvalidRequest, Code::Unauthorized, Code::UnknownWorkspace];
 const BODY: &[Code] = &[Code::InvalidJson, Code::RequestTimeout, Code::TooLarge, Code::UnsupportedMediaType];
@@ -103,6 +105,16 @@ pub fn refusals(call: &Call) -> BTreeMap<String, RefOr<Documented>> {
     }
     sets.extend(call.refusals);
     documented(&sets)
+}
+
+/// Of `/v1/events`.
+pub fn listening_refusals() -> BTreeMap<String, RefOr<Documented>> {
+    documented(&[NO_FORM, &[Code::InvalidRequest, Code::Unauthorized, Code::UnknownWorkspace]])
+}
+
+/// Of `/metrics`.
+pub fn metrics_refusals() -> BTreeMap<String, RefOr<Documented>> {
+    documented(&[NO_FORM, &[Code::Unauthorized]])
 }
 
 fn documented(sets: &[&[Code]]) -> BTreeMap<String, RefOr<Documented>> {

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::problem::{Refusal, over_http};
-use crate::contract::budget::fitted;
-use crate::contract::{Meta, Reply, milliseconds};
+use super::request_id::{self, RequestId};
+use crate::contract::budget::{Form, fitted};
+use crate::contract::{Meta, PROBLEM_TOKENS, Problem, Reply, milliseconds};
 use crate::model::{Code, Error};
 use crate::render;
 use axum::extract::{FromRequestParts, Request};
@@ -12,6 +13,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use tracing::Instrument;
 
 const JSON: &str = "application/json";
 const PROBLEM: &str = "application/problem+json";
@@ -32,17 +34,15 @@ pub struct Responder {
 }
 
 impl Responder {
-    /// Answers with a reply, no longer than so many tokens, if it can be that short.
-    pub fn answer(self, reply: Reply, max_tokens: Option<usize>) -> Response {
-        self.send(fitted(reply, max_tokens, |reply| self.body(reply)))
-    }
-
-    fn body(self, mut reply: Reply) -> serde_json::Result<Vec<u8>> {
-        self.stamp(reply.meta());
-        match self.format {
-            Some(Format::Markdown) => Ok(render::reply(&reply).into_bytes()),
-            _ => serde_json::to_vec(&reply),
-        }
+    /// Answers with a reply, no longer than so many tokens, if it can be that short. The default is Markdown's alone.
+    pub fn answer(self, reply: Reply, max_tokens: Option<usize>, default_tokens: Option<usize>) -> Response {
+        self.send(match self.format {
+            Some(Format::Markdown) => Ok(render::answer(reply, max_tokens.or(default_tokens), self.came).into_bytes()),
+            _ => fitted(reply, Form::Json, max_tokens, |mut reply| {
+                self.stamp(reply.meta());
+                serde_json::to_vec(&reply)
+            }),
+        })
     }
 
     /// How long it took is known last.
@@ -52,7 +52,7 @@ impl Responder {
         }
     }
 
-    fn elapsed(self) -> Duration {
+    pub fn elapsed(self) -> Duration {
         self.came.elapsed()
     }
 
@@ -69,13 +69,18 @@ impl Responder {
     }
 
     /// Gives a refusal its body; status and headers stay as they are.
-    fn refuse(self, error: Error, refusal: Response) -> Response {
+    fn refuse(self, error: Error, id: &RequestId, refusal: Response) -> Response {
         let (mut parts, _) = refusal.into_parts();
-        let mut problem = over_http(error);
-        self.stamp(problem.meta.as_mut());
+        let problem = Problem { request_id: Some(id.as_str().to_owned()), ..over_http(error) };
         let (content_type, body) = match self.format {
-            Some(Format::Markdown) => (MARKDOWN, render::problem(&problem).into_bytes()),
-            _ => (PROBLEM, serde_json::to_vec(&problem).unwrap_or_default()),
+            Some(Format::Markdown) => (MARKDOWN, render::refusal(problem, self.came).into_bytes()),
+            _ => {
+                let body = fitted(problem, Form::Json, Some(PROBLEM_TOKENS), |mut problem| {
+                    self.stamp(problem.meta.as_mut());
+                    serde_json::to_vec(&problem)
+                });
+                (PROBLEM, body.unwrap_or_default())
+            }
         };
         parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
         parts.headers.remove(header::CONTENT_LENGTH);
@@ -97,18 +102,26 @@ impl<S: Sync> FromRequestParts<S> for Responder {
     }
 }
 
-/// The outermost layer: notes when the request came and what it accepts, and gives refusals their body.
+/// Notes when the request came, its id and what it accepts, and gives refusals their body.
 pub async fn speak(mut request: Request, next: Next) -> Response {
+    let id = RequestId::of(request.headers());
+    let span = tracing::info_span!("request", id = id.as_str());
+    request.extensions_mut().insert(id.clone());
+    spoken(id, request, next).instrument(span).await
+}
+
+async fn spoken(id: RequestId, mut request: Request, next: Next) -> Response {
     let responder = Responder { format: accepted(request.headers()), came: Instant::now() };
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     request.extensions_mut().insert(responder);
     let mut response = next.run(request).await;
     if let Some(error) = response.extensions_mut().remove::<Error>() {
         tracing::debug!(%error, "refused");
-        response = responder.refuse(error, response);
+        response = responder.refuse(error, &id, response);
     }
     // Every reply tells of the workspace at this moment, and some hold private code.
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(request_id::HEADER, id.header());
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     tracing::debug!(%method, path, status = response.status().as_u16(), elapsed = ?responder.elapsed(), "answered");
     response

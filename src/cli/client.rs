@@ -17,14 +17,14 @@ const DEADLINE: Duration = Duration::from_secs(180);
 const AGENT: &str = concat!("semdex-cli/", env!("CARGO_PKG_VERSION"));
 
 /// A call of the contract, its fields in the body or in the query, as its row says.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Call {
     pub name: Name,
     /// The one that the path names.
-    file: Option<String>,
+    pub(super) file: Option<String>,
     pub fields: Map<String, Value>,
     /// A body of the text that the call takes beside JSON; the fields then stand in the query.
-    body: Option<String>,
+    pub(super) body: Option<String>,
 }
 
 impl Call {
@@ -73,8 +73,17 @@ pub struct Said {
     pub text: String,
 }
 
-pub async fn call(server: &Announcement, call: &Call, json: bool) -> io::Result<Said> {
-    let mut builder = reqwest::Client::builder().no_proxy().timeout(DEADLINE).user_agent(AGENT);
+/// `client`: who asks, where it is not the command line itself.
+pub async fn call(server: &Announcement, call: &Call, json: bool, client: Option<&str>) -> io::Result<Said> {
+    let agent = client.map_or_else(
+        || AGENT.to_owned(),
+        |it| {
+            // What a header may hold.
+            let name: String = it.chars().filter(|it| it.is_ascii_graphic() || *it == ' ').collect();
+            format!("{AGENT} ({name})")
+        },
+    );
+    let mut builder = reqwest::Client::builder().no_proxy().timeout(DEADLINE).user_agent(agent);
     let base = match server.listening.strip_prefix("unix:") {
         Some(path) => {
             builder = builder.unix_socket(PathBuf::from(path));
@@ -121,7 +130,8 @@ fn unreachable(server: &Announcement, error: &reqwest::Error) -> io::Error {
     while let Some(source) = why.source() {
         why = source;
     }
-    io::Error::other(format!("the server at {listening} (process {pid}) does not answer: {why}"))
+    let kind = if error.is_connect() { io::ErrorKind::ConnectionRefused } else { io::ErrorKind::Other };
+    io::Error::new(kind, format!("the server at {listening} (process {pid}) does not answer: {why}"))
 }
 
 #[cfg(test)]

@@ -1,23 +1,37 @@
 //! The command line: what may be said, and the verbs as a client of a running server.
 
 mod client;
+pub mod doctor;
+mod generate;
+mod here;
+pub mod hook;
+pub mod init;
+pub mod mcp;
 mod overlay;
+mod print;
+mod progress;
 mod servers;
+mod settings;
 mod verbs;
+mod workspaces;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use print::{Color, unless_gone};
 pub use servers::{Announcement, Registered, register};
 pub use verbs::{Verb, run};
 
-use crate::config::{ConfigError, Listen};
+use crate::config::{ConfigError, DEFAULT_LISTEN, DEFAULT_LOG, Listen};
 
 /// A type-aware code knowledge service: a compiler-grade index of a workspace, always equal to the disk.
 #[derive(Debug, Parser)]
 #[command(name = "semdex", version, arg_required_else_help = true)]
 pub struct Arguments {
+    /// Whether to print in colours.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: Color,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -35,6 +49,30 @@ pub enum Command {
         #[arg(long)]
         revoke: bool,
     },
+    /// Prints the settings that are in force, and where each comes from.
+    Config(settings::ShowSettings),
+    /// Prints a script that completes semdex's commands in a shell.
+    Completions(generate::Completions),
+    /// Prints the manual page.
+    Man(generate::Man),
+    /// Serves an agent over standard input and output (Model Context Protocol), until its input ends.
+    Mcp {
+        /// A directory of the workspace. Default: the current one.
+        #[arg(value_name = "ROOT")]
+        root: Option<PathBuf>,
+    },
+    /// Prints what an agent's configuration needs to find semdex, or merges it into the file.
+    Init(init::Init),
+    /// Answers an agent's hook: its JSON on standard input, the answer on standard output.
+    Hook {
+        agent: hook::Agent,
+    },
+    /// Tells what is installed, what is missing, and the command that gets it.
+    Doctor {
+        /// A directory of the workspace. Default: the current one.
+        #[arg(value_name = "ROOT")]
+        root: Option<PathBuf>,
+    },
     #[command(flatten)]
     Verb(Verb),
 }
@@ -46,7 +84,7 @@ pub struct Serve {
     #[arg(value_name = "ROOT")]
     pub roots: Vec<PathBuf>,
     /// ADDRESS:PORT on the loopback interface, the port 0 for any free one, or unix:PATH.
-    #[arg(long, default_value = "127.0.0.1:7878", value_parser = listen)]
+    #[arg(long, default_value = DEFAULT_LISTEN, value_parser = listen)]
     pub listen: Listen,
     /// Want no token: every program on this machine may read and write the workspaces.
     #[arg(long)]
@@ -61,7 +99,7 @@ pub struct Serve {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// What to tell on standard error, as `debug` or `warn,semdex=debug`.
-    #[arg(long, value_name = "FILTER", env = "SEMDEX_LOG", default_value = "warn,semdex=info")]
+    #[arg(long, value_name = "FILTER", env = "SEMDEX_LOG", default_value = DEFAULT_LOG)]
     pub log: String,
     /// Stop after so many minutes without a request.
     #[arg(long, value_name = "MINUTES")]

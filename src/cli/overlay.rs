@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::client::Call;
-use super::verbs::{Common, Here, text};
+use super::here::Here;
+use super::verbs::{Common, text};
 use crate::contract::Name;
 
 #[derive(Debug, Subcommand)]
@@ -56,6 +57,12 @@ impl Overlay {
         match self {
             Overlay::Put(Put { file, .. }) | Overlay::Delete { file, .. } => Some(file),
             Overlay::List { .. } => None,
+        }
+    }
+
+    pub(super) fn common(&self) -> &Common {
+        match self {
+            Overlay::Put(Put { common, .. }) | Overlay::List { common } | Overlay::Delete { common, .. } => common,
         }
     }
 

@@ -80,6 +80,11 @@ pub async fn find_or_start(state_dir: &Path, root: &Path) -> io::Result<Running>
     start(&directory, root).await
 }
 
+/// The server that serves a path, if one runs.
+pub fn find_running(state_dir: &Path, path: &Path) -> Option<Running> {
+    find(&directory(state_dir), path)
+}
+
 fn directory(state_dir: &Path) -> PathBuf {
     state_dir.join("servers")
 }

@@ -1,17 +1,19 @@
 //! The verbs on the command line: each becomes one call to the server of the workspace around it.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::client::{self, Call};
+use super::here::Here;
 use super::overlay::Overlay;
-use super::servers::{self, Running};
+use super::print::{self, Color};
+use super::progress;
+use super::workspaces::Workspaces;
 use crate::config::Config;
-use crate::contract::Name;
-use crate::workspace::disk::path_of_uri;
-use crate::workspace::registry::find_root;
+use crate::contract::{Name, Problem};
+use crate::model::{Code, Error};
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
@@ -115,6 +117,15 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
+    /// Tells whether the server lives.
+    Health {
+        /// JSON instead of text.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Lists, opens and closes the server's workspaces.
+    #[command(subcommand)]
+    Workspaces(Workspaces),
 }
 
 /// One symbol, by its path or by a shorter name that a file or package narrows.
@@ -238,7 +249,7 @@ struct Tidy {
 pub struct Common {
     /// JSON instead of Markdown.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// How many milliseconds to wait for the index.
     #[arg(long)]
     wait_ms: Option<u64>,
@@ -279,63 +290,34 @@ words! {
 
 /// Carries a verb out and prints what the server says: the answer on standard output, a problem on standard error.
 /// Whether it went well.
-pub async fn run(verb: Verb, config: &Config) -> io::Result<bool> {
-    let here = Here::new(verb.file(), config).await?;
-    let (call, json) = verb.call(&here)?;
-    let said = client::call(&here.server.announcement, &call, json).await?;
-    let text = said.text.trim_end();
-    if said.well {
-        writeln!(io::stdout().lock(), "{text}")?;
-    } else {
-        writeln!(io::stderr().lock(), "{text}")?;
-    }
+pub async fn run(verb: Verb, config: &Config, color: Color) -> io::Result<bool> {
+    let json = verb.is_json();
+    let said = match ask(verb, config).await {
+        Ok(said) => said,
+        // With `--json` what went wrong is JSON, whoever says it.
+        Err(error) if json => client::Said { well: false, text: problem(&error) },
+        Err(error) => return Err(error),
+    };
+    if said.well { print::answer(&said.text, json, color) } else { print::problem(&said.text, json, color) }?;
     Ok(said.well)
 }
 
-/// Where a verb is said: the workspace around it, and its server.
-pub(super) struct Here {
-    root: PathBuf,
-    server: Running,
+async fn ask(verb: Verb, config: &Config) -> io::Result<client::Said> {
+    let here = Here::new(verb.file(), config).await?;
+    let (call, json) = verb.call(&here)?;
+    let announcement = &here.server.announcement;
+    progress::during(announcement, &call, client::call(announcement, &call, json, None)).await
 }
 
-impl Here {
-    async fn new(file: Option<&Path>, config: &Config) -> io::Result<Here> {
-        let start = match file.map(resolved).transpose()? {
-            Some(file) => file.ancestors().skip(1).find(|it| it.is_dir()).map(Path::to_owned),
-            None => None,
-        };
-        let around = find_root(&start.map_or_else(std::env::current_dir, Ok)?)?;
-        let server = servers::find_or_start(&config.state_dir, &around).await?;
-        // A server of a directory further up names files from there.
-        let longest = server.roots.iter().filter(|it| around.starts_with(it)).max_by_key(|it| it.as_os_str().len());
-        let root = longest.unwrap_or(&around).clone();
-        Ok(Here { root, server })
-    }
-
-    /// The file as the server names it. One outside of the workspace keeps its name, for the server to refuse.
-    pub(super) fn name(&self, file: &Path) -> io::Result<String> {
-        let file = resolved(file)?;
-        Ok(file.strip_prefix(&self.root).unwrap_or(&file).to_string_lossy().into_owned())
-    }
-
-    fn maybe(&self, file: Option<&PathBuf>) -> io::Result<Option<String>> {
-        file.map(|it| self.name(it)).transpose()
-    }
-}
-
-/// An absolute path with the links of its directory resolved, as roots are; the file itself need not exist.
-fn resolved(file: &Path) -> io::Result<PathBuf> {
-    let by_uri = file.to_str().and_then(path_of_uri).transpose();
-    let by_uri = by_uri.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.detail))?;
-    let absolute = by_uri.map_or_else(|| std::path::absolute(file), Ok)?;
-    let existing = absolute.ancestors().skip(1).find_map(|it| Some((it, it.canonicalize().ok()?)));
-    Ok(match existing {
-        Some((named, real)) => match absolute.strip_prefix(named) {
-            Ok(rest) => real.join(rest),
-            Err(_) => absolute,
-        },
-        None => absolute,
-    })
+/// An error of this program as the server would tell it.
+fn problem(error: &io::Error) -> String {
+    let code = match error.kind() {
+        io::ErrorKind::NotFound => Code::UnknownFile,
+        io::ErrorKind::PermissionDenied => Code::OutsideWorkspace,
+        io::ErrorKind::InvalidInput => Code::InvalidRequest,
+        _ => Code::Internal,
+    };
+    serde_json::to_string(&Problem::new(Error::new(code, error.to_string()))).unwrap_or_default()
 }
 
 impl Verb {
@@ -356,7 +338,31 @@ impl Verb {
             | Verb::Implementations(About { file, .. })
             | Verb::Changes { file, .. }
             | Verb::Diagnostics { file, .. } => file.as_deref(),
-            Verb::Undo { .. } | Verb::Status { .. } => None,
+            Verb::Undo { .. } | Verb::Status { .. } | Verb::Health { .. } | Verb::Workspaces(_) => None,
+        }
+    }
+
+    /// Whether the answer is wanted as JSON.
+    fn is_json(&self) -> bool {
+        match self {
+            Verb::Status { json } | Verb::Health { json } => *json,
+            Verb::Workspaces(workspaces) => workspaces.is_json(),
+            Verb::Overlay(overlay) => overlay.common().json,
+            Verb::Open { common, .. }
+            | Verb::Describe { common, .. }
+            | Verb::Undo { common, .. }
+            | Verb::Changes { common, .. }
+            | Verb::Symbols { common, .. }
+            | Verb::SymbolAt { common, .. }
+            | Verb::Diagnostics { common, .. }
+            | Verb::Edit(EditText { common, .. })
+            | Verb::Write(WriteText { common, .. })
+            | Verb::Rename(RenameSymbol { common, .. })
+            | Verb::Impact { about: About { common, .. }, .. }
+            | Verb::Usages(About { common, .. })
+            | Verb::Callers(About { common, .. })
+            | Verb::Callees(About { common, .. })
+            | Verb::Implementations(About { common, .. }) => common.json,
         }
     }
 
@@ -401,6 +407,8 @@ impl Verb {
                 (call.with("severity", severity.map(Severity::word)).with("max", max), common)
             }
             Verb::Status { json } => return Ok((Call::of(Name::Status), json)),
+            Verb::Health { json } => return Ok((Call::of(Name::Health), json)),
+            Verb::Workspaces(workspaces) => return workspaces.call(),
         };
         let json = common.json;
         Ok((common.over(call, here), json))
@@ -504,9 +512,10 @@ pub(super) fn text(said: Option<String>, from: Option<PathBuf>) -> io::Result<Op
 mod tests {
     use clap::Parser;
 
-    use super::super::{Announcement, Arguments, Command};
     use super::*;
-    use crate::contract::{CALLS, Needs};
+    use crate::cli::servers::Running;
+    use crate::cli::{Announcement, Arguments, Command};
+    use crate::contract::CALLS;
 
     /// Each verb with all that may be said with it.
     const LINES: &[&str] = &[
@@ -533,6 +542,10 @@ mod tests {
         "implementations a::b",
         "diagnostics a.rs --severity error --max 9",
         "status",
+        "health",
+        "workspaces list",
+        "workspaces open .",
+        "workspaces close a",
     ];
 
     #[test]
@@ -550,7 +563,7 @@ mod tests {
             assert!(unknown.is_empty(), "{line}: {unknown:?}");
             said.push(call.name.call().name);
         }
-        for call in CALLS.iter().filter(|it| it.needs >= Needs::Text) {
+        for call in CALLS {
             assert!(said.contains(&call.name), "nothing on the command line makes the call `{}`", call.name);
         }
     }

@@ -2,6 +2,7 @@
 //! perhaps nobody has read yet. So a workspace cannot widen what requests may open, and what starts its programs counts
 //! only where it is trusted.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 
 use super::ConfigError;
+use super::languages::{self, LanguageKeys};
 use crate::beneath;
 
 /// What counts in one workspace.
@@ -22,6 +24,8 @@ pub struct Settings {
     /// The soft limit on gopls's memory, in bytes.
     pub go_memory_limit: Option<u64>,
     pub rust: RustSettings,
+    /// What the configuration says of the languages that language servers serve, by their names.
+    pub languages: BTreeMap<String, LanguageKeys>,
 }
 
 /// How much of the journal is kept: what is older goes, then the oldest until the rest is small enough.
@@ -52,8 +56,10 @@ pub enum Features {
     Named(Vec<String>),
 }
 
+const DEFAULT_SLOW_MS: u64 = 1000;
 const DEFAULT_KEEP_DAYS: u32 = 30;
 const DEFAULT_MAX_JOURNAL_BYTES: u64 = 1 << 30;
+const DEFAULT_MAX_TOKENS: usize = 6000;
 const DEFAULT_MAX_FILE_BYTES: u64 = 10 << 20;
 /// Offsets have 32 bits, with room to spare.
 const LARGEST_MAX_FILE_BYTES: u64 = 1 << 30;
@@ -73,6 +79,7 @@ impl Settings {
                 second_database: workspace.rust.second_database.or(user.rust.second_database),
                 features: workspace.rust.features.as_ref().or(user.rust.features.as_ref()).cloned().unwrap_or_default(),
             },
+            languages: languages::merged(&workspace.languages, &user.languages, trusted),
         }
     }
 }
@@ -84,6 +91,7 @@ pub(super) struct Keys {
     pub limits: Limits,
     pub go: Go,
     pub rust: Rust,
+    pub languages: BTreeMap<String, LanguageKeys>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -92,8 +100,25 @@ pub(super) struct UserDocument {
     pub limits: Limits,
     pub go: Go,
     pub rust: Rust,
+    pub languages: BTreeMap<String, LanguageKeys>,
     pub journal: Journal,
+    pub log: Log,
     pub workspaces: Workspaces,
+    pub answers: Answers,
+}
+
+/// Only the user's own file has it, since one server answers for all workspaces.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Answers {
+    max_tokens: Option<usize>,
+}
+
+impl Answers {
+    /// How many tokens a reply in Markdown may have where the request does not say; absent: any number.
+    pub(super) fn max_tokens(&self) -> Option<usize> {
+        Some(self.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS)).filter(|it| *it > 0)
+    }
 }
 
 /// Only the user's own file has it, since all workspaces share the journal.
@@ -102,6 +127,19 @@ pub(super) struct UserDocument {
 pub(super) struct Journal {
     keep_days: Option<u32>,
     max_bytes: Option<Size>,
+}
+
+/// What the whole process logs.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Log {
+    slow_ms: Option<u64>,
+}
+
+impl Log {
+    pub(super) fn slow(&self) -> Duration {
+        Duration::from_millis(self.slow_ms.unwrap_or(DEFAULT_SLOW_MS))
+    }
 }
 
 impl Journal {
@@ -316,7 +354,9 @@ mod tests {
     fn settings(workspace: &str, user: &str, trusted: bool) -> Settings {
         let own = parse(workspace, read_workspace_if_any).unwrap();
         let document = parse(user, read_user).unwrap();
-        Settings::new(&own, &Keys { limits: document.limits, go: document.go, rust: document.rust }, trusted)
+        let user =
+            Keys { limits: document.limits, go: document.go, rust: document.rust, languages: document.languages };
+        Settings::new(&own, &user, trusted)
     }
 
     #[test]
@@ -330,6 +370,7 @@ mod tests {
                 features: Features::Default,
                 second_database: None,
             },
+            languages: BTreeMap::new(),
         };
         assert_eq!(settings("", "", true), defaults);
 
@@ -347,6 +388,14 @@ mod tests {
             found.rust,
             RustSettings { build_scripts: true, proc_macros: false, features: Features::All, second_database: None }
         );
+    }
+
+    #[test]
+    fn answers_are_bounded_unless_the_user_lifts_it() {
+        let bound = |text: &str| parse(text, read_user).unwrap().answers.max_tokens();
+        assert_eq!(bound(""), Some(DEFAULT_MAX_TOKENS));
+        assert_eq!(bound("[answers]\nmax_tokens = 900"), Some(900));
+        assert_eq!(bound("[answers]\nmax_tokens = 0"), None);
     }
 
     #[test]
@@ -376,11 +425,11 @@ mod tests {
             ("[rust]\nbuild_script = true", "Did you mean `build_scripts`?"),
             (
                 "\n[rusty]",
-                "/semdex.toml:2: unknown field `rusty`, expected one of `limits`, `go`, `rust`. Did you mean `rust`?",
+                "/semdex.toml:2: unknown field `rusty`, expected one of `limits`, `go`, `rust`, `languages`. Did you mean `rust`?",
             ),
             (
                 "[workspaces]\nroots = ['/']",
-                "/semdex.toml:1: unknown field `workspaces`, expected one of `limits`, `go`, `rust`",
+                "/semdex.toml:1: unknown field `workspaces`, expected one of `limits`, `go`, `rust`, `languages`",
             ),
             (
                 "[go]\nmemory_limit = 'lots'",

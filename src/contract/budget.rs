@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::calls::Reply;
-use super::shapes::{Missing, Symbol, Usage};
+use super::shapes::{Meta, Missing, Symbol, Usage};
 use crate::model::{Code, Error, MissingCode, Result};
 
 /// A token is counted as so many bytes of a reply's body.
@@ -65,15 +65,37 @@ pub(super) fn foreign_cursor(cursor: &str) -> Error {
     Error::new(Code::InvalidRequest, detail)
 }
 
+/// What an answer is written as: the same place takes a line of JSON, or a number among others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Json,
+    Markdown,
+}
+
+impl Form {
+    /// Which of two figures holds.
+    pub fn or(self, markdown: usize, json: usize) -> usize {
+        match self {
+            Form::Markdown => markdown,
+            Form::Json => json,
+        }
+    }
+}
+
 /// How many bytes an answer may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     left: usize,
+    form: Form,
 }
 
 impl Budget {
-    pub fn new(bytes: usize) -> Budget {
-        Budget { left: bytes }
+    pub fn new(bytes: usize, form: Form) -> Budget {
+        Budget { left: bytes, form }
+    }
+
+    pub fn form(&self) -> Form {
+        self.form
     }
 
     /// What is given whatever it takes.
@@ -168,30 +190,57 @@ impl<T> Listing<T> {
 /// So often a reply is written anew to come nearer to its budget.
 const FITTINGS: usize = 8;
 
+/// What can be shortened to a budget: a reply, or a problem.
+pub trait Fit: Clone {
+    /// What it says of itself, where it does.
+    fn meta(&mut self) -> Option<&mut Meta>;
+
+    /// Shortens it to about what the budget allows. Answers with what was left out, in words; nothing where it cannot
+    /// be shortened.
+    fn fit(&mut self, budget: Budget) -> Option<Vec<String>>;
+
+    /// Where what was left out is to be had.
+    const REST: &str;
+}
+
+impl Fit for Reply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Reply::meta(self)
+    }
+
+    fn fit(&mut self, budget: Budget) -> Option<Vec<String>> {
+        Reply::fit(self, budget)
+    }
+
+    const REST: &str = "go on with `next_cursor`";
+}
+
 /// The reply as a face writes it, no longer than so many tokens, if it can be that short.
-pub fn fitted<E>(
-    reply: Reply,
+pub fn fitted<T: Fit, B: AsRef<[u8]> + Default, E>(
+    reply: T,
+    form: Form,
     max_tokens: Option<usize>,
-    write: impl Fn(Reply) -> Result<Vec<u8>, E>,
-) -> Result<Vec<u8>, E> {
+    write: impl Fn(T) -> Result<B, E>,
+) -> Result<B, E> {
     let Some(most) = max_tokens.map(|it| it.saturating_mul(BYTES_PER_TOKEN)) else { return write(reply) };
     // What a reply takes is known when it is written: the budget is set by what came of the one before.
     let mut budget = most;
-    let mut best: Option<(bool, Vec<u8>)> = None;
+    let mut best: Option<(bool, B)> = None;
     let mut was_too_long = false;
     for round in 0..FITTINGS {
         let mut reply = reply.clone();
-        let Some(left_out) = reply.fit(Budget::new(budget)) else { return write(reply) };
+        let Some(left_out) = reply.fit(Budget::new(budget, form)) else { return write(reply) };
         let is_whole = left_out.is_empty();
         if !is_whole && let Some(meta) = reply.meta() {
-            let detail = format!("{}: go on with `next_cursor`", left_out.join(", "));
+            let detail = format!("{}: {}", left_out.join(", "), T::REST);
             meta.missing.push(Missing::new(MissingCode::Budget, "max_tokens", detail));
         }
         let body = write(reply)?;
-        let (fits, length) = (body.len() <= most, body.len().max(1));
+        let written = body.as_ref().len();
+        let (fits, length) = (written <= most, written.max(1));
         let is_better = best.as_ref().is_none_or(|(best_fits, best)| match (fits, best_fits) {
-            (true, true) => length > best.len(),
-            (false, false) => length < best.len(),
+            (true, true) => length > best.as_ref().len(),
+            (false, false) => length < best.as_ref().len(),
             (fits, _) => fits,
         });
         if is_better {
@@ -225,14 +274,20 @@ pub fn line_costs(text: &str, part: Part) -> Vec<usize> {
     text.split_inclusive('\n').skip(part.from).map(|it| text_cost(it) + 2).collect()
 }
 
-pub fn symbol_cost(symbol: &Symbol) -> usize {
+pub fn symbol_cost(symbol: &Symbol, form: Form) -> usize {
+    if form == Form::Markdown {
+        return symbol.path.len() + symbol.place.file.len() + 50;
+    }
     let texts = [&symbol.path, &symbol.name, &symbol.signature, &symbol.package, &symbol.place.file];
     let docs = symbol.docs.as_deref().map_or(0, text_cost);
     let also = symbol.also.iter().map(|it| text_cost(it) + 4).sum::<usize>();
     texts.iter().map(|it| text_cost(it)).sum::<usize>() + docs + also + 240
 }
 
-pub fn usage_cost(usage: &Usage) -> usize {
+pub fn usage_cost(usage: &Usage, form: Form) -> usize {
+    if form == Form::Markdown {
+        return if usage.test { 8 } else { text_cost(usage.text.trim()) + 30 };
+    }
     text_cost(&usage.text) + usage.place.file.len() + usage.symbol.as_deref().map_or(0, text_cost) + 120
 }
 
@@ -244,7 +299,7 @@ mod tests {
     fn what_one_part_leaves_goes_to_the_others() {
         let mut parts = [Part::after(0, 10), Part::after(2, 10), Part::after(0, 0)];
         let [a, b, c] = &mut parts;
-        Budget::new(100).share(&mut [(a, vec![10; 10], 50), (b, vec![20; 8], 50), (c, Vec::new(), 50)]);
+        Budget::new(100, Form::Json).share(&mut [(a, vec![10; 10], 50), (b, vec![20; 8], 50), (c, Vec::new(), 50)]);
         assert_eq!([parts[0].count, parts[1].count], [8, 1], "5 by its share, then 3 of what was left");
         assert_eq!(next_cursor(&parts).as_deref(), Some("c3-8.3.0"));
         assert_eq!(positions::<3>(Some("c3-8.3.0")).unwrap(), [8, 3, 0]);
@@ -255,7 +310,7 @@ mod tests {
     fn something_is_always_given() {
         let mut parts = [Part::after(3, 3), Part::after(0, 2)];
         let [a, b] = &mut parts;
-        Budget::new(1).share(&mut [(a, Vec::new(), 50), (b, vec![10; 2], 50)]);
+        Budget::new(1, Form::Json).share(&mut [(a, Vec::new(), 50), (b, vec![10; 2], 50)]);
         assert_eq!([parts[0].count, parts[1].count], [0, 1]);
     }
 

@@ -41,8 +41,7 @@ macro_rules! given_in_full {
 }
 
 given_in_full! {
-    SymbolAtReply, DiagnosticsReply, ImpactReport, ChangeReport, OverlayReply, OverlaysReply, WorkspaceReply,
-    WorkspacesReply, StatusReply,
+    OverlayReply, OverlaysReply, WorkspaceReply, WorkspacesReply, StatusReply,
 }
 
 macro_rules! calls {
@@ -73,6 +72,11 @@ macro_rules! calls {
         }
 
         impl Request {
+            /// The call that it is for.
+            pub fn name(&self) -> Name {
+                match self { $(Request::$variant(_) => Name::$variant),* }
+            }
+
             pub fn common(&self) -> Common {
                 match self { $(Request::$variant(it) => it.common()),* }
             }

@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::examples;
+use super::pages::{self, Pages};
 use super::shapes::{Meta, Place, is_false, list};
 use super::words::{ChangeKind, FindingKind, Severity, Strategy};
 use crate::model;
@@ -48,7 +49,12 @@ pub struct ChangeReport {
     pub validation: Vec<Finding>,
     pub diagnostics: DiagnosticsDelta,
     pub impact: Impact,
+    /// Where the reply was cut: with it, the same call brings the rest and changes nothing.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
     pub meta: Meta,
+    #[serde(skip)]
+    pub pages: Pages<{ pages::CHANGE }>,
 }
 
 /// A file before and after a change.

@@ -22,6 +22,7 @@ request! { body
         json!({"file": "build.rs"})
     ))]
     pub struct DescribeRequest {
+        /// Its path; a shorter one is taken where it is unique. Default: none, with `package` or `file`.
         pub symbol: Option<String>,
         /// Rust: a crate or a module. Go: an import path.
         pub package: Option<String>,
@@ -158,8 +159,8 @@ impl DescribedSymbol {
         spend_on(&mut self.symbol, &mut budget);
         let text = line_costs(self.source.as_deref().or(self.docs.as_deref()).unwrap_or_default(), Part::default());
         let examples = self.examples.costs(|it| text_cost(&it.code) + text_cost(&it.title) + it.file.len() + 100);
-        let usages = self.usages.costs();
-        let implementations = self.implementations.costs(symbol_cost);
+        let usages = self.usages.costs(budget.form());
+        let implementations = self.implementations.costs(|it| symbol_cost(it, budget.form()));
         budget.share(&mut [
             (&mut self.text_part, text, 50),
             (&mut self.examples.part, examples, 35),
@@ -230,6 +231,7 @@ pub struct DescribedPackage {
     files_part: Part,
 }
 
+/// What a package holds.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Package {
     #[schema(examples("std::collections"))]
@@ -274,7 +276,7 @@ impl DescribedPackage {
         let package = &mut self.package;
         let docs = line_costs(package.docs.as_deref().unwrap_or_default(), Part::default());
         let files = package.files.iter().map(|it| text_cost(it) + 4).collect();
-        let symbols = package.symbols.costs();
+        let symbols = package.symbols.costs(budget.form());
         budget.share(&mut [
             (&mut self.docs_part, docs, 40),
             (&mut self.files_part, files, 20),
@@ -301,6 +303,7 @@ pub struct DescribedFile {
     pub meta: Meta,
 }
 
+/// A file in full.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct FileText {
     pub file: String,

@@ -3,9 +3,11 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::budget::{Budget, Listing, left_out};
 use super::change::Diagnostic;
 use super::examples;
-use super::request::request;
+use super::pages::diagnostic_cost;
+use super::request::{Answer, request};
 use super::shapes::Meta;
 use super::words::Severity;
 
@@ -18,7 +20,7 @@ request! { query
         /// The least severity to report. Absent: errors and warnings.
         #[param(nullable = false)]
         pub severity: Option<Severity>,
-        /// How many to tell at most, the gravest first.
+        /// How many to tell at most, the gravest first. Default: 1000.
         #[param(nullable = false)]
         pub max: Option<usize>,
     }
@@ -28,10 +30,27 @@ request! { query
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::diagnostics))]
 pub struct DiagnosticsReply {
-    pub items: Vec<Diagnostic>,
+    #[schema(value_type = Vec<Diagnostic>)]
+    pub items: Listing<Diagnostic>,
     pub counts: Counts,
     pub total: usize,
+    #[schema(required)]
+    pub next_cursor: Option<String>,
     pub meta: Meta,
+}
+
+impl Answer for DiagnosticsReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        budget.spend(160);
+        let form = budget.form();
+        self.items.cut(&mut budget, |it| diagnostic_cost(it, form));
+        self.next_cursor = self.items.next_cursor();
+        Some(left_out(&[("diagnostics", self.items.part)]))
+    }
 }
 
 /// How many there are of each severity, told or not.

@@ -96,21 +96,22 @@ pub struct EditItem {
 
 request! { query
     /// What may be said beside a body of blocks.
+    // No `default` in the schema: clients would send it beside a body of JSON, which takes its options itself.
     pub struct BlocksQuery {
-        /// Of a body of blocks: the least similarity that a fuzzy match must reach; 0 takes only an exact match or one
-        /// but for white space.
+        /// Of a body of blocks: the least similarity that a fuzzy match must reach, in percent; 0 takes only an exact match
+        /// or one but for white space. Default: 95.
         #[param(maximum = 100, nullable = false)]
         pub autofix: Option<u8>,
-        /// Of a body of blocks: answer the same, but change nothing.
+        /// Of a body of blocks: answer the same, but change nothing. Default: false.
         #[param(nullable = false)]
         pub dry_run: Option<bool>,
-        /// Of a body of blocks: format the changed files, with rustfmt or gofmt.
+        /// Of a body of blocks: format the changed files, with rustfmt or gofmt. Default: false.
         #[param(nullable = false)]
         pub format: Option<bool>,
-        /// Of a body of blocks: remove unused imports, and add missing ones where only one fits.
+        /// Of a body of blocks: remove unused imports, and add missing ones where only one fits. Default: false.
         #[param(nullable = false)]
         pub fix_imports: Option<bool>,
-        /// Of a body of blocks.
+        /// Of a body of blocks: whether what would break something is reported or refused. Default: `report`.
         #[param(nullable = false)]
         pub on_break: Option<OnBreak>,
     }

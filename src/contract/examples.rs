@@ -93,7 +93,7 @@ pub fn diagnostics() -> Value {
             "severity": "error", "code": "E0107", "message": "expected 3 arguments, found 2",
             "source": "rust-analyzer", "symbol": "grep_printer::util::Sunk::lines"
         }],
-        "counts": {"error": 1, "warning": 0, "info": 0, "hint": 0}, "total": 1, "meta": meta(41.0)
+        "counts": {"error": 1, "warning": 0, "info": 0, "hint": 0}, "total": 1, "next_cursor": null, "meta": meta(41.0)
     })
 }
 
@@ -125,7 +125,7 @@ pub fn change() -> Value {
             "affected": [], "tests": [],
             "unchecked": [{"code": "borrow_checker", "detail": "the borrow checker does not run: `cargo check` does"}]
         },
-        "meta": meta(152.0)
+        "next_cursor": null, "meta": meta(152.0)
     })
 }
 
@@ -149,8 +149,12 @@ pub fn status() -> Value {
         "workspaces": [{
             "id": "ripgrep", "root": "/src/ripgrep", "languages": ["rust"], "state": "indexing", "revision": 17,
             "progress": {"stage": "indexing", "done": 12, "total": 40},
-            "engines": [{"name": "rust-analyzer", "version": "0.0.348", "state": "indexing", "restarts": 0}],
+            "engines": [{"name": "rust-analyzer", "version": "0.0.348", "language": "rust", "state": "indexing", "restarts": 0}],
             "trusted": true, "missing": []
+        }],
+        "slow_questions": [{
+            "call": "usages", "at": "2026-01-02T03:04:05.678Z", "request_id": "5f3a9c01-2f", "elapsed_ms": 1312.4,
+            "queue_ms": 0.2, "barrier_ms": 1.1, "index_ms": 1204.0, "engine_ms": 104.9, "rendering_ms": 0.8
         }],
         "meta": meta(0.2)
     })

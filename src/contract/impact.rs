@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::change::Impact;
+use super::pages::{self, Pages};
 use super::request::request;
 use super::shapes::Meta;
 use super::words::Alteration;
@@ -12,6 +13,7 @@ request! { body
     /// A symbol, and what would be done to it.
     #[schema(examples(json!({"symbol": "grep_searcher::SearcherBuilder::build", "change": "signature"})))]
     pub struct ImpactRequest {
+        /// Its path; a shorter one is taken where it is unique.
         pub symbol: String,
         /// Narrows a short path: a crate, a module or an import path.
         pub package: Option<String>,
@@ -25,5 +27,10 @@ request! { body
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ImpactReport {
     pub impact: Impact,
+    /// Where the reply was cut: with it, the same call brings the rest.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
     pub meta: Meta,
+    #[serde(skip)]
+    pub pages: Pages<{ pages::IMPACT }>,
 }

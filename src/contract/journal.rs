@@ -25,7 +25,7 @@ request! { body
 request! { query
     /// Which changes.
     pub struct ChangesQuery {
-        /// Only changes of this file.
+        /// Only changes of this file. Default: of all.
         #[param(nullable = false)]
         pub file: Option<String>,
         /// Each file with its diff.

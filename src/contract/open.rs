@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::budget::{Budget, Listing, Part, left_out, next_cursor, text_cost};
+use super::budget::{Budget, Form, Listing, Part, left_out, next_cursor, text_cost};
 use super::examples;
 use super::request::{Answer, request};
 use super::shapes::{Meta, Symbol, is_false};
@@ -77,6 +77,21 @@ impl Opened {
         [self.skeleton_part, self.symbols.part, lists[0], lists[1], lists[2]]
     }
 
+    /// Markdown tells symbols and imports by the lines of the skeleton that they stand on.
+    fn follow_the_skeleton(&mut self) {
+        let given = self.skeleton_part.count;
+        let is_last = self.skeleton_part.from + given >= self.skeleton_part.total;
+        let last = match given.checked_sub(1).and_then(|it| self.skeleton_lines.get(it)) {
+            _ if is_last => usize::MAX,
+            Some(line) => *line,
+            None => 0,
+        };
+        self.symbols.part = Part::after(self.symbols.part.from, self.symbols.part.total);
+        self.symbols.up_to_line(last);
+        self.imports.part = Part::after(self.imports.part.from, self.imports.part.total);
+        self.imports.part.count = self.imports.items.iter().take_while(|it| it.line <= last).count();
+    }
+
     fn truncate(&mut self) {
         let lines = self.skeleton_part.count;
         self.skeleton = self.skeleton.split_inclusive('\n').take(lines).collect();
@@ -98,10 +113,13 @@ impl Answer for Opened {
         self.docs = None;
         self.symbols.without_docs();
         budget.spend(300);
-        let skeleton = self.skeleton.split_inclusive('\n').map(|it| text_cost(it) + 2).collect();
-        let symbols = self.symbols.costs();
-        let imports = self.imports.costs(|it| text_cost(&it.path) + 30);
-        let names = |it: &[String]| it.iter().map(|it| text_cost(it) + 4).sum::<usize>() + 80;
+        let form = budget.form();
+        let skeleton = self.skeleton.split_inclusive('\n').map(|it| text_cost(it) + form.or(6, 2)).collect();
+        // In Markdown a symbol is a few words at the end of its line.
+        let symbols = if form == Form::Markdown { Vec::new() } else { self.symbols.costs(form) };
+        let imports =
+            if form == Form::Markdown { Vec::new() } else { self.imports.costs(|it| text_cost(&it.path) + 30) };
+        let names = |it: &[String]| it.iter().map(|it| text_cost(it) + 4).sum::<usize>() + form.or(30, 80);
         let upstream = self.upstream.costs(|it| names(&it.files) + names(&it.symbols));
         let downstream = self.downstream.costs(|it| names(&it.symbols) + it.file.len());
         budget.share(&mut [
@@ -111,6 +129,9 @@ impl Answer for Opened {
             (&mut self.upstream.part, upstream, 50),
             (&mut self.imports.part, imports, 50),
         ]);
+        if form == Form::Markdown {
+            self.follow_the_skeleton();
+        }
         self.truncate();
         let [skeleton, symbols, imports, upstream, downstream] = self.parts();
         Some(left_out(&[
@@ -123,6 +144,7 @@ impl Answer for Opened {
     }
 }
 
+/// What a file imports.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Import {
     #[schema(examples("std::io"))]

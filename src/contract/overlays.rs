@@ -17,6 +17,7 @@ request! { about file("Relative to the workspace root, with `/`, which need not 
     /// What is to stand before the file's content on the disk.
     #[schema(examples(json!({"content": "pub fn new() {}\n", "ttl_s": 3600})))]
     pub struct OverlayRequest {
+        /// Text in UTF-8.
         pub content: String,
         /// After so many seconds it goes by itself, unless it is put again.
         #[schema(default = 3600, minimum = 1, maximum = 604_800)]

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::budget::{Budget, Fit, Form, Part, left_out, symbol_cost, text_cost};
 use super::change::{Candidate, Impact, Nearest};
 use super::shapes::{Meta, Symbol, list};
 use super::words::ProblemCode;
@@ -70,6 +71,10 @@ pub struct Problem {
     pub status: Option<u16>,
     pub code: ProblemCode,
     pub detail: String,
+    /// As the log and the header `X-Request-Id` name the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub request_id: Option<String>,
     /// Known as soon as the workspace is.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -114,6 +119,66 @@ pub enum ProblemCandidate {
     Place(Candidate),
 }
 
+/// What any problem takes at most, whatever a reply may take.
+pub const PROBLEM_TOKENS: usize = 6000;
+
+impl Fit for Problem {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        self.meta.as_mut()
+    }
+
+    /// A problem has no cursor: it is there to make the next try a good one, and the nearest comes first.
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        budget.spend(400 + text_cost(&self.detail));
+        let form = budget.form();
+        let mut parts = [Part::default(); 4];
+        let lines =
+            |text: Option<&str>| text.unwrap_or_default().split_inclusive('\n').map(text_cost).collect::<Vec<_>>();
+        // The text beside the difference is a part of it.
+        let nearest =
+            lines(self.nearest.as_ref().map(|it| it.diff.as_str())).iter().map(|it| it * form.or(1, 2)).collect();
+        let diff = lines(self.diff.as_deref());
+        let candidates = self.candidates.iter().map(|it| it.cost(form)).collect();
+        let broken: Vec<usize> = self.impact.as_ref().map(|it| it.broken_costs(form)).unwrap_or_default();
+        let costs: [Vec<usize>; 4] = [nearest, candidates, broken, diff];
+        for (part, costs) in parts.iter_mut().zip(&costs) {
+            *part = Part::after(0, costs.len());
+        }
+        let mut shared: Vec<_> = parts.iter_mut().zip(costs).map(|(part, costs)| (part, costs, 60)).collect();
+        budget.share(&mut shared);
+        let [nearest, candidates, broken, diff] = parts;
+        if let Some(it) = &mut self.nearest {
+            it.diff = nearest.lines(&it.diff);
+            it.text = nearest.lines(&it.text);
+        }
+        self.candidates.truncate(candidates.count);
+        if let Some(it) = &mut self.impact {
+            // The rest of it is to be had by a dry run.
+            it.broken.truncate(broken.count);
+            it.affected.truncate(broken.count);
+            it.tests.truncate(broken.count);
+        }
+        self.diff = self.diff.as_deref().map(|it| diff.lines(it));
+        Some(left_out(&[
+            ("lines of the nearest text", nearest),
+            ("candidates", candidates),
+            ("broken places", broken),
+            ("lines of the difference", diff),
+        ]))
+    }
+
+    const REST: &str = "a dry run lists what would break, `describe` has the text";
+}
+
+impl ProblemCandidate {
+    fn cost(&self, form: Form) -> usize {
+        match self {
+            ProblemCandidate::Symbol(it) => symbol_cost(it, form),
+            ProblemCandidate::Place(it) => it.place.file.len() + text_cost(&it.text) + form.or(40, 140),
+        }
+    }
+}
+
 impl Problem {
     pub fn new(error: Error) -> Problem {
         let meta = error.meta().cloned().map(Meta::from);
@@ -126,6 +191,7 @@ impl Problem {
             status: None,
             code: error.code.into(),
             detail: error.detail,
+            request_id: None,
             meta,
             suggestions: list(help.suggestions),
             candidates: places.chain(symbols).collect(),

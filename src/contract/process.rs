@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use super::examples;
 use super::request::{Answer, Arguments, Common, Document, parameters};
 use super::shapes::{Meta, Missing};
-use super::words::{Language, State};
+use super::words::{EngineState, Language, State};
 
 /// Which workspaces to tell of.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -32,9 +32,37 @@ pub struct StatusReply {
     #[schema(nullable = false)]
     pub memory_bytes: Option<u64>,
     pub workspaces: Vec<WorkspaceStatus>,
+    /// The last questions that took longer than `[log] slow_ms`, the newest first.
+    pub slow_questions: Vec<SlowQuestion>,
     pub meta: Meta,
 }
 
+/// A question that took long, and where its time went, in milliseconds. What is in none of the parts is the request's way
+/// in and the reading of its body.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct SlowQuestion {
+    #[schema(examples("usages"))]
+    pub call: &'static str,
+    /// RFC 3339.
+    #[schema(format = "date-time")]
+    pub at: String,
+    /// As the log and the header `X-Request-Id` name it.
+    #[schema(required)]
+    pub request_id: Option<String>,
+    pub elapsed_ms: f64,
+    /// Until the workspace had time for it.
+    pub queue_ms: f64,
+    /// Until what others changed on the disk was taken in.
+    pub barrier_ms: f64,
+    /// Until the index, or the revision that was asked for, was there.
+    pub index_ms: f64,
+    /// Until the engine had answered, or the change was judged and written.
+    pub engine_ms: f64,
+    /// Until the reply was written as JSON or Markdown.
+    pub rendering_ms: f64,
+}
+
+/// How a workspace is doing.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct WorkspaceStatus {
     pub id: String,
@@ -52,6 +80,7 @@ pub struct WorkspaceStatus {
     pub missing: Vec<Missing>,
 }
 
+/// How far a workspace is: so many steps of a stage are done.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Progress {
     #[schema(examples("indexing"))]
@@ -60,6 +89,7 @@ pub struct Progress {
     pub total: usize,
 }
 
+/// How an engine is doing.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Engine {
     #[schema(examples("gopls"))]
@@ -67,7 +97,9 @@ pub struct Engine {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("v0.23.0"))]
     pub version: Option<String>,
-    pub state: State,
+    /// The language that it analyses; of several the first.
+    pub language: Language,
+    pub state: EngineState,
     /// Absent for an engine in the process itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::budget::{Budget, Listing, Part, left_out, next_cursor, symbol_cost, text_cost, usage_cost};
+use super::budget::{Budget, Form, Listing, Part, left_out, next_cursor, symbol_cost, text_cost, usage_cost};
 use super::examples;
 use super::request::{Answer, request};
 use super::shapes::{Meta, Place, Symbol, Usage, list};
@@ -15,10 +15,10 @@ request! { query
         /// Its path; a shorter one is taken where it is unique.
         #[param(example = "grep_searcher::Searcher")]
         pub symbol: String,
-        /// Narrows a short path: a crate, a module or an import path.
+        /// Narrows a short path: a crate, a module or an import path. Default: any.
         #[param(nullable = false)]
         pub package: Option<String>,
-        /// Narrows a short path: the file of the definition.
+        /// Narrows a short path: the file of the definition. Default: any.
         #[param(nullable = false)]
         pub file: Option<String>,
     }
@@ -51,8 +51,8 @@ impl UsageList {
         UsageList { total, files, items: list(items), possible: list(possible), part }
     }
 
-    pub(super) fn costs(&self) -> Vec<usize> {
-        self.items.iter().chain(&self.possible).map(usage_cost).collect()
+    pub(super) fn costs(&self, form: Form) -> Vec<usize> {
+        self.items.iter().chain(&self.possible).map(|it| usage_cost(it, form)).collect()
     }
 
     /// Drops what the part does not hold any more.
@@ -87,7 +87,7 @@ impl Answer for UsagesReply {
 
     fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
         spend_on(&mut self.symbol, &mut budget);
-        let costs = self.usages.costs();
+        let costs = self.usages.costs(budget.form());
         budget.share(&mut [(&mut self.usages.part, costs, 100)]);
         self.usages.truncate();
         self.next_cursor = next_cursor(&[self.usages.part]);
@@ -98,7 +98,7 @@ impl Answer for UsagesReply {
 /// The symbol that an answer is about. Who counts tokens has its docs elsewhere.
 pub(super) fn spend_on(symbol: &mut Symbol, budget: &mut Budget) {
     symbol.docs = None;
-    budget.spend(symbol_cost(symbol));
+    budget.spend(symbol_cost(symbol, budget.form()));
 }
 
 /// What implements a trait or an interface, or overrides a method.
@@ -126,7 +126,8 @@ impl Answer for ImplementationsReply {
 
     fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
         spend_on(&mut self.symbol, &mut budget);
-        self.items.cut(&mut budget, symbol_cost);
+        let form = budget.form();
+        self.items.cut(&mut budget, |it| symbol_cost(it, form));
         self.next_cursor = self.items.next_cursor();
         Some(left_out(&[("implementations", self.items.part)]))
     }
@@ -159,7 +160,8 @@ impl Answer for CallsReply {
     fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
         spend_on(&mut self.symbol, &mut budget);
         let site = |it: &CallSite| text_cost(&it.text) + it.place.file.len() + 100;
-        self.items.cut(&mut budget, |it| symbol_cost(&it.symbol) + it.calls.iter().map(site).sum::<usize>());
+        let form = budget.form();
+        self.items.cut(&mut budget, |it| symbol_cost(&it.symbol, form) + it.calls.iter().map(site).sum::<usize>());
         self.next_cursor = self.items.next_cursor();
         Some(left_out(&[("symbols", self.items.part)]))
     }
@@ -172,6 +174,7 @@ pub struct Calls {
     pub calls: Vec<CallSite>,
 }
 
+/// A place that calls.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct CallSite {
     #[serde(flatten)]

@@ -7,7 +7,9 @@ request! { body
     /// Which symbol gets which name.
     #[schema(examples(json!({"symbol": "grep_searcher::Searcher", "new_name": "Scanner", "dry_run": true})))]
     pub struct RenameRequest {
+        /// Its path; a shorter one is taken where it is unique.
         pub symbol: String,
+        /// An identifier of its language.
         pub new_name: String,
         /// Narrows a short path: a crate, a module or an import path.
         pub package: Option<String>,

@@ -202,10 +202,10 @@ macro_rules! request {
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($fields)*
-            /// The workspace's id or root: needed only while several are open.
+            /// The workspace's id or root. Default: the only one that is open; while several are, it is wanted.
             #[$helper($($not_null)*)]
             pub workspace: Option<String>,
-            /// Answer of this revision or a later one; waited for within `wait_ms`.
+            /// Answer of this revision or a later one; waited for within `wait_ms`. Default: of any.
             #[$helper($($not_null)*)]
             pub min_revision: Option<u64>,
             /// How many milliseconds the question may wait for what it needs. Default: 0 for what the text alone
@@ -213,14 +213,15 @@ macro_rules! request {
             #[$helper(maximum = 120_000, $($not_null)*)]
             pub wait_ms: Option<u64>,
             /// How many tokens the body of the reply may have, a token counted as four bytes. What does not fit is
-            /// counted in `missing` and left to `next_cursor`; something is always given.
+            /// counted in `missing` and left to `next_cursor`; something is always given. Default: no limit for JSON, for
+            /// Markdown that of `[answers] max_tokens`, 6000.
             #[$helper($($not_null)*)]
             pub max_tokens: Option<usize>,
             /// The `next_cursor` of the reply that this one continues. It outlives a change of revision: the list then
-            /// goes on at the same position of what there is by then.
+            /// goes on at the same position of what there is by then. Default: from the beginning.
             #[$helper($($not_null)*)]
             pub cursor: Option<String>,
-            /// How many items of a list to answer with at most.
+            /// How many items of a list to answer with at most. Default: as many as the call gives at once.
             #[$helper($($not_null)*)]
             pub limit: Option<usize>,
         }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
-use super::budget::{Budget, Part, left_out, next_cursor, symbol_cost};
+use super::budget::{Budget, Form, Part, left_out, next_cursor, symbol_cost, text_cost};
 use super::examples;
 use super::request::{Answer, request};
 use super::shapes::{Meta, Place, Symbol, holds_others, list};
@@ -15,10 +15,10 @@ use crate::model::{self, Code, Error, Result};
 request! { query
     /// By name, or of one file: exactly one of `query` and `file`.
     pub struct SymbolsQuery {
-        /// A part of a name, letters left out or not: the best fits first.
+        /// A part of a name, letters left out or not: the best fits first. Default: none, with `file`.
         #[param(nullable = false, example = "srchr")]
         pub query: Option<String>,
-        /// The symbols of this file, as a tree.
+        /// The symbols of this file, as a tree. Default: none, with `query`.
         #[param(nullable = false)]
         pub file: Option<String>,
     }
@@ -70,7 +70,7 @@ impl Answer for SymbolsReply {
     }
 
     fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
-        let costs = self.symbols.costs();
+        let costs = self.symbols.costs(budget.form());
         budget.share(&mut [(&mut self.symbols.part, costs, 100)]);
         self.next_cursor = self.symbols.next_cursor();
         Some(left_out(&[("symbols", self.symbols.part)]))
@@ -136,14 +136,28 @@ impl SymbolTree {
     }
 
     /// What each symbol from the first given on takes.
-    pub(super) fn costs(&self) -> Vec<usize> {
-        fn walk(symbol: &Symbol, costs: &mut Vec<usize>) {
-            costs.push(symbol_cost(symbol));
-            symbol.inner().iter().for_each(|it| walk(it, costs));
+    pub(super) fn costs(&self, form: Form) -> Vec<usize> {
+        fn walk(symbol: &Symbol, form: Form, costs: &mut Vec<usize>) {
+            costs.push(symbol_cost(symbol, form));
+            symbol.inner().iter().for_each(|it| walk(it, form, costs));
         }
         let mut costs = Vec::new();
-        self.symbols.iter().for_each(|it| walk(it, &mut costs));
+        self.symbols.iter().for_each(|it| walk(it, form, &mut costs));
         costs.split_off(self.part.from)
+    }
+
+    /// Gives those that are named on a line up to this one, and no more.
+    pub(super) fn up_to_line(&mut self, line: usize) {
+        fn walk(symbol: &Symbol, line: usize, count: &mut usize) -> bool {
+            if symbol.name_at.line > line {
+                return false;
+            }
+            *count += 1;
+            symbol.inner().iter().all(|it| walk(it, line, count))
+        }
+        let mut count = 0;
+        self.symbols.iter().all(|it| walk(it, line, &mut count));
+        self.part.count = self.part.count.min(count.saturating_sub(self.part.from));
     }
 
     /// Without what the text of the file says too.
@@ -169,14 +183,15 @@ fn size(symbol: &Symbol) -> usize {
 request! { query
     /// A position in a file: `offset`, or `line` and `column`.
     pub struct SymbolAtQuery {
+        /// Relative to the workspace root.
         pub file: String,
-        /// In bytes, from 0.
+        /// In bytes, from 0. Default: that of `line` and `column`.
         #[param(nullable = false)]
         pub offset: Option<usize>,
-        /// From 1.
+        /// From 1. Default: that of `offset`.
         #[param(nullable = false, minimum = 1)]
         pub line: Option<usize>,
-        /// In bytes, from 1.
+        /// In bytes, from 1. Default: that of `offset`.
         #[param(nullable = false, minimum = 1)]
         pub column: Option<usize>,
     }
@@ -222,18 +237,50 @@ pub struct SymbolAtReply {
     pub definition: Option<Place>,
     /// The word at the position.
     pub at: Place,
+    /// Continues `hover`.
+    #[schema(required)]
+    pub next_cursor: Option<String>,
     pub meta: Meta,
+    /// The lines that are given of `hover`.
+    #[serde(skip)]
+    pub part: Part,
+}
+
+impl Answer for SymbolAtReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        budget.spend(300 + self.ty.as_deref().map_or(0, text_cost));
+        if let Some(symbol) = &mut self.symbol {
+            // What an editor would show has them.
+            symbol.docs = None;
+            budget.spend(symbol_cost(symbol, budget.form()));
+        }
+        let hover = self.hover.as_deref().unwrap_or_default();
+        let costs = hover.split_inclusive('\n').map(text_cost).collect();
+        budget.share(&mut [(&mut self.part, costs, 100)]);
+        let kept = hover.split_inclusive('\n').take(self.part.count).collect();
+        self.hover = self.hover.is_some().then_some(kept);
+        self.next_cursor = next_cursor(&[self.part]);
+        Some(left_out(&[("lines of `hover`", self.part)]))
+    }
 }
 
 impl SymbolAtReply {
-    pub fn new(found: model::SymbolAt, meta: Meta) -> SymbolAtReply {
+    /// From a line of what an editor would show on.
+    pub fn after(line: usize, found: model::SymbolAt, meta: Meta) -> SymbolAtReply {
+        let part = Part::after(line, found.hover.as_deref().unwrap_or_default().split_inclusive('\n').count());
         SymbolAtReply {
             symbol: found.symbol.map(Symbol::from),
             ty: found.ty,
-            hover: found.hover,
+            hover: found.hover.map(|it| part.lines(&it)),
             definition: found.definition.map(Place::from),
             at: found.at.into(),
+            next_cursor: next_cursor(&[part]),
             meta,
+            part,
         }
     }
 }

@@ -52,7 +52,7 @@ macro_rules! names {
 }
 
 names! {
-    SymbolKind for model::SymbolKind, Role for model::Role, Severity for model::Severity, State for model::State,
+    SymbolKind for model::SymbolKind, Role for model::Role, Severity for model::Severity, State for model::State, EngineState for model::EngineState,
     Strategy for model::Strategy, ChangeKind for model::ChangeKind,
     ProblemCode for model::Code,
 }
@@ -78,6 +78,17 @@ words_of_model! {
 
     /// How much of a workspace is known at the moment.
     State for model::State { Starting, Syntax, Indexing, Ready, Degraded }
+
+    /// How an engine is doing.
+    EngineState for model::EngineState {
+        Starting, Syntax, Indexing, Ready, Degraded,
+        /// Its program is not there, or may not be started.
+        Missing,
+        /// It does not stay up.
+        Broken,
+        /// It is started at the first need.
+        Idle,
+    }
 
     /// Where an example comes from.
     ExampleOrigin for model::ExampleOrigin { Doctest, Example, Test, Testdata, Use }
@@ -111,6 +122,22 @@ words! {
         Refuse,
         /// It goes to the overlay, and not to the disk.
         Overlay,
+    }
+
+    /// The types of events.
+    EventType {
+        /// How much of a workspace is known, with progress while it loads.
+        State,
+        /// The contents of a workspace have changed, whoever did it.
+        Revision,
+        /// semdex changed files.
+        Change,
+        /// The diagnostics that a change brought and took away.
+        Diagnostics,
+        /// A run of the compiler, the linter or the tests.
+        Verify,
+        /// A run of a model.
+        Run,
     }
 
     /// What brought a change about.

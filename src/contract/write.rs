@@ -9,6 +9,7 @@ request! { body
     pub struct WriteRequest {
         /// The file, relative to the workspace root, with `/`. Missing directories are made.
         pub name: String,
+        /// Text in UTF-8.
         pub content: String,
         #[schema(default = "append")]
         pub mode: Option<WriteMode>,

@@ -69,8 +69,28 @@ pub trait EngineKind: Send + Sync {
         None
     }
 
+    /// What has to be installed for its languages. May block.
+    fn requirements(&self, cache_dir: &Path) -> Vec<Requirement> {
+        let _ = cache_dir;
+        Vec::new()
+    }
+
     /// Returns at once; what takes longer goes on in the background. An error says what the workspace lacks by it.
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing>;
+}
+
+/// A program or a part of a toolchain that an engine works with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requirement {
+    pub name: String,
+    /// Where it is; absent: it is not there.
+    pub found: Option<String>,
+    /// Answers are wrong or incomplete without it. Else something smaller is missing.
+    pub is_needed: bool,
+    /// The command that gets it, or where it is to be had.
+    pub install: String,
+    /// What a workspace loses without it.
+    pub without: &'static str,
 }
 
 /// Where a change is judged and tidied.
@@ -357,11 +377,10 @@ pub struct Unformatted<'a> {
 /// Formats a text, or says why not. Blocks, so that it belongs on a thread that may.
 pub type Formatting = Box<dyn FnOnce() -> Result<String, String> + Send>;
 
-const UNJUDGED: &str = "the change could not be judged; ask `diagnostics`";
-
 /// What is said of a change that an engine tried to judge, and could not.
 pub fn unjudged(language: LanguageId) -> Judgement {
-    Judgement::unanswered(Missing::new(MissingCode::Timeout, language.name, UNJUDGED))
+    let detail = "the change could not be judged; ask `diagnostics`";
+    Judgement::unanswered(Missing::new(MissingCode::Timeout, language.name, detail))
 }
 
 /// What is said of a change that brings the first code of a language.
@@ -369,8 +388,4 @@ pub fn not_started(language: LanguageId) -> Judgement {
     let detail =
         format!("the first code of {} starts its engine: what the change breaks could not be asked", language.title);
     Judgement::unanswered(Missing::new(MissingCode::EngineDown, language.name, detail))
-}
-
-pub fn is_unjudged(judgement: &Judgement) -> bool {
-    judgement.coverage.missing.iter().any(|it| it.detail == UNJUDGED)
 }

@@ -4,9 +4,12 @@
 //! change stops with [`Stop::Stale`], and whoever asked takes a fresh view; an engine that is down or still
 //! loading answers as far as it can and says in the answer's coverage what is lacking.
 
+pub mod child;
 pub mod engine;
+pub mod file_uri;
 pub mod files;
 pub mod go;
+pub mod lsp;
 pub mod memory;
 pub mod process_group;
 pub mod rank;
@@ -21,7 +24,7 @@ pub mod view;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::model::{Error, FileEdit, LanguageId, Missing, MissingCode, State};
+use crate::model::{EngineState, Error, FileEdit, LanguageId, Missing, MissingCode, State};
 
 /// Why a question was not answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +65,7 @@ pub struct EngineStatus {
     pub language: LanguageId,
     pub version: Option<String>,
     pub state: State,
+    pub condition: Condition,
     pub progress: Option<Progress>,
     /// Of the engine's own process, where it has one.
     pub pid: Option<u32>,
@@ -71,6 +75,48 @@ pub struct EngineStatus {
     pub missing: Vec<Missing>,
     /// Its answers are quick, be all that it works out in the background there or not.
     pub warm: bool,
+}
+
+impl EngineStatus {
+    /// Of an engine of which nothing else is known.
+    pub fn new(name: &str, language: LanguageId, state: State) -> EngineStatus {
+        EngineStatus {
+            name: name.to_owned(),
+            language,
+            version: None,
+            state,
+            condition: Condition::Normal,
+            progress: None,
+            pid: None,
+            memory_bytes: None,
+            restarts: 0,
+            missing: Vec::new(),
+            warm: false,
+        }
+    }
+
+    /// How it is doing, in one word.
+    pub fn engine_state(&self) -> EngineState {
+        match self.condition {
+            Condition::Normal => self.state.into(),
+            Condition::Missing => EngineState::Missing,
+            Condition::Broken => EngineState::Broken,
+            Condition::Idle => EngineState::Idle,
+        }
+    }
+}
+
+/// What the state alone does not say of an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Condition {
+    #[default]
+    Normal,
+    /// Its program is not there, or may not be started.
+    Missing,
+    /// It does not stay up.
+    Broken,
+    /// It is started at the first need.
+    Idle,
 }
 
 /// How work in the background came to its end.

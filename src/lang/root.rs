@@ -20,7 +20,18 @@ impl Registry {
         self.find_root_below(start, std::env::home_dir().as_deref())
     }
 
+    /// The same, where a manifest makes it one.
+    pub fn manifest_root(&self, start: &Path) -> io::Result<Option<PathBuf>> {
+        Ok(self.roots_around(start, std::env::home_dir().as_deref())?.1)
+    }
+
     fn find_root_below(&self, start: &Path, home: Option<&Path>) -> io::Result<PathBuf> {
+        let (start, root) = self.roots_around(start, home)?;
+        Ok(root.unwrap_or(start))
+    }
+
+    /// The directory in canonical form, and the root that a manifest makes around it.
+    fn roots_around(&self, start: &Path, home: Option<&Path>) -> io::Result<(PathBuf, Option<PathBuf>)> {
         let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", start.display()));
         let start = fs::canonicalize(start).map_err(told)?;
         if !start.is_dir() {
@@ -32,7 +43,8 @@ impl Registry {
         let home = home.and_then(|home| fs::canonicalize(home).ok());
         let around = around(&start, home.as_deref());
         let nearest = self.kinds().iter().filter_map(|it| it.root_of(&around));
-        Ok(nearest.max_by_key(|root| root.components().count()).unwrap_or(start))
+        let root = nearest.max_by_key(|root| root.components().count());
+        Ok((start.clone(), root))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where programs are looked for.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 /// Takes relative and empty entries out of `PATH`, for this process and all that it starts: a program that is looked
@@ -18,6 +19,15 @@ fn absolute_of(path: &OsStr) -> OsString {
     let kept: Vec<PathBuf> = std::env::split_paths(path).filter(|it| it.is_absolute()).collect();
     // Each was an entry before, so none holds a separator.
     std::env::join_paths(kept).unwrap_or_default()
+}
+
+/// The program that its name stands for.
+pub fn find(program: &str) -> Option<PathBuf> {
+    let is_executable =
+        |it: &PathBuf| it.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0);
+    let path = std::env::var_os("PATH")?;
+    // Not from a relative entry: that would be a program of whatever directory semdex was started in.
+    std::env::split_paths(&path).filter(|it| it.is_absolute()).map(|it| it.join(program)).find(is_executable)
 }
 
 #[cfg(test)]

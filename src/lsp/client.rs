@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use lsp_types::notification::Notification;
-use lsp_types::request::Request;
+use gen_lsp_types::{Notification, Request};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
@@ -44,7 +43,7 @@ pub type Notified = Box<dyn Fn(&str, Value) + Send + Sync>;
 pub struct Hooks {
     /// The settings of one section, for `workspace/configuration`.
     pub configuration: Configuration,
-    /// Every notification: its method and parameters.
+    /// Every notification, and every request that registers a capability: its method and parameters.
     pub notified: Notified,
 }
 
@@ -54,11 +53,23 @@ pub struct Message(Vec<u8>);
 
 impl Message {
     pub fn notification<N: Notification>(params: &N::Params) -> Message {
-        Message::of(&json!({"jsonrpc": "2.0", "method": N::METHOD, "params": params}))
+        Message::of(&json!({"jsonrpc": "2.0", "method": N::METHOD.as_str(), "params": params}))
+    }
+
+    /// One whose parameters no types describe.
+    pub fn plain(method: &str, params: &Value) -> Message {
+        Message::of(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
     }
 
     fn of(value: &Value) -> Message {
-        Message(value.to_string().into_bytes())
+        let is_bare = value.get("params").is_some_and(Value::is_null);
+        // JSON-RPC knows no `"params": null`, and some servers refuse it.
+        let bare = value.as_object().filter(|_| is_bare).map(|it| {
+            let mut bare = it.clone();
+            bare.remove("params");
+            Value::Object(bare)
+        });
+        Message(bare.as_ref().unwrap_or(value).to_string().into_bytes())
     }
 }
 
@@ -240,6 +251,16 @@ impl Slot {
 
     /// Sends a request and, right before it, what the server has to know first.
     pub fn request<R: Request>(self, before: &[Message], params: &R::Params) -> Result<Answer<R>, RequestError> {
+        let body = json!({"method": R::METHOD.as_str(), "params": params});
+        self.call(before, body).map(|pending| Answer { pending, kind: PhantomData })
+    }
+
+    /// One whose parameters and answer no types describe.
+    pub fn plain(self, before: &[Message], method: &str, params: &Value) -> Result<Pending, RequestError> {
+        self.call(before, json!({"method": method, "params": params}))
+    }
+
+    fn call(self, before: &[Message], mut body: Value) -> Result<Pending, RequestError> {
         let shared = self.client.shared.clone();
         let id = shared.next_id.fetch_add(1, Ordering::Relaxed);
         let (waiter, outcome) = oneshot::channel();
@@ -247,37 +268,51 @@ impl Slot {
             Waiting::Open(waiters) => waiters.insert(id, waiter),
             Waiting::Closed(reason) => return Err(RequestError::Closed(reason.clone())),
         };
-        let body = Message::of(&json!({"jsonrpc": "2.0", "id": id, "method": R::METHOD, "params": params}));
+        body["jsonrpc"] = "2.0".into();
+        body["id"] = id.into();
+        let body = Message::of(&body);
         let mut frames = Vec::new();
         before.iter().chain([&body]).for_each(|message| framing::append(&mut frames, &message.0));
         self.place.send(frames);
-        Ok(Answer { id, client: self.client, _in_flight: self.in_flight, outcome, kind: PhantomData })
+        Ok(Pending { id, client: self.client, _in_flight: self.in_flight, outcome })
     }
 }
 
 /// An answer to come. Dropped before it came, the request is cancelled.
 #[derive(Debug)]
-pub struct Answer<R> {
+pub struct Pending {
     id: i64,
     client: Client,
     _in_flight: OwnedSemaphorePermit,
     outcome: oneshot::Receiver<Result<Value, RequestError>>,
+}
+
+/// One of a known kind.
+#[derive(Debug)]
+pub struct Answer<R> {
+    pending: Pending,
     kind: PhantomData<fn() -> R>,
 }
 
+impl Pending {
+    pub async fn before(mut self, deadline: Instant) -> Result<Value, RequestError> {
+        match tokio::time::timeout_at(deadline.into(), &mut self.outcome).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) => Err(self.client.shared.closed_error()),
+            Err(_) => Err(RequestError::Timeout),
+        }
+    }
+}
+
 impl<R: Request> Answer<R> {
-    pub async fn before(mut self, deadline: Instant) -> Result<R::Result, RequestError> {
-        let outcome = match tokio::time::timeout_at(deadline.into(), &mut self.outcome).await {
-            Ok(Ok(outcome)) => outcome?,
-            Ok(Err(_)) => return Err(self.client.shared.closed_error()),
-            Err(_) => return Err(RequestError::Timeout),
-        };
+    pub async fn before(self, deadline: Instant) -> Result<R::Result, RequestError> {
+        let outcome = self.pending.before(deadline).await?;
         serde_json::from_value(outcome)
             .map_err(|error| RequestError::Malformed(format!("{} answered {error}", R::METHOD)))
     }
 }
 
-impl<R> Drop for Answer<R> {
+impl Drop for Pending {
     fn drop(&mut self) {
         let unanswered = match &mut *self.client.shared.waiting() {
             Waiting::Open(waiters) => waiters.remove(&self.id).is_some(),
@@ -342,6 +377,9 @@ async fn read(
             Ok(Incoming::Answer { id, outcome }) => shared.answered(id, outcome),
             Ok(Incoming::Notification { method, params }) => (hooks.notified)(&method, params),
             Ok(Incoming::Request { id, method, params }) => {
+                if incoming::is_registration(&method) {
+                    (hooks.notified)(&method, params.clone());
+                }
                 let mut frame = Vec::new();
                 framing::append(&mut frame, &Message::of(&incoming::answer(hooks, &id, &method, &params)).0);
                 if replies.try_send(frame).is_err() {

@@ -1,11 +1,6 @@
 //! What a server sends: answers to our requests, its own requests, its notifications.
 
-use lsp_types::notification::Notification as _;
-use lsp_types::request::{
-    ApplyWorkspaceEdit, CodeLensRefresh, InlayHintRefreshRequest, InlineValueRefreshRequest, RegisterCapability,
-    Request as _, SemanticTokensRefresh, ShowDocument, ShowMessageRequest, UnregisterCapability,
-    WorkDoneProgressCreate, WorkspaceConfiguration, WorkspaceDiagnosticRefresh, WorkspaceFoldersRequest,
-};
+use gen_lsp_types::{LspNotificationMethod, LspRequestMethod};
 use serde_json::{Value, json};
 
 use super::client::{Hooks, RequestError};
@@ -48,24 +43,26 @@ pub fn parse(body: &[u8]) -> Result<Incoming, String> {
 
 /// Answers a request of the server. All are answered: some servers stop working where one is not.
 pub fn answer(hooks: &Hooks, id: &Value, method: &str, params: &Value) -> Value {
-    let result = match method {
-        WorkspaceConfiguration::METHOD => {
+    let result = match LspRequestMethod::from(method) {
+        LspRequestMethod::WorkspaceConfiguration => {
             let items = params.get("items").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
             items.iter().map(|item| (hooks.configuration)(item.get("section").and_then(Value::as_str))).collect()
         }
         // Files are changed by semdex's own writer only, never by a server.
-        ApplyWorkspaceEdit::METHOD => json!({"applied": false, "failureReason": "this client applies no edits"}),
-        ShowDocument::METHOD => json!({"success": false}),
-        RegisterCapability::METHOD
-        | UnregisterCapability::METHOD
-        | WorkDoneProgressCreate::METHOD
-        | ShowMessageRequest::METHOD
-        | WorkspaceFoldersRequest::METHOD
-        | CodeLensRefresh::METHOD
-        | SemanticTokensRefresh::METHOD
-        | InlayHintRefreshRequest::METHOD
-        | InlineValueRefreshRequest::METHOD
-        | WorkspaceDiagnosticRefresh::METHOD => Value::Null,
+        LspRequestMethod::WorkspaceApplyEdit => {
+            json!({"applied": false, "failureReason": "this client applies no edits"})
+        }
+        LspRequestMethod::WindowShowDocument => json!({"success": false}),
+        LspRequestMethod::ClientRegisterCapability
+        | LspRequestMethod::ClientUnregisterCapability
+        | LspRequestMethod::WindowWorkDoneProgressCreate
+        | LspRequestMethod::WindowShowMessageRequest
+        | LspRequestMethod::WorkspaceWorkspaceFolders
+        | LspRequestMethod::WorkspaceCodeLensRefresh
+        | LspRequestMethod::WorkspaceSemanticTokensRefresh
+        | LspRequestMethod::WorkspaceInlayHintRefresh
+        | LspRequestMethod::WorkspaceInlineValueRefresh
+        | LspRequestMethod::WorkspaceDiagnosticRefresh => Value::Null,
         _ => {
             let error = json!({"code": METHOD_NOT_FOUND, "message": format!("{method} is not known to this client")});
             return json!({"jsonrpc": "2.0", "id": id, "error": error});
@@ -74,6 +71,12 @@ pub fn answer(hooks: &Hooks, id: &Value, method: &str, params: &Value) -> Value 
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
+/// Whether a request of a server says what it can do from now on.
+pub fn is_registration(method: &str) -> bool {
+    use LspRequestMethod::{ClientRegisterCapability, ClientUnregisterCapability};
+    matches!(LspRequestMethod::from(method), ClientRegisterCapability | ClientUnregisterCapability)
+}
+
 pub fn cancel(id: i64) -> Value {
-    json!({"jsonrpc": "2.0", "method": lsp_types::notification::Cancel::METHOD, "params": {"id": id}})
+    json!({"jsonrpc": "2.0", "method": LspNotificationMethod::CancelRequest.as_str(), "params": {"id": id}})
 }

@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use lsp_types::notification::{DidChangeWatchedFiles, Exit};
-use lsp_types::request::{Shutdown, WorkspaceSymbolRequest};
-use lsp_types::{DidChangeWatchedFilesParams, WorkspaceSymbolParams};
+use gen_lsp_types::{
+    DidChangeWatchedFilesNotification, DidChangeWatchedFilesParams, ExitNotification, ShutdownRequest,
+    WorkspaceSymbolParams, WorkspaceSymbolRequest,
+};
 use serde_json::{Value, json};
 use tokio::io::{AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
 
@@ -73,8 +74,10 @@ async fn answers_find_their_requests() {
 #[tokio::test]
 async fn what_goes_before_a_request_arrives_before_it() {
     let (client, mut server, _) = connect();
-    let changed = Message::notification::<DidChangeWatchedFiles>(&DidChangeWatchedFilesParams { changes: Vec::new() });
-    let answer = client.slot(soon()).await.unwrap().request::<Shutdown>(&[changed], &()).unwrap();
+    let changed = Message::notification::<DidChangeWatchedFilesNotification>(&DidChangeWatchedFilesParams {
+        changes: Vec::new(),
+    });
+    let answer = client.slot(soon()).await.unwrap().request::<ShutdownRequest>(&[changed], &()).unwrap();
     assert_eq!(server.receive().await["method"], "workspace/didChangeWatchedFiles");
     let request = server.receive().await;
     assert_eq!(request["method"], "shutdown");
@@ -99,14 +102,19 @@ async fn the_servers_questions_are_answered() {
     assert_eq!(server.receive().await["result"]["applied"], false);
     server.send(json!({"jsonrpc": "2.0", "id": 5, "method": "x/unheard"})).await;
     assert_eq!(server.receive().await["error"]["code"], -32601);
-    assert_eq!(*heard.lock().unwrap(), [("window/logMessage".to_owned(), json!({"message": "hi"}))]);
+    // What registers a capability is heard too.
+    let expected = [
+        ("window/logMessage".to_owned(), json!({"message": "hi"})),
+        ("client/registerCapability".to_owned(), json!({"registrations": []})),
+    ];
+    assert_eq!(*heard.lock().unwrap(), expected);
 }
 
 #[tokio::test]
 async fn a_deadline_cancels_at_the_server() {
     let (client, mut server, _) = connect();
     let deadline = Instant::now() + Duration::from_millis(50);
-    assert_eq!(client.request::<Shutdown>(&(), deadline).await, Err(RequestError::Timeout));
+    assert_eq!(client.request::<ShutdownRequest>(&(), deadline).await, Err(RequestError::Timeout));
     let request = server.receive().await;
     assert_eq!(
         server.receive().await,
@@ -124,7 +132,7 @@ async fn when_the_stream_ends_all_that_wait_fail_at_once() {
     let asks: Vec<_> = (0..3)
         .map(|_| {
             let client = client.clone();
-            tokio::spawn(async move { client.request::<Shutdown>(&(), soon()).await })
+            tokio::spawn(async move { client.request::<ShutdownRequest>(&(), soon()).await })
         })
         .collect();
     for _ in &asks {
@@ -135,7 +143,7 @@ async fn when_the_stream_ends_all_that_wait_fail_at_once() {
         assert!(matches!(ask.await.unwrap(), Err(RequestError::Closed(_))));
     }
     assert_eq!(&*client.closed().await, "it closed its output");
-    assert!(matches!(client.request::<Shutdown>(&(), soon()).await, Err(RequestError::Closed(_))));
+    assert!(matches!(client.request::<ShutdownRequest>(&(), soon()).await, Err(RequestError::Closed(_))));
 }
 
 #[tokio::test]
@@ -159,7 +167,7 @@ async fn nonsense_ends_the_connection_with_a_reason() {
 #[tokio::test]
 async fn the_stream_is_closed_when_the_last_handle_is_dropped() {
     let (client, mut server, _) = connect();
-    client.notify::<Exit>(&(), soon()).await.unwrap();
+    client.notify::<ExitNotification>(&(), soon()).await.unwrap();
     drop(client);
     assert_eq!(server.receive().await["method"], "exit");
     assert_eq!(framing::read(&mut server.reader).await.unwrap(), None);

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::ask::Ask;
+use super::replies::Replies;
 use super::{
-    changes, describe, diagnostics, edit, impact, open, overlays, process, rename, symbols, undo, usages, write,
+    changes, describe, diagnostics, edit, impact, nearest_file, open, overlays, process, rename, symbols, undo, usages,
+    write,
 };
 use crate::contract::{Reply, Request};
 use crate::model::Result;
@@ -17,20 +19,35 @@ pub struct Service {
     pub workspaces: Workspaces,
     /// A workspace may be opened by a call only in or below one of these.
     pub roots: Arc<[PathBuf]>,
+    /// How many tokens a reply in Markdown may have where nothing is said.
+    pub max_tokens: Option<usize>,
+    replies: Arc<Replies>,
+}
+
+impl Service {
+    pub fn new(workspaces: Workspaces, roots: Arc<[PathBuf]>, max_tokens: Option<usize>) -> Service {
+        Service { workspaces, roots, max_tokens, replies: Arc::default() }
+    }
 }
 
 /// Answers a request. `client`: who asks, as it calls itself.
 pub async fn answer(service: &Service, request: Request, client: Option<String>) -> Result<Reply> {
     let common = request.common();
+    if let Some(rest) = service.replies.continued(request.name(), &common)? {
+        return Ok(rest);
+    }
     // Hands the request to its handler, with the workspace that it is about.
     macro_rules! handle {
         ($call:ident, $handler:path, $request:expr) => {{
             let workspace = service.workspaces.pick(common.workspace.as_deref())?;
             let ask = Ask::new(&common, client)?;
-            Reply::$call(Box::pin($handler(&workspace, $request, &ask)).await?)
+            match Box::pin($handler(&workspace, $request, &ask)).await {
+                Ok(reply) => Reply::$call(reply),
+                Err(error) => return Err(Box::pin(nearest_file::suggest(&workspace, error)).await),
+            }
         }};
     }
-    Ok(match request {
+    Ok(service.replies.keep(match request {
         Request::Open(it) => handle!(Open, open::open, it),
         Request::Describe(it) => handle!(Describe, describe::describe, it),
         Request::Symbols(it) => handle!(Symbols, symbols::symbols, it),
@@ -54,5 +71,5 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         Request::CloseWorkspace(it) => Reply::CloseWorkspace(process::close_workspace(service, &it).await?),
         Request::Status(it) => Reply::Status(process::status(service, &it)?),
         Request::Health(_) => Reply::Health(process::health()),
-    })
+    }))
 }

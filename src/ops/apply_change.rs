@@ -6,10 +6,12 @@ use crate::contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Finding, Meta
 use crate::lang::Stop;
 use crate::lang::engine::{EngineKind, Route, not_started};
 use crate::model::{
-    Affected, Broken, Code, Coverage, Error, FileEdit, Help, Judgement, Landed, Result, Revision, Severity,
+    Affected, Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Judgement, Landed, MissingCode, Result,
+    Revision, Severity,
 };
 use crate::text::diff::unified;
 use crate::workspace::disk::Notes;
+use crate::workspace::timing::{self, Part};
 use crate::workspace::{Cause, Change, Hashes, Outcome, Undone, Workspace};
 
 use super::ask::{Ask, deadlines};
@@ -66,7 +68,10 @@ where
         let mut plan = plan().await?;
         match tidy::tidy(workspace, asked, &mut plan, mode.tidy).await {
             Ok(()) => plan.edits.retain(|it| it.old != it.new),
-            Err(Stop::Stale) => continue,
+            Err(Stop::Stale) => {
+                workspace.telemetry().stale_retries.up();
+                continue;
+            }
             Err(Stop::Failed(error)) if error.code == Code::Conflict => {
                 last = Some(error);
                 continue;
@@ -77,7 +82,10 @@ where
         let judged = match judge(workspace, asked, &plan.edits).await {
             Ok(judged) if mode.on_break == OnBreak::Reject => with_own_errors(judged, &plan.edits),
             Ok(judged) => judged,
-            Err(Stop::Stale) => continue,
+            Err(Stop::Stale) => {
+                workspace.telemetry().stale_retries.up();
+                continue;
+            }
             Err(Stop::Failed(error)) => return Err(error),
         };
         if plan.edits.is_empty() {
@@ -136,7 +144,7 @@ async fn judge(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> std::r
         let Some(&language) = kind.languages().first() else { continue };
         let needs = asked.needs(Some(language), true);
         judgement.join(match workspace.snapshot(needs).await?.view {
-            Some(view) => view.judge(edits.to_vec(), deadlines(needs)).await?,
+            Some(view) => timing::during(Part::Engine, view.judge(edits.to_vec(), deadlines(needs))).await?,
             None => not_started(language),
         });
     }
@@ -159,20 +167,45 @@ fn nothing_done(revision: Revision) -> Outcome {
 
 fn finish(workspace: &Workspace, plan: &Plan, mut outcome: Outcome) -> Result<ChangeReport> {
     let language = plan.edits.iter().find_map(|it| workspace.language_of(&it.file));
+    let refusal = outcome.rejected.then(|| refusal(&outcome.judgement));
     let coverage = std::mem::take(&mut outcome.judgement.coverage);
     let meta = workspace.meta(language, outcome.revision, coverage);
-    if outcome.rejected {
-        let impact = outcome.judgement.impact;
-        let broken = &impact.broken;
-        let detail = format!(
-            "nothing was written: it would break {} ({}); send it with `on_break: \"report\"` to make it all the same",
-            if broken.len() == 1 { "1 place".to_owned() } else { format!("{} places", broken.len()) },
-            first_places(broken),
-        );
-        let error = Error::new(Code::WouldBreak, detail).with_help(Help { impact: Some(impact), ..Help::default() });
-        return Err(error.in_workspace(meta));
+    match refusal {
+        Some(error) if error.code == Code::WouldBreak => {
+            let help = Help { impact: Some(outcome.judgement.impact), ..Help::default() };
+            Err(error.with_help(help).in_workspace(meta))
+        }
+        Some(error) => Err(error.in_workspace(meta)),
+        None => Ok(report(workspace, plan, outcome, meta.into())),
     }
-    Ok(report(workspace, plan, outcome, meta.into()))
+}
+
+/// Why a change was refused: for what it breaks, or because that is not known in full.
+fn refusal(judgement: &Judgement) -> Error {
+    let broken = &judgement.impact.broken;
+    match judgement.not_judged() {
+        Some(missing) if broken.is_empty() => {
+            let code = match missing.code {
+                MissingCode::Indexing | MissingCode::EngineRestarting | MissingCode::Timeout => Code::NotReady,
+                _ => Code::EngineUnavailable,
+            };
+            let detail = format!(
+                "nothing was written: what the change breaks is not known in full ({}); ask again, or send it with \
+                 `on_break: \"report\"` to make it all the same",
+                missing.detail
+            );
+            Error::new(code, detail)
+        }
+        _ => {
+            let places = if broken.len() == 1 { "1 place".to_owned() } else { format!("{} places", broken.len()) };
+            let detail = format!(
+                "nothing was written: it would break {places} ({}); send it with `on_break: \"report\"` to make it all \
+                 the same",
+                first_places(broken),
+            );
+            Error::new(Code::WouldBreak, detail)
+        }
+    }
 }
 
 /// All that is to be known of a file.
@@ -208,14 +241,28 @@ fn report(workspace: &Workspace, plan: &Plan, outcome: Outcome, meta: Meta) -> C
         })
         .collect();
     let validation = plan.edits.iter().flat_map(|edit| validate::of(workspace, edit, &judgement.new)).collect();
+    let new = unsaid(judgement.new, &judgement.impact.broken);
     ChangeReport {
         change,
         applied,
         files,
         edits: list(plan.landed.clone()),
         validation,
-        diagnostics: DiagnosticsDelta { new: list(judgement.new), fixed: list(judgement.fixed) },
+        diagnostics: DiagnosticsDelta { new: list(new), fixed: list(judgement.fixed) },
         impact: judgement.impact.into(),
+        next_cursor: None,
         meta,
+        pages: Default::default(),
     }
+}
+
+/// What the list of broken places does not say already.
+fn unsaid(new: Vec<Diagnostic>, broken: &[Broken]) -> Vec<Diagnostic> {
+    let is_said = |it: &Diagnostic| {
+        broken.iter().any(|broken| {
+            let is_there = broken.at.place.file == it.place.file && broken.at.place.line == it.place.line;
+            is_there && (broken.at.place == it.place || broken.code == it.code || broken.reason == it.message)
+        })
+    };
+    new.into_iter().filter(|it| it.severity != Severity::Error || !is_said(it)).collect()
 }

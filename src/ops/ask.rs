@@ -12,6 +12,7 @@ use crate::lang::{self, Deadlines, Stop};
 use crate::model::{
     Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
 };
+use crate::workspace::timing::{self, Part};
 use crate::workspace::{Needs, Workspace};
 
 /// How long what needs the index may wait for it, if the request does not say.
@@ -127,7 +128,8 @@ where
             let coverage = coverage_of(workspace, needs.language, settled, &error);
             error.in_workspace(workspace.meta(needs.language, revision, coverage))
         };
-        match tokio::time::timeout_at(last.into(), question(asked)).await.map_err(late).map_err(failed)? {
+        let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(asked))).await;
+        match answer.map_err(late).map_err(failed)? {
             Ok(answer) => {
                 let is_lasting = !answer.coverage.missing.iter().any(|it| it.code.passes());
                 if let Some(memo) = memo.filter(|_| is_lasting) {
@@ -138,7 +140,7 @@ where
                 return Ok(WithMeta { value: answer.value, meta });
             }
             Err(Stop::Failed(error)) => return Err(failed(error)),
-            Err(Stop::Stale) => {}
+            Err(Stop::Stale) => workspace.telemetry().stale_retries.up(),
         }
     }
     let detail =
@@ -158,7 +160,13 @@ fn coverage_of(workspace: &Workspace, language: Option<LanguageId>, is_settled: 
         if is_miss(error) { coverage.lacks(missing) } else { coverage.note(missing) }
     }
     let tells_why = |it: &Missing| {
-        matches!(it.code, MissingCode::Indexing | MissingCode::EngineDown | MissingCode::EngineRestarting)
+        matches!(
+            it.code,
+            MissingCode::Indexing
+                | MissingCode::EngineDown
+                | MissingCode::EngineMissing
+                | MissingCode::EngineRestarting
+        )
     };
     if !is_settled && !coverage.missing.iter().any(tells_why) {
         let detail = "not all of the workspace is loaded: ask again, or give a longer `wait_ms`";

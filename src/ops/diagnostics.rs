@@ -41,7 +41,7 @@ pub async fn diagnostics(workspace: &Workspace, request: DiagnosticsQuery, asked
         found.extend(reply.value);
         meta = joined(meta, reply.meta);
     }
-    Ok(reply(found, &request, meta))
+    reply(found, &request, asked, meta)
 }
 
 /// The later revision, and what either lacks.
@@ -52,7 +52,7 @@ fn joined(first: Meta, second: Meta) -> Meta {
 }
 
 /// The gravest first.
-fn reply(mut found: Vec<Diagnostic>, request: &DiagnosticsQuery, meta: Meta) -> DiagnosticsReply {
+fn reply(mut found: Vec<Diagnostic>, request: &DiagnosticsQuery, asked: &Ask, meta: Meta) -> Result<DiagnosticsReply> {
     let least = request.severity.map_or(Severity::Warning, Severity::from);
     let count = |severity| found.iter().filter(|it| it.severity == severity).count();
     let counts = Counts {
@@ -64,6 +64,7 @@ fn reply(mut found: Vec<Diagnostic>, request: &DiagnosticsQuery, meta: Meta) -> 
     found.retain(|it| it.severity <= least);
     found.sort_by(|a, b| (a.severity, &a.place).cmp(&(b.severity, &b.place)));
     let total = found.len();
-    found.truncate(request.max.unwrap_or(MOST));
-    DiagnosticsReply { items: list(found), counts, total, meta: meta.into() }
+    found.truncate(request.max.unwrap_or(total));
+    let items = asked.page(list(found), MOST)?;
+    Ok(DiagnosticsReply { next_cursor: items.next_cursor(), items, counts, total, meta: meta.into() })
 }

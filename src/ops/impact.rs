@@ -19,7 +19,7 @@ pub async fn impact(workspace: &Workspace, request: ImpactRequest, asked: &Ask) 
     let request = Asked { query: SymbolQuery { symbol, package, file }, change: change.into() };
     let mode = Mode::new(Cause::Edit, true, OnBreak::Report);
     let report = apply_change(workspace, asked, mode, || plan(workspace, &request, asked)).await?;
-    Ok(ImpactReport { impact: report.impact, meta: report.meta })
+    Ok(ImpactReport { impact: report.impact, next_cursor: None, meta: report.meta, pages: Default::default() })
 }
 
 async fn plan(workspace: &Workspace, request: &Asked, asked: &Ask) -> Result<Plan> {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ask::{Ask, ask, not_indexed};
+use super::nearest_file::near;
 use crate::contract::budget::{Listing, Part, positions};
 use crate::contract::{Downstream, Import, OpenRequest, Opened, SymbolTree, Upstream};
 use crate::lang::files::File;
@@ -97,18 +98,7 @@ pub(super) fn text_of(files: &crate::lang::files::Files, name: &str) -> Result<A
     if let Some(file) = files.get(name) {
         return Ok(file.clone());
     }
-    let base = name.rsplit('/').next().unwrap_or(name);
-    let mut near: Vec<(f64, &str)> = files
-        .iter()
-        .map(|it| {
-            let other = it.path.rsplit('/').next().unwrap_or(&it.path);
-            let score = strsim::jaro_winkler(other, base) + strsim::jaro_winkler(&it.path, name) / 2.0;
-            (score, &*it.path)
-        })
-        .filter(|it| it.0 > 1.2)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let suggestions: Vec<String> = near.into_iter().take(5).map(|it| it.1.to_owned()).collect();
+    let suggestions = near(files, name);
     let detail = match suggestions.first() {
         Some(first) => format!("there is no text file `{name}` in the workspace: did you mean `{first}`?"),
         None => format!("there is no text file `{name}` in the workspace"),

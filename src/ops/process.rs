@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::Service;
 use crate::contract::{
-    CloseWorkspaceQuery, Engine, Health, Meta, OpenWorkspaceRequest, Progress, StatusQuery, StatusReply,
-    WorkspaceReply, WorkspaceStatus, WorkspacesReply, list,
+    CloseWorkspaceQuery, Engine, Health, Meta, OpenWorkspaceRequest, Progress, SlowQuestion, StatusQuery, StatusReply,
+    WorkspaceReply, WorkspaceStatus, WorkspacesReply, list, milliseconds, rfc3339,
 };
 use crate::lang::{EngineStatus, memory};
 use crate::model::{Code, Error, Result, State};
-use crate::workspace::{self, Workspace};
+use crate::workspace::{self, Workspace, telemetry};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -29,6 +29,7 @@ pub fn status(service: &Service, request: &StatusQuery) -> Result<StatusReply> {
         memory_bytes: memory::resident(std::process::id()),
         meta: meta_of(&statuses),
         workspaces: list(statuses),
+        slow_questions: list(service.workspaces.telemetry().slow_questions()),
     })
 }
 
@@ -81,7 +82,7 @@ fn permitted(root: &Path, roots: &[PathBuf]) -> Result<PathBuf> {
 
 /// What a reply about several workspaces says of itself: the state is that of the one furthest behind, and the
 /// revisions are added, so that theirs grows with every change too.
-fn meta_of(statuses: &[workspace::WorkspaceStatus]) -> Meta {
+pub(super) fn meta_of(statuses: &[workspace::WorkspaceStatus]) -> Meta {
     let state = statuses.iter().map(|it| it.state).min_by_key(|&state| match state {
         // Further behind than any that is still on its way.
         State::Degraded => (0, state),
@@ -115,12 +116,29 @@ impl From<workspace::WorkspaceStatus> for WorkspaceStatus {
     }
 }
 
+impl From<telemetry::SlowQuestion> for SlowQuestion {
+    fn from(slow: telemetry::SlowQuestion) -> SlowQuestion {
+        SlowQuestion {
+            call: slow.call,
+            at: rfc3339(slow.at),
+            request_id: slow.request_id,
+            elapsed_ms: milliseconds(slow.elapsed),
+            queue_ms: milliseconds(slow.queue),
+            barrier_ms: milliseconds(slow.barrier),
+            index_ms: milliseconds(slow.index),
+            engine_ms: milliseconds(slow.engine),
+            rendering_ms: milliseconds(slow.rendering),
+        }
+    }
+}
+
 impl From<EngineStatus> for Engine {
     fn from(engine: EngineStatus) -> Engine {
         Engine {
+            language: engine.language.into(),
+            state: engine.engine_state().into(),
             name: engine.name,
             version: engine.version,
-            state: engine.state.into(),
             pid: engine.pid,
             memory_bytes: engine.memory_bytes,
             restarts: engine.restarts,

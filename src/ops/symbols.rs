@@ -101,5 +101,6 @@ pub async fn symbol_at(workspace: &Workspace, request: SymbolAtQuery, asked: &As
         }
     })
     .await?;
-    Ok(SymbolAtReply::new(found.value, found.meta.into()))
+    let [line] = positions(asked.cursor.as_deref())?;
+    Ok(SymbolAtReply::after(line, found.value, found.meta.into()))
 }

@@ -3,29 +3,23 @@
 use std::collections::BTreeSet;
 
 use super::code::fenced;
-use super::lists::{diagnostic_rows, inline, symbol_rows};
+use super::lists::{diagnostic_rows, inline, more, symbol_rows};
 use super::{counted, line, lines, names};
 use crate::contract::{
-    Affected, ChangeReport, Changed, Impact, ImpactReport, Problem, ProblemCandidate, Strategy, Symbol,
+    Affected, Broken, ChangeReport, Changed, Impact, ImpactReport, Landed, Problem, ProblemCandidate, Reaching,
+    Strategy, Symbol,
 };
 
-/// A change: first whether it went well, then where it landed, what it broke, and how to take it back.
+/// A change: first whether it went well, then what it broke, where it landed, and how to take it back.
 pub fn change(report: &ChangeReport) -> String {
-    let mut text = format!("# {}\n\n", headline(report));
-    for landed in &report.edits {
-        let how = match landed.strategy {
-            Strategy::Exact | Strategy::Symbol | Strategy::Whole => landed.strategy.name().to_owned(),
-            inexact => format!("{} match, score {:.1}: compare with what was meant", inexact.name(), landed.score),
-        };
-        line(&mut text, format_args!("- {}:{} ({how})", landed.place.file, lines(&landed.place)));
+    let mut text = format!("# {}\n", headline(report));
+    if let Some(change) = &report.change {
+        line(&mut text, format_args!("\nChange `{change}`: `undo` takes it back"));
     }
-    for file in &report.files {
-        let hash = file.hash.as_ref().map_or("deleted".to_owned(), |it| format!("hash `{it}`"));
-        line(&mut text, format_args!("\n{}, {hash}\n", file.file));
-        text += &fenced("diff", &file.diff);
-        if let Some(note) = &file.note {
-            line(&mut text, format_args!("\nNote: {note}"));
-        }
+    reached(&mut text, &report.impact);
+    if !report.diagnostics.new.is_empty() {
+        text += "\n## New diagnostics\n\n";
+        diagnostic_rows(&mut text, &report.diagnostics.new);
     }
     if !report.validation.is_empty() {
         text += "\n## To look at\n\n";
@@ -34,30 +28,60 @@ pub fn change(report: &ChangeReport) -> String {
             line(&mut text, format_args!("- {}:{} `{}`: {}{hint}", it.file, it.line, inline(&it.text), it.detail));
         }
     }
-    reached(&mut text, &report.impact);
-    if !report.diagnostics.new.is_empty() {
-        text += "\n## New diagnostics\n\n";
-        diagnostic_rows(&mut text, &report.diagnostics.new);
-    }
     if !report.diagnostics.fixed.is_empty() {
         text += "\n## Fixed diagnostics\n\n";
         diagnostic_rows(&mut text, &report.diagnostics.fixed);
     }
-    if let Some(change) = &report.change {
-        line(&mut text, format_args!("\nChange `{change}`"));
+    landed(&mut text, &report.edits);
+    for file in &report.files {
+        let hash = file.hash.as_ref().map_or("deleted".to_owned(), |it| format!("hash `{it}`"));
+        line(&mut text, format_args!("\n{}, {hash}\n", file.file));
+        text += &fenced("diff", &file.diff);
+        if let Some(note) = &file.note {
+            line(&mut text, format_args!("\nNote: {note}"));
+        }
     }
+    more(&mut text, report.next_cursor.as_deref());
     text
 }
 
+/// Where the edits landed. Those of one file that hit the very text stand together.
+fn landed(text: &mut String, edits: &[Landed]) {
+    if edits.is_empty() {
+        return;
+    }
+    *text += "\n## Edited\n\n";
+    let is_sure = |it: &Landed| matches!(it.strategy, Strategy::Exact | Strategy::Symbol | Strategy::Whole);
+    let together = |a: &Landed, b: &Landed| is_sure(a) && a.strategy == b.strategy && a.place.file == b.place.file;
+    for group in edits.chunk_by(together) {
+        let Some(first) = group.first() else { continue };
+        let numbers = group.iter().map(|it| lines(&it.place)).collect::<Vec<_>>().join(",");
+        let how = match first.strategy {
+            _ if is_sure(first) => first.strategy.name().to_owned(),
+            inexact => format!("{} match, score {:.1}: compare with what was meant", inexact.name(), first.score),
+        };
+        line(text, format_args!("- {}:{numbers} ({how})", first.place.file));
+    }
+}
+
+/// So many files are named at once.
+const NAMED_FILES: usize = 3;
+
 fn headline(report: &ChangeReport) -> String {
-    let broken: BTreeSet<&str> = report.impact.broken.iter().map(|it| it.at.place.file.as_str()).collect();
-    let broken = Vec::from_iter(broken).join(", ");
-    match (report.applied, broken.is_empty(), report.files.is_empty()) {
+    let files: BTreeSet<&str> = report.impact.broken.iter().map(|it| it.at.place.file.as_str()).collect();
+    let broken = match files.len() {
+        few @ 0..=NAMED_FILES => {
+            let named = Vec::from_iter(files).join(", ");
+            format!("references in {} {named}", if few == 1 { "file" } else { "files" })
+        }
+        many => format!("references in {many} files"),
+    };
+    match (report.applied, report.impact.broken.is_empty(), report.files.is_empty() && report.edits.is_empty()) {
         (true, true, _) => "Edit successful".to_owned(),
-        (true, false, _) => format!("Edit successful, but broke references in files {broken}"),
-        (false, _, true) => "Nothing changed".to_owned(),
+        (true, false, _) => format!("Edit successful, but broke {broken}"),
+        (false, true, true) => "Nothing changed".to_owned(),
         (false, true, false) => "Dry run, nothing written: the edit would succeed".to_owned(),
-        (false, false, false) => format!("Dry run, nothing written: the edit would break references in files {broken}"),
+        (false, false, _) => format!("Dry run, nothing written: the edit would break {broken}"),
     }
 }
 
@@ -70,6 +94,7 @@ pub fn impact(report: &ImpactReport) -> String {
     };
     let mut text = format!("# {headline}\n");
     reached(&mut text, impact);
+    more(&mut text, report.next_cursor.as_deref());
     text
 }
 
@@ -89,17 +114,10 @@ fn reached(text: &mut String, impact: &Impact) {
     }
     if !broken.is_empty() {
         line(text, format_args!("\n## Broken: {}\n", counted(broken.len(), "place")));
-        for it in broken {
-            let code = it.code.as_ref().map(|it| format!("{it} ")).unwrap_or_default();
-            let (place, within) = (&it.at.place, within(&it.at));
-            let follows = if it.follows { " (follows)" } else { "" };
-            line(text, format_args!("- {}:{}{within}{follows}: {code}{}", place.file, place.line, it.reason));
-            line(text, format_args!("  `{}`", inline(it.at.text.trim())));
-        }
+        by_cause(text, broken);
     }
     places(text, "Affected, but compiling", affected);
-    let tests: Vec<Affected> = tests.iter().map(|it| it.at.clone()).collect();
-    places(text, "Tests that reach it", &tests);
+    reaching(text, tests);
     if !unchecked.is_empty() {
         *text += "\n## Not checked\n\n";
         for it in unchecked {
@@ -108,22 +126,98 @@ fn reached(text: &mut String, impact: &Impact) {
     }
 }
 
+/// Of the places with one reason, the text is shown of so many.
+const SHOWN_TEXTS: usize = 5;
+/// Of a line, so much is shown.
+const SHOWN_WIDTH: usize = 120;
+
+/// One head for each reason, below it a line for each file, and the text of the first places outside of tests.
+fn by_cause(text: &mut String, broken: &[Broken]) {
+    type Reason<'a> = (Option<&'a str>, &'a str, Option<&'a str>, bool);
+    let mut reasons: Vec<(Reason<'_>, Vec<&Affected>)> = Vec::new();
+    for Broken { at, code, reason, follows } in broken {
+        let key = (code.as_deref(), reason.as_str(), at.cause.as_deref(), *follows);
+        match reasons.iter_mut().find(|it| it.0 == key) {
+            Some((_, places)) => places.push(at),
+            None => reasons.push((key, vec![at])),
+        }
+    }
+    for ((code, reason, cause, follows), places) in reasons {
+        let code = code.map(|it| format!("{it} ")).unwrap_or_default();
+        let cause = cause.filter(|it| !reason.contains(it)).map(|it| format!(" (by `{it}`)")).unwrap_or_default();
+        let follows = if follows { ", through another broken place" } else { "" };
+        let count = if places.len() > 1 { format!(", {}", counted(places.len(), "place")) } else { String::new() };
+        line(text, format_args!("{code}{}{cause}{follows}{count}", reason.trim_end().replace('\n', " ")));
+        let mut texts = SHOWN_TEXTS;
+        for (file, here) in by_file(places) {
+            line(text, format_args!("- {file}:{}{}", numbers(&here), in_tests(&here)));
+            for at in here.iter().filter(|it| !it.test).take(texts) {
+                line(text, format_args!("  {}: `{}`", at.place.line, shortened(&inline(at.text.trim()))));
+                texts -= 1;
+            }
+        }
+        text.push('\n');
+    }
+    // The next heading brings its own empty line.
+    text.pop();
+}
+
+/// The places of each file, in the order in which the files come.
+fn by_file(places: Vec<&Affected>) -> Vec<(&str, Vec<&Affected>)> {
+    let mut files: Vec<(&str, Vec<&Affected>)> = Vec::new();
+    for at in places {
+        match files.iter_mut().find(|it| it.0 == at.place.file) {
+            Some((_, here)) => here.push(at),
+            None => files.push((&at.place.file, vec![at])),
+        }
+    }
+    files
+}
+
+fn numbers(places: &[&Affected]) -> String {
+    places.iter().map(|it| it.place.line.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// " [57 in tests]".
+fn in_tests(places: &[&Affected]) -> String {
+    match places.iter().filter(|it| it.test).count() {
+        0 => String::new(),
+        all if all == places.len() && all == 1 => " [in a test]".to_owned(),
+        all if all == places.len() => " [all in tests]".to_owned(),
+        some => format!(" [{some} in tests]"),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_WIDTH) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 fn places(text: &mut String, title: &str, places: &[Affected]) {
     if places.is_empty() {
         return;
     }
     line(text, format_args!("\n## {title}: {}\n", counted(places.len(), "place")));
-    let same = |a: &Affected, b: &Affected| (&a.place.file, &a.symbol) == (&b.place.file, &b.symbol);
-    for group in places.chunk_by(same) {
-        let Some(first) = group.first() else { continue };
-        let numbers = group.iter().map(|it| it.place.line.to_string()).collect::<Vec<_>>().join(",");
-        line(text, format_args!("- {}:{numbers}{}", first.place.file, within(first)));
+    for (file, here) in by_file(places.iter().collect()) {
+        line(text, format_args!("- {file}:{}{}", numbers(&here), in_tests(&here)));
     }
 }
 
-fn within(place: &Affected) -> String {
-    let test = if place.test { " (test)" } else { "" };
-    place.symbol.as_ref().map_or_else(|| test.to_owned(), |it| format!(" in `{it}`{test}"))
+/// The tests by their files, each with its name: that is what one runs them by.
+fn reaching(text: &mut String, tests: &[Reaching]) {
+    if tests.is_empty() {
+        return;
+    }
+    line(text, format_args!("\n## Tests that reach it: {}\n", tests.len()));
+    for (file, here) in by_file(tests.iter().map(|it| &it.at).collect()) {
+        let named = here.iter().map(|it| {
+            let name = it.symbol.as_deref().and_then(|it| it.rsplit(['.', ':', '/']).next());
+            name.map_or_else(|| it.place.line.to_string(), |name| format!("{name}:{}", it.place.line))
+        });
+        line(text, format_args!("- {file}: {}", named.collect::<Vec<_>>().join(", ")));
+    }
 }
 
 /// What went wrong, and what to do about it.

@@ -1,10 +1,12 @@
 //! One file, one symbol, one package: what `open` and `describe` answer.
 
+use std::collections::BTreeMap;
+
 use super::code::{fenced, numbered};
-use super::lists::{grouped, more, possible, symbol_rows, symbol_rows_of};
-use super::{counted, line, lines, names};
+use super::lists::{folded, grouped, more, possible, short_file, symbol_rows, used};
+use super::{counted, line, lines, names, origin};
 use crate::contract::{
-    Described, DescribedFile, DescribedPackage, DescribedSymbol, Downstream, Language, Opened, Upstream,
+    Described, DescribedFile, DescribedPackage, DescribedSymbol, Downstream, Language, Opened, Symbol, Upstream, Usage,
 };
 
 /// A file: the skeleton with the file's line numbers, then what its symbols are to others.
@@ -13,16 +15,64 @@ pub fn opened(opened: &Opened) -> String {
     let package = opened.package.as_ref().map(|it| format!(" of `{it}`")).unwrap_or_default();
     line(&mut text, format_args!("# {}{package}\n", opened.file));
     line(&mut text, format_args!("{}, hash `{}`\n", counted(opened.lines, "line"), opened.hash));
-    text += &numbered(language(opened.language), &opened.skeleton, opened.skeleton_lines.iter().copied());
     let symbols = opened.symbols.shown();
-    if !symbols.is_empty() {
-        text += "\n## Symbols\n\n";
-        symbol_rows_of(&mut text, &opened.file, &symbols);
+    let mut counts = Counts::default();
+    counts.collect(&opened.file, &symbols, &opened.skeleton_lines);
+    let skeleton = counts.beside(&opened.skeleton, &opened.skeleton_lines);
+    text += &numbered(language(opened.language), &skeleton, opened.skeleton_lines.iter().copied());
+    if !counts.elsewhere.is_empty() {
+        text += "\n## Other symbols\n\n";
+        symbol_rows(&mut text, &counts.elsewhere);
     }
     upstream(&mut text, &opened.upstream.items);
     downstream(&mut text, &opened.downstream.items);
     more(&mut text, opened.next_cursor.as_deref());
     text
+}
+
+/// How often the symbols of a file are used, by the lines of its skeleton that name them.
+#[derive(Default)]
+struct Counts {
+    by_line: BTreeMap<usize, Vec<(String, String)>>,
+    /// Those that no line of the skeleton names: macros made them, or they come with another page.
+    elsewhere: Vec<Symbol>,
+}
+
+impl Counts {
+    fn collect(&mut self, file: &str, symbols: &[Symbol], lines: &[usize]) {
+        for symbol in symbols {
+            if let Some(usages) = &symbol.usages {
+                if symbol.place.file == file && lines.binary_search(&symbol.name_at.line).is_ok() {
+                    // Nobody calls a test.
+                    if usages.total > 0 || !symbol.test {
+                        let named = self.by_line.entry(symbol.name_at.line).or_default();
+                        named.push((symbol.name.clone(), used(usages)));
+                    }
+                } else if !symbol.test {
+                    self.elsewhere.push(Symbol { children: None, ..symbol.clone() });
+                }
+            }
+            self.collect(file, symbol.inner(), lines);
+        }
+    }
+
+    /// The skeleton with the counts at the end of their lines.
+    fn beside(&self, skeleton: &str, lines: &[usize]) -> String {
+        let mut text = String::with_capacity(skeleton.len() * 5 / 4);
+        for (row, number) in skeleton.lines().zip(lines) {
+            text += row;
+            match self.by_line.get(number).map(Vec::as_slice) {
+                None => {}
+                Some([(_, used)]) => text += &format!(" // {used}"),
+                Some(several) => {
+                    let told: Vec<String> = several.iter().map(|(name, used)| format!("{name}: {used}")).collect();
+                    text += &format!(" // {}", told.join("; "));
+                }
+            }
+            text.push('\n');
+        }
+        text
+    }
 }
 
 /// What a fence calls it.
@@ -72,7 +122,7 @@ fn symbol(described: &DescribedSymbol) -> String {
     let origin = if symbol.external { " (external)" } else { "" };
     line(
         &mut text,
-        format_args!("{}:{} of `{}`{version}{origin}\n", symbol.place.file, lines(&symbol.place), symbol.package),
+        format_args!("{}:{} of `{}`{version}{origin}\n", short_file(symbol), lines(&symbol.place), symbol.package),
     );
     if !symbol.also.is_empty() {
         line(&mut text, format_args!("Also of this name: {}\n", names(&symbol.also)));
@@ -88,19 +138,22 @@ fn symbol(described: &DescribedSymbol) -> String {
     if let (None, Some(docs)) = (source, docs) {
         line(&mut text, format_args!("\n## Docs\n\n{docs}"));
     }
-    if !examples.items.is_empty() {
-        text += "\n## Examples\n";
-        for example in &examples.items {
-            line(&mut text, format_args!("\n{} ({}:{})\n", example.title, example.file, example.line));
-            text += &fenced(language, &example.code);
-        }
-    }
     line(&mut text, format_args!("\n## Usages: {} in {}\n", usages.total, counted(usages.files, "file")));
-    grouped(&mut text, &usages.items);
+    let (tests, others): (Vec<&Usage>, Vec<&Usage>) = usages.items.iter().partition(|it| it.test);
+    grouped(&mut text, &others);
+    folded(&mut text, "In tests", &tests);
     possible(&mut text, &usages.possible);
     if !implementations.items.is_empty() {
         text += "\n## Implementations\n\n";
         symbol_rows(&mut text, &implementations.items);
+    }
+    if !examples.items.is_empty() {
+        text += "\n## Examples\n";
+        for example in &examples.items {
+            let file = origin::short(&example.file);
+            line(&mut text, format_args!("\n{} ({file}:{})\n", example.title, example.line));
+            text += &fenced(language, &example.code);
+        }
     }
     more(&mut text, described.next_cursor.as_deref());
     text
@@ -111,7 +164,10 @@ fn package(described: &DescribedPackage) -> String {
     let mut text = String::new();
     let version = package.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
     let external = if package.external { " (external)" } else { "" };
-    line(&mut text, format_args!("# package `{}`{version}{external}\n\n{}", package.name, package.root));
+    line(
+        &mut text,
+        format_args!("# package `{}`{version}{external}\n\n{}", package.name, origin::short(&package.root)),
+    );
     if let Some(docs) = &package.docs {
         line(&mut text, format_args!("\n{docs}"));
     }

@@ -1,10 +1,12 @@
 //! Lists: symbols, usages, implementations, diagnostics, and what stands at a position.
 
+use std::borrow::Cow;
+
 use super::code::fenced;
-use super::{counted, line, lines};
+use super::{counted, line, lines, origin};
 use crate::contract::{
     Calls, CallsReply, Counts, Diagnostic, DiagnosticsReply, ImplementationsReply, Symbol, SymbolAtReply, SymbolKind,
-    SymbolsReply, Usage, UsagesReply,
+    SymbolsReply, Usage, UsageCount, UsagesReply,
 };
 
 pub fn symbols(found: &SymbolsReply) -> String {
@@ -19,9 +21,17 @@ pub fn symbol_rows(text: &mut String, symbols: &[Symbol]) {
     rows_below(text, symbols, 0, None);
 }
 
-/// As `symbol_rows`, where it is said already which file they are in.
-pub fn symbol_rows_of(text: &mut String, file: &str, symbols: &[Symbol]) {
-    rows_below(text, symbols, 0, Some(file));
+/// Where a symbol stands, without where this machine keeps its dependencies.
+pub fn short_file(symbol: &Symbol) -> Cow<'_, str> {
+    if symbol.external { origin::short(&symbol.place.file) } else { Cow::Borrowed(&symbol.place.file) }
+}
+
+/// "14 uses in 3 files".
+pub fn used(usages: &UsageCount) -> String {
+    match usages.total {
+        0 => "unused".to_owned(),
+        total => format!("{} in {}", counted(total, "use"), counted(usages.files, "file")),
+    }
 }
 
 fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option<&str>) {
@@ -29,12 +39,11 @@ fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option
         // Below its parent a symbol's own name says enough.
         let named = if depth == 0 { &symbol.path } else { &symbol.name };
         let is_known = known == Some(&symbol.place.file);
-        let file = if is_known { "line ".to_owned() } else { format!("{}:", symbol.place.file) };
+        let file = if is_known { "line ".to_owned() } else { format!("{}:", short_file(symbol)) };
         let usages = match &symbol.usages {
             // Nobody calls a test.
             Some(usages) if usages.total == 0 && symbol.test => String::new(),
-            Some(usages) if usages.total == 0 => " [no usages]".to_owned(),
-            Some(usages) => format!(" [{} in {}]", counted(usages.total, "usage"), counted(usages.files, "file")),
+            Some(usages) => format!(" [{}]", used(usages)),
             None => String::new(),
         };
         let indent = "  ".repeat(depth);
@@ -62,18 +71,20 @@ pub fn usages(found: &UsagesReply) -> String {
             counted(usages.files, "file")
         ),
     );
-    for group in usages.items.chunk_by(|a, b| a.place.file == b.place.file) {
+    let (tests, others): (Vec<&Usage>, Vec<&Usage>) = usages.items.iter().partition(|it| it.test);
+    for group in others.chunk_by(|a, b| a.place.file == b.place.file) {
         rows(&mut text, group);
     }
+    folded(&mut text, "In tests", &tests);
     possible(&mut text, &usages.possible);
     more(&mut text, found.next_cursor.as_deref());
     text
 }
 
 /// The usages in one file, each with its line's text; the symbol around it where it is another than before.
-fn rows(text: &mut String, group: &[Usage]) {
+fn rows(text: &mut String, group: &[&Usage]) {
     let Some(first) = group.first() else { return };
-    line(text, format_args!("- {} [{}]", first.place.file, counted(group.len(), "usage")));
+    line(text, format_args!("- {}", first.place.file));
     let mut around = None;
     for usage in group {
         let within = match &usage.symbol {
@@ -81,20 +92,32 @@ fn rows(text: &mut String, group: &[Usage]) {
             _ => String::new(),
         };
         around = usage.symbol.as_ref();
-        let (role, test) = (usage.role.name(), if usage.test { ", test" } else { "" });
         let row = inline(usage.text.trim());
-        line(text, format_args!("  - {}{within} ({role}{test}): `{row}`", usage.place.line));
+        line(text, format_args!("  - {}{within} ({}): `{row}`", usage.place.line, usage.role.name()));
+    }
+}
+
+/// Many usages in few lines: one for each file, with the numbers of its lines.
+pub fn folded(text: &mut String, title: &str, usages: &[&Usage]) {
+    if usages.is_empty() {
+        return;
+    }
+    line(text, format_args!("\n{title}: {}\n", usages.len()));
+    for group in usages.chunk_by(|a, b| a.place.file == b.place.file) {
+        let Some(first) = group.first() else { continue };
+        let numbers = group.iter().map(|it| it.place.line.to_string()).collect::<Vec<_>>().join(",");
+        line(text, format_args!("- {}:{numbers}", first.place.file));
     }
 }
 
 /// One line for each enclosing symbol: `file:12,15 [2 usages in path]`.
-pub fn grouped(text: &mut String, usages: &[Usage]) {
-    for group in usages.chunk_by(same_place) {
+pub fn grouped(text: &mut String, usages: &[&Usage]) {
+    for group in usages.chunk_by(|a, b| same_place(a, b)) {
         heading(text, group);
     }
 }
 
-fn heading(text: &mut String, group: &[Usage]) {
+fn heading(text: &mut String, group: &[&Usage]) {
     let Some(first) = group.first() else { return };
     let mut numbers: Vec<usize> = group.iter().map(|it| it.place.line).collect();
     numbers.dedup();
@@ -112,7 +135,7 @@ fn same_place(a: &Usage, b: &Usage) -> bool {
 pub fn possible(text: &mut String, usages: &[Usage]) {
     if !usages.is_empty() {
         line(text, format_args!("\nPossible: {} that nobody could resolve\n", counted(usages.len(), "place")));
-        grouped(text, usages);
+        grouped(text, &usages.iter().collect::<Vec<_>>());
     }
 }
 
@@ -147,7 +170,7 @@ fn calls(found: &CallsReply, what: &str) -> String {
     line(&mut text, format_args!("# {} of {} `{}`\n", counted(*total, what), symbol.kind.name(), symbol.path));
     for Calls { symbol, calls } in &items.items {
         let place = lines(&symbol.place);
-        line(&mut text, format_args!("- {} `{}` {}:{place}", symbol.kind.name(), symbol.path, symbol.place.file));
+        line(&mut text, format_args!("- {} `{}` {}:{place}", symbol.kind.name(), symbol.path, short_file(symbol)));
         for call in calls {
             let (test, row) = (if call.test { " (test)" } else { "" }, inline(call.text.trim()));
             line(&mut text, format_args!("  - {}:{}{test}: `{row}`", call.place.file, call.place.line));
@@ -172,11 +195,12 @@ pub fn symbol_at(found: &SymbolAtReply) -> String {
         line(&mut text, format_args!("\nType: `{}`", inline(ty)));
     }
     if let Some(definition) = definition {
-        line(&mut text, format_args!("\nDefined at {}:{}", definition.file, lines(definition)));
+        line(&mut text, format_args!("\nDefined at {}:{}", origin::short(&definition.file), lines(definition)));
     }
     if let Some(hover) = hover {
         line(&mut text, format_args!("\n{hover}"));
     }
+    more(&mut text, found.next_cursor.as_deref());
     text
 }
 
@@ -184,10 +208,11 @@ pub fn diagnostics(found: &DiagnosticsReply) -> String {
     let DiagnosticsReply { items, counts: Counts { error, warning, info, hint }, total, .. } = found;
     let (errors, warnings) = (counted(*error, "error"), counted(*warning, "warning"));
     let mut text = format!("# {errors}, {warnings}, {}, {}\n\n", counted(*info, "info"), counted(*hint, "hint"));
-    diagnostic_rows(&mut text, items);
-    if *total > items.len() {
-        line(&mut text, format_args!("\n{} more are not shown", total - items.len()));
+    diagnostic_rows(&mut text, &items.items);
+    if *total > items.total() {
+        line(&mut text, format_args!("\n{} more are not shown", total - items.total()));
     }
+    more(&mut text, found.next_cursor.as_deref());
     text
 }
 

@@ -6,14 +6,46 @@ mod code;
 mod describe;
 mod journal;
 mod lists;
+mod origin;
 mod status;
 
+use std::convert::Infallible;
 use std::fmt::Write;
 use std::slice::from_ref;
+use std::time::Instant;
 
 pub use change::problem;
 
-use crate::contract::{Health, Meta, Missing, Place, Reply};
+use crate::contract::budget::{Fit, Form, fitted};
+use crate::contract::{Health, Meta, Missing, PROBLEM_TOKENS, Place, Problem, Reply, milliseconds};
+
+/// A reply within its budget. `came`: when it was asked for.
+pub fn answer(answer: Reply, max_tokens: Option<usize>, came: Instant) -> String {
+    within(answer, max_tokens, |mut it| {
+        stamp(it.meta(), came);
+        reply(&it)
+    })
+}
+
+/// A problem within the budget that all problems have.
+pub fn refusal(refused: Problem, came: Instant) -> String {
+    within(refused, Some(PROBLEM_TOKENS), |mut it| {
+        stamp(it.meta.as_mut(), came);
+        problem(&it)
+    })
+}
+
+fn within<T: Fit>(answer: T, max_tokens: Option<usize>, write: impl Fn(T) -> String) -> String {
+    let Ok(text) = fitted(answer, Form::Markdown, max_tokens, |it| Ok::<_, Infallible>(write(it)));
+    text
+}
+
+/// How long it took is known last.
+fn stamp(meta: Option<&mut Meta>, came: Instant) {
+    if let Some(meta) = meta {
+        meta.elapsed_ms = milliseconds(came.elapsed());
+    }
+}
 
 /// A reply in full.
 pub fn reply(reply: &Reply) -> String {

@@ -31,6 +31,7 @@ impl AnswerCache {
         let passing = [
             MissingCode::Indexing,
             MissingCode::EngineDown,
+            MissingCode::EngineMissing,
             MissingCode::EngineRestarting,
             MissingCode::Timeout,
             MissingCode::TooMany,

@@ -75,7 +75,7 @@ pub struct Outcome {
     pub to_overlays: bool,
     /// What users should know of a file besides: that it had other names, say.
     pub notes: Vec<(String, String)>,
-    /// It would have broken something and was rejected for that.
+    /// It was rejected: it would have broken something, or could not be judged in full.
     pub rejected: bool,
     pub revision: Revision,
     pub judgement: Judgement,

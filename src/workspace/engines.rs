@@ -12,7 +12,7 @@ use super::writer::{Event, Writer};
 use crate::lang::engine::{Applied, Engine, EngineKind, Handle, Pause, Setup};
 use crate::lang::files::Files;
 use crate::lang::retries::Retries;
-use crate::lang::{EngineStatus, panic_message};
+use crate::lang::{Condition, EngineStatus, panic_message};
 use crate::model::{FileEdit, LanguageId, Missing, MissingCode, State};
 
 /// One engine of the registry, with all that the writer has of it.
@@ -59,16 +59,10 @@ impl Lives {
         tracing::error!(engine = name, panic = panic_message(panic), ?pause, "an engine panicked and is made anew");
         let detail = format!("{name} met a fault, which is in the log, and is being made anew: ask again");
         let status = EngineStatus {
-            name: name.to_owned(),
-            language,
-            version: None,
-            state: State::Degraded,
-            progress: None,
-            pid: None,
-            memory_bytes: None,
+            condition: Condition::Broken,
             restarts: self.failed,
-            warm: false,
             missing: vec![Missing::new(MissingCode::EngineRestarting, language.name, detail)],
+            ..EngineStatus::new(name, language, State::Degraded)
         };
         self.down = Some(channel::channel(status).1);
     }

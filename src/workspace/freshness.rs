@@ -95,6 +95,7 @@ impl Writer {
     }
 
     fn compare_all(&mut self) -> Result<Vec<FileEdit>> {
+        self.telemetry.rescans.up();
         let listed = match &mut self.watcher {
             Some(watcher) => watcher.rescan(),
             None => self.walk_all(),

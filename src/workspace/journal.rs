@@ -139,6 +139,11 @@ impl Journal {
         Journal { jobs }
     }
 
+    /// How many jobs wait.
+    pub fn queue_length(&self) -> usize {
+        self.jobs.max_capacity() - self.jobs.capacity()
+    }
+
     /// Records a change that is about to be made. When this returns it will be found after any crash.
     pub fn begin(&self, entry: Entry, deadline: Duration) -> Result<()> {
         let id = entry.id.clone();

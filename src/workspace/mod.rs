@@ -5,6 +5,7 @@ mod busy;
 pub mod change;
 pub mod disk;
 mod engines;
+pub mod events;
 mod freshness;
 mod inputs;
 pub mod journal;
@@ -15,8 +16,11 @@ pub mod overlays;
 mod propose;
 pub mod registry;
 mod repair;
+pub mod requirements;
 mod sources_outside;
 mod supervise;
+pub mod telemetry;
+pub mod timing;
 pub mod watch;
 mod writer;
 
@@ -30,7 +34,7 @@ use tokio::sync::{oneshot, watch as channel};
 use crate::lang::files::{File, Files};
 use crate::lang::registry::Registry;
 use crate::lang::view::View;
-use crate::lang::{EngineStatus, Progress, Tidied};
+use crate::lang::{Condition, EngineStatus, Progress, Tidied};
 use crate::model::{
     Code, Coverage, Error, FileEdit, LanguageId, Languages, Meta, Missing, MissingCode, Result, Revision, State,
 };
@@ -43,6 +47,8 @@ use engines::Seen;
 use journal::{Entry, Found, Journal};
 use overlays::{Overlay, Overlays, Put, Shown};
 pub use registry::Workspaces;
+use telemetry::Telemetry;
+use timing::{Part, Ticket};
 use writer::{Event, Inbox};
 
 /// A question waits so long for its turn where it does not say that it waits longer.
@@ -69,6 +75,7 @@ struct Inner {
     journal: Journal,
     published: channel::Receiver<Published>,
     answers: AnswerCache,
+    telemetry: Arc<Telemetry>,
     busy: Arc<Busy>,
     closing: Arc<AtomicBool>,
 }
@@ -204,8 +211,8 @@ impl Workspace {
     /// The state of the workspace as an answer about this language sees it.
     pub fn meta(&self, language: Option<LanguageId>, revision: Revision, coverage: Coverage) -> Meta {
         let status = self.status();
-        let engines: Vec<EngineStatus> =
-            status.engines.into_iter().filter(|it| language.is_none_or(|language| self.serves(it, language))).collect();
+        let concerns = |it: &EngineStatus| language.is_none_or(|language| self.serves(it, language));
+        let engines: Vec<EngineStatus> = status.engines.into_iter().filter(concerns).collect();
         let (phase, overlays) = {
             let published = self.inner.published.borrow();
             (published.phase, published.overlays.keys().cloned().collect())
@@ -217,12 +224,14 @@ impl Workspace {
 
     /// The least of what the engines have come to.
     fn state(&self, phase: Phase, engines: &[EngineStatus]) -> State {
+        // One that is not there says so where its language is asked about: the others are as ready as they are.
+        let is_absent = |it: &EngineStatus| it.condition == Condition::Missing && engines.len() > 1;
         match phase {
             Phase::Starting => State::Starting,
             Phase::Rebuilding => State::Degraded,
             _ if self.inner.busy.elapsed() > STANDSTILL => State::Degraded,
-            _ if engines.iter().any(|it| it.state == State::Degraded) => State::Degraded,
-            _ => engines.iter().map(|it| it.state).min().unwrap_or(State::Ready),
+            _ if engines.iter().any(|it| it.state == State::Degraded && !is_absent(it)) => State::Degraded,
+            _ => engines.iter().filter(|it| !is_absent(it)).map(|it| it.state).min().unwrap_or(State::Ready),
         }
     }
 
@@ -250,7 +259,12 @@ impl Workspace {
         let mut published = self.inner.published.clone();
         let mut until = needs.deadline.max(Instant::now() + PATIENCE);
         loop {
-            let asked = self.ask(until, |reply| Event::Snapshot { language: needs.language, reply }).await?;
+            let asked = self
+                .ask(until, |reply| {
+                    let ticket = Ticket::new();
+                    Event::Snapshot { language: needs.language, ticket, reply }
+                })
+                .await?;
             let Some(snapshot) = asked else {
                 // The writer panicked over it, or over what came before it: once it is there again it is asked again.
                 let up = published.wait_for(|it| it.phase != Phase::Rebuilding);
@@ -286,7 +300,7 @@ impl Workspace {
                     }
                 }
             };
-            let _ = tokio::time::timeout_at(needs.deadline.into(), more).await;
+            let _ = timing::during(Part::Index, tokio::time::timeout_at(needs.deadline.into(), more)).await;
             // What was waited for did not come: what is there is still to be had.
             until = until.max(Instant::now() + PATIENCE);
         }
@@ -354,6 +368,16 @@ impl Workspace {
         error.in_workspace(self.meta(None, revision, Coverage::default()))
     }
 
+    /// What the process notes of itself.
+    pub fn telemetry(&self) -> &Telemetry {
+        &self.inner.telemetry
+    }
+
+    /// How many requests wait for the writer.
+    pub fn queue_length(&self) -> usize {
+        self.inner.inbox.len()
+    }
+
     pub fn answers(&self) -> &AnswerCache {
         &self.inner.answers
     }
@@ -377,7 +401,10 @@ impl Workspace {
     /// a little later, it is not made any more.
     pub async fn change(&self, change: Change, until: Instant) -> Result<Outcome> {
         let given_up = Arc::new(AtomicBool::new(false));
-        let event = |reply| Event::Change { change: Box::new(change), given_up: given_up.clone(), reply };
+        let event = |reply| {
+            let given_up = given_up.clone();
+            Event::Change { change: Box::new(change), given_up, ticket: Ticket::new(), reply }
+        };
         let answer = self.ask_once(until.max(Instant::now() + CHANGE_PATIENCE), event).await;
         answer.map_err(|mut error| {
             if error.code == Code::Timeout {

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use super::change::{self, Change, Hashes, Outcome, Undone};
 use super::disk::{Located, Notes, Write};
+use super::events::{self, MadeChange, News};
 use super::journal::{self, Entry, EntryFile, Verdict};
 use super::overlays;
 use super::repair::mend;
 use super::writer::Writer;
 use crate::fault;
 use crate::lang::Tidied;
-use crate::lang::engine::{Route, Trial, is_unjudged, not_started, unjudged};
+use crate::lang::engine::{Route, Trial, not_started, unjudged};
 use crate::lang::files::Files;
 use crate::model::{Code, Error, FileEdit, Help, Judgement, LanguageId, Result};
 
@@ -36,8 +37,8 @@ impl Writer {
         let everywhere = self.with_other_names(edits);
         let after = change::with_edits(&self.files, &everywhere);
         let mut judgement = change.judged.clone();
-        let is_broken = |it: &Judgement| !it.impact.broken.is_empty();
-        let mut rejected = reject_if_broken && is_broken(&judgement);
+        let stops = |it: &Judgement| reject_if_broken && (!it.impact.broken.is_empty() || it.not_judged().is_some());
+        let mut rejected = stops(&judgement);
         // These have the texts after it already.
         let mut ahead: Vec<usize> = Vec::new();
         for at in 0..self.slots.len() {
@@ -45,16 +46,10 @@ impl Writer {
             if kind.route() != Route::Writer || !edits.iter().any(|it| kind.judges(&it.file)) {
                 continue;
             }
-            let keep = |own: &Judgement| !(rejected || reject_if_broken && (is_broken(own) || is_unjudged(own)));
+            let keep = |own: &Judgement| !(rejected || stops(own));
             let keep: Option<&dyn Fn(&Judgement) -> bool> = if dry_run { None } else { Some(&keep) };
             let own = self.judge(at, &after, &everywhere, keep);
-            if reject_if_broken && !dry_run && is_unjudged(&own) {
-                self.take_back(&ahead, &everywhere);
-                let detail = "nothing was changed: what it would break could not be told; ask again, or send it with \
-                              `on_break: \"report\"`";
-                return Err(Error::new(Code::NotReady, detail));
-            }
-            rejected |= reject_if_broken && is_broken(&own);
+            rejected |= stops(&own);
             if !dry_run && !rejected {
                 self.slots[at].lives.fed = after.clone();
                 ahead.push(at);
@@ -99,7 +94,24 @@ impl Writer {
         self.apply(&everywhere, after, change.cause);
         outcome.applied = true;
         outcome.revision = self.revision;
+        self.tell_change(change, &outcome);
         Ok(outcome)
+    }
+
+    fn tell_change(&self, change: Change, outcome: &Outcome) {
+        let Some(token) = outcome.change.clone() else { return };
+        let (impact, new, fixed) = events::told(&outcome.judgement);
+        self.tell(News::Change(Box::new(MadeChange {
+            change: token.clone(),
+            cause: change.cause,
+            client: change.client,
+            undoes: change.undoes.map(|it| it.change),
+            files: events::files(&change.edits),
+            impact,
+        })));
+        if !new.is_empty() || !fixed.is_empty() {
+            self.tell(News::Diagnostics { change: token, new, fixed });
+        }
     }
 
     /// What an engine says of a change, tried in the writer's turn.

@@ -4,7 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::events::tell_states;
 use super::journal::Journal;
+use super::telemetry::Telemetry;
 use super::{Workspace, writer};
 use crate::config::Config;
 use crate::lang::registry::Registry;
@@ -15,11 +17,18 @@ use crate::trust::TrustStore;
 pub struct Workspaces {
     config: Arc<Config>,
     engines: Registry,
-    journal: Journal,
-    runtime: tokio::runtime::Handle,
+    shared: Shared,
     open: Arc<Mutex<Vec<Workspace>>>,
     /// The roots that were named at the start: for these, and what is below them, `--trust` counts.
     named: Arc<Mutex<Vec<PathBuf>>>,
+}
+
+/// What all workspaces have in common.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) journal: Journal,
+    pub(super) runtime: tokio::runtime::Handle,
+    pub(super) telemetry: Arc<Telemetry>,
 }
 
 impl Workspaces {
@@ -31,7 +40,9 @@ impl Workspaces {
     /// The same with these engines.
     pub fn with_engines(config: Config, runtime: tokio::runtime::Handle, engines: Registry) -> Workspaces {
         let journal = Journal::new(&config.state_dir, config.journal);
-        Workspaces { config: Arc::new(config), engines, journal, runtime, open: Arc::default(), named: Arc::default() }
+        let telemetry = Arc::new(Telemetry::new(config.slow));
+        let shared = Shared { journal, runtime, telemetry };
+        Workspaces { config: Arc::new(config), engines, shared, open: Arc::default(), named: Arc::default() }
     }
 
     /// Opens the workspace around a directory that was named at the start, or answers with the one that is open there
@@ -72,8 +83,8 @@ impl Workspaces {
             tracing::warn!(%error, "the list of trusted workspaces cannot be read: nothing is trusted");
             false
         });
-        let (engines, journal, runtime) = (self.engines.clone(), self.journal.clone(), self.runtime.clone());
-        let workspace = writer::start(id, root, trusted, &self.config, engines, journal, runtime)?;
+        let workspace = writer::start(id, root, trusted, &self.config, self.engines.clone(), &self.shared)?;
+        self.shared.runtime.spawn(tell_states(workspace.clone(), self.shared.telemetry.events.clone()));
         open.push(workspace.clone());
         Ok(workspace)
     }
@@ -123,6 +134,16 @@ impl Workspaces {
         }
     }
 
+    /// What the process notes of itself.
+    pub fn telemetry(&self) -> &Arc<Telemetry> {
+        &self.shared.telemetry
+    }
+
+    /// How many jobs wait for the journal.
+    pub fn journal_queue_length(&self) -> usize {
+        self.shared.journal.queue_length()
+    }
+
     pub fn list(&self) -> Vec<Workspace> {
         self.lock().clone()
     }
@@ -138,7 +159,7 @@ impl Workspaces {
     pub async fn shutdown(&self) {
         let all = std::mem::take(&mut *self.lock());
         futures::future::join_all(all.iter().map(Workspace::close)).await;
-        self.journal.flush().await;
+        self.shared.journal.flush().await;
     }
 
     fn find_root(&self, directory: &Path) -> Result<PathBuf> {
@@ -155,4 +176,9 @@ impl Workspaces {
 /// The root of the workspace that contains a directory, by the engines that are built in.
 pub fn find_root(directory: &Path) -> io::Result<PathBuf> {
     Registry::default().find_root(directory)
+}
+
+/// The same, where a manifest makes it one.
+pub fn manifest_root(directory: &Path) -> io::Result<Option<PathBuf>> {
+    Registry::default().manifest_root(directory)
 }

@@ -18,13 +18,17 @@ use super::busy::Busy;
 use super::change::{Cause, Change, Outcome};
 use super::disk::Disk;
 use super::engines::Slot;
+use super::events::{self, News};
 use super::freshness::OpenTrees;
 use super::journal::Journal;
 use super::lock::LockFile;
 use super::named::NamedFiles;
 use super::overlays::{Overlays, Put, Shown};
+use super::registry::Shared;
 use super::repair::repair;
 use super::supervise::supervise;
+use super::telemetry::Telemetry;
+use super::timing::{Part, Ticket};
 use super::watch::{Watcher, walk};
 use super::{Inner, Phase, Published, Snapshot, Workspace};
 use crate::beneath::Tree;
@@ -46,12 +50,14 @@ const NEWS_WAIT: Duration = Duration::from_millis(500);
 pub(super) enum Event {
     Snapshot {
         language: Option<LanguageId>,
+        ticket: Ticket,
         reply: oneshot::Sender<Result<Snapshot>>,
     },
     Change {
         change: Box<Change>,
         /// Whoever waits has given up: it is not to be made any more.
         given_up: Arc<AtomicBool>,
+        ticket: Ticket,
         reply: oneshot::Sender<Result<Outcome>>,
     },
     /// Somebody wants to know how the imports of planned texts of a language should be.
@@ -88,6 +94,10 @@ pub(super) enum Event {
 pub(super) struct Inbox(Sender<Event>);
 
 impl Inbox {
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     pub(super) fn send(&self, event: Event) -> Result<()> {
         self.0.try_send(event).map_err(|error| match error {
             TrySendError::Full(_) => {
@@ -99,6 +109,9 @@ impl Inbox {
 }
 
 pub(super) struct Writer {
+    /// The workspace's name.
+    pub(super) id: String,
+    pub(super) telemetry: Arc<Telemetry>,
     pub(super) root: PathBuf,
     pub(super) trusted: bool,
     pub(super) config: Config,
@@ -141,12 +154,13 @@ pub(super) fn start(
     trusted: bool,
     config: &Config,
     registry: Registry,
-    journal: Journal,
-    runtime: tokio::runtime::Handle,
+    shared: &Shared,
 ) -> Result<Workspace> {
+    let Shared { journal, runtime, telemetry } = shared.clone();
     let settings = config.settings(&root, trusted).map_err(|error| {
         Error::new(Code::InvalidRequest, format!("the configuration of {}: {error}", root.display()))
     })?;
+    let registry = registry.configured(&settings.languages);
     let disk = Disk::new(&root, config.own_paths()).map_err(|error| {
         let code = match error.kind() {
             std::io::ErrorKind::PermissionDenied => Code::ForbiddenRoot,
@@ -168,6 +182,8 @@ pub(super) fn start(
     let (published, subscription) = channel::channel(first);
     let (busy, closing) = (Arc::new(Busy::default()), Arc::new(AtomicBool::new(false)));
     let writer = Writer {
+        id: id.clone(),
+        telemetry: telemetry.clone(),
         root: root.clone(),
         trusted,
         config: config.clone(),
@@ -211,6 +227,7 @@ pub(super) fn start(
             journal,
             published: subscription,
             answers: AnswerCache::new(),
+            telemetry,
             busy,
             closing,
         }),
@@ -318,13 +335,13 @@ impl Writer {
     fn handle(&mut self, event: Event, events: &Receiver<Event>) -> ControlFlow<()> {
         fault::point("writer.event");
         match event {
-            Event::Snapshot { language, reply } => {
+            Event::Snapshot { language, ticket, reply } => {
                 // Those that came before the barrier are served by it together.
-                let mut waiting = vec![(language, reply)];
+                let mut waiting = vec![(language, ticket, reply)];
                 let mut later = None;
                 while waiting.len() < 64 {
                     match events.try_recv() {
-                        Ok(Event::Snapshot { language, reply }) => waiting.push((language, reply)),
+                        Ok(Event::Snapshot { language, ticket, reply }) => waiting.push((language, ticket, reply)),
                         Ok(other) => {
                             later = Some(other);
                             break;
@@ -332,8 +349,12 @@ impl Writer {
                         Err(_) => break,
                     }
                 }
+                waiting.iter().for_each(|(_, ticket, _)| ticket.taken_up());
+                let begun = Instant::now();
                 let caught_up = self.catch_up();
-                for (language, reply) in waiting {
+                let barrier = begun.elapsed();
+                for (language, ticket, reply) in waiting {
+                    ticket.add(Part::Barrier, barrier);
                     let _ = reply.send(caught_up.clone().map(|()| self.snapshot(language)));
                 }
                 if let Some(event) = later {
@@ -341,8 +362,14 @@ impl Writer {
                 }
             }
             Event::Change { given_up, .. } if given_up.load(Ordering::Relaxed) => {}
-            Event::Change { change, given_up, reply } => {
-                let outcome = self.catch_up().and_then(|()| self.propose(*change, &given_up));
+            Event::Change { change, given_up, ticket, reply } => {
+                ticket.taken_up();
+                let begun = Instant::now();
+                let caught_up = self.catch_up();
+                ticket.add(Part::Barrier, begun.elapsed());
+                let begun = Instant::now();
+                let outcome = caught_up.and_then(|()| self.propose(*change, &given_up));
+                ticket.add(Part::Engine, begun.elapsed());
                 let _ = reply.send(outcome);
             }
             Event::FixImports { language, edits, reply } => {
@@ -390,6 +417,7 @@ impl Writer {
         self.note_names(edits, &after);
         self.files = after;
         // An overlay may say just what the disk has.
+        let before = self.revision;
         self.revision.0 += u64::from(edits.iter().any(|it| it.old != it.new));
         self.changed = Instant::now();
         fault::point("writer.apply");
@@ -401,6 +429,9 @@ impl Writer {
         }
         tracing::debug!(revision = self.revision.0, ?cause, files = edits.len(), "changed");
         self.publish();
+        if self.revision != before {
+            self.tell(News::Revision { cause, files: events::files(edits) });
+        }
     }
 
     /// What is read outside of the root is another, which is a revision of its own: what was answered may be answered
@@ -408,6 +439,12 @@ impl Writer {
     pub(super) fn note_change_outside(&mut self) {
         self.revision.0 += 1;
         self.changed = Instant::now();
+        self.tell(News::Revision { cause: Cause::Outside, files: Vec::new() });
+    }
+
+    /// Whoever listens hears of it.
+    pub(super) fn tell(&self, news: News) {
+        self.telemetry.events.tell(&self.id, self.revision, news);
     }
 
     pub(super) fn publish(&self) {

@@ -129,3 +129,102 @@ fn no_reply_takes_more_tokens_than_it_may_and_its_cursor_brings_the_rest() {
         }
     }
 }
+
+/// A function with many callers, in code and in tests.
+fn called_often() -> Server {
+    let mut files = vec![
+        ("Cargo.toml".to_owned(), "[package]\nname = \"often\"\nversion = \"0.1.0\"\nedition = \"2021\"\n".to_owned()),
+        (
+            "src/lib.rs".to_owned(),
+            (0..8).map(|it| format!("mod m{it};\n")).collect::<String>() + "pub fn one() -> u8 {\n    1\n}\n",
+        ),
+    ];
+    for module in 0..8 {
+        let calls: String = (0..12).map(|it| format!("pub fn f{it}() -> u8 {{\n    crate::one()\n}}\n")).collect();
+        let tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() {\n        crate::one();\n        crate::one();\n    }\n}\n";
+        files.push((format!("src/m{module}.rs"), calls + tests));
+    }
+    let files: Vec<(&str, &str)> = files.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
+    let server = Server::on(&files);
+    server.wait_ready();
+    server
+}
+
+fn places(reply: &Value) -> Vec<String> {
+    let list = reply.pointer("/impact/broken").unwrap().as_array().unwrap();
+    list.iter().map(|it| format!("{}:{}", it["file"].as_str().unwrap(), it["line"])).collect()
+}
+
+fn one_more(dry_run: bool) -> Value {
+    json!({
+        "file": "src/lib.rs", "search_context": "pub fn one() -> u8 {", "replacement": "pub fn one(more: u8) -> u8 {",
+        "dry_run": dry_run, "wait_ms": 120_000,
+    })
+}
+
+#[test]
+fn a_change_tells_all_places_in_few_words_and_in_pages() {
+    let server = called_often();
+    let (status, whole) = server.post("/v1/edit", &one_more(true));
+    assert_eq!((status, places(&whole).len(), &whole["next_cursor"]), (200, 8 * 14, &Value::Null), "{whole}");
+    assert_eq!(whole["diagnostics"]["new"], json!([]), "{whole}");
+
+    let markdown = server.markdown("/v1/edit", Some(&one_more(true))).text;
+    assert!(markdown.len() <= 6000, "{} bytes: {markdown}", markdown.len());
+    assert!(markdown.contains("112 places") && markdown.contains("[2 in tests]"), "{markdown}");
+    for place in places(&whole) {
+        let (file, line) = place.split_once(':').unwrap();
+        let row = markdown.lines().find_map(|it| it.strip_prefix(&format!("- {file}:"))).unwrap();
+        let numbers = row.split(' ').next().unwrap();
+        assert!(numbers.split(',').any(|it| it == line), "{place} is not in {markdown}");
+    }
+
+    for (tokens, path, body) in [
+        (300, "/v1/edit", one_more(true)),
+        (1500, "/v1/edit", one_more(true)),
+        (1000, "/v1/impact", json!({"symbol": "often::one", "change": "signature", "wait_ms": 120_000})),
+    ] {
+        let mut found = Vec::new();
+        let mut body = body.clone();
+        body["max_tokens"] = json!(tokens);
+        for page in 1.. {
+            assert!(page < 400, "it does not come to an end");
+            let reply = server.send(server.request("POST", path).json(&body));
+            assert_eq!(reply.status, 200, "{}", reply.text);
+            assert!(reply.text.len() <= tokens * BYTES_PER_TOKEN, "{} in {tokens}: {}", reply.text.len(), reply.text);
+            let reply = reply.json();
+            found.extend(places(&reply));
+            if reply["next_cursor"].is_null() {
+                break;
+            }
+            assert!(reply["meta"]["missing"].as_array().unwrap().iter().any(|it| it["code"] == "budget"), "{reply}");
+            body["cursor"] = reply["next_cursor"].clone();
+        }
+        assert_eq!(found, places(&whole), "in pages of {tokens}");
+    }
+}
+
+#[test]
+fn the_rest_of_a_report_changes_nothing_and_refusals_are_short_too() {
+    let server = called_often();
+    let mut refused = one_more(false);
+    refused["on_break"] = json!("reject");
+    let reply = server.markdown("/v1/edit", Some(&refused));
+    assert_eq!(reply.status, 422, "{}", reply.text);
+    assert!(reply.text.len() <= 6000 * BYTES_PER_TOKEN, "{}", reply.text.len());
+
+    let mut body = one_more(false);
+    body["max_tokens"] = json!(300);
+    let (_, first) = server.post("/v1/edit", &body);
+    assert_eq!(first["applied"], true, "{first}");
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let text = server.home.read("src/lib.rs");
+    let (status, rest) = server.post("/v1/edit", &json!({"cursor": cursor}));
+    assert_eq!((status, &rest["change"]), (200, &first["change"]), "{rest}");
+    assert!(!places(&rest).is_empty(), "{rest}");
+    assert_eq!(server.home.read("src/lib.rs"), text);
+    let (_, changes) = server.get("/v1/changes");
+    assert_eq!(changes["total"], 1, "{changes}");
+    let (status, gone) = server.post("/v1/edit", &json!({"cursor": "c10-0.0.0.0.0.0.0.0.0.0@01J"}));
+    assert_eq!((status, &gone["code"]), (400, &json!("invalid_request")), "{gone}");
+}

@@ -36,7 +36,7 @@ impl Asked {
             tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build().unwrap();
         let workspaces = Workspaces::new(config, runtime.handle().clone());
         workspaces.open(&home.root()).unwrap();
-        Asked { service: Service { workspaces, roots: [home.root()].into() }, runtime, home }
+        Asked { service: Service::new(workspaces, [home.root()].into(), None), runtime, home }
     }
 
     fn ask(&self, call: &Call, arguments: &Value) -> Result<contract::Reply, Error> {

@@ -123,3 +123,89 @@ fn without_a_server_one_is_started_and_found_again() {
     kill_process(Pid::from_raw(i32::try_from(first).unwrap()).unwrap(), Signal::TERM).unwrap();
     assert_eq!(first, second);
 }
+
+#[test]
+fn init_prints_what_each_agent_needs_and_merges_it_without_loss() {
+    let home = Home::with(&[
+        (".mcp.json", "{\n  \"mcpServers\": {\"other\": {\"command\": \"o\"}}\n}\n"),
+        ("go.mod", "module x\n"),
+    ]);
+    let init = |arguments: &[&str]| {
+        let mut command = home.semdex();
+        command.arg("init").args(arguments).env("CODEX_HOME", home.path().join("codex"));
+        run(&mut command)
+    };
+    for agent in ["claude", "cursor", "gemini", "opencode"] {
+        let printed = init(&[agent]);
+        assert_eq!(printed.code, Some(0), "{}", printed.errors);
+        let entry: Value = serde_json::from_str(&printed.output).unwrap();
+        let server = entry.get("mcpServers").or(entry.get("mcp")).unwrap()["semdex"].clone();
+        assert!(server.to_string().contains("\"mcp\""), "{server}");
+        assert!(printed.errors.contains(home.root().to_str().unwrap()), "{}", printed.errors);
+    }
+    assert!(init(&["codex"]).output.contains("[mcp_servers.semdex]"));
+    // Nobody is there to be asked.
+    let refused = init(&["claude", "--write"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.errors);
+    assert!(!home.read(".mcp.json").contains("semdex"));
+    for _ in 0..2 {
+        assert_eq!(init(&["claude", "--write", "--yes", "--hook"]).code, Some(0));
+        let merged: Value = serde_json::from_str(&home.read(".mcp.json")).unwrap();
+        assert_eq!(merged["mcpServers"]["other"]["command"], "o");
+        assert_eq!(merged["mcpServers"]["semdex"]["args"], serde_json::json!(["mcp"]));
+        let hooks: Value = serde_json::from_str(&home.read(".claude/settings.json")).unwrap();
+        assert_eq!(hooks["hooks"]["PreToolUse"].as_array().unwrap().len(), 1, "{hooks}");
+    }
+    assert_eq!(init(&["codex", "--write", "--yes"]).code, Some(0));
+    assert!(std::fs::read_to_string(home.path().join("codex/config.toml")).unwrap().contains("args = [\"mcp\"]"));
+}
+
+#[test]
+fn doctor_fails_where_what_the_workspace_needs_is_missing() {
+    let home = Home::with(RUST);
+    let fine = run(home.semdex().arg("doctor"));
+    assert_eq!(fine.code, Some(0), "{}{}", fine.output, fine.errors);
+    assert!(fine.output.contains("ok      cargo: ") && fine.output.contains("ok      rust-src: "), "{}", fine.output);
+    assert!(fine.output.contains("This workspace has nothing for gopls, "), "{}", fine.output);
+    // With an empty PATH nothing is found.
+    let lacking = run(home.semdex().arg("doctor").env("PATH", home.path()));
+    assert_eq!(lacking.code, Some(1), "{}", lacking.output);
+    assert!(lacking.output.contains("MISSING cargo: ") && lacking.output.contains("rustup"), "{}", lacking.output);
+    // Where a language server is missing, the text answers.
+    home.write("greet.py", "def greet():\n    pass\n");
+    let without = run(home.semdex().arg("doctor").env("PATH", home.path()));
+    assert!(
+        without.output.contains("absent  basedpyright") && without.output.contains("install it with"),
+        "{}",
+        without.output
+    );
+    // `go` is needed where there is Go.
+    home.write("go.mod", "module greeter\n\ngo 1.26\n");
+    let without = run(home.semdex().arg("doctor").env("PATH", home.path()));
+    assert!(without.output.contains("MISSING go: "), "{}", without.output);
+}
+
+#[test]
+fn the_hook_answers_the_first_search_of_a_name_and_lets_the_second_pass() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let ask = |tool: &str, input: Value| {
+        let event = serde_json::json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": server.home.root(), "tool_name": tool,
+            "tool_input": input,
+        });
+        let file = server.home.path().join("event.json");
+        std::fs::write(&file, event.to_string()).unwrap();
+        let mut command = server.home.semdex();
+        command.args(["hook", "claude"]).stdin(std::fs::File::open(file).unwrap());
+        let ended = run(&mut command);
+        assert_eq!(ended.code, Some(0), "{}", ended.errors);
+        ended.output
+    };
+    let told = ask("Grep", serde_json::json!({"pattern": "greet_all"}));
+    assert!(told.contains("\"permissionDecision\":\"deny\"") && told.contains("greeter::greet_all"), "{told}");
+    assert_eq!(ask("Grep", serde_json::json!({"pattern": "greet_all"})), "");
+    assert_eq!(ask("Grep", serde_json::json!({"pattern": "no_such_name"})), "");
+    assert_eq!(ask("Bash", serde_json::json!({"command": "ls"})), "");
+    assert_eq!(ask("Read", serde_json::json!({"file_path": "src/lib.rs"})), "");
+}

@@ -182,4 +182,15 @@ fn without_go_rust_works_on() {
     assert_eq!(go["meta"]["complete"], false, "{go}");
     let missing = |reply: &Value| reply["meta"]["missing"].to_string();
     assert!(missing(&go).contains("engine_down"), "{go}");
+
+    // Nobody can tell what a change of Go breaks.
+    let before = server.home.read("greet.go");
+    let mut append =
+        json!({"name": "greet.go", "content": "\nfunc more() {}\n", "on_break": "reject", "wait_ms": 2000});
+    let (status, refused) = server.post("/v1/write", &append);
+    assert_eq!((status, &refused["code"]), (503, &json!("engine_unavailable")), "{refused}");
+    assert_eq!(server.home.read("greet.go"), before);
+    append["on_break"] = json!("report");
+    let (status, made) = server.post("/v1/write", &append);
+    assert_eq!((status, &made["applied"], &made["meta"]["complete"]), (200, &json!(true), &json!(false)), "{made}");
 }

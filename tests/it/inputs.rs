@@ -157,6 +157,30 @@ fn a_change_of_what_a_build_script_reads_is_in_the_next_answer() {
 }
 
 #[test]
+fn a_build_script_that_does_not_say_what_it_reads_holds_no_answer_up() {
+    let home = with_script("println!(\"cargo::rustc-cfg=unheard\");", "made.in");
+    // Nothing in its text names the file.
+    let script = fs::read_to_string(home.root().join("build/main.rs")).unwrap();
+    home.write("build/main.rs", &script.replace("\"made.in\"", "[\"made\", \"in\"].join(\".\")"));
+    let server = home.serve(&["--trust", "--log", "semdex=debug"]);
+    server.wait_ready();
+    assert_eq!(count(&server), 0);
+    let loads = || server.log().matches("Cargo workspaces loaded").count();
+    let before = loads();
+    let source = fs::read_to_string(server.home.root().join("src/lib.rs")).unwrap();
+    server.home.write("src/lib.rs", &format!("{source}\npub fn other() {{}}\n"));
+    let (status, reply) = server.get("/v1/usages?symbol=app::other");
+    assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+    assert_eq!(loads(), before);
+    // It is run again, and what it makes then is known.
+    server.home.write("made.in", WIDE);
+    server.wait_for(|it| errors(it)["total"] == 1);
+    server.wait_ready();
+    assert_eq!(count(&server), 1);
+    assert_eq!(loads(), before + 2, "one load has two steps");
+}
+
+#[test]
 fn what_a_build_script_makes_no_more_is_gone() {
     let says = "println!(\"cargo::rerun-if-changed=made.in\"); let other = std::path::Path::new(&std::env::var(\"OUT_DIR\").unwrap()).join(\"other.rs\"); \
                 let _ = std::fs::remove_file(&other); if std::fs::read_to_string(\"made.in\").unwrap().contains(\"mod other\") { std::fs::write(other, \"pub fn other() {}\").unwrap(); }";

@@ -48,6 +48,7 @@ fn breaks(server: &Server) -> bool {
     let (status, reply) = server.post("/v1/edit", &edit);
     assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
     !reply["diagnostics"]["new"].as_array().unwrap().is_empty()
+        || !reply["impact"]["broken"].as_array().unwrap().is_empty()
 }
 
 #[test]

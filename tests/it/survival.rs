@@ -203,11 +203,11 @@ fn a_panic_of_any_thread_of_rust_costs_one_request_at_most() {
     check_all_is_well(&server, "rust.index");
 
     server.wait_for_log("a second database is there");
-    set(&server, "rust.second.set", "once");
+    set(&server, "rust.shadow.set", "once");
     touch_lib();
     assert_eq!(describe().0, 200);
-    server.wait_for(|it| !fault(it, "rust.second.set").exists());
-    check_all_is_well(&server, "rust.second.set");
+    server.wait_for(|it| !fault(it, "rust.shadow.set").exists());
+    check_all_is_well(&server, "rust.shadow.set");
 
     for point in ["rust.load", "rust.prime"] {
         set(&server, point, "once");
@@ -221,7 +221,7 @@ fn a_panic_of_any_thread_of_rust_costs_one_request_at_most() {
 #[test]
 fn a_panic_at_the_start_costs_nothing() {
     let all: Vec<(&str, &str)> = RUST.iter().copied().chain([SECOND]).collect();
-    let points = ["writer.begin", "rust.write", "rust.load", "rust.prime", "rust.index", "rust.second.make"];
+    let points = ["writer.begin", "rust.write", "rust.load", "rust.prime", "rust.index", "rust.shadow.make"];
     let faults = points.map(|it| (it, "once"));
     let server = server_with(&all, &faults);
     assert_eq!(usages(&server, "greeter::greet"), 3);
@@ -229,7 +229,7 @@ fn a_panic_at_the_start_costs_nothing() {
         server.wait_for(|it| !fault(it, point).exists());
     }
     server.wait_for_log("a second database is there");
-    check_all_is_well(&server, "rust.second.make");
+    check_all_is_well(&server, "rust.shadow.make");
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl Server {
         let base = runtime.block_on(async {
             let listener = Listener::bind(&"127.0.0.1:0".parse().unwrap()).unwrap();
             let base = listener.address().unwrap();
-            let service = Service { workspaces: workspaces.clone(), roots: Arc::new([]) };
+            let service = Service::new(workspaces.clone(), Arc::new([]), None);
             tokio::spawn(listener.serve(api::router(service, None, Pulse::new()), stop.clone()));
             base
         });
@@ -199,6 +199,37 @@ fn a_toy_is_edited() {
     // What others write is in the next answer.
     fs::write(server.root().join("more.toy"), "def wave\n").unwrap();
     assert_eq!(server.get("/v1/diagnostics").1["total"], 0);
+}
+
+#[test]
+fn what_an_engine_judged_in_part_is_refused_on_reject() {
+    let server = toys();
+    let write = |mark: &str, more: Value| {
+        let mut body = json!({"name": "lib.toy", "content": format!("{LIB}# {mark}\n"), "mode": "overwrite"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.post("/v1/write", &body)
+    };
+    for (mark, code) in [("slow", "not_ready"), ("large", "engine_unavailable")] {
+        for dry_run in [false, true] {
+            let (status, refused) = write(mark, json!({"on_break": "reject", "dry_run": dry_run}));
+            assert_eq!((status, &refused["code"]), (503, &json!(code)), "{refused}");
+            let detail = refused["detail"].as_str().unwrap();
+            assert!(detail.contains("nothing was written") && detail.contains("judged a part"), "{detail}");
+            assert_eq!(refused["meta"]["complete"], false, "{refused}");
+            assert_eq!(server.read("lib.toy"), LIB);
+        }
+    }
+    assert_eq!(server.get("/v1/changes").1["total"], 0);
+    // What breaks is told before what is not known.
+    let breaking = LIB.replace("greet name\n", "greet name times\n") + "# slow\n";
+    let body = json!({"name": "lib.toy", "content": breaking, "mode": "overwrite", "on_break": "reject"});
+    let (status, refused) = server.post("/v1/write", &body);
+    assert_eq!((status, &refused["code"]), (422, &json!("would_break")), "{refused}");
+    // A lack of the workspace is no reason, and whoever takes the risk is not stopped.
+    for (mark, on_break) in [("untrusted", "reject"), ("slow", "report")] {
+        let (status, made) = write(mark, json!({"on_break": on_break}));
+        assert_eq!((status, &made["applied"], &made["meta"]["complete"]), (200, &json!(true), &json!(false)), "{made}");
+    }
 }
 
 /// Asks until the answer is complete.

@@ -1,6 +1,6 @@
 //! The matcher's own sources, compiled without the rest of semdex, and what the bench measures them with.
 
-#[path = "../../../src/model.rs"]
+#[path = "../../../src/model/mod.rs"]
 pub mod model;
 #[path = "../../../src/text/mod.rs"]
 pub mod text;

@@ -9,12 +9,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 
-use lsp_types::notification::{
-    DidChangeTextDocument, DidChangeWatchedFiles, DidChangeWorkspaceFolders, DidCloseTextDocument, DidOpenTextDocument,
-};
-use lsp_types::{
-    DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, FileChangeType, FileEvent, TextDocumentContentChangeEvent,
+use gen_lsp_types::{
+    DidChangeTextDocumentNotification, DidChangeTextDocumentParams, DidChangeWatchedFilesNotification,
+    DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersNotification, DidChangeWorkspaceFoldersParams,
+    DidCloseTextDocumentNotification, DidCloseTextDocumentParams, DidOpenTextDocumentNotification,
+    DidOpenTextDocumentParams, FileChangeType, FileEvent, LanguageKind, TextDocumentContentChangeWholeDocument,
     TextDocumentIdentifier, TextDocumentItem, VersionedTextDocumentIdentifier, WorkspaceFolder,
     WorkspaceFoldersChangeEvent,
 };
@@ -200,7 +199,7 @@ impl Book {
         self.reload = false;
         self.reloads += 1;
         self.folders = folders(&self.files);
-        self.folders.iter().filter_map(|folder| self.folder(folder)).collect()
+        self.folders.iter().map(|folder| self.folder(folder)).collect()
     }
 
     /// The files that gopls has to be asked about before it is asked anything else.
@@ -295,9 +294,10 @@ impl Book {
             self.open.iter().filter(|(file, it)| which(self, file, it)).map(|(file, _)| file.clone()).collect();
         for file in closing {
             let told = self.open.remove(&file).and_then(|document| document.told);
-            if let (Some(_), Some(uri)) = (told, self.root.uri(&file)) {
-                let params = DidCloseTextDocumentParams { text_document: TextDocumentIdentifier { uri } };
-                messages.push(Message::notification::<DidCloseTextDocument>(&params));
+            if told.is_some() {
+                let text_document = TextDocumentIdentifier { uri: self.root.uri(&file) };
+                let params = DidCloseTextDocumentParams { text_document };
+                messages.push(Message::notification::<DidCloseTextDocumentNotification>(&params));
             }
         }
     }
@@ -305,18 +305,18 @@ impl Book {
     fn tell_changes(&mut self, messages: &mut Vec<Message>) {
         let changes: Vec<FileEvent> = std::mem::take(&mut self.changed)
             .into_iter()
-            .filter_map(|(file, kind)| {
-                let typ = match kind {
-                    FileChangeKind::Created => FileChangeType::CREATED,
-                    FileChangeKind::Changed => FileChangeType::CHANGED,
-                    FileChangeKind::Deleted => FileChangeType::DELETED,
+            .map(|(file, kind)| {
+                let kind = match kind {
+                    FileChangeKind::Created => FileChangeType::Created,
+                    FileChangeKind::Changed => FileChangeType::Changed,
+                    FileChangeKind::Deleted => FileChangeType::Deleted,
                 };
-                Some(FileEvent { uri: self.root.uri(&file)?, typ })
+                FileEvent { uri: self.root.uri(&file), kind }
             })
             .collect();
         if !changes.is_empty() {
             let params = DidChangeWatchedFilesParams { changes };
-            messages.push(Message::notification::<DidChangeWatchedFiles>(&params));
+            messages.push(Message::notification::<DidChangeWatchedFilesNotification>(&params));
         }
     }
 
@@ -329,13 +329,13 @@ impl Book {
         self.reloads += u64::from(reload);
         let gone: Vec<&String> = self.folders.iter().filter(|it| reload || !folders.contains(*it)).collect();
         let new: Vec<&String> = folders.iter().filter(|it| reload || !self.folders.contains(*it)).collect();
-        let named = |folders: &[&String]| folders.iter().filter_map(|it| self.folder(it)).collect::<Vec<_>>();
+        let named = |folders: &[&String]| folders.iter().map(|it| self.folder(it)).collect::<Vec<_>>();
         // One after the other: where gopls stumbles over the first, it does not come to the second.
         for (removed, added) in [(named(&gone), Vec::new()), (Vec::new(), named(&new))] {
             if !removed.is_empty() || !added.is_empty() {
                 let event = WorkspaceFoldersChangeEvent { added, removed };
                 let params = DidChangeWorkspaceFoldersParams { event };
-                messages.push(Message::notification::<DidChangeWorkspaceFolders>(&params));
+                messages.push(Message::notification::<DidChangeWorkspaceFoldersNotification>(&params));
             }
         }
         self.folders = folders;
@@ -344,7 +344,8 @@ impl Book {
     fn tell_texts(&mut self, messages: &mut Vec<Message>) {
         let files: Vec<String> = self.open.keys().cloned().collect();
         for file in files {
-            let (Some(text), Some(uri)) = (self.text(&file), self.root.uri(&file)) else { continue };
+            let Some(text) = self.text(&file) else { continue };
+            let uri = self.root.uri(&file);
             let Some(document) = self.open.get_mut(&file) else { continue };
             let before = document.told.replace(text.clone());
             if before.as_ref() == Some(&text) {
@@ -353,19 +354,27 @@ impl Book {
             self.version = self.version.wrapping_add(1).max(1);
             let (version, text) = (self.version, text.to_string());
             messages.push(match before {
-                None => Message::notification::<DidOpenTextDocument>(&DidOpenTextDocumentParams {
-                    text_document: TextDocumentItem { uri, language_id: language_id(&file).to_owned(), version, text },
+                None => Message::notification::<DidOpenTextDocumentNotification>(&DidOpenTextDocumentParams {
+                    text_document: TextDocumentItem {
+                        uri,
+                        language_id: LanguageKind::from(language_id(&file)),
+                        version,
+                        text,
+                    },
                 }),
-                Some(_) => Message::notification::<DidChangeTextDocument>(&DidChangeTextDocumentParams {
-                    text_document: VersionedTextDocumentIdentifier { uri, version },
-                    content_changes: vec![TextDocumentContentChangeEvent { range: None, range_length: None, text }],
+                Some(_) => Message::notification::<DidChangeTextDocumentNotification>(&DidChangeTextDocumentParams {
+                    text_document: VersionedTextDocumentIdentifier {
+                        version,
+                        text_document_identifier: TextDocumentIdentifier { uri },
+                    },
+                    content_changes: vec![TextDocumentContentChangeWholeDocument { text }.into()],
                 }),
             });
         }
     }
 
-    fn folder(&self, folder: &str) -> Option<WorkspaceFolder> {
-        Some(WorkspaceFolder { uri: self.root.uri(folder)?, name: folder.to_owned() })
+    fn folder(&self, folder: &str) -> WorkspaceFolder {
+        WorkspaceFolder { uri: self.root.uri(folder), name: folder.to_owned() }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::lang::sound;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use lsp_types::{Diagnostic, Location};
+use gen_lsp_types::{Diagnostic, Location};
 
 /// What gopls says of one file: its diagnostics, or that it belongs to no package that it knows.
 #[derive(Debug, Clone)]

@@ -78,7 +78,7 @@ async fn of_function(inquiry: &Inquiry<'_>, file: &File, symbol: &Symbol, found:
         Err(failure) => return failure.note(coverage),
     };
     for call in calls {
-        let location = lsp_types::Location { uri: call.to.uri, range: call.to.selection_range };
+        let location = gen_lsp_types::Location { uri: call.to.uri, range: call.to.selection_range };
         let Some(callee) = meaning::symbol_of(inquiry, &location) else {
             let detail = format!("where `{}` is declared cannot be read", call.to.name);
             coverage.lacks(Missing::new(MissingCode::Unsupported, file.path.to_string(), detail));

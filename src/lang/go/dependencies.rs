@@ -150,7 +150,7 @@ fn escaped(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::go::fixture::files;
+    use crate::lang::go::tests::fixture::files;
 
     fn files_with_go_mod(text: &str) -> Files {
         let mut files = Files::default();

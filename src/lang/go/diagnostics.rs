@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lsp_types::{DiagnosticSeverity, NumberOrString};
+use gen_lsp_types::{Code, DiagnosticSeverity};
 
 use super::cache::Checked;
 use super::inquiry::Inquiry;
@@ -50,22 +50,22 @@ pub fn outside_the_build(inquiry: &Inquiry<'_>, file: &str, message: &str) -> Mi
     Missing::new(MissingCode::NotInAPackage, file, format!("{file} is in no package of a module: {message}"))
 }
 
-fn translate(inquiry: &Inquiry<'_>, file: &File, found: &lsp_types::Diagnostic) -> Diagnostic {
+fn translate(inquiry: &Inquiry<'_>, file: &File, found: &gen_lsp_types::Diagnostic) -> Diagnostic {
     let place = wire::place(file, found.range);
     Diagnostic {
         severity: match found.severity {
-            Some(DiagnosticSeverity::ERROR) => Severity::Error,
-            Some(DiagnosticSeverity::WARNING) => Severity::Warning,
-            Some(DiagnosticSeverity::INFORMATION) => Severity::Info,
-            Some(DiagnosticSeverity::HINT) => Severity::Hint,
+            Some(DiagnosticSeverity::Error) => Severity::Error,
+            Some(DiagnosticSeverity::Warning) => Severity::Warning,
+            Some(DiagnosticSeverity::Information) => Severity::Info,
+            Some(DiagnosticSeverity::Hint) => Severity::Hint,
             // The protocol leaves it to the client.
             _ => Severity::Error,
         },
         code: found.code.as_ref().map(|code| match code {
-            NumberOrString::Number(number) => number.to_string(),
-            NumberOrString::String(text) => text.clone(),
+            Code::Int(number) => number.to_string(),
+            Code::String(text) => text.clone(),
         }),
-        message: found.message.clone(),
+        message: wire::message(found).to_owned(),
         source: found.source.clone().unwrap_or_else(|| "gopls".to_owned()),
         symbol: inquiry.layout.symbol_around(&file.path, place.start),
         place,

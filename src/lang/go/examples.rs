@@ -76,9 +76,9 @@ fn dedented(body: &str) -> String {
 mod tests {
     use super::*;
     use crate::lang::go::constraints::BuildContext;
-    use crate::lang::go::fixture::files;
     use crate::lang::go::layout::Layout;
     use crate::lang::go::names::symbols;
+    use crate::lang::go::tests::fixture::files;
 
     #[test]
     fn examples_by_name() {

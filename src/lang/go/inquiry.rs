@@ -4,15 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _};
-use lsp_types::request::{
-    CallHierarchyOutgoingCalls, CallHierarchyPrepare, GotoDefinition, GotoImplementation, HoverRequest, References,
-    Request,
-};
-use lsp_types::{
-    CallHierarchyOutgoingCall, CallHierarchyOutgoingCallsParams, CallHierarchyPrepareParams, DiagnosticSeverity,
-    DocumentDiagnosticParams, GotoDefinitionParams, GotoDefinitionResponse, Hover, HoverContents, HoverParams,
-    Location, MarkedString, PartialResultParams, ReferenceContext, ReferenceParams, TextDocumentIdentifier,
-    TextDocumentPositionParams, WorkDoneProgressParams,
+use gen_lsp_types::{
+    CallHierarchyOutgoingCall, CallHierarchyOutgoingCallsParams, CallHierarchyOutgoingCallsRequest,
+    CallHierarchyPrepareParams, CallHierarchyPrepareRequest, Contents, Definition, DefinitionParams, DefinitionRequest,
+    DefinitionResponse, DiagnosticSeverity, DocumentDiagnosticParams, Hover, HoverParams, HoverRequest,
+    ImplementationParams, ImplementationRequest, ImplementationResponse, Location, LocationLink, PartialResultParams,
+    ReferenceContext, ReferenceParams, ReferencesRequest, Request, TextDocumentIdentifier, TextDocumentPositionParams,
+    WorkDoneProgressParams,
 };
 
 use super::cache::Checked;
@@ -59,11 +57,10 @@ impl<'a> Inquiry<'a> {
         if known { vec![file] } else { Vec::new() }
     }
 
-    pub(super) fn at(&self, file: &File, offset: usize) -> Result<TextDocumentPositionParams, Failure> {
+    pub(super) fn at(&self, file: &File, offset: usize) -> TextDocumentPositionParams {
         let uri = self.session.root.uri(&file.path);
-        let uri = uri.ok_or_else(|| Failure::Refused(format!("{} cannot be named in a URI", file.path)))?;
         let position = wire::position(file, offset);
-        Ok(TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position })
+        TextDocumentPositionParams { text_document: TextDocumentIdentifier { uri }, position }
     }
 
     /// Asks about one file. Where gopls does not know a file that the build takes, it has overlooked that it could
@@ -102,7 +99,7 @@ impl<'a> Inquiry<'a> {
                 let known = built.iter().take(at).any(|it| parent(it) == parent(path));
                 let Some(file) = self.files.get(path).filter(|_| !known) else { continue };
                 let params = HoverParams {
-                    text_document_position_params: self.at(file, 0)?,
+                    text_document_position_params: self.at(file, 0),
                     work_done_progress_params: WorkDoneProgressParams::default(),
                 };
                 match self.ask::<HoverRequest>(path, &[], &params).await {
@@ -123,12 +120,12 @@ impl<'a> Inquiry<'a> {
         }
         self.catch_up().await?;
         let params = ReferenceParams {
-            text_document_position: self.at(file, offset)?,
+            text_document_position_params: self.at(file, offset),
             context: ReferenceContext { include_declaration: false },
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let answer = self.ask::<References>(&file.path, &self.to_open(&file.path), &params).await?;
+        let answer = self.ask::<ReferencesRequest>(&file.path, &self.to_open(&file.path), &params).await?;
         let locations = Arc::new(answer.unwrap_or_default());
         if let Some(generation) = self.generation {
             self.session.book().was_asked(generation);
@@ -138,35 +135,43 @@ impl<'a> Inquiry<'a> {
     }
 
     pub async fn definition(&self, file: &File, offset: usize) -> Result<Vec<Location>, Failure> {
-        let params = GotoDefinitionParams {
-            text_document_position_params: self.at(file, offset)?,
+        let params = DefinitionParams {
+            text_document_position_params: self.at(file, offset),
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let answer = self.ask::<GotoDefinition>(&file.path, &self.to_open(&file.path), &params).await?;
-        Ok(locations(answer))
+        let answer = self.ask::<DefinitionRequest>(&file.path, &self.to_open(&file.path), &params).await?;
+        Ok(match answer {
+            None => Vec::new(),
+            Some(DefinitionResponse::Definition(definition)) => locations(definition),
+            Some(DefinitionResponse::DefinitionLinkList(links)) => targets(links),
+        })
     }
 
     pub async fn implementations(&self, file: &File, offset: usize) -> Result<Vec<Location>, Failure> {
         self.catch_up().await?;
-        let params = GotoDefinitionParams {
-            text_document_position_params: self.at(file, offset)?,
+        let params = ImplementationParams {
+            text_document_position_params: self.at(file, offset),
             work_done_progress_params: WorkDoneProgressParams::default(),
             partial_result_params: PartialResultParams::default(),
         };
-        let answer = self.ask::<GotoImplementation>(&file.path, &self.to_open(&file.path), &params).await?;
-        Ok(locations(answer))
+        let answer = self.ask::<ImplementationRequest>(&file.path, &self.to_open(&file.path), &params).await?;
+        Ok(match answer {
+            None => Vec::new(),
+            Some(ImplementationResponse::Definition(definition)) => locations(definition),
+            Some(ImplementationResponse::DefinitionLinkList(links)) => targets(links),
+        })
     }
 
     /// What the function that is declared at this offset calls.
     pub async fn outgoing_calls(&self, file: &File, offset: usize) -> Result<Vec<CallHierarchyOutgoingCall>, Failure> {
         self.catch_up().await?;
         let params = CallHierarchyPrepareParams {
-            text_document_position_params: self.at(file, offset)?,
+            text_document_position_params: self.at(file, offset),
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
         let open = self.to_open(&file.path);
-        let items = self.ask::<CallHierarchyPrepare>(&file.path, &open, &params).await?.unwrap_or_default();
+        let items = self.ask::<CallHierarchyPrepareRequest>(&file.path, &open, &params).await?.unwrap_or_default();
         let mut calls = Vec::new();
         for item in items {
             let params = CallHierarchyOutgoingCallsParams {
@@ -174,7 +179,7 @@ impl<'a> Inquiry<'a> {
                 work_done_progress_params: WorkDoneProgressParams::default(),
                 partial_result_params: PartialResultParams::default(),
             };
-            let answer = self.ask::<CallHierarchyOutgoingCalls>(&file.path, &open, &params).await?;
+            let answer = self.ask::<CallHierarchyOutgoingCallsRequest>(&file.path, &open, &params).await?;
             calls.extend(answer.unwrap_or_default());
         }
         Ok(calls)
@@ -183,7 +188,7 @@ impl<'a> Inquiry<'a> {
     /// Markdown.
     pub async fn hover(&self, file: &File, offset: usize) -> Result<Option<String>, Failure> {
         let params = HoverParams {
-            text_document_position_params: self.at(file, offset)?,
+            text_document_position_params: self.at(file, offset),
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
         let answer = self.ask::<HoverRequest>(&file.path, &self.to_open(&file.path), &params).await?;
@@ -198,7 +203,6 @@ impl<'a> Inquiry<'a> {
             return Ok(kept);
         }
         let uri = self.session.root.uri(file);
-        let uri = uri.ok_or_else(|| Failure::Refused(format!("{file} cannot be named in a URI")))?;
         let params = DocumentDiagnosticParams {
             text_document: TextDocumentIdentifier { uri },
             identifier: None,
@@ -237,35 +241,27 @@ impl Checked {
     /// Known to gopls, and without an error.
     pub fn is_clean(&self) -> bool {
         match self {
-            Checked::Known(diagnostics) => !diagnostics.iter().any(|it| it.severity == Some(DiagnosticSeverity::ERROR)),
+            Checked::Known(diagnostics) => !diagnostics.iter().any(|it| it.severity == Some(DiagnosticSeverity::Error)),
             Checked::Unknown(_) => false,
         }
     }
 }
 
-fn locations(answer: Option<GotoDefinitionResponse>) -> Vec<Location> {
-    match answer {
-        None => Vec::new(),
-        Some(GotoDefinitionResponse::Scalar(location)) => vec![location],
-        Some(GotoDefinitionResponse::Array(locations)) => locations,
-        Some(GotoDefinitionResponse::Link(links)) => links
-            .into_iter()
-            .map(|link| Location { uri: link.target_uri, range: link.target_selection_range })
-            .collect(),
+fn locations(definition: Definition) -> Vec<Location> {
+    match definition {
+        Definition::Location(location) => vec![location],
+        Definition::LocationList(locations) => locations,
     }
 }
 
+fn targets(links: Vec<LocationLink>) -> Vec<Location> {
+    links.into_iter().map(|link| Location { uri: link.target_uri, range: link.target_selection_range }).collect()
+}
+
+/// gopls answers in the format that it was told of when it was started.
 fn markdown(hover: Hover) -> Option<String> {
-    fn marked(text: MarkedString) -> String {
-        match text {
-            MarkedString::String(text) => text,
-            MarkedString::LanguageString(code) => format!("```{}\n{}\n```", code.language, code.value),
-        }
+    match hover.contents {
+        Contents::MarkupContent(markup) if !markup.value.trim().is_empty() => Some(markup.value),
+        _ => None,
     }
-    let text = match hover.contents {
-        HoverContents::Markup(markup) => markup.value,
-        HoverContents::Scalar(text) => marked(text),
-        HoverContents::Array(texts) => texts.into_iter().map(marked).collect::<Vec<_>>().join("\n\n"),
-    };
-    (!text.trim().is_empty()).then_some(text)
 }

@@ -1,6 +1,5 @@
 //! Finding gopls, or installing it with the user's own `go` into semdex's cache.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,10 +9,11 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, flock};
 
 use crate::lang::process_group::{self, Failure};
+use crate::lang::search_path;
 
 /// The newest gopls that Go 1.26 builds; raise it here and nowhere else.
 pub const VERSION: &str = "v0.23.0";
-const MODULE: &str = "golang.org/x/tools/gopls";
+pub const MODULE: &str = "golang.org/x/tools/gopls";
 /// A build takes about a minute; with a slow network and a busy machine much more.
 const INSTALL_LIMIT: Duration = Duration::from_secs(15 * 60);
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
@@ -47,13 +47,13 @@ impl From<io::Error> for Lack {
 /// `progress` hears what takes time.
 pub async fn ensure(cache_dir: &Path, progress: &(dyn Fn(&str) + Sync)) -> Result<Installed, Lack> {
     // gopls is of no use without `go`, which it runs to learn what a module holds.
-    let go = on_path("go").ok_or(Lack::NoGo)?;
+    let go = search_path::find("go").ok_or(Lack::NoGo)?;
     let directory = cache_dir.join("gopls").join(VERSION);
     let program = directory.join("gopls");
     if let Some(found) = cached(&program) {
         return Ok(found);
     }
-    if let Some(own) = on_path("gopls")
+    if let Some(own) = search_path::find("gopls")
         && let Some(version) = version_of(&own).await
         && at_least(&version, VERSION)
     {
@@ -68,6 +68,12 @@ pub async fn ensure(cache_dir: &Path, progress: &(dyn Fn(&str) + Sync)) -> Resul
     progress(&format!("installing gopls {VERSION}"));
     install(&go, &directory, &program).await?;
     cached(&program).ok_or_else(|| Lack::Failed("the installed program is not there".to_owned()))
+}
+
+/// Where gopls is, or would be taken from, without installing it.
+pub fn known(cache_dir: &Path) -> Option<PathBuf> {
+    let program = cache_dir.join("gopls").join(VERSION).join("gopls");
+    cached(&program).map(|it| it.program).or_else(|| search_path::find("gopls"))
 }
 
 fn cached(program: &Path) -> Option<Installed> {
@@ -167,15 +173,6 @@ fn at_least(version: &str, pin: &str) -> bool {
     matches!((numbers(version), numbers(pin)), (Some(version), Some(pin)) if version >= pin)
 }
 
-pub fn on_path(program: &str) -> Option<PathBuf> {
-    let path: OsString = std::env::var_os("PATH")?;
-    // Not from a relative entry: that would be a program of whatever directory semdex was started in.
-    std::env::split_paths(&path)
-        .filter(|entry| entry.is_absolute())
-        .map(|entry| entry.join(program))
-        .find(|it| is_executable(it))
-}
-
 fn is_executable(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
@@ -197,7 +194,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_cached_gopls_is_taken_and_is_the_pinned_one() {
-        let found = ensure(&super::super::testbed::cache_dir(), &|_| ()).await.unwrap();
+        let found = ensure(&crate::lang::go::tests::testbed::cache_dir(), &|_| ()).await.unwrap();
         assert_eq!(version_of(&found.program).await.as_deref(), Some(VERSION));
     }
 }

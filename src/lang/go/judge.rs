@@ -91,12 +91,11 @@ pub async fn run(
 
 /// What could not be asked stands beside what was not looked for: nobody takes the lists for whole.
 fn tell_unanswered(judgement: &mut Judgement) {
-    let unchecked = &mut judgement.impact.unchecked;
-    for missing in judgement.coverage.missing.iter().filter(|it| it.code.passes()) {
-        let told = Unchecked { code: missing.code.name().to_owned(), detail: missing.detail.clone() };
-        if !unchecked.contains(&told) {
-            unchecked.push(told);
-        }
+    // gopls refused a question that the judgement rests on.
+    let is_refusal = |it: &Missing| it.code == MissingCode::Unsupported && it.scope.as_deref() == Some(SCOPE);
+    let unanswered = judgement.coverage.missing.iter().filter(|it| it.code.passes() || is_refusal(it));
+    for missing in unanswered.cloned().collect::<Vec<_>>() {
+        judgement.lacks(missing);
     }
 }
 
@@ -130,7 +129,7 @@ pub(super) async fn by_gopls(
     }
 
     let reach = Reach::find(&current, scene, &mut judgement).await?;
-    let checked = reach.files([layout, after], edits, &mut judgement.impact);
+    let checked = reach.files([layout, after], edits, &mut judgement);
     let existing: Vec<String> = checked.iter().filter(|file| scene.before.get(file).is_some()).cloned().collect();
     let old = diagnostics::by_file(&current, existing, &mut judgement.coverage).await;
 
@@ -197,7 +196,7 @@ impl Reach {
         let mut reach = Reach::default();
         if scene.altered.len() > MAX_ALTERED {
             let detail = format!("{} declarations change; {MAX_ALTERED} were followed", scene.altered.len());
-            judgement.impact.unchecked.push(Unchecked { code: "too_many".to_owned(), detail });
+            judgement.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
         }
         for (at, altered) in scene.altered.iter().enumerate().take(MAX_ALTERED) {
             let Some(symbol) = altered.before.as_ref().and_then(|it| declared_symbol(inquiry.layout, it)) else {
@@ -253,7 +252,7 @@ impl Reach {
     }
 
     /// All files to check, in and around the edited ones.
-    fn files(&self, [before, after]: [&Layout; 2], edits: &[FileEdit], impact: &mut Impact) -> Vec<String> {
+    fn files(&self, [before, after]: [&Layout; 2], edits: &[FileEdit], judgement: &mut Judgement) -> Vec<String> {
         let mut files = BTreeSet::new();
         for edit in edits {
             if LANGUAGE.takes(&edit.file) {
@@ -267,7 +266,7 @@ impl Reach {
         files.retain(|file| before.is_active(file) || after.is_active(file));
         if files.len() > MAX_FILES {
             let detail = format!("{} files may be touched; {MAX_FILES} were checked", files.len());
-            impact.unchecked.push(Unchecked { code: "too_many".to_owned(), detail });
+            judgement.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
         }
         // The edited files before all.
         let edited: Vec<String> =

@@ -56,7 +56,7 @@ fn manifest(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::go::fixture::files;
+    use crate::lang::go::tests::fixture::files;
 
     #[test]
     fn what_lies_outside_is_found_through_every_manifest() {

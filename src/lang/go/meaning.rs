@@ -1,6 +1,6 @@
 //! What a name means: from a place in a file, or a location that gopls gives, to the symbol there.
 
-use lsp_types::Location;
+use gen_lsp_types::Location;
 
 use super::examples;
 use super::inquiry::Inquiry;

@@ -14,15 +14,9 @@ mod declare;
 mod delta;
 pub mod dependencies;
 mod diagnostics;
-#[cfg(test)]
-mod drift;
 pub mod examples;
 pub mod external;
 mod filler;
-#[cfg(test)]
-mod fixture;
-#[cfg(test)]
-mod fuzz;
 pub mod gomod;
 mod identifiers;
 mod import_paths;
@@ -46,10 +40,9 @@ mod proof;
 mod quick;
 mod relations;
 mod rename;
+mod requirements;
 pub mod resolve;
 mod root;
-#[cfg(test)]
-mod round_trip;
 mod seam;
 pub mod search;
 mod session;
@@ -57,8 +50,6 @@ mod silence;
 pub mod suggest;
 mod supervisor;
 pub mod syntax;
-#[cfg(test)]
-mod testbed;
 #[cfg(test)]
 mod tests;
 mod tidy;

@@ -213,7 +213,7 @@ pub fn base_name(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::go::fixture::files;
+    use crate::lang::go::tests::fixture::files;
 
     const TREE: &str = "
 //- go.mod

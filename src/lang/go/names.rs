@@ -121,7 +121,7 @@ pub fn symbol(file: &File, package: &str, item: &OutlineItem, external: bool) ->
 mod tests {
     use super::*;
     use crate::lang::go::constraints::BuildContext;
-    use crate::lang::go::fixture::files;
+    use crate::lang::go::tests::fixture::files;
 
     #[test]
     fn paths_of_one_file() {

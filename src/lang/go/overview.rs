@@ -97,7 +97,7 @@ fn docs(package: &GoPackage) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::go::fixture::files;
+    use crate::lang::go::tests::fixture::files;
 
     #[test]
     fn api_of_a_package() {

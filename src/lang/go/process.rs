@@ -1,16 +1,10 @@
-//! The gopls process: how it is started so that it never outlives semdex, and what is kept of it.
+//! The gopls process: what it is started with.
 
-use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::process::Command;
 
-use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
-use tokio::sync::watch;
-
-use crate::lang::process_group::{self, Group};
+use crate::lang::child::{Child, Pipes};
 
 use super::session::Session;
 
@@ -57,17 +51,6 @@ impl Memory {
 fn memory_limit(text: u64) -> u64 {
     text.saturating_mul(MEMORY_PER_BYTE).saturating_add(LEAST_MEMORY).min(MOST_MEMORY)
 }
-const STDERR_LINES: usize = 200;
-const STDERR_LINE: usize = 4 << 10;
-
-/// A running gopls. Dropping it kills it.
-pub struct Process {
-    pub pid: u32,
-    group: Arc<Group>,
-    exited: watch::Receiver<Option<String>>,
-    stderr: Arc<Mutex<VecDeque<String>>>,
-}
-
 /// What gopls and `go` are told beside the user's own environment. Without trust they run nothing that the workspace
 /// brings: no toolchain that `go.mod` names, no cgo, no download.
 ///
@@ -84,89 +67,13 @@ pub fn environment(trusted: bool) -> Vec<(&'static str, &'static str)> {
     environment
 }
 
-pub struct Pipes {
-    pub stdin: ChildStdin,
-    pub stdout: ChildStdout,
-}
-
-impl Process {
-    /// Starts a program in the workspace.
-    pub async fn start(program: &Path, root: &Path, trusted: bool, memory: Memory) -> io::Result<(Process, Pipes)> {
-        let mut command = Command::new(program);
-        command.current_dir(root).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.envs(environment(trusted));
-        command.envs(memory.variables(|it| std::env::var_os(it).is_some()));
-        let spawned = tokio::task::spawn_blocking(|| process_group::spawn(command)).await;
-        let (group, pipes) = spawned.map_err(io::Error::other)??;
-        let (Some(stdin), Some(stdout), Some(stderr)) = (pipes.stdin, pipes.stdout, pipes.stderr) else {
-            return Err(io::Error::other("a child without its pipes"));
-        };
-        let lines = Arc::default();
-        tokio::spawn(keep_lines(ChildStderr::from_std(stderr)?, Arc::clone(&lines)));
-        let group = Arc::new(group);
-        let process = Process { pid: group.id(), exited: keep(group.clone())?, group, stderr: lines };
-        let pipes = Pipes { stdin: ChildStdin::from_std(stdin)?, stdout: ChildStdout::from_std(stdout)? };
-        Ok((process, pipes))
-    }
-
-    /// Resolves when it has ended, with how.
-    pub async fn exited(&self) -> String {
-        let mut exited = self.exited.clone();
-        match exited.wait_for(Option::is_some).await.as_deref() {
-            Ok(Some(status)) => status.clone(),
-            _ => "it was lost".to_owned(),
-        }
-    }
-
-    /// With all that it has started.
-    pub fn kill(&self) {
-        self.group.kill();
-    }
-
-    /// The last lines that it wrote to its standard error.
-    pub fn last_words(&self) -> String {
-        let lines = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().rev().take(3).rev().cloned().collect::<Vec<_>>().join("; ")
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
-
-/// What is known of its end, by a thread that waits for it.
-fn keep(group: Arc<Group>) -> io::Result<watch::Receiver<Option<String>>> {
-    let (exit, exited) = watch::channel(None);
-    std::thread::Builder::new().name("gopls-keeper".to_owned()).spawn(move || {
-        let status = match group.wait() {
-            Ok(status) => status.to_string(),
-            Err(error) => error.to_string(),
-        };
-        exit.send_replace(Some(status));
-    })?;
-    Ok(exited)
-}
-
-async fn keep_lines(stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<VecDeque<String>>>) {
-    use tokio::io::AsyncReadExt as _;
-    let mut reader = BufReader::new(stderr);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        match (&mut reader).take(STDERR_LINE as u64).read_until(b'\n', &mut line).await {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
-        tracing::debug!(target: "semdex::gopls", "{text}");
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() == STDERR_LINES {
-            kept.pop_front();
-        }
-        kept.push_back(text);
-    }
+/// Starts a program in the workspace.
+pub async fn start(program: &Path, root: &Path, trusted: bool, memory: Memory) -> io::Result<(Child, Pipes)> {
+    let mut command = Command::new(program);
+    command.current_dir(root);
+    command.envs(environment(trusted));
+    command.envs(memory.variables(|it| std::env::var_os(it).is_some()));
+    Child::start(command, "gopls").await
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! A new name for a symbol of Go: gopls says what changes, and refuses what would not compile.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
-use lsp_types::request::{PrepareRenameRequest, Rename};
-use lsp_types::{
-    DocumentChangeOperation, DocumentChanges, OneOf, RenameParams, TextEdit, Uri, WorkDoneProgressParams, WorkspaceEdit,
+use gen_lsp_types::{
+    DocumentChange, Edit, PrepareRenameParams, PrepareRenameRequest, RenameParams, RenameRequest, TextEdit, Uri,
+    WorkDoneProgressParams, WorkspaceEdit,
 };
 
 use super::inquiry::Inquiry;
@@ -24,17 +24,22 @@ pub async fn of(inquiry: &Inquiry<'_>, symbol: Symbol, new_name: &str) -> Result
     let Some(file) = inquiry.load(&symbol.name_at.file) else {
         return Err(refused(format!("`{}` has no text in the workspace", symbol.path)).into());
     };
-    let at = inquiry.at(&file, symbol.name_at.start).map_err(failed)?;
-    let prepared = inquiry.ask::<PrepareRenameRequest>(&file.path, &inquiry.to_open(&file.path), &at).await;
+    let at = inquiry.at(&file, symbol.name_at.start);
+    let params = PrepareRenameParams {
+        text_document_position_params: at.clone(),
+        work_done_progress_params: WorkDoneProgressParams::default(),
+    };
+    let prepared = inquiry.ask::<PrepareRenameRequest>(&file.path, &inquiry.to_open(&file.path), &params).await;
     if prepared.map_err(failed)?.is_none() {
         return Err(refused(format!("gopls does not rename `{}`", symbol.path)).into());
     }
     let params = RenameParams {
-        text_document_position: at,
+        text_document_position_params: at,
         new_name: new_name.to_owned(),
         work_done_progress_params: WorkDoneProgressParams::default(),
     };
-    let answer = inquiry.ask::<Rename>(&file.path, &inquiry.to_open(&file.path), &params).await.map_err(failed)?;
+    let answer =
+        inquiry.ask::<RenameRequest>(&file.path, &inquiry.to_open(&file.path), &params).await.map_err(failed)?;
     let mut rewrites = Vec::new();
     for (uri, edits) in by_file(answer.unwrap_or_default())? {
         let name = inquiry.session.root.file(&uri).unwrap_or_default();
@@ -44,35 +49,25 @@ pub async fn of(inquiry: &Inquiry<'_>, symbol: Symbol, new_name: &str) -> Result
         let parts = edits.into_iter().map(|it| (wire::span(file, it.range), it.new_text)).collect();
         rewrites.push(Rewrite { file: name, parts });
     }
+    rewrites.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(Answer::whole(Renaming { symbol, rewrites, moves: Vec::new(), possible: Vec::new() }))
 }
 
 /// gopls answers with documents or with changes, as it likes.
-#[expect(clippy::mutable_key_type, reason = "a `Uri` compares by its text, which does not change")]
-pub(super) fn by_file(edit: WorkspaceEdit) -> Result<BTreeMap<Uri, Vec<TextEdit>>> {
-    let mut files: BTreeMap<Uri, Vec<TextEdit>> = BTreeMap::new();
-    let documents = match edit.document_changes {
-        Some(DocumentChanges::Edits(edits)) => edits,
-        Some(DocumentChanges::Operations(operations)) => {
-            let mut edits = Vec::new();
-            for operation in operations {
-                match operation {
-                    DocumentChangeOperation::Edit(edit) => edits.push(edit),
-                    DocumentChangeOperation::Op(_) => {
-                        return Err(refused("gopls would move files for it".to_owned()).into());
-                    }
-                }
-            }
-            edits
+pub(super) fn by_file(edit: WorkspaceEdit) -> Result<HashMap<Uri, Vec<TextEdit>>> {
+    let mut files: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
+    for change in edit.document_changes.unwrap_or_default() {
+        let DocumentChange::TextDocumentEdit(document) = change else {
+            return Err(refused("gopls would move files for it".to_owned()).into());
+        };
+        let edits = files.entry(document.text_document.text_document_identifier.uri).or_default();
+        for edit in document.edits {
+            edits.push(match edit {
+                Edit::TextEdit(edit) => edit,
+                Edit::AnnotatedTextEdit(annotated) => annotated.text_edit,
+                Edit::SnippetTextEdit(_) => return Err(refused("gopls answered with a snippet".to_owned()).into()),
+            });
         }
-        None => Vec::new(),
-    };
-    for document in documents {
-        let edits = document.edits.into_iter().map(|it| match it {
-            OneOf::Left(edit) => edit,
-            OneOf::Right(annotated) => annotated.text_edit,
-        });
-        files.entry(document.text_document.uri).or_default().extend(edits);
     }
     for (uri, edits) in edit.changes.unwrap_or_default() {
         files.entry(uri).or_default().extend(edits);

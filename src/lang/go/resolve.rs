@@ -256,8 +256,8 @@ fn settle(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::go::fixture::files;
     use crate::lang::go::modules::Standing;
+    use crate::lang::go::tests::fixture::files;
     use std::sync::Arc;
 
     const TREE: &str = "

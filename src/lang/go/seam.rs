@@ -9,9 +9,9 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use super::{Go, GoConfig, LANGUAGE, book, declare, judge, local_modules, root};
+use super::{Go, GoConfig, LANGUAGE, book, declare, judge, local_modules, requirements, root};
 use crate::fault;
-use crate::lang::engine::{Applied, Declaration, Engine, EngineKind, FileChange, Handle, Setup};
+use crate::lang::engine::{Applied, Declaration, Engine, EngineKind, FileChange, Handle, Requirement, Setup};
 use crate::lang::files::Files;
 use crate::lang::view::View;
 use crate::model::{LanguageId, Missing};
@@ -45,6 +45,10 @@ impl EngineKind for GoKind {
 
     fn declare(&self, files: &Files, name: &str, content: &str) -> Declaration {
         Declaration { content: declare::with_package_clause(files, name, content), mention: None }
+    }
+
+    fn requirements(&self, cache_dir: &Path) -> Vec<Requirement> {
+        requirements::requirements(cache_dir)
     }
 
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {

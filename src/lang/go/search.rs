@@ -178,7 +178,7 @@ fn words(name: &str) -> Vec<Vec<char>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lang::go::fixture::files;
+    use crate::lang::go::tests::fixture::files;
 
     #[test]
     fn ranking() {

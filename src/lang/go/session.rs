@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock as RwLockStd};
 use std::time::Instant;
 
-use lsp_types::request::Request;
+use gen_lsp_types::Request;
 use tokio::sync::{Notify, RwLock, watch};
 
 use super::book::{self, Book};

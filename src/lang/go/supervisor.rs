@@ -6,14 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use lsp_types::notification::{
-    Exit, Initialized, LogMessage, Notification as _, Progress as ProgressNotification, PublishDiagnostics, ShowMessage,
-};
-use lsp_types::request::{ExecuteCommand, Initialize, Shutdown};
-use lsp_types::{
-    ClientCapabilities, ClientInfo, DiagnosticSeverity, ExecuteCommandParams, HoverClientCapabilities,
-    InitializeParams, InitializedParams, MarkupKind, PublishDiagnosticsParams, TextDocumentClientCapabilities,
-    WindowClientCapabilities, WorkspaceClientCapabilities, WorkspaceFolder,
+use gen_lsp_types::{
+    ClientCapabilities, ClientInfo, DiagnosticSeverity, ExecuteCommandParams, ExecuteCommandRequest, ExitNotification,
+    HoverClientCapabilities, InitializeParams, InitializeRequest, InitializedNotification, InitializedParams,
+    LspNotificationMethod, MarkupKind, PublishDiagnosticsParams, ShutdownRequest, TextDocumentClientCapabilities,
+    WindowClientCapabilities, WorkspaceClientCapabilities, WorkspaceFolder, WorkspaceFoldersInitializeParams,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -21,10 +18,12 @@ use tokio_util::sync::CancellationToken;
 use super::book;
 use super::install::{self, Installed};
 use super::modules::base_name;
-use super::process::{Memory, Pipes, Process};
+use super::process::{self, Memory};
 use super::session::{Link, SCOPE, Session};
 use super::toolchain;
+use super::wire;
 use crate::fault;
+use crate::lang::child::{Child as Process, Pipes};
 use crate::lang::go::LANGUAGE;
 use crate::lang::{EngineStatus, Progress, memory};
 use crate::lsp::{Client, Hooks};
@@ -44,18 +43,7 @@ const MEMORY_EVERY: Duration = Duration::from_secs(2);
 const DIAGNOSTICS_DELAY: &str = "1s";
 
 pub fn first_status() -> EngineStatus {
-    EngineStatus {
-        name: super::ENGINE.to_owned(),
-        language: LANGUAGE,
-        version: None,
-        state: State::Starting,
-        progress: None,
-        pid: None,
-        memory_bytes: None,
-        restarts: 0,
-        missing: Vec::new(),
-        warm: false,
-    }
+    EngineStatus::new(super::ENGINE, LANGUAGE, State::Starting)
 }
 
 /// The task that does this panicked, and gopls is gone with it.
@@ -177,7 +165,7 @@ async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &C
     let born = Instant::now();
     *life = session.lives.fetch_add(1, Ordering::Relaxed) + 1;
     let memory = Memory::of(session);
-    let started = Process::start(&installed.program, session.root.alias(), session.trusted, memory);
+    let started = process::start(&installed.program, session.root.alias(), session.trusted, memory);
     let (process, pipes) = match started.await {
         Ok(started) => started,
         Err(error) => {
@@ -221,17 +209,21 @@ async fn serve(session: &Session, client: &Client, process: &Process, installed:
         book.note_stamps(stamps);
         book.restarted()
     };
-    if let Err(error) = client.request::<Initialize>(&introduction(folders), Instant::now() + INITIALIZE_LIMIT).await {
+    if let Err(error) =
+        client.request::<InitializeRequest>(&introduction(folders), Instant::now() + INITIALIZE_LIMIT).await
+    {
         return error.to_string();
     }
-    if let Err(error) = client.notify::<Initialized>(&InitializedParams {}, Instant::now() + INITIALIZE_LIMIT).await {
+    if let Err(error) =
+        client.notify::<InitializedNotification>(&InitializedParams {}, Instant::now() + INITIALIZE_LIMIT).await
+    {
         return error.to_string();
     }
     session.status.send_modify(|status| status.state = State::Indexing);
     // gopls loads all folders while it handles `initialized`, and handles nothing else before that is done: an
     // answer to any request says that the load is over.
     let first = ExecuteCommandParams { command: "gopls.views".to_owned(), ..ExecuteCommandParams::default() };
-    if let Err(error) = client.request::<ExecuteCommand>(&first, Instant::now() + LOAD_LIMIT).await {
+    if let Err(error) = client.request::<ExecuteCommandRequest>(&first, Instant::now() + LOAD_LIMIT).await {
         return error.to_string();
     }
     session.status.send_modify(|status| {
@@ -264,7 +256,9 @@ fn lasting(session: &Session) -> Vec<Missing> {
 
 async fn goodbye(client: &Client, process: &Process) {
     let deadline = Instant::now() + GOODBYE_LIMIT;
-    if client.request::<Shutdown>(&(), deadline).await.is_ok() && client.notify::<Exit>(&(), deadline).await.is_ok() {
+    if client.request::<ShutdownRequest>(&(), deadline).await.is_ok()
+        && client.notify::<ExitNotification>(&(), deadline).await.is_ok()
+    {
         // Where it does not end in time, dropping the process ends it.
         let _ = tokio::time::timeout_at(deadline.into(), process.exited()).await;
     }
@@ -286,9 +280,11 @@ fn settings() -> Value {
 #[expect(deprecated, reason = "gopls falls back to the root URI, which the protocol has deprecated")]
 fn introduction(folders: Vec<WorkspaceFolder>) -> InitializeParams {
     InitializeParams {
-        process_id: Some(std::process::id()),
+        process_id: std::process::id().try_into().ok(),
         root_uri: folders.first().map(|folder| folder.uri.clone()),
-        workspace_folders: Some(folders),
+        workspace_folders_initialize_params: WorkspaceFoldersInitializeParams {
+            workspace_folders: Some(folders.into()),
+        },
         initialization_options: Some(settings()),
         client_info: Some(ClientInfo {
             name: "semdex".to_owned(),
@@ -321,18 +317,18 @@ fn hooks(session: &Arc<Session>) -> Hooks {
     let session = Arc::downgrade(session);
     Hooks {
         configuration: Box::new(|_| settings()),
-        notified: Box::new(move |method, params| match method {
-            ProgressNotification::METHOD => {
+        notified: Box::new(move |method, params| match LspNotificationMethod::from(method) {
+            LspNotificationMethod::Progress => {
                 if let Some(session) = session.upgrade() {
                     loading(&session, &params);
                 }
             }
-            PublishDiagnostics::METHOD => {
+            LspNotificationMethod::TextDocumentPublishDiagnostics => {
                 if let (Some(session), Ok(params)) = (session.upgrade(), serde_json::from_value(params)) {
                     published(&session, params);
                 }
             }
-            LogMessage::METHOD | ShowMessage::METHOD => {
+            LspNotificationMethod::WindowLogMessage | LspNotificationMethod::WindowShowMessage => {
                 let message = params.get("message").and_then(Value::as_str).unwrap_or_default();
                 tracing::debug!(target: "semdex::gopls", "{}", message.trim_end());
             }
@@ -345,8 +341,8 @@ fn hooks(session: &Arc<Session>) -> Hooks {
 fn published(session: &Session, params: PublishDiagnosticsParams) {
     let file = session.root.file(&params.uri).filter(|file| matches!(base_name(file), "go.mod" | "go.work"));
     if let Some(file) = file {
-        let errors = params.diagnostics.into_iter().filter(|it| it.severity == Some(DiagnosticSeverity::ERROR));
-        let first = errors.map(|it| format!("{file}:{}: {}", it.range.start.line + 1, it.message)).next();
+        let errors = params.diagnostics.into_iter().filter(|it| it.severity == Some(DiagnosticSeverity::Error));
+        let first = errors.map(|it| format!("{file}:{}: {}", it.range.start.line + 1, wire::message(&it))).next();
         session.note_manifest(file, first);
     }
 }

@@ -1,6 +1,12 @@
 //! The Go engine from outside, with the real gopls.
 
-use super::testbed::{Fixture, deadline, deadlines};
+mod drift;
+pub(super) mod fixture;
+mod fuzz;
+mod round_trip;
+pub(super) mod testbed;
+
+use self::testbed::{Fixture, deadline, deadlines};
 use crate::lang::{Deadlines, Stop, memory};
 use crate::model::{
     Answer, Calls, ChangeKind, FileEdit, MissingCode, Role, Severity, State, Symbol, SymbolKind, SymbolQuery, Usage,

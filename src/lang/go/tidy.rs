@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use lsp_types::request::{CodeActionRequest, Formatting};
-use lsp_types::{
-    CodeActionContext, CodeActionKind, CodeActionOrCommand, CodeActionParams, DocumentFormattingParams,
-    FormattingOptions, PartialResultParams, Range, TextDocumentIdentifier, TextEdit, WorkDoneProgressParams,
+use gen_lsp_types::{
+    CodeActionContext, CodeActionKind, CodeActionParams, CodeActionRequest, CodeActionResponse,
+    DocumentFormattingParams, DocumentFormattingRequest, FormattingOptions, PartialResultParams, Range,
+    TextDocumentIdentifier, TextEdit, WorkDoneProgressParams,
 };
 
 use super::inquiry::Inquiry;
@@ -101,7 +101,6 @@ impl Step {
 async fn asked(inquiry: &Inquiry<'_>, name: &str, step: Step) -> std::result::Result<Option<Arc<str>>, Failure> {
     let Some(file) = inquiry.load(name) else { return Ok(None) };
     let uri = inquiry.session.root.uri(name);
-    let uri = uri.ok_or_else(|| Failure::Refused(format!("{name} cannot be named in a URI")))?;
     let text_document = TextDocumentIdentifier { uri: uri.clone() };
     let open = inquiry.to_open(name);
     let edits: Vec<TextEdit> = match step {
@@ -110,7 +109,7 @@ async fn asked(inquiry: &Inquiry<'_>, name: &str, step: Step) -> std::result::Re
                 text_document,
                 range: Range::default(),
                 context: CodeActionContext {
-                    only: Some(vec![CodeActionKind::SOURCE_ORGANIZE_IMPORTS]),
+                    only: Some(vec![CodeActionKind::SourceOrganizeImports]),
                     ..CodeActionContext::default()
                 },
                 work_done_progress_params: WorkDoneProgressParams::default(),
@@ -118,11 +117,10 @@ async fn asked(inquiry: &Inquiry<'_>, name: &str, step: Step) -> std::result::Re
             };
             let actions = inquiry.ask::<CodeActionRequest>(name, &open, &params).await?;
             let edit = actions.unwrap_or_default().into_iter().find_map(|it| match it {
-                CodeActionOrCommand::CodeAction(action) => action.edit,
-                CodeActionOrCommand::Command(_) => None,
+                CodeActionResponse::CodeAction(action) => action.edit,
+                CodeActionResponse::Command(_) => None,
             });
             let Some(edit) = edit else { return Ok(None) };
-            #[expect(clippy::mutable_key_type, reason = "a `Uri` compares by its text, which does not change")]
             let mut files = by_file(edit).map_err(|_| Failure::Refused("gopls would move files for it".to_owned()))?;
             files.remove(&uri).unwrap_or_default()
         }
@@ -132,7 +130,7 @@ async fn asked(inquiry: &Inquiry<'_>, name: &str, step: Step) -> std::result::Re
                 options: FormattingOptions { tab_size: 8, insert_spaces: false, ..FormattingOptions::default() },
                 work_done_progress_params: WorkDoneProgressParams::default(),
             };
-            inquiry.ask::<Formatting>(name, &open, &params).await?.unwrap_or_default()
+            inquiry.ask::<DocumentFormattingRequest>(name, &open, &params).await?.unwrap_or_default()
         }
     };
     let patch = |it: TextEdit| Patch { range: wire::span(&file, it.range), text: it.new_text };

@@ -9,9 +9,8 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::constraints::BuildContext;
-use super::install::on_path;
 use super::process;
-use crate::lang::process_group;
+use crate::lang::{process_group, search_path};
 
 /// It takes a moment, unless the machine is busy, or a toolchain has to be fetched.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -86,7 +85,7 @@ fn parse(json: &[u8], root: &Path) -> Option<Toolchain> {
     let said: Said = serde_json::from_slice(json).ok()?;
     // A `go.work` of the workspace itself is one of its files.
     let files = [said.goenv, said.gowork].into_iter().map(PathBuf::from);
-    let files = files.filter(|it| it.is_absolute() && !it.starts_with(root)).chain(on_path("go"));
+    let files = files.filter(|it| it.is_absolute() && !it.starts_with(root)).chain(search_path::find("go"));
     let sources = files.map(|it| (it.clone(), stamp(&it))).collect();
     let flags = said.goflags.split_whitespace();
     let tags = flags.filter_map(|flag| flag.trim_start_matches('-').strip_prefix("tags="));

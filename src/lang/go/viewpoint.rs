@@ -129,8 +129,8 @@ impl<'w> Viewpoint<'w> {
 
 #[cfg(test)]
 mod tests {
-    use crate::lang::go::fixture::files;
     use crate::lang::go::resolve::resolve;
+    use crate::lang::go::tests::fixture::files;
     use crate::model::SymbolQuery;
 
     const TREE: &str = "

@@ -5,57 +5,43 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lsp_types::request::Request;
-use lsp_types::{DocumentDiagnosticParams, Position, Range, Uri};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
+use gen_lsp_types::{
+    Diagnostic, DocumentDiagnosticParams, LspRequestMethod, Message, MessageDirection, Position, Range, Request, Uri,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::beneath::read_file;
+use crate::lang::file_uri;
 use crate::lang::files::{File, Files};
 use crate::model::{Place, Span};
 
 /// Of a file outside of the workspace.
 const MOST_BYTES: usize = 10 << 20;
 
-/// `textDocument/diagnostic` as gopls answers it: lsp-types insists on a `kind` that gopls leaves empty.
+/// `textDocument/diagnostic` as gopls answers it: the protocol insists on a `kind` that gopls leaves empty.
 pub enum PullDiagnostics {}
 
 #[derive(Debug, Deserialize, Serialize)]
 pub struct PulledDiagnostics {
     #[serde(default)]
-    pub items: Option<Vec<lsp_types::Diagnostic>>,
+    pub items: Option<Vec<Diagnostic>>,
 }
 
 impl Request for PullDiagnostics {
     type Params = DocumentDiagnosticParams;
     type Result = PulledDiagnostics;
-    const METHOD: &'static str = "textDocument/diagnostic";
+    const METHOD: LspRequestMethod<'static> = LspRequestMethod::TextDocumentDiagnostic;
+    const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
 }
 
-/// All but what RFC 3986 lets stand in a path.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
-/// The URI of an absolute path. Everything is escaped but what RFC 3986 lets stand.
-pub fn uri(path: &Path) -> Option<Uri> {
-    use std::os::unix::ffi::OsStrExt as _;
-    format!("file://{}", percent_encode(path.as_os_str().as_bytes(), ESCAPED)).parse().ok()
+/// The URI of an absolute path.
+pub fn uri(path: &Path) -> Uri {
+    Uri(file_uri::of_path(path))
 }
 
 /// The path of a `file:` URI; none for another scheme or a path that is not UTF-8.
 pub fn path(uri: &Uri) -> Option<PathBuf> {
-    let escaped = uri.as_str().strip_prefix("file://")?;
-    let mut bytes = Vec::with_capacity(escaped.len());
-    let mut rest = escaped.bytes();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?];
-                bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
-            }
-            _ => bytes.push(byte),
-        }
-    }
-    String::from_utf8(bytes).ok().map(PathBuf::from)
+    file_uri::path(&uri.0)
 }
 
 /// The root of a workspace: names files the workspace's way.
@@ -107,7 +93,7 @@ impl Root {
         &self.alias
     }
 
-    pub fn uri(&self, file: &str) -> Option<Uri> {
+    pub fn uri(&self, file: &str) -> Uri {
         if file.is_empty() {
             return uri(&self.alias);
         }
@@ -138,6 +124,14 @@ pub fn load(files: &Files, file: &str) -> Option<Arc<File>> {
     Some(Arc::new(crate::lang::go::file(file, String::from_utf8(bytes).ok()?)))
 }
 
+/// What a diagnostic says.
+pub fn message(diagnostic: &Diagnostic) -> &str {
+    match &diagnostic.message {
+        Message::String(text) => text,
+        Message::MarkupContent(markup) => &markup.value,
+    }
+}
+
 pub fn offset(file: &File, position: Position) -> usize {
     file.lines().offset_of_utf16(&file.text, position.line, position.character)
 }
@@ -157,7 +151,7 @@ pub fn position(file: &File, offset: usize) -> Position {
     while !file.text.is_char_boundary(offset) {
         offset -= 1;
     }
-    let (line, character) = file.lines().utf16_of_offset(&file.text, offset);
+    let (line, character) = file.lines().utf16_of_offset(offset);
     Position { line, character }
 }
 
@@ -169,12 +163,12 @@ mod tests {
     fn odd_names_survive_the_way_to_a_uri_and_back() {
         let root = Root::new(PathBuf::from("/w s/ü"), Path::new("/nowhere"));
         for file in ["a.go", "sp ace/#?%41.go", "日本/[x].go", "a+b&c=d;e:f@g.go", "/elsewhere/x.go"] {
-            let uri = root.uri(file).unwrap();
-            assert_eq!(root.file(&uri).as_deref(), Some(file), "{}", uri.as_str());
+            let uri = root.uri(file);
+            assert_eq!(root.file(&uri).as_deref(), Some(file), "{}", uri.0.as_str());
         }
-        let inside = root.uri("a b.go").unwrap();
-        assert_eq!(inside.as_str(), "file:///w%20s/%C3%BC/a%20b.go");
-        assert_eq!(root.file(&"untitled:x".parse().unwrap()), None);
+        let inside = root.uri("a b.go");
+        assert_eq!(inside.0, "file:///w%20s/%C3%BC/a%20b.go");
+        assert_eq!(root.file(&"untitled:x".into()), None);
     }
 
     #[test]
@@ -185,7 +179,7 @@ mod tests {
             let root = Root::new(directory.path().to_owned(), links.path());
             root.prepare().unwrap();
             assert!(root.alias().starts_with(links.path()));
-            let uri = root.uri("a.go").unwrap();
+            let uri = root.uri("a.go");
             assert_eq!(root.file(&uri).as_deref(), Some("a.go"));
         }
     }

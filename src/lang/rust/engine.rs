@@ -1,11 +1,25 @@
 //! The engine as its owner, the workspace's writer, sees it: the analysis host, the virtual files and what was
 //! loaded. One thread owns it; readers get a [`View`].
 
-mod freshness;
-mod path_dependencies;
-mod reload;
-mod source_roots;
-mod trust;
+pub(crate) mod background;
+pub(crate) mod changes;
+pub(crate) mod crossings;
+pub(crate) mod environment;
+pub(crate) mod fix_imports;
+pub(crate) mod format;
+pub(crate) mod freshness;
+pub(crate) mod inputs;
+pub(crate) mod load;
+pub(crate) mod path_dependencies;
+pub(crate) mod prime;
+pub(crate) mod reload;
+mod requirements;
+pub(crate) mod revalidate;
+pub(crate) mod root;
+pub(crate) mod seam;
+pub(crate) mod shadow;
+pub(crate) mod source_roots;
+pub(crate) mod trust;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,24 +38,24 @@ use ra_ap_project_model::{CargoFeatures, ProjectWorkspace};
 use ra_ap_vfs::{Change as VfsChange, FileId, Vfs, VfsPath};
 use tokio::sync::watch;
 
-pub use self::path_dependencies::OutsideChange;
+use self::background::Background;
+use self::crossings::{Crossing, partition};
+pub use self::environment::OutsideChange;
+use self::environment::{Environment, FileIds};
+use self::inputs::Freshness;
+use self::load::{Faults, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 pub use self::reload::is_reload;
-use self::source_roots::{Crossing, partition};
-
-use super::background::Background;
+use self::revalidate::revalidate_in_background;
+use self::shadow::{ShadowDatabase, Texts};
 use super::index::Index;
-use super::inputs::Freshness;
-use super::load::{self, Faults, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
-use super::outside::Outside;
-use super::second::{Second, Texts};
-use super::source::as_analysed;
-use super::verify::verify_beside;
+use super::invalidate::file_interface::FileInterface;
+use super::syntax::analysed::as_analysed;
 use super::view::View;
 use crate::fault;
 use crate::lang::files::Files;
 use crate::lang::rust::LANGUAGE;
 use crate::lang::{EngineStatus, Progress};
-use crate::model::{Missing, MissingCode, State};
+use crate::model::State;
 
 /// Larger files that are not Rust are not offered to `include_str!`.
 const MAX_INCLUDED_BYTES: usize = 256 * 1024;
@@ -61,43 +75,6 @@ pub struct RustConfig {
     /// How long loading may take.
     pub limits: Limits,
 }
-
-/// What holds for all answers until the next load.
-#[derive(Debug, Clone, Default)]
-pub struct Environment {
-    /// Some crate graph is there.
-    pub loaded: bool,
-    /// No load is under way.
-    pub settled: bool,
-    pub missing: Vec<Missing>,
-    /// Files that code names and that are not read: no answer that could depend on them is complete.
-    pub unread: Vec<Missing>,
-    /// Texts that `include!` takes in though they are no files of Rust by their names.
-    pub included: Arc<BTreeSet<String>>,
-    /// Texts that are compiled under another name, behind a link.
-    pub compiled_elsewhere: Arc<BTreeSet<String>>,
-    /// What has failed since.
-    pub faults: Faults,
-    /// So many expansions had been refused when the database was made.
-    refused_before: usize,
-}
-
-impl Environment {
-    /// All that answers may lack.
-    pub fn lacks(&self) -> Vec<Missing> {
-        let mut lacks = self.missing.clone();
-        lacks.extend(self.unread.iter().cloned());
-        lacks.extend(self.faults.list());
-        if ra_ap_parser::refused() > self.refused_before {
-            let detail = "what some macros expand to is nested too deeply to be analysed: it is taken for an error";
-            lacks.push(Missing::new(MissingCode::Unsupported, "rust", detail));
-        }
-        lacks
-    }
-}
-
-/// The ids of the workspace's files by their names.
-pub type FileIds = HashMap<Arc<str>, FileId>;
 
 /// A step of a load on its way to the writer; `None` where the load panicked.
 pub struct Step {
@@ -122,7 +99,7 @@ pub struct Rust {
     pub(super) root: AbsPathBuf,
     target_dir: AbsPathBuf,
     pub(super) host: AnalysisHost,
-    pub(super) second: Second,
+    pub(super) shadow_database: ShadowDatabase,
     pub(super) vfs: Vfs,
     source_roots: SourceRootConfig,
     crossings: Vec<Crossing>,
@@ -140,7 +117,7 @@ pub struct Rust {
     pub(super) environment: Arc<Environment>,
     pub(super) index: Arc<Index>,
     /// What others see of the files that were edited last.
-    pub(super) seen: HashMap<FileId, Arc<Outside>>,
+    pub(super) seen: HashMap<FileId, Arc<FileInterface>>,
     ticket: u64,
     superseded: Superseded,
     pub(super) primed: bool,
@@ -164,23 +141,16 @@ impl Rust {
         let root = absolute(&config.root)?;
         let target_dir = absolute(&config.target_dir)?;
         let status = watch::Sender::new(EngineStatus {
-            name: super::ENGINE.to_owned(),
-            language: LANGUAGE,
             version: Some(super::VERSION.to_owned()),
-            state: State::Syntax,
-            progress: None,
-            pid: None,
-            memory_bytes: None,
             restarts,
-            missing: Vec::new(),
-            warm: false,
+            ..EngineStatus::new(super::ENGINE, LANGUAGE, State::Syntax)
         });
         let mut engine = Rust {
             config,
             root,
             target_dir,
             host: new_host(),
-            second: Second::default(),
+            shadow_database: ShadowDatabase::default(),
             vfs: Vfs::default(),
             source_roots: SourceRootConfig::default(),
             crossings: Vec::new(),
@@ -247,7 +217,7 @@ impl Rust {
         self.is_indexed = false;
         self.is_complete = false;
         if self.primed {
-            verify_beside(self.host.raw_database());
+            revalidate_in_background(self.host.raw_database());
         }
     }
 
@@ -289,11 +259,7 @@ impl Rust {
             texts: files.clone(),
             trusted: self.config.trusted,
             target_dir: self.target_dir.clone(),
-            features: if self.config.all_features {
-                CargoFeatures::All
-            } else {
-                CargoFeatures::Selected { features: self.config.features.clone(), no_default_features: false }
-            },
+            features: self.features(),
             build_scripts: self.config.build_scripts,
             proc_macros: self.config.proc_macros,
             known: self.known.clone(),
@@ -322,6 +288,14 @@ impl Rust {
         if let Err(error) = std::thread::Builder::new().name("rust-load".to_owned()).spawn(run) {
             tracing::error!(%error, "no thread for loading manifests");
             self.note_failed_load();
+        }
+    }
+
+    fn features(&self) -> CargoFeatures {
+        if self.config.all_features {
+            CargoFeatures::All
+        } else {
+            CargoFeatures::Selected { features: self.config.features.clone(), no_default_features: false }
         }
     }
 
@@ -354,7 +328,7 @@ impl Rust {
         self.take_sources(sources);
         self.source_roots = source_roots;
         self.roots.clear();
-        self.second.note_graph();
+        self.shadow_database.note_graph();
         (self.workspaces, self.macros) = (workspaces, macros);
         self.flush(Some(self.graph()));
         self.primed = false;
@@ -427,10 +401,7 @@ impl Rust {
         super::view::evict(&mut self.host)
     }
 
-    pub fn host(&self) -> &AnalysisHost {
-        &self.host
-    }
-
+    #[cfg(test)]
     pub fn ids(&self) -> &Arc<FileIds> {
         &self.ids
     }
@@ -480,12 +451,12 @@ impl Rust {
             if text.is_none() && !is_in(&self.roots, id) {
                 continue;
             }
-            self.second.note(id, text.clone());
+            self.shadow_database.note(id, text.clone());
             change.change_file(id, text);
         }
         fault::point("rust.write");
         if structural {
-            self.second.note_roots();
+            self.shadow_database.note_roots();
             set_roots(&mut self.host, &mut self.roots, partition(&self.source_roots, &self.vfs, &self.crossings));
         }
         self.host.apply_change(change);

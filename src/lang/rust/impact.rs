@@ -4,52 +4,62 @@
 //! Only what the change may reach is looked at (`affected_set`): the bodies that name what it changes, each asked for its own
 //! errors (`native`), and what the compiler checks and rust-analyzer does not (`rules`, `impls`).
 
-mod affected_set;
-mod arity;
-mod bounds;
-mod branches;
-mod cascades;
-mod code;
-mod constants;
-mod constness;
-mod constructors;
-mod declared;
-mod derive_expansion;
-mod derives;
-mod differ;
-mod edit_context;
-mod entry;
-mod error_types;
-mod expanded;
-mod finding;
-mod follows;
-mod generics;
-mod gone;
-mod helpers;
-mod holders;
-mod impls;
-mod item_heads;
-mod layout;
-mod lifetimes;
-mod macros;
-mod modules;
-mod native;
-mod needs;
-mod objects;
-mod opaque;
-mod operators;
-mod origins;
-mod patterns;
-mod places;
-mod projections;
-mod reaching;
-mod rules;
-mod scope_changes;
-mod unresolved;
-mod unstable;
-mod unused;
-mod updates;
-mod wellformed;
+pub(crate) mod affected;
+pub(crate) mod affected_set;
+pub(crate) mod anchors;
+pub(crate) mod arity;
+pub(crate) mod bounds;
+pub(crate) mod branches;
+pub(crate) mod broken_imports;
+pub(crate) mod cascades;
+pub(crate) mod code;
+pub(crate) mod constants;
+pub(crate) mod constness;
+pub(crate) mod constructors;
+pub(crate) mod declared;
+pub(crate) mod delta;
+pub(crate) mod derive_expansion;
+pub(crate) mod derives;
+pub(crate) mod differ;
+pub(crate) mod edit_context;
+pub(crate) mod entry;
+pub(crate) mod error_types;
+pub(crate) mod errors;
+pub(crate) mod expanded;
+pub(crate) mod finding;
+pub(crate) mod follows;
+pub(crate) mod generics;
+pub(crate) mod gone;
+pub(crate) mod helpers;
+pub(crate) mod holders;
+pub(crate) mod impls;
+pub(crate) mod item_heads;
+pub(crate) mod layout;
+pub(crate) mod lifetimes;
+pub(crate) mod macros;
+pub(crate) mod modules;
+pub(crate) mod native;
+pub(crate) mod needs;
+pub(crate) mod objects;
+pub(crate) mod opaque;
+pub(crate) mod operators;
+pub(crate) mod origins;
+pub(crate) mod patterns;
+pub(crate) mod places;
+pub(crate) mod projections;
+pub(crate) mod reaching;
+pub(crate) mod report;
+pub(crate) mod rule;
+pub(crate) mod rule_id;
+pub(crate) mod rules;
+pub(crate) mod scope_changes;
+pub(crate) mod settle;
+pub(crate) mod unresolved;
+pub(crate) mod unstable;
+pub(crate) mod unused;
+pub(crate) mod unused_imports;
+pub(crate) mod updates;
+pub(crate) mod wellformed;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -57,41 +67,39 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
+use differ::differ;
+use edit_context::EditContext;
+use finding::Subject;
+use reaching::Tests;
+
+use self::affected::{AffectedSet, BodyRef, ChangedSymbol, Shapes};
+use self::delta::Delta;
+use self::edit_context::Side;
+use self::rule_id::RuleId;
 use super::ENGINE;
-use super::changes::Tried;
-use super::delta::Delta;
 use super::engine::Rust;
-use super::symbols::is_test_at;
+use super::engine::changes::Tried;
+use super::resolve::symbols::is_test_at;
 use super::view::{Context, View};
 use crate::lang::engine::unjudged;
 use crate::lang::files::{File, Files};
 use crate::lang::rust::LANGUAGE;
+use crate::lang::rust::questions::imports;
+use crate::lang::rust::resolve::{at, paths, symbols};
 use crate::lang::{Result, Stop};
 use crate::model::{
     Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Missing, MissingCode, OutlineItem,
     Severity, Span, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
-use affected_set::{AffectedSet, BodyRef, ChangedSymbol};
 pub(super) use code::Code;
-use differ::differ;
-use edit_context::EditContext;
 pub(super) use finding::Finding;
-use finding::Subject;
-use impls::Shapes;
-use reaching::Tests;
+
 #[cfg(test)]
 pub(super) use rules::RULES;
-use rules::RuleId;
 
 /// More bodies than this are not checked again for one edit; the answer says so.
-const MAX_UNITS: usize = 4000;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Before,
-    After,
-}
+const MAX_BODIES: usize = 4000;
 
 impl BodyRef {
     fn at(&self, side: Side) -> Option<usize> {
@@ -123,7 +131,7 @@ impl Rust {
                 resume_unwind(panic);
             }
             tracing::error!("judging a change panicked");
-            self.note_panic_beside();
+            self.note_shadow_panic();
             Err(Stop::Stale)
         });
         let failed = judged.is_err();
@@ -150,97 +158,105 @@ impl Rust {
     ) -> Result<Judgement> {
         let started = Instant::now();
         crate::fault::point("rust.judge");
-        let mut scene = EditContext::new(before, after, edits);
+        let mut edit = EditContext::new(before, after, edits);
         self.view(before.clone()).ask(|it| {
-            it.weigh_imports(&mut scene);
+            scope_changes::widen_by_imports(it, &mut edit);
             Ok(())
         })?;
-        let deltas = scene.deltas();
-        if let Some(judgement) = self.view(before.clone()).ask(|it| Ok(it.of_layout(&deltas, &scene)))? {
+        let deltas = edit.deltas();
+        if let Some(judgement) = self.view(before.clone()).ask(|it| Ok(of_layout(it, &deltas, &edit)))? {
             return Ok(judgement);
         }
         let news = texts(edits, |it| it.new.clone());
         if !may_stay {
             // What the state after needs is worked out while the state before is asked.
-            *tried = self.try_beside(&news);
+            *tried = self.try_in_shadow(&news);
         }
-        let (mut reach, earlier_blocks, imports, tests, modules) = self.view(before.clone()).ask(|it| {
-            let reach = it.reach(&scene, &deltas);
-            let mut blocks = it.misfits_of(&reach, &scene, Side::Before);
-            blocks.extend(it.refused_derives(&deltas, &scene, Side::Before));
-            let imports = it.imports_at_stake(&scene);
+        let (mut affected, earlier_blocks, imports, tests, modules) = self.view(before.clone()).ask(|it| {
+            let affected = affected_set::affected_set(it, &edit, &deltas);
+            let mut blocks = misfits_of(it, &affected, &edit, Side::Before);
+            blocks.extend(derives::refused_derives(it, &deltas, &edit, Side::Before));
+            let imports = imports_at_stake(it, &edit);
             blocks.extend(imports.values().flatten().cloned());
-            Ok((reach, blocks, imports, it.tests_reaching(&deltas, &scene), it.modules_at_stake(&deltas, &scene)))
+            Ok((
+                affected,
+                blocks,
+                imports,
+                reaching::tests_reaching(it, &deltas, &edit),
+                modules::modules_at_stake(it, &deltas, &edit),
+            ))
         })?;
         let reached = started.elapsed();
-        let is_cut = reach.units.len() > MAX_UNITS;
-        reach.units.truncate(MAX_UNITS);
-        let mut earlier = self.errors_of(&reach, Side::Before, || self.view(before.clone()))?;
+        let is_cut = affected.bodies_by_ref.len() > MAX_BODIES;
+        affected.bodies_by_ref.truncate(MAX_BODIES);
+        let mut earlier = self.errors_of(&affected, Side::Before, || self.view(before.clone()))?;
         earlier.extend(earlier_blocks);
-        earlier.extend(scene.olds.iter().flat_map(|it| syntax_errors(it)));
+        earlier.extend(edit.olds.iter().flat_map(|it| syntax_errors(it)));
         let compared = started.elapsed();
         let here = match tried {
             Some(beside) => {
-                if let Some(names) = scene.told_elsewise(&deltas) {
-                    self.lend_beside(&scene.backs, names.into_iter().map(str::to_owned).collect());
+                if let Some(names) = edit.names_printed_elsewhere(&deltas) {
+                    self.lend_paths_to_shadow(&edit.backs, names.into_iter().map(str::to_owned).collect());
                 }
                 beside
             }
-            None => tried.insert(self.try_out(&news, scene.found_elsewise(&deltas).as_ref())),
+            None => tried.insert(self.try_out(&news, edit.names_found_elsewhere(&deltas).as_ref())),
         };
         let applied = started.elapsed();
-        let mut later = self.errors_of(&reach, Side::After, || self.view_of(after, here))?;
+        let mut later = self.errors_of(&affected, Side::After, || self.view_of(after, here))?;
         let inferred = started.elapsed();
         let mut judgement = self.view_of(after, here).ask(|it| {
-            if matches!(here, Tried::Here(_)) && !it.are_there(&modules) {
-                here.give_up_memory();
+            if matches!(here, Tried::Here(_)) && !modules::are_there(it.db, &modules) {
+                here.drop_saved_state();
             }
-            later.extend(it.miscalled(&reach, &scene));
-            later.extend(it.misfits_of(&reach, &scene, Side::After));
-            later.extend(it.refused_derives(&deltas, &scene, Side::After));
-            later.extend(scene.news.iter().flat_map(|it| syntax_errors(it)));
-            let unused = imports.keys().flat_map(|at| it.unused_imports(&scene.news[*at]).found);
+            later.extend(arity::miscalled(it, &affected, &edit));
+            later.extend(misfits_of(it, &affected, &edit, Side::After));
+            later.extend(derives::refused_derives(it, &deltas, &edit, Side::After));
+            later.extend(edit.news.iter().flat_map(|it| syntax_errors(it)));
+            let unused = imports.keys().flat_map(|at| imports::unused_imports(it, &edit.news[*at]).found);
             later.extend(unused.map(|it| Finding::of_unused_import(&it)));
-            let (mut new, mut fixed) = differ(&earlier, &later, before, after, &scene.maps);
-            fixed.retain(|it| !scene.follows_from_absence(&deltas, before, it));
-            let following = it.apply_rules(&reach, &deltas, &scene, &mut new);
+            let (mut new, mut fixed) = differ(&earlier, &later, before, after, &edit.maps);
+            fixed.retain(|it| !edit.follows_from_absence(&deltas, before, it));
+            let following = settle::apply_rules(it, &affected, &deltas, &edit, &mut new);
             new.iter().chain(&following).for_each(Finding::check);
-            let mut impact = it.impact(&reach.causes, &deltas, &scene, (&new, &following));
-            it.tell_tests(&tests, &scene, Side::After, &mut impact);
+            let mut impact = impact_of(it, &affected.changed_symbols, &deltas, &edit, (&new, &following));
+            report_tests(it, &tests, &edit, Side::After, &mut impact);
             let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
             Ok(Judgement { new, fixed, impact, coverage: it.coverage(true) })
         })?;
-        let (units, total) = (reach.units.len(), started.elapsed());
-        tracing::debug!(units, ?reached, ?compared, ?applied, ?inferred, ?total, "a change judged");
+        let (bodies_by_ref, total) = (affected.bodies_by_ref.len(), started.elapsed());
+        tracing::debug!(bodies_by_ref, ?reached, ?compared, ?applied, ?inferred, ?total, "a change judged");
         if is_cut {
-            let detail = format!("more than {MAX_UNITS} bodies name what changed: the others were not checked again");
-            judgement.coverage.lacks(Missing::new(MissingCode::TooMany, "rust", detail));
+            let detail = format!("more than {MAX_BODIES} bodies name what changed: the others were not checked again");
+            judgement.lacks(Missing::new(MissingCode::TooMany, "rust", detail));
         }
         Ok(judgement)
     }
 
     /// The errors in each of these bodies, on all cores.
-    fn errors_of(&self, reach: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) -> Result<Vec<Finding>> {
-        let units = &reach.units;
+    fn errors_of(&self, affected: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) -> Result<Vec<Finding>> {
+        let bodies_by_ref = &affected.bodies_by_ref;
         let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
-        let threads = cores.min(units.len()).max(1);
+        let threads = cores.min(bodies_by_ref.len()).max(1);
         let next = AtomicUsize::new(0);
         let work = |view: View| {
             view.ask(|it| {
                 let mut found = Vec::new();
-                while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let Some(at) = unit.at(side) else { continue };
-                    let with_operators = unit.edited || reach.retyped;
+                while let Some(body_ref) = bodies_by_ref.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let Some(at) = body_ref.at(side) else { continue };
+                    let with_operators = body_ref.edited || affected.retyped;
                     // What was not changed yet may be known already.
-                    let known = it.file_id(&unit.file).filter(|_| side == Side::Before);
+                    let known = it.file_id(&body_ref.file).filter(|_| side == Side::Before);
                     let known = known.and_then(|id| it.index.errors(id));
-                    let known = known.filter(|known| !it.is_of_made(&unit.file, at) || known.made.contains(&at));
+                    let known = known.filter(|known| {
+                        !derive_expansion::is_derive_anchor(it, &body_ref.file, at) || known.made.contains(&at)
+                    });
                     match known.map(|known| known.bodies.get(&at).cloned().unwrap_or_default()) {
                         // All was looked for in what is known: what was wrong is asked for again as it is after.
                         Some(errors) if with_operators || errors.is_empty() => found.extend(errors),
                         _ => {
-                            let bodies = it.bodies_at(&unit.file, at).into_iter();
-                            found.extend(bodies.flat_map(|body| it.errors_in(body, with_operators)));
+                            let bodies = anchors::bodies_at(it, &body_ref.file, at).into_iter();
+                            found.extend(bodies.flat_map(|body| errors::errors_in(it, body, with_operators)));
                         }
                     }
                 }
@@ -267,196 +283,195 @@ fn texts(edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) -> Ve
     edits.iter().map(|it| (Arc::from(it.file.as_str()), text(it))).collect()
 }
 
-impl<'db> Context<'db> {
-    /// The unused imports of the old texts, where the new ones may have others.
-    fn imports_at_stake(&self, scene: &EditContext) -> BTreeMap<usize, Vec<Finding>> {
-        let mut at_stake = BTreeMap::new();
-        for (index, (old, new)) in scene.olds.iter().zip(&scene.news).enumerate() {
-            let known = self.file_id(&old.path).and_then(|id| self.index.errors(id));
-            let computed;
-            let unused = match &known {
-                Some(known) => &known.imports,
-                None => {
-                    computed = self.unused_imports(old);
-                    &computed
-                }
-            };
-            let gaps = |of: &BTreeMap<String, OffsetMap>| of.get(&*old.path).map(OffsetMap::gaps).unwrap_or_default();
-            let gone = gaps(&scene.maps).into_iter().map(|it| (&*old.text, it));
-            let came = gaps(&scene.backs).into_iter().map(|it| (&*new.text, it));
-            let is_whole = old.outline().errors.is_empty() && new.outline().errors.is_empty();
-            if scene.olds.len() > 1 || !is_whole || !scene.loose[index].is_empty() || unused.rest_on(gone.chain(came)) {
-                at_stake.insert(index, unused.found.iter().map(Finding::of_unused_import).collect());
+/// The unused imports of the old texts, where the new ones may have others.
+fn imports_at_stake(cx: &Context<'_>, edit: &EditContext) -> BTreeMap<usize, Vec<Finding>> {
+    let mut at_stake = BTreeMap::new();
+    for (index, (old, new)) in edit.olds.iter().zip(&edit.news).enumerate() {
+        let known = cx.file_id(&old.path).and_then(|id| cx.index.errors(id));
+        let computed;
+        let unused = match &known {
+            Some(known) => &known.imports,
+            None => {
+                computed = imports::unused_imports(cx, old);
+                &computed
             }
-        }
-        at_stake
-    }
-
-    /// What of the implementations does not fit their traits.
-    fn misfits_of(&self, reach: &AffectedSet<'_>, scene: &EditContext, side: Side) -> Vec<Finding> {
-        let nothing = Shapes::new();
-        let shapes = match side {
-            Side::Before => &nothing,
-            Side::After => &reach.shapes,
         };
-        let mut found = Vec::new();
-        for (name, at) in &reach.blocks {
-            let at = match side {
-                Side::Before => Some(*at),
-                Side::After => scene.moved(name, *at),
-            };
-            if let Some((file, at)) = self.files.get(name).zip(at) {
-                found.extend(self.misfits(file, at, shapes));
+        let gaps = |of: &BTreeMap<String, OffsetMap>| of.get(&*old.path).map(OffsetMap::gaps).unwrap_or_default();
+        let gone = gaps(&edit.maps).into_iter().map(|it| (&*old.text, it));
+        let came = gaps(&edit.backs).into_iter().map(|it| (&*new.text, it));
+        let is_whole = old.outline().errors.is_empty() && new.outline().errors.is_empty();
+        if edit.olds.len() > 1 || !is_whole || !edit.scope_changes[index].is_empty() || unused.rest_on(gone.chain(came))
+        {
+            at_stake.insert(index, unused.found.iter().map(Finding::of_unused_import).collect());
+        }
+    }
+    at_stake
+}
+
+/// What of the implementations does not fit their traits.
+fn misfits_of(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext, side: Side) -> Vec<Finding> {
+    let nothing = Shapes::new();
+    let shapes = match side {
+        Side::Before => &nothing,
+        Side::After => &affected.shapes,
+    };
+    let mut found = Vec::new();
+    for (name, at) in &affected.blocks {
+        let at = match side {
+            Side::Before => Some(*at),
+            Side::After => edit.moved(name, *at),
+        };
+        if let Some((file, at)) = cx.files.get(name).zip(at) {
+            found.extend(errors::misfits(cx, file, at, shapes));
+        }
+    }
+    for (index, (old, new)) in edit.olds.iter().zip(&edit.news).enumerate() {
+        let (name, maps) = match side {
+            Side::Before => (&old.path, &edit.maps),
+            Side::After => (&new.path, &edit.backs),
+        };
+        let Some((file, map)) = cx.files.get(name).zip(maps.get(&**name)) else { continue };
+        // What is written in a block decides, and what its names mean.
+        let scope_changes = &edit.scope_changes[index];
+        let is_looked_at = |at: Span| !map.is_untouched(at) || scope_changes.concerns(&file.text[at.start..at.end]);
+        file.outline().walk(&mut |item| {
+            if item.kind == SymbolKind::Impl && item.name.contains(" for ") && is_looked_at(item.span) {
+                found.extend(errors::misfits(cx, file, item.name_span.start, shapes));
             }
-        }
-        for (index, (old, new)) in scene.olds.iter().zip(&scene.news).enumerate() {
-            let (name, maps) = match side {
-                Side::Before => (&old.path, &scene.maps),
-                Side::After => (&new.path, &scene.backs),
-            };
-            let Some((file, map)) = self.files.get(name).zip(maps.get(&**name)) else { continue };
-            // What is written in a block decides, and what its names mean.
-            let loose = &scene.loose[index];
-            let is_looked_at = |at: Span| !map.is_untouched(at) || loose.concerns(&file.text[at.start..at.end]);
-            file.outline().walk(&mut |item| {
-                if item.kind == SymbolKind::Impl && item.name.contains(" for ") && is_looked_at(item.span) {
-                    found.extend(self.misfits(file, item.name_span.start, shapes));
-                }
-            });
-        }
-        found.sort();
-        found.dedup();
-        found
+        });
     }
+    found.sort();
+    found.dedup();
+    found
+}
 
-    /// Where the code is the same nothing is asked of the state after.
-    fn of_layout(&self, deltas: &[(usize, Delta<'_>)], scene: &EditContext) -> Option<Judgement> {
-        if !scene.is_layout() {
-            return None;
-        }
-        let changed = self.changed(deltas, scene, Side::Before);
-        let mut impact = Impact { changed, unchecked: unchecked(), ..Impact::default() };
-        self.tell_tests(&self.tests_reaching(deltas, scene), scene, Side::Before, &mut impact);
-        Some(Judgement { impact, coverage: self.coverage(true), ..Judgement::nothing() })
+/// Where the code is the same nothing is asked of the state after.
+fn of_layout(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Option<Judgement> {
+    if !edit.is_layout() {
+        return None;
     }
+    let changed = changed_items(cx, deltas, edit, Side::Before);
+    let mut impact = Impact { changed, unchecked: unchecked(), ..Impact::default() };
+    report_tests(cx, &reaching::tests_reaching(cx, deltas, edit), edit, Side::Before, &mut impact);
+    Some(Judgement { impact, coverage: cx.coverage(true), ..Judgement::nothing() })
+}
 
-    fn tell_tests(&self, tests: &Tests, scene: &EditContext, now: Side, impact: &mut Impact) {
-        impact.tests = self.told_tests(tests, scene, now);
-        let detail = tests.missing.map(str::to_owned);
-        impact.unchecked.extend(detail.map(|detail| Unchecked { code: "tests".to_owned(), detail }));
-    }
+fn report_tests(cx: &Context<'_>, tests: &Tests, edit: &EditContext, now: Side, impact: &mut Impact) {
+    impact.tests = reaching::reported_tests(cx, tests, edit, now);
+    let detail = tests.missing.map(str::to_owned);
+    impact.unchecked.extend(detail.map(|detail| Unchecked { code: "tests".to_owned(), detail }));
+}
 
-    /// With the new errors, and those that only follow from them.
-    fn impact(
-        &self,
-        causes: &[ChangedSymbol<'_>],
-        deltas: &[(usize, Delta<'_>)],
-        scene: &EditContext,
-        (new, following): (&[Finding], &[Finding]),
-    ) -> Impact {
-        let mut impact = Impact { changed: self.changed(deltas, scene, Side::After), ..Impact::default() };
-        let mut named: HashMap<(Arc<str>, usize), &ChangedSymbol<'_>> = HashMap::new();
-        let mut places = Vec::new();
-        for cause in causes {
-            for it in &cause.occurrences {
-                let Some((file, start)) = self.files.get(&it.file.path).zip(scene.moved(&it.file.path, it.at.start))
-                else {
-                    continue;
-                };
-                let line = file.lines().line(start);
-                let known = named.entry((file.path.clone(), line)).or_insert(cause);
-                if !known.is_itself && cause.is_itself {
-                    *known = cause;
-                }
-                places.push((cause, file, it, start, line));
-            }
-        }
-        let mut broken_lines: HashSet<(&str, usize)> = HashSet::new();
-        let errors = new.iter().filter(|it| it.is_error()).map(|it| (it, false));
-        for (diagnostic, follows) in errors.chain(following.iter().map(|it| (it, true))) {
-            let Some(file) = self.files.get(&diagnostic.place.file) else { continue };
-            let mut lines = diagnostic.place.line..=diagnostic.place.end_line;
-            broken_lines.extend(lines.clone().map(|it| (&*diagnostic.place.file, it)));
-            let cause = lines.find_map(|it| named.get(&(file.path.clone(), it)));
-            impact.broken.push(Broken {
-                at: Affected {
-                    text: self.line(file, &diagnostic.place),
-                    symbol: diagnostic.symbol.clone(),
-                    cause: cause.map(|it| it.path.clone()),
-                    test: is_test_at(file, diagnostic.place.start),
-                    place: diagnostic.place.clone(),
-                },
-                code: Some(diagnostic.code.name().to_owned()).filter(|it| !it.is_empty()),
-                reason: diagnostic.message.clone(),
-                follows,
-            });
-        }
-        let mut enclosing: HashMap<(&str, usize), Option<String>> = HashMap::new();
-        for (cause, file, it, start, line) in places {
-            let is_felt = cause.is_itself && cause.delta.as_ref().is_some_and(|it| it.1.kind != ChangeKind::Added);
-            if !is_felt || broken_lines.contains(&(&*file.path, line)) {
+/// With the new errors, and those that only follow from them.
+fn impact_of(
+    cx: &Context<'_>,
+    changed_symbols: &[ChangedSymbol<'_>],
+    deltas: &[(usize, Delta<'_>)],
+    edit: &EditContext,
+    (new, following): (&[Finding], &[Finding]),
+) -> Impact {
+    let mut impact = Impact { changed: changed_items(cx, deltas, edit, Side::After), ..Impact::default() };
+    let mut named: HashMap<(Arc<str>, usize), &ChangedSymbol<'_>> = HashMap::new();
+    let mut places = Vec::new();
+    for changed_symbol in changed_symbols {
+        for it in &changed_symbol.occurrences {
+            let Some((file, start)) = cx.files.get(&it.file.path).zip(edit.moved(&it.file.path, it.at.start)) else {
                 continue;
-            }
-            let at = Span::new(start, start + (it.at.end - it.at.start));
-            let place = file.lines().place(&file.path, at);
-            let innermost = file.outline().enclosing(start).last().map_or(0, |item| item.span.start);
-            let symbol = enclosing
-                .entry((&file.path, innermost))
-                .or_insert_with(|| self.enclosing_path(file, it.id, start))
-                .clone();
-            impact.affected.push(Affected {
-                text: self.line(file, &place),
-                symbol,
-                cause: Some(cause.path.clone()),
-                test: is_test_at(file, start),
-                place,
-            });
-        }
-        impact.affected.sort_by(|a, b| a.place.cmp(&b.place));
-        impact.affected.dedup_by(|a, b| a.place == b.place);
-        impact.broken.sort_by(|a, b| (a.at.test, &a.at.place).cmp(&(b.at.test, &b.at.place)));
-        impact.unchecked = unchecked();
-        impact
-    }
-
-    /// Each changed declaration by the path it has where it exists.
-    fn changed(&self, deltas: &[(usize, Delta<'_>)], scene: &EditContext, side: Side) -> Vec<Changed> {
-        let EditContext { olds, news, .. } = scene;
-        let now = |index: usize, delta: &Delta<'_>| {
-            let (file, item) = match side {
-                Side::Before => (&olds[index], delta.before?),
-                Side::After => (&news[index], delta.after?),
             };
-            self.path_of(self.definition_at(self.file_id(&file.path)?, item.name_span.start)?)
-        };
-        deltas
-            .iter()
-            .filter_map(|(index, delta)| {
-                let item = delta.after.or(delta.before)?;
-                let module = |file: &File| {
-                    let id = self.file_id(&file.path)?;
-                    Some(self.module_path(self.sema.file_to_module_def(id)?))
-                };
-                let written = |item: &OutlineItem| {
-                    let mut path = module(&olds[*index]).unwrap_or_else(|| olds[*index].path.to_string());
-                    for part in item.container.iter().chain([&item.name]) {
-                        path = format!("{path}::{part}");
-                    }
-                    path
-                };
-                let symbol = match (delta.kind, delta.before) {
-                    (ChangeKind::Removed | ChangeKind::Renamed, Some(before)) => written(before),
-                    _ => now(*index, delta).unwrap_or_else(|| written(item)),
-                };
-                Some(Changed {
-                    symbol,
-                    kind: delta.kind,
-                    before: delta.before.map(|it| it.signature.clone()),
-                    after: delta.after.map(|it| it.signature.clone()),
-                })
-            })
-            .collect()
+            let line = file.lines().line(start);
+            let known = named.entry((file.path.clone(), line)).or_insert(changed_symbol);
+            if !known.is_itself && changed_symbol.is_itself {
+                *known = changed_symbol;
+            }
+            places.push((changed_symbol, file, it, start, line));
+        }
     }
+    let mut broken_lines: HashSet<(&str, usize)> = HashSet::new();
+    let errors = new.iter().filter(|it| it.is_error()).map(|it| (it, false));
+    for (diagnostic, follows) in errors.chain(following.iter().map(|it| (it, true))) {
+        let Some(file) = cx.files.get(&diagnostic.place.file) else { continue };
+        let mut lines = diagnostic.place.line..=diagnostic.place.end_line;
+        broken_lines.extend(lines.clone().map(|it| (&*diagnostic.place.file, it)));
+        let changed_symbol = lines.find_map(|it| named.get(&(file.path.clone(), it)));
+        impact.broken.push(Broken {
+            at: Affected {
+                text: symbols::line(file, &diagnostic.place),
+                symbol: diagnostic.symbol.clone(),
+                cause: changed_symbol.map(|it| it.path.clone()),
+                test: is_test_at(file, diagnostic.place.start),
+                place: diagnostic.place.clone(),
+            },
+            code: Some(diagnostic.code.name().to_owned()).filter(|it| !it.is_empty()),
+            reason: diagnostic.message.clone(),
+            follows,
+        });
+    }
+    let mut enclosing: HashMap<(&str, usize), Option<String>> = HashMap::new();
+    for (changed_symbol, file, it, start, line) in places {
+        let is_felt =
+            changed_symbol.is_itself && changed_symbol.delta.as_ref().is_some_and(|it| it.1.kind != ChangeKind::Added);
+        if !is_felt || broken_lines.contains(&(&*file.path, line)) {
+            continue;
+        }
+        let at = Span::new(start, start + (it.at.end - it.at.start));
+        let place = file.lines().place(&file.path, at);
+        let innermost = file.outline().enclosing(start).last().map_or(0, |item| item.span.start);
+        let symbol = enclosing
+            .entry((&file.path, innermost))
+            .or_insert_with(|| symbols::enclosing_path(cx, file, it.id, start))
+            .clone();
+        impact.affected.push(Affected {
+            text: symbols::line(file, &place),
+            symbol,
+            cause: Some(changed_symbol.path.clone()),
+            test: is_test_at(file, start),
+            place,
+        });
+    }
+    impact.affected.sort_by(|a, b| a.place.cmp(&b.place));
+    impact.affected.dedup_by(|a, b| a.place == b.place);
+    impact.broken.sort_by(|a, b| (a.at.test, &a.at.place).cmp(&(b.at.test, &b.at.place)));
+    impact.unchecked = unchecked();
+    impact
+}
+
+/// Each changed declaration by the path it has where it exists.
+fn changed_items(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext, side: Side) -> Vec<Changed> {
+    let EditContext { olds, news, .. } = edit;
+    let now = |index: usize, delta: &Delta<'_>| {
+        let (file, item) = match side {
+            Side::Before => (&olds[index], delta.before?),
+            Side::After => (&news[index], delta.after?),
+        };
+        paths::path_of(cx, at::definition_at(&cx.sema, cx.file_id(&file.path)?, item.name_span.start)?)
+    };
+    deltas
+        .iter()
+        .filter_map(|(index, delta)| {
+            let item = delta.after.or(delta.before)?;
+            let module = |file: &File| {
+                let id = cx.file_id(&file.path)?;
+                Some(paths::module_path(cx, cx.sema.file_to_module_def(id)?))
+            };
+            let written = |item: &OutlineItem| {
+                let mut path = module(&olds[*index]).unwrap_or_else(|| olds[*index].path.to_string());
+                for part in item.container.iter().chain([&item.name]) {
+                    path = format!("{path}::{part}");
+                }
+                path
+            };
+            let symbol = match (delta.kind, delta.before) {
+                (ChangeKind::Removed | ChangeKind::Renamed, Some(before)) => written(before),
+                _ => now(*index, delta).unwrap_or_else(|| written(item)),
+            };
+            Some(Changed {
+                symbol,
+                kind: delta.kind,
+                before: delta.before.map(|it| it.signature.clone()),
+                after: delta.after.map(|it| it.signature.clone()),
+            })
+        })
+        .collect()
 }
 
 fn syntax_errors(file: &File) -> impl Iterator<Item = Finding> + '_ {

@@ -3,33 +3,37 @@
 //!
 //! The text may be anything: broken code gives the items that the parser could make out.
 
-mod alter;
-mod attributes;
-mod broken;
-mod declaration;
-mod docs;
-mod imports;
-mod items;
-mod named_files;
-pub mod nesting;
-mod rest;
-mod skeleton;
-mod source;
+pub(crate) mod alter;
+pub(crate) mod analysed;
+pub(crate) mod attributes;
+pub(crate) mod broken;
+pub(crate) mod builtin_attributes;
+pub(crate) mod calls;
+pub(crate) mod declaration;
+pub(crate) mod declare;
+pub(crate) mod docs;
+pub(crate) mod fingerprint;
+pub(crate) mod imports;
+pub(crate) mod items;
+pub(crate) mod language;
+pub(crate) mod named_files;
+pub(crate) mod nesting;
+pub(crate) mod positions;
+pub(crate) mod rest;
+pub(crate) mod skeleton;
+pub(crate) mod source;
 #[cfg(test)]
 mod tests;
-mod window;
+pub(crate) mod window;
 
-use std::hash::BuildHasher as _;
-
-use ra_ap_syntax::AstNode as _;
-use ra_ap_syntax::ast;
+use fingerprint::Fingerprint;
+use ra_ap_syntax::{AstNode as _, ast};
+use source::Source;
 
 use crate::model::{Detail, Outline, SyntaxError};
 use crate::text::lines::LineIndex;
-
-use source::Source;
-
 pub use alter::alter;
+pub use builtin_attributes::{is_builtin, is_read_by_tools, leaves_access};
 pub use named_files::named_files;
 pub use rest::{Rest, RestOf, RestPart};
 
@@ -37,7 +41,7 @@ pub use rest::{Rest, RestOf, RestPart};
 pub fn outline(text: &str) -> Outline {
     if let Some(span) = nesting::too_deep(text) {
         let message = "nested too deeply: the file is not analysed".to_owned();
-        let whole = RestOf { others: rustc_hash::FxBuildHasher.hash_one(text), ..RestOf::default() };
+        let whole = RestOf { others: Some(Fingerprint::of(text)), ..RestOf::default() };
         return Outline {
             skeleton: text.to_owned(),
             skeleton_lines: (1..=LineIndex::new(text).line_count()).collect(),

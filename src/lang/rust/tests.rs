@@ -1,6 +1,7 @@
 //! The engine on real code: a workspace is loaded, asked, changed and asked again, and compared with what
 //! rust-analyzer's own commands say.
 
+use crate::lang::rust::resolve::at;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
@@ -13,22 +14,26 @@ mod codes;
 mod describe;
 mod follows;
 mod impact;
+mod invalidate;
 mod loading;
 mod names;
 mod paths;
-mod second;
-mod touch;
+mod shadow;
 mod traits;
 mod truth;
 mod uses;
 mod wellformed;
 
+use super::engine::load::Limits;
 use super::engine::{Adopted, Rust, RustConfig};
-use super::load::Limits;
-use super::usages::Occurrence;
-use super::view::{View, text_size};
+use super::view;
+use super::view::View;
 use crate::lang::files::{File, Files};
 use crate::lang::rust::LANGUAGE;
+use crate::lang::rust::index::search::Occurrence;
+use crate::lang::rust::index::usages;
+use crate::lang::rust::resolve::symbols;
+use crate::lang::rust::syntax::positions::text_size;
 use crate::lang::{Ended, Result, Stop};
 use crate::model::{ChangeKind, FileEdit, MissingCode, Role, SymbolKind, SymbolQuery, Window};
 
@@ -280,7 +285,7 @@ fn all_refs(it: &Loaded, file: &str, offset: usize, kind: SymbolKind) -> BTreeSe
         // The command takes every name of the aliased type for a reference to the alias. Its search does not.
         let found = it.asked(|view| {
             view.ask(|context| {
-                let definition = context.definition_at(id, offset).expect("an alias is a definition");
+                let definition = at::definition_at(&context.sema, id, offset).expect("an alias is a definition");
                 let found = definition.usages(&context.sema).all();
                 let places = found.file_ranges().map(|it| (it.file_id.file_id(context.db), it.range.start()));
                 Ok(places.collect::<Vec<_>>())
@@ -295,7 +300,7 @@ fn all_refs(it: &Loaded, file: &str, offset: usize, kind: SymbolKind) -> BTreeSe
         exclude_tests: false,
     };
     let position = FilePosition { file_id: id, offset: text_size(offset) };
-    let found = it.asked(|view| view.ask(|context| Ok(context.analysis().find_all_refs(position, &config))));
+    let found = it.asked(|view| view.ask(|context| Ok(view::analysis(context.db).find_all_refs(position, &config))));
     let found = found.unwrap().unwrap().unwrap_or_default();
     found
         .into_iter()
@@ -410,11 +415,12 @@ fn apply(it: &mut Loaded, file: &str, from: &str, to: &str) {
 fn found_of(it: &Loaded, files: &[&str]) -> Vec<String> {
     let found = it.asked(|view| {
         view.ask(|context| {
-            let definitions = files.iter().flat_map(|file| context.symbols_in(context.files.get(file).unwrap()).1);
+            let definitions =
+                files.iter().flat_map(|file| symbols::symbols_in(context, context.files.get(file).unwrap()).1);
             let definitions: Vec<_> = definitions.map(|it| it.1).collect();
-            let all = context.find(&definitions);
+            let all = usages::find(context, &definitions);
             let lines = definitions.iter().zip(all).flat_map(|(definition, found)| {
-                let path = context.path_of(*definition).unwrap_or_default();
+                let path = crate::lang::rust::resolve::paths::path_of(context, *definition).unwrap_or_default();
                 let line = move |it: &Occurrence| format!("{path} {}:{} {}", it.file.path, it.at.start, it.role.name());
                 found.items.iter().map(line).collect::<Vec<_>>()
             });

@@ -7,19 +7,19 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 use std::time::Instant;
 
 use ra_ap_hir::{Semantics, attach_db};
-use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase, TextRange, TextSize};
+use ra_ap_ide::{Analysis, AnalysisHost, FileId, FileRange, RootDatabase};
 use ra_ap_ide_db::base_db::SourceDatabase;
-use ra_ap_ide_db::base_db::salsa::{Cancelled, Database as _};
+use ra_ap_ide_db::base_db::salsa::{CancellationToken, Cancelled, Database as _};
 use ra_ap_paths::AbsPathBuf;
-use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, TokenAtOffset};
 
-use super::engine::{Environment, FileIds};
 use super::index::Index;
-use super::paths::Names;
 use crate::lang::files::{File, Files};
 use crate::lang::rust::LANGUAGE;
+use crate::lang::rust::engine::environment::{Environment, FileIds};
+use crate::lang::rust::resolve::paths::memo::Names;
+use crate::lang::rust::syntax::positions;
 use crate::lang::{Result, Stop, too_deep};
-use crate::model::{Coverage, Missing, MissingCode, Place, Span};
+use crate::model::{Coverage, Missing, MissingCode, Place};
 
 /// rust-analyzer keeps the types of all databases of the process in one place, and its garbage collector takes for
 /// garbage what a query holds on its stack. So queries of any workspace share this, and the collector has it alone.
@@ -79,11 +79,16 @@ pub(super) fn on_all_cores<I: Sync, A: Send>(
 ) -> Vec<A> {
     let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
     let next = AtomicUsize::new(0);
+    // The copies have tokens of their own, which nobody cancels.
+    let asker = db.cancellation_token();
     let work = |db: &RootDatabase| {
         let mut answers = Vec::new();
         let sema = Semantics::new(db);
         while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
             db.unwind_if_revision_cancelled();
+            if asker.is_cancelled() {
+                break;
+            }
             ask(&sema, item, &mut answers);
         }
         answers
@@ -104,6 +109,15 @@ pub(super) fn on_all_cores<I: Sync, A: Send>(
         }
         answers
     })
+}
+
+/// Held by whoever waits for an answer.
+pub struct CancelOnDrop(CancellationToken);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }
 
 #[derive(Clone)]
@@ -127,6 +141,11 @@ impl View {
         index: Arc<Index>,
     ) -> View {
         View { db, files, ids, root, environment, index, until: None }
+    }
+
+    /// What ends the questions of this view when it is dropped.
+    pub fn cancel_on_drop(&self) -> CancelOnDrop {
+        CancelOnDrop(self.db.cancellation_token())
     }
 
     /// A question answers with what it has by then.
@@ -176,17 +195,6 @@ pub struct Context<'db> {
 }
 
 impl<'db> Context<'db> {
-    /// The ide's own questions on the same revision.
-    pub(super) fn analysis(&self) -> Analysis {
-        AnalysisHost::with_database(self.db.clone()).analysis()
-    }
-
-    /// What stands, or begins, at an offset.
-    pub(super) fn token(&self, file: FileId, offset: usize) -> Option<SyntaxToken> {
-        let tree = self.sema.parse_guess_edition(file);
-        tokens_at(tree.syntax(), offset).right_biased()
-    }
-
     pub(super) fn file_id(&self, file: &str) -> Option<FileId> {
         self.ids.get(file).copied()
     }
@@ -210,7 +218,7 @@ impl<'db> Context<'db> {
 
     pub(super) fn place(&self, range: FileRange) -> Option<Place> {
         let file = self.file(range.file_id)?;
-        Some(file.lines().place(&file.path, span(range.range)))
+        Some(file.lines().place(&file.path, positions::span(range.range)))
     }
 
     /// What an answer that rests on the index may lack. `strictly`: also what a lack of the environment can touch,
@@ -256,18 +264,28 @@ impl<'db> Context<'db> {
     }
 }
 
-/// What touches an offset of a file in its tree: nothing where the file is longer than what was analysed of it.
-pub(super) fn tokens_at(tree: &SyntaxNode, offset: usize) -> TokenAtOffset<SyntaxToken> {
-    match text_size(offset) {
-        at if tree.text_range().contains_inclusive(at) => tree.token_at_offset(at),
-        _ => TokenAtOffset::None,
+/// The ide's own questions on the same revision.
+pub(super) fn analysis(db: &RootDatabase) -> Analysis {
+    AnalysisHost::with_database(db.clone()).analysis()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_whose_asker_has_gone_ends() {
+        let db = RootDatabase::new(None);
+        let asker = CancelOnDrop(db.cancellation_token());
+        let work = |db: &RootDatabase| {
+            db.unwind_if_revision_cancelled();
+            1
+        };
+        assert_eq!(catch(|| work(&db)), Ok(1));
+        drop(asker);
+        assert!(matches!(catch(|| work(&db)), Err(Stop::Stale)));
+        let items = [0; 8];
+        let asked = catch(|| on_all_cores(&db, &items, |_, _, answers: &mut Vec<u8>| answers.push(1)));
+        assert!(matches!(asked, Err(Stop::Stale)), "nor do its helpers go on");
     }
-}
-
-pub(super) fn span(range: TextRange) -> Span {
-    Span::new(range.start().into(), range.end().into())
-}
-
-pub(super) fn text_size(offset: usize) -> TextSize {
-    TextSize::new(u32::try_from(offset).unwrap_or(u32::MAX))
 }

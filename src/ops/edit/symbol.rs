@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::super::ask::{Ask, ask, is_miss, join_misses, languages_of, unless_loading};
-use super::super::open::text_of;
 use crate::contract::{At, check_query};
 use crate::lang::files::File;
 use crate::model::{Answer, Code, Error, OutlineItem, Result, Span, Symbol, SymbolKind, SymbolQuery};
+use crate::ops::ask::{Ask, ask, is_miss, join_misses, languages_of, unless_loading};
+use crate::ops::open::text_of;
 use crate::text::matching::Patch;
 use crate::workspace::Workspace;
 

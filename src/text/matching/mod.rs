@@ -118,6 +118,10 @@ pub fn find(search: &Search) -> Result<Outcome> {
                 let reason = miss::reason(search, &hit, whitespace::OTHER_INDENTATION);
                 return Ok(Outcome::Missed { nearest: Some(hit), reason });
             }
+            if loses_edge(search.text, hit.span, context) {
+                let reason = miss::reason(search, &hit, LOST_EDGE);
+                return Ok(Outcome::Missed { nearest: Some(hit), reason });
+            }
             Ok(Outcome::Found(hit))
         }
         Outcome::Missed { nearest: Some(hit), reason } => {
@@ -178,6 +182,20 @@ fn trimmed(text: &str, span: Span) -> Span {
     let place = &text[span.start..span.end];
     let start = span.start + place.len() - place.trim_start().len();
     Span::new(start, start + place.trim().len())
+}
+
+const LOST_EDGE: &str = "its first or last line is blank in the search text but not in the file, so that it is not clear where \
+                         the place ends";
+
+/// Whether the search text begins or ends with an indentation that nothing follows, where the file has something: a brace
+/// was left out perhaps, and would stand there twice after the edit.
+fn loses_edge(text: &str, span: Span, context: &str) -> bool {
+    let is_lost = |line: Option<&str>| line.is_some_and(|it| !it.is_empty() && is_blank(it));
+    let has_more = |line: Option<&str>| line.is_some_and(|it| !is_blank(it));
+    let above = text[..span.start].rsplit('\n').nth(1);
+    let below = text[span.end..].split('\n').nth(1);
+    let last = context.strip_suffix('\n').unwrap_or(context).rsplit_once('\n').map(|it| it.1);
+    is_lost(context.split_once('\n').map(|it| it.0)) && has_more(above) || is_lost(last) && has_more(below)
 }
 
 /// Whether nothing but white space stands before a place on its first line and after it on its last.

@@ -226,6 +226,23 @@ fn an_elision_is_no_line_of_a_place_that_is_merely_alike() {
     }
 }
 
+#[test]
+fn a_brace_that_was_left_out_at_an_edge_is_not_written_twice() {
+    let text =
+        "fn f() {\n    if ready {\n        compute(first, second, third);\n    }\n}\n\nfn g() {\n    other();\n}\n";
+    for lost in [
+        "    if ready {\n        compute(frst, second, third);\n    \n",
+        "    if ready {\n        compute(frst, second, third);\n    ",
+        "    \n}\n\nfn g() {\n    othr();\n}\n",
+    ] {
+        let outcome = find(&Search { autofix: 80, ..search(text, lost) }).unwrap();
+        assert!(matches!(outcome, Outcome::Missed { nearest: Some(_), .. }), "{lost:?}: {outcome:?}");
+    }
+    // A blank line that is one in the file too, with other blanks on it.
+    let (strategy, _) = found(&Search { autofix: 80, ..search(text, "    \nfn g() {\n    othr();\n}\n") });
+    assert_eq!(strategy, Fuzzy);
+}
+
 const RUST: &str = "\
 impl Store {
     pub fn open(path: &Path, options: &Options) -> Result<Store> {

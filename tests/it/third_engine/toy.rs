@@ -10,11 +10,11 @@ use futures::future::{BoxFuture, ready};
 use semdex::lang::engine::{Applied, Engine, EngineKind, Handle, Setup};
 use semdex::lang::files::{File, Files};
 use semdex::lang::view::{Answering, View};
-use semdex::lang::{Deadlines, EngineStatus, Result, rank};
+use semdex::lang::{Condition, Deadlines, EngineStatus, Result, rank};
 use semdex::model::{
     Affected, Answer, Broken, ChangeKind, Changed, Code, Description, Diagnostic, Error, FileEdit, FindingKind,
-    Judgement, Language, LanguageId, Missing, Outline, OutlineItem, Overview, Package, Role, Severity, Span, State,
-    Symbol, SymbolAt, SymbolKind, SymbolQuery, Syntax, SyntaxError, Usage, UsageCount, UsagePage, Window,
+    Judgement, Language, LanguageId, Missing, MissingCode, Outline, OutlineItem, Overview, Package, Role, Severity,
+    Span, State, Symbol, SymbolAt, SymbolKind, SymbolQuery, Syntax, SyntaxError, Usage, UsageCount, UsagePage, Window,
 };
 use tokio::sync::watch;
 
@@ -152,6 +152,7 @@ impl EngineKind for ToyKind {
             language: LANGUAGE,
             version: Some("1".to_owned()),
             state: State::Ready,
+            condition: Condition::Normal,
             progress: None,
             pid: None,
             memory_bytes: None,
@@ -418,6 +419,16 @@ impl View for ToyView {
     }
 
     fn judge(self: Box<Self>, edits: Vec<FileEdit>, _: Deadlines) -> BoxFuture<'static, Result<Judgement>> {
-        ready(Ok(self.judged(&edits))).boxed()
+        let has = |mark: &str| edits.iter().any(|it| it.new.as_deref().is_some_and(|text| text.contains(mark)));
+        let mut judgement = self.judged(&edits);
+        for (mark, code) in [("# slow", MissingCode::Timeout), ("# large", MissingCode::TooMany)] {
+            if has(mark) {
+                judgement.lacks(Missing::new(code, LANGUAGE.name, "the toy judged a part of the change"));
+            }
+        }
+        if has("# untrusted") {
+            judgement.coverage.lacks(Missing::new(MissingCode::Untrusted, LANGUAGE.name, "no toy runs here"));
+        }
+        ready(Ok(judgement)).boxed()
     }
 }

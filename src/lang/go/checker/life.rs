@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lsp_types::request::Request;
+use gen_lsp_types::{LspRequestMethod, MessageDirection, Request};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::{Link, build};
 use crate::fault;
+use crate::lang::child::{Child as Process, Pipes};
 use crate::lang::go::LANGUAGE;
 use crate::lang::go::book;
-use crate::lang::go::process::{Memory, Pipes, Process};
+use crate::lang::go::process::{self, Memory};
 use crate::lang::go::session::{self, Session};
 use crate::lang::go::toolchain::Toolchain;
 use crate::lsp::{Client, Hooks, RequestError};
@@ -49,7 +50,8 @@ enum Load {}
 impl Request for Load {
     type Params = Workspace;
     type Result = Loaded;
-    const METHOD: &'static str = "checker/load";
+    const METHOD: LspRequestMethod<'static> = LspRequestMethod::new("checker/load");
+    const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
 }
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -65,7 +67,8 @@ enum Settle {}
 impl Request for Settle {
     type Params = Nothing;
     type Result = Settled;
-    const METHOD: &'static str = "checker/settle";
+    const METHOD: LspRequestMethod<'static> = LspRequestMethod::new("checker/settle");
+    const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
 }
 
 /// Runs until `stop`.
@@ -120,7 +123,7 @@ async fn up(session: &Session) -> Option<Arc<Toolchain>> {
 /// From its start to its end, and why.
 async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain) -> String {
     let memory = Memory::of(session);
-    let started = Process::start(program, session.root.alias(), session.trusted, memory).await;
+    let started = process::start(program, session.root.alias(), session.trusted, memory).await;
     let (process, Pipes { stdin, stdout }) = match started {
         Ok(started) => started,
         Err(error) => return error.to_string(),

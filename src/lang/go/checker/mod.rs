@@ -20,8 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
-use lsp_types::notification::Notification;
-use lsp_types::request::Request;
+use gen_lsp_types::{LspNotificationMethod, LspRequestMethod, MessageDirection, Notification, Request};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 
@@ -129,14 +128,16 @@ enum Judge {}
 impl Request for Judge {
     type Params = Question;
     type Result = Answered;
-    const METHOD: &'static str = "checker/judge";
+    const METHOD: LspRequestMethod<'static> = LspRequestMethod::new("checker/judge");
+    const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
 }
 
 enum Feed {}
 
 impl Notification for Feed {
     type Params = Fed;
-    const METHOD: &'static str = "checker/feed";
+    const METHOD: LspNotificationMethod<'static> = LspNotificationMethod::new("checker/feed");
+    const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::lang::files::File;
 use crate::lang::go::LANGUAGE;
-use crate::lang::go::testbed::{Fixture, deadline, deadlines};
+use crate::lang::go::tests::testbed::{Fixture, deadline, deadlines};
 use crate::lang::go::{quick, syntax};
 use crate::model::{Diagnostic, FileEdit, Judgement, Severity};
 use crate::text::testing::Dice;

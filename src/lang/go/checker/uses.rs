@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use lsp_types::request::Request;
+use gen_lsp_types::{LspRequestMethod, MessageDirection, Request};
 use serde::{Deserialize, Serialize};
 
 use crate::lang::go::session::Session;
@@ -34,7 +34,8 @@ enum Ask {}
 impl Request for Ask {
     type Params = Question;
     type Result = Uses;
-    const METHOD: &'static str = "checker/uses";
+    const METHOD: LspRequestMethod<'static> = LspRequestMethod::new("checker/uses");
+    const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
 }
 
 impl Uses {

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use blake3::Hash;
 use ra_ap_project_model::ProjectWorkspaceKind;
 
+use super::inputs::Inputs;
+use super::load::Rebuild;
 use super::{Rust, is_reload};
 use crate::beneath::Look;
-use crate::lang::rust::inputs::Inputs;
 use crate::model::{FileEdit, Missing, MissingCode};
 
 impl Rust {
@@ -24,6 +26,9 @@ impl Rust {
         freshness.end();
         let root: &Path = self.root.as_ref();
         let edited = std::mem::take(&mut freshness.edited);
+        for name in &edited {
+            freshness.note_unnamed(&root.join(name));
+        }
         let edited =
             edited.iter().find(|it| freshness.inputs.is_text(it) || freshness.inputs.is_in_package(&root.join(it)));
         let changed = outdated.or(freshness.changed).or_else(|| Look::at(&root.join(edited?)).changed());
@@ -60,6 +65,9 @@ impl Rust {
         if !self.environment.settled {
             self.freshness.edited.extend(names.clone().map(str::to_owned));
         }
+        for name in names.clone() {
+            self.freshness.note_unnamed(self.root.join(name).as_ref());
+        }
         let input = names.filter(|it| self.is_input(it)).map(|it| PathBuf::from(self.root.join(it))).next();
         input.is_some_and(|it| self.is_to_be_loaded(&[it]))
     }
@@ -77,6 +85,7 @@ impl Rust {
 
     /// As `look_at_inputs`, for a path that was touched and is no text.
     pub fn look_at_touched(&mut self, path: &Path) -> bool {
+        self.freshness.note_unnamed(path);
         self.freshness.inputs.is_in_package(path)
             && self.freshness.inputs.is_changed_at(path)
             && self.is_to_be_loaded(&[path.to_path_buf()])
@@ -100,6 +109,32 @@ impl Rust {
             self.publish();
         }
         is_to_be
+    }
+
+    /// Whether it is time to run build scripts again that may have read what was edited.
+    pub fn needs_rebuild(&self) -> bool {
+        let runs_code = self.config.trusted && self.config.build_scripts;
+        runs_code && self.environment.settled && self.freshness.is_rebuild_due()
+    }
+
+    /// What they are run again for.
+    pub fn begin_rebuild(&mut self) -> Rebuild {
+        self.freshness.begin_rebuild();
+        Rebuild {
+            root: self.root.clone(),
+            target_dir: self.target_dir.clone(),
+            features: self.features(),
+            workspaces: self.workspaces.clone(),
+            superseded: self.superseded.0.clone(),
+            limits: self.config.limits,
+        }
+    }
+
+    /// Takes what they make now; nothing where they were not run to their end.
+    pub fn end_rebuild(&mut self, output: Option<Vec<Hash>>) {
+        if let Some(output) = output {
+            self.freshness.end_rebuild(output);
+        }
     }
 
     /// The load that has ended read something that was changed meanwhile.

@@ -7,19 +7,11 @@ use std::sync::Arc;
 use ra_ap_paths::{AbsPathBuf, Utf8PathBuf};
 use ra_ap_vfs::VfsPath;
 
+use super::environment::OutsideChange;
 use super::{Rust, is_reload};
 use crate::lang::engine::OutsideText;
-use crate::lang::rust::source::of_library;
+use crate::lang::rust::syntax::analysed::of_library;
 use crate::lang::too_deep;
-
-/// What files outside of the root have become.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct OutsideChange {
-    /// The database holds other texts.
-    pub is_changed: bool,
-    /// What Cargo would say may be different.
-    pub needs_reload: bool,
-}
 
 impl Rust {
     /// The sources outside of the root that the database holds.

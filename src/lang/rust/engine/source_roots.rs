@@ -4,40 +4,12 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ra_ap_ide_db::base_db::SourceRoot;
-use ra_ap_load_cargo::SourceRootConfig;
-use ra_ap_vfs::{Vfs, VfsPath};
+use ra_ap_vfs::VfsPath;
 
-use super::{Rust, set_roots};
+use super::crossings::Crossing;
+use super::{Rust, crossings, set_roots};
 use crate::lang::engine::NamedTexts;
 use crate::lang::rust::LANGUAGE;
-
-/// A file and another that it names by a path.
-pub type Crossing = (VfsPath, VfsPath);
-
-pub(super) fn partition(config: &SourceRootConfig, vfs: &Vfs, crossings: &[Crossing]) -> Vec<SourceRoot> {
-    let is_local = |index: usize| u64::try_from(index).is_ok_and(|it| config.local_filesets.contains(&it));
-    let sets = config.fsc.partition(vfs).into_iter().enumerate();
-    let mut sets: Vec<_> = sets.map(|(index, set)| (is_local(index), set)).collect();
-    for (from, to) in crossings {
-        let place = |path: &VfsPath| sets.iter().position(|(_, it)| it.file_for_path(path).is_some());
-        let (Some(from), Some(to)) = (place(from), place(to)) else { continue };
-        let (kept, moved) = (from.min(to), from.max(to));
-        let Some((head, [(was_local, moved), ..])) = sets.split_at_mut_checked(moved).filter(|_| from != to) else {
-            continue;
-        };
-        let Some((is_local, kept)) = head.get_mut(kept) else { continue };
-        *is_local |= *was_local;
-        let files = std::mem::take(moved);
-        for file in files.iter() {
-            if let Some(path) = files.path_for_file(&file) {
-                kept.insert(file, path.clone());
-            }
-        }
-    }
-    let root = |(is_local, set)| if is_local { SourceRoot::new_local(set) } else { SourceRoot::new_library(set) };
-    sets.into_iter().map(root).collect()
-}
 
 impl Rust {
     /// By the names of the files.
@@ -66,10 +38,10 @@ impl Rust {
     }
 
     fn set_source_roots(&mut self) {
-        let roots = partition(&self.source_roots, &self.vfs, &self.crossings);
+        let roots = crossings::partition(&self.source_roots, &self.vfs, &self.crossings);
         if roots != self.roots {
             self.is_torn = true;
-            self.second.note_roots();
+            self.shadow_database.note_roots();
             set_roots(&mut self.host, &mut self.roots, roots);
             self.is_torn = false;
             self.is_indexed = false;

@@ -19,7 +19,7 @@ impl Rust {
         for workspace in Arc::make_mut(&mut self.workspaces) {
             workspace.set_build_scripts(Default::default());
         }
-        self.second.note_graph();
+        self.shadow_database.note_graph();
         self.flush(Some(self.graph()));
         self.primed = false;
         self.is_indexed = false;

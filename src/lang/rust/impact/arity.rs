@@ -2,23 +2,29 @@
 //! is wrong and nothing else in the body around it is: what the call gives is what it gave. So the types of these
 //! bodies need not be worked out again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use ra_ap_hir::Semantics;
+use ra_ap_ide::RootDatabase;
 use ra_ap_syntax::ast::HasName as _;
 use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, SyntaxNode, ast};
 
-use super::EditContext;
-use super::affected_set::{AffectedSet, ChangedSymbol, is_outside_body, unit_around};
+use super::affected::{AffectedSet, ChangedSymbol, Miscall, Miscalls, body_item_around, is_outside_body};
 use super::code::Code;
+use super::edit_context::EditContext;
 use super::finding::Finding;
 use super::layout::has_plain_attributes;
 use super::native::takes;
-use super::rules::RuleId;
+use super::rule_id::RuleId;
+use super::{anchors, report};
 use crate::lang::rust::ENGINE;
-use crate::lang::rust::calls::call_by;
-use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, span};
+use crate::lang::rust::index::search::Occurrence;
+use crate::lang::rust::resolve::at;
+use crate::lang::rust::syntax::calls::call_by;
+use crate::lang::rust::syntax::positions;
+use crate::lang::rust::syntax::positions::span;
+use crate::lang::rust::view::Context;
 use crate::model::{ChangeKind, OutlineItem, Span, SymbolKind};
 
 /// How many arguments a function takes besides its receiver.
@@ -29,79 +35,63 @@ struct Arity {
     has_receiver: bool,
 }
 
-/// A call that gives the wrong number of arguments now.
-#[derive(Debug)]
-pub(super) struct Miscall {
-    file: Arc<str>,
-    /// What is called, in the text before.
-    at: Span,
-    expected: usize,
-    found: usize,
-}
-
-/// Such calls by the bodies that they stand in.
-pub(super) type Miscalls = BTreeMap<(Arc<str>, usize), Vec<Miscall>>;
-
-impl<'db> Context<'db> {
-    /// The bodies around all that names what changes: into `units`, but for those of which it is known what comes of it.
-    pub(super) fn bodies_around(
-        &self,
-        causes: &[ChangedSymbol<'_>],
-        scene: &EditContext,
-        units: &mut BTreeSet<(Arc<str>, usize)>,
-    ) -> Miscalls {
-        let mut miscalls = Miscalls::new();
-        for cause in causes {
-            let arity = arity_of(cause, scene);
-            for it in &cause.occurrences {
-                let Some(anchor) = self.anchor_of(it) else { continue };
-                // Who has errors already may have others for them.
-                let has_errors = || self.index.errors(it.id).is_some_and(|known| known.bodies.contains_key(&anchor.1));
-                match arity.and_then(|arity| self.miscall(it, arity)).filter(|_| !has_errors()) {
-                    Some(call) => miscalls.entry(anchor).or_default().push(call),
-                    None => drop(units.insert(anchor)),
-                }
+/// The bodies around all that names what changes: into `bodies_by_ref`, but for those of which it is known what comes of it.
+pub(super) fn bodies_around(
+    cx: &Context<'_>,
+    changed_symbols: &[ChangedSymbol<'_>],
+    edit: &EditContext,
+    bodies_by_ref: &mut BTreeSet<(Arc<str>, usize)>,
+) -> Miscalls {
+    let mut miscalls = Miscalls::new();
+    for changed_symbol in changed_symbols {
+        let arity = arity_of(changed_symbol, edit);
+        for it in &changed_symbol.occurrences {
+            let Some(anchor) = anchors::anchor_of(&cx.sema, it) else { continue };
+            // Who has errors already may have others for them.
+            let has_errors = || cx.index.errors(it.id).is_some_and(|known| known.bodies.contains_key(&anchor.1));
+            match arity.and_then(|arity| miscall(&cx.sema, it, arity)).filter(|_| !has_errors()) {
+                Some(call) => miscalls.entry(anchor).or_default().push(call),
+                None => drop(bodies_by_ref.insert(anchor)),
             }
         }
-        miscalls
     }
+    miscalls
+}
 
-    fn miscall(&self, place: &Occurrence, arity: Arity) -> Option<Miscall> {
-        let owner = *place.file.outline().enclosing(place.at.start).last()?;
-        if !is_function(owner) || is_outside_body(owner, place) {
-            return None;
-        }
-        let name = ast::NameRef::cast(self.token(place.id, place.at.start)?.parent()?)?;
-        let (callee, arguments) = call_by(&name)?;
-        let is_method = ast::NameRef::can_cast(callee.kind());
-        let receivers = usize::from(arity.has_receiver && !is_method);
-        let found = arguments.args().count();
-        let file = place.file.path.clone();
-        let is_whole = found == arity.before + receivers && self.is_compiled(place, name.syntax());
-        is_whole.then(|| Miscall { file, at: span(callee.text_range()), expected: arity.after + receivers, found })
+fn miscall(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, arity: Arity) -> Option<Miscall> {
+    let owner = *place.file.outline().enclosing(place.at.start).last()?;
+    if !is_function(owner) || is_outside_body(owner, place) {
+        return None;
     }
+    let name = ast::NameRef::cast(positions::token(sema, place.id, place.at.start)?.parent()?)?;
+    let (callee, arguments) = call_by(&name)?;
+    let is_method = ast::NameRef::can_cast(callee.kind());
+    let receivers = usize::from(arity.has_receiver && !is_method);
+    let found = arguments.args().count();
+    let file = place.file.path.clone();
+    let is_whole = found == arity.before + receivers && is_compiled(sema, place, name.syntax());
+    is_whole.then(|| Miscall { file, at: span(callee.text_range()), expected: arity.after + receivers, found })
+}
 
-    /// What `cfg` switches off is named all the same.
-    fn is_compiled(&self, place: &Occurrence, name: &SyntaxNode) -> bool {
-        let Some(unit) = unit_around(&place.file, place.at.start) else { return false };
-        let within = |it: &SyntaxNode| unit.body.is_some_and(|body| body.encloses(span(it.text_range())));
-        let mut attributes =
-            name.ancestors().take_while(within).flat_map(|it| it.children()).filter_map(ast::Attr::cast);
-        !attributes.any(|it| it.syntax().text().to_string().contains("cfg"))
-            && self.definition_at(place.id, unit.name_span.start).is_some()
-    }
+/// What `cfg` switches off is named all the same.
+fn is_compiled(sema: &Semantics<'_, RootDatabase>, place: &Occurrence, name: &SyntaxNode) -> bool {
+    let Some(body_ref) = body_item_around(&place.file, place.at.start) else { return false };
+    let within = |it: &SyntaxNode| body_ref.body.is_some_and(|body| body.encloses(span(it.text_range())));
+    let mut attributes = name.ancestors().take_while(within).flat_map(|it| it.children()).filter_map(ast::Attr::cast);
+    !attributes.any(|it| it.syntax().text().to_string().contains("cfg"))
+        && at::definition_at(sema, place.id, body_ref.name_span.start).is_some()
+}
 
-    /// In the state after.
-    pub(super) fn miscalled(&self, reach: &AffectedSet<'_>, scene: &EditContext) -> Vec<Finding> {
-        let tell = |call: &Miscall| {
-            let file = self.files.get(&call.file)?;
-            let start = scene.moved(&call.file, call.at.start)?;
-            let place = file.lines().place(&call.file, Span::new(start, start + (call.at.end - call.at.start)));
-            let error = self.error_of(ENGINE, place, Code::E0061, takes(call.expected, call.found));
-            Some(Finding { rule: RuleId::Arity, ..error })
-        };
-        reach.miscalls.values().flatten().filter_map(tell).collect()
-    }
+/// In the state after.
+pub(super) fn miscalled(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext) -> Vec<Finding> {
+    let finding_of = |call: &Miscall| {
+        let file = cx.files.get(&call.file)?;
+        let start = edit.moved(&call.file, call.at.start)?;
+        let place = file.lines().place(&call.file, Span::new(start, start + (call.at.end - call.at.start)));
+        let error = report::error_of(cx, ENGINE, place, Code::E0061, takes(call.expected, call.found));
+        Some(Finding { rule: RuleId::Arity, ..error })
+    };
+    affected.miscalls.values().flatten().filter_map(finding_of).collect()
 }
 
 fn is_function(item: &OutlineItem) -> bool {
@@ -110,14 +100,15 @@ fn is_function(item: &OutlineItem) -> bool {
 
 /// Of a function of which the number of parameters alone is another. What implements a trait's is called as the trait
 /// says.
-fn arity_of(cause: &ChangedSymbol<'_>, scene: &EditContext) -> Option<Arity> {
-    let (index, delta) = cause.delta.as_ref().filter(|it| cause.is_itself && it.1.kind == ChangeKind::Signature)?;
+fn arity_of(changed_symbol: &ChangedSymbol<'_>, edit: &EditContext) -> Option<Arity> {
+    let (index, delta) =
+        changed_symbol.delta.as_ref().filter(|it| changed_symbol.is_itself && it.1.kind == ChangeKind::Signature)?;
     let (before, after) = delta.before.zip(delta.after)?;
     if !is_function(before) || before.container.last().is_some_and(|it| it.contains(" as ")) {
         return None;
     }
-    let old = Head::of(before, &scene.olds[*index].text)?;
-    let new = Head::of(after, &scene.news[*index].text)?;
+    let old = Head::of(before, &edit.olds[*index].text)?;
+    let new = Head::of(after, &edit.news[*index].text)?;
     let is_same = old.rest == new.rest && old.parameters != new.parameters;
     is_same.then_some(Arity { before: old.parameters, after: new.parameters, has_receiver: old.has_receiver })
 }

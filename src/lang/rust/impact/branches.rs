@@ -1,36 +1,34 @@
 //! The arms of a `match` that have another type than is wanted. The compiler tells the first of them, and then knows the
 //! type of the whole no more; only what stands in a block of its own is still told.
 
-use ra_ap_ide::{FileId, TextRange};
+use ra_ap_hir::Semantics;
+use ra_ap_ide::{FileId, RootDatabase, TextRange};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::code::Code;
 use super::finding::RawDiagnostic;
 use super::origins::{Origin, origins};
 use super::places::salient;
-use crate::lang::rust::view::Context;
 
-impl<'db> Context<'db> {
-    /// Takes away what is told of arms behind one that is wrong.
-    pub(super) fn without_later_arms(&self, body: &SyntaxNode, told: &mut Vec<RawDiagnostic>) {
-        let Some(file) = self.sema.hir_file_for(body).file_id().map(|it| it.file_id(self.db)) else { return };
-        let wrong: Vec<TextRange> = mismatches(file, told).collect();
-        if wrong.len() < 2 {
-            return;
-        }
-        let mut silent: Vec<TextRange> = Vec::new();
-        for of in body.descendants().filter_map(ast::MatchExpr::cast) {
-            let arms = of.match_arm_list().into_iter().flat_map(|it| it.arms()).filter_map(|it| it.expr());
-            let mut arms = arms.skip_while(|it| !is_wrong(it, &wrong));
-            arms.next();
-            silent.extend(arms.filter(|it| !is_of_branches(it)).map(|it| told_at(&it)));
-        }
-        told.retain(|it| it.file != file || it.code != Code::E0308 || !silent.contains(&it.range));
+/// Takes away what is told of arms behind one that is wrong.
+pub(super) fn without_later_arms(sema: &Semantics<'_, RootDatabase>, body: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
+    let Some(file) = sema.hir_file_for(body).file_id().map(|it| it.file_id(sema.db)) else { return };
+    let wrong: Vec<TextRange> = mismatches(file, out).collect();
+    if wrong.len() < 2 {
+        return;
     }
+    let mut silent: Vec<TextRange> = Vec::new();
+    for of in body.descendants().filter_map(ast::MatchExpr::cast) {
+        let arms = of.match_arm_list().into_iter().flat_map(|it| it.arms()).filter_map(|it| it.expr());
+        let mut arms = arms.skip_while(|it| !is_wrong(it, &wrong));
+        arms.next();
+        silent.extend(arms.filter(|it| !is_of_branches(it)).map(|it| told_at(&it)));
+    }
+    out.retain(|it| it.file != file || it.code != Code::E0308 || !silent.contains(&it.range));
 }
 
-fn mismatches(file: FileId, told: &[RawDiagnostic]) -> impl Iterator<Item = TextRange> {
-    told.iter().filter(move |it| it.file == file && it.code == Code::E0308).map(|it| it.range)
+fn mismatches(file: FileId, out: &[RawDiagnostic]) -> impl Iterator<Item = TextRange> {
+    out.iter().filter(move |it| it.file == file && it.code == Code::E0308).map(|it| it.range)
 }
 
 fn told_at(of: &ast::Expr) -> TextRange {

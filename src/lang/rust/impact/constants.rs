@@ -2,127 +2,134 @@
 
 use std::ops::RangeInclusive;
 
-use ra_ap_hir::{Const, HirDisplay as _, ModuleDef, PathResolution};
+use ra_ap_hir::{Const, HirDisplay as _, ModuleDef, PathResolution, Semantics};
+use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
 
 use super::code::Code;
 use super::finding::RawDiagnostic;
+use super::report;
 use crate::lang::rust::view::Context;
 
 /// Constants that name constants are followed so deep.
 const MAX_CONSTANTS: usize = 8;
 
-impl<'db> Context<'db> {
-    /// An integer that does not hold what is computed for it.
-    pub(super) fn overflow(&self, of: Const) -> Option<RawDiagnostic> {
-        let range = range_of(&self.shown_type(of)?)?;
-        let body = self.sema.source(of)?.value.body()?;
-        match self.evaluate(&body, &range, MAX_CONSTANTS) {
-            Err(Some(operation)) => {
-                Some(self.told_of(body.syntax(), Code::E0080, format!("attempt to {operation} with overflow")))
-            }
-            Ok(_) | Err(None) => None,
-        }
+/// An integer that does not hold what is computed for it.
+pub(super) fn overflow(cx: &Context<'_>, of: Const) -> Option<RawDiagnostic> {
+    let range = range_of(&shown_type(cx.db, of)?)?;
+    let body = cx.sema.source(of)?.value.body()?;
+    match evaluate(&cx.sema, &body, &range, MAX_CONSTANTS) {
+        Err(Some(operation)) => Some(report::raw_diagnostic(
+            cx,
+            body.syntax(),
+            Code::E0080,
+            format!("attempt to {operation} with overflow"),
+        )),
+        Ok(_) | Err(None) => None,
     }
+}
 
-    /// What an expression of numbers, constants and operators is; else what overflows, or nothing where that cannot be
-    /// told.
-    fn evaluate(
-        &self,
-        of: &ast::Expr,
-        range: &RangeInclusive<i128>,
-        depth: usize,
-    ) -> Result<i128, Option<&'static str>> {
-        use ast::ArithOp::{Add, BitAnd, BitOr, BitXor, Div, Mul, Rem, Sub};
-        match of {
-            ast::Expr::ParenExpr(it) => self.evaluate(&it.expr().ok_or(None)?, range, depth),
-            ast::Expr::Literal(it) => match it.kind() {
-                ast::LiteralKind::IntNumber(it) => {
-                    it.value().ok().and_then(|it| i128::try_from(it).ok()).filter(|it| range.contains(it)).ok_or(None)
-                }
-                _ => Err(None),
-            },
-            ast::Expr::PathExpr(it) if depth > 0 => {
-                let named = it.path().and_then(|it| self.sema.resolve_path(&it));
-                let Some(PathResolution::Def(ModuleDef::Const(named))) = named else { return Err(None) };
-                let range = self.shown_type(named).and_then(|it| range_of(&it)).ok_or(None)?;
-                let body = self.sema.source(named).and_then(|it| it.value.body()).ok_or(None)?;
-                // If that one overflows, it is told there.
-                self.evaluate(&body, &range, depth - 1).map_err(|_| None)
-            }
-            ast::Expr::BinExpr(it) => {
-                let Some(ast::BinaryOp::ArithOp(operator)) = it.op_kind() else { return Err(None) };
-                let left = self.evaluate(&it.lhs().ok_or(None)?, range, depth)?;
-                let right = self.evaluate(&it.rhs().ok_or(None)?, range, depth)?;
-                let (value, name) = match operator {
-                    Add => (left.checked_add(right), "add"),
-                    Sub => (left.checked_sub(right), "subtract"),
-                    Mul => (left.checked_mul(right), "multiply"),
-                    Div => (left.checked_div(right), "divide"),
-                    Rem => (left.checked_rem(right), "calculate the remainder"),
-                    BitAnd => (Some(left & right), ""),
-                    BitOr => (Some(left | right), ""),
-                    BitXor => (Some(left ^ right), ""),
-                    ast::ArithOp::Shl | ast::ArithOp::Shr => {
-                        // By as many bits as there are, or more.
-                        let bits = (range.end() - range.start() + 1).ilog2();
-                        let by = u32::try_from(right).ok().filter(|it| *it < bits).ok_or(Some("shift"))?;
-                        (Some(if operator == ast::ArithOp::Shl { left << by } else { left >> by }), "shift")
-                    }
-                };
-                match value.filter(|it| range.contains(it)) {
-                    // What is shifted out is lost.
-                    None if name == "shift" => Err(None),
-                    value => value.ok_or(Some(name)),
-                }
+/// What an expression of numbers, constants and operators is; else what overflows, or nothing where that cannot be
+/// told.
+fn evaluate(
+    sema: &Semantics<'_, RootDatabase>,
+    of: &ast::Expr,
+    range: &RangeInclusive<i128>,
+    depth: usize,
+) -> Result<i128, Option<&'static str>> {
+    use ast::ArithOp::{Add, BitAnd, BitOr, BitXor, Div, Mul, Rem, Sub};
+    match of {
+        ast::Expr::ParenExpr(it) => evaluate(sema, &it.expr().ok_or(None)?, range, depth),
+        ast::Expr::Literal(it) => match it.kind() {
+            ast::LiteralKind::IntNumber(it) => {
+                it.value().ok().and_then(|it| i128::try_from(it).ok()).filter(|it| range.contains(it)).ok_or(None)
             }
             _ => Err(None),
+        },
+        ast::Expr::PathExpr(it) if depth > 0 => {
+            let named = it.path().and_then(|it| sema.resolve_path(&it));
+            let Some(PathResolution::Def(ModuleDef::Const(named))) = named else { return Err(None) };
+            let range = shown_type(sema.db, named).and_then(|it| range_of(&it)).ok_or(None)?;
+            let body = sema.source(named).and_then(|it| it.value.body()).ok_or(None)?;
+            // If that one overflows, it is told there.
+            evaluate(sema, &body, &range, depth - 1).map_err(|_| None)
         }
-    }
-
-    fn shown_type(&self, of: Const) -> Option<String> {
-        let ty = of.ty(self.db);
-        ty.as_builtin()?;
-        Some(ty.display(self.db, of.module(self.db).krate(self.db).to_display_target(self.db)).to_string())
-    }
-
-    /// What is wrong with a name that stands for the length of an array.
-    pub(super) fn length(&self, token: &SyntaxToken, meant: Definition<'db>) -> Option<(Code, String)> {
-        let path = token.parent_ancestors().find_map(ast::PathExpr::cast)?;
-        // Or for a part of it: `N + 1`.
-        let is_part = |it: &SyntaxNode| ast::BinExpr::can_cast(it.kind()) || ast::ParenExpr::can_cast(it.kind());
-        let around = path.syntax().ancestors().skip(1).take_while(is_part).last();
-        let whole = around.unwrap_or_else(|| path.syntax().clone());
-        let parent = whole.parent()?;
-        let is_length = match ast::ArrayExpr::cast(parent.clone()) {
-            Some(array) => {
-                let last = array.exprs().last().is_some_and(|it| *it.syntax() == whole);
-                array.semicolon_token().is_some() && last
+        ast::Expr::BinExpr(it) => {
+            let Some(ast::BinaryOp::ArithOp(operator)) = it.op_kind() else { return Err(None) };
+            let left = evaluate(sema, &it.lhs().ok_or(None)?, range, depth)?;
+            let right = evaluate(sema, &it.rhs().ok_or(None)?, range, depth)?;
+            let (value, name) = match operator {
+                Add => (left.checked_add(right), "add"),
+                Sub => (left.checked_sub(right), "subtract"),
+                Mul => (left.checked_mul(right), "multiply"),
+                Div => (left.checked_div(right), "divide"),
+                Rem => (left.checked_rem(right), "calculate the remainder"),
+                BitAnd => (Some(left & right), ""),
+                BitOr => (Some(left | right), ""),
+                BitXor => (Some(left ^ right), ""),
+                ast::ArithOp::Shl | ast::ArithOp::Shr => {
+                    // By as many bits as there are, or more.
+                    let bits = (range.end() - range.start() + 1).ilog2();
+                    let by = u32::try_from(right).ok().filter(|it| *it < bits).ok_or(Some("shift"))?;
+                    (Some(if operator == ast::ArithOp::Shl { left << by } else { left >> by }), "shift")
+                }
+            };
+            match value.filter(|it| range.contains(it)) {
+                // What is shifted out is lost.
+                None if name == "shift" => Err(None),
+                value => value.ok_or(Some(name)),
             }
-            None => {
-                ast::ConstArg::can_cast(parent.kind())
-                    && parent.parent().is_some_and(|it| ast::ArrayType::can_cast(it.kind()))
-            }
-        };
-        let ty = match meant {
-            _ if !is_length => return None,
-            Definition::Const(it) => it.ty(self.db),
-            Definition::Static(it) => it.ty(self.db),
-            Definition::Function(it) => it.fn_ptr_type(self.db),
-            _ => return None,
-        };
-        let target = self.sema.scope(path.syntax())?.krate().to_display_target(self.db);
-        let found = ty.display(self.db, target).to_string();
-        if found == "usize" || ty.contains_unknown() {
-            return None;
         }
-        let operation = path.syntax().parent().and_then(ast::BinExpr::cast).and_then(|it| it.op_token());
-        Some(match operation.filter(|_| matches!(meant, Definition::Function(_))) {
-            Some(it) => (Code::E0369, format!("`{}` cannot be applied to `{found}`", it.text())),
-            None => (Code::E0308, format!("mismatched types: expected `usize`, found `{found}`")),
-        })
+        _ => Err(None),
     }
+}
+
+fn shown_type(db: &RootDatabase, of: Const) -> Option<String> {
+    let ty = of.ty(db);
+    ty.as_builtin()?;
+    Some(ty.display(db, of.module(db).krate(db).to_display_target(db)).to_string())
+}
+
+/// What is wrong with a name that stands for the length of an array.
+pub(super) fn length<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    token: &SyntaxToken,
+    meant: Definition<'db>,
+) -> Option<(Code, String)> {
+    let path = token.parent_ancestors().find_map(ast::PathExpr::cast)?;
+    // Or for a part of it: `N + 1`.
+    let is_part = |it: &SyntaxNode| ast::BinExpr::can_cast(it.kind()) || ast::ParenExpr::can_cast(it.kind());
+    let around = path.syntax().ancestors().skip(1).take_while(is_part).last();
+    let whole = around.unwrap_or_else(|| path.syntax().clone());
+    let parent = whole.parent()?;
+    let is_length = match ast::ArrayExpr::cast(parent.clone()) {
+        Some(array) => {
+            let last = array.exprs().last().is_some_and(|it| *it.syntax() == whole);
+            array.semicolon_token().is_some() && last
+        }
+        None => {
+            ast::ConstArg::can_cast(parent.kind())
+                && parent.parent().is_some_and(|it| ast::ArrayType::can_cast(it.kind()))
+        }
+    };
+    let ty = match meant {
+        _ if !is_length => return None,
+        Definition::Const(it) => it.ty(sema.db),
+        Definition::Static(it) => it.ty(sema.db),
+        Definition::Function(it) => it.fn_ptr_type(sema.db),
+        _ => return None,
+    };
+    let target = sema.scope(path.syntax())?.krate().to_display_target(sema.db);
+    let found = ty.display(sema.db, target).to_string();
+    if found == "usize" || ty.contains_unknown() {
+        return None;
+    }
+    let operation = path.syntax().parent().and_then(ast::BinExpr::cast).and_then(|it| it.op_token());
+    Some(match operation.filter(|_| matches!(meant, Definition::Function(_))) {
+        Some(it) => (Code::E0369, format!("`{}` cannot be applied to `{found}`", it.text())),
+        None => (Code::E0308, format!("mismatched types: expected `usize`, found `{found}`")),
+    })
 }
 
 /// What an integer of this type holds; `usize` as on the 64-bit machine that we are.

@@ -2,10 +2,11 @@
 
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::affected_set::ChangedSymbol;
+use super::affected::ChangedSymbol;
 use super::code::Code;
 use super::finding::Findings;
-use super::rules::NamedPlace;
+use super::report;
+use super::rule::NamedPlace;
 use crate::lang::rust::view::Context;
 use crate::model::OutlineItem;
 use crate::text::words::words;
@@ -17,18 +18,16 @@ impl ChangedSymbol<'_> {
     }
 }
 
-impl Context<'_> {
-    pub(super) fn call_in_constant(&self, at: &NamedPlace<'_, '_>, out: &mut Findings<'_>) {
-        let call = at.token.parent_ancestors().take(6).find_map(|it| match ast::Expr::cast(it)? {
-            ast::Expr::CallExpr(it) => Some(it.syntax().clone()),
-            ast::Expr::MethodCallExpr(it) => Some(it.name_ref()?.syntax().clone()),
-            _ => None,
-        });
-        let Some((call, what)) = call.and_then(|it| Some((it.clone(), constant_around(&it)?))) else { return };
-        if let Some(place) = self.place(self.told_range(&call)) {
-            let message = format!("cannot call non-const `{}` in {what}", at.cause.path);
-            out.add(self.error(place, Code::E0015, message));
-        }
+pub(super) fn call_in_constant(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mut Findings<'_>) {
+    let call = at.token.parent_ancestors().take(6).find_map(|it| match ast::Expr::cast(it)? {
+        ast::Expr::CallExpr(it) => Some(it.syntax().clone()),
+        ast::Expr::MethodCallExpr(it) => Some(it.name_ref()?.syntax().clone()),
+        _ => None,
+    });
+    let Some((call, what)) = call.and_then(|it| Some((it.clone(), constant_around(&it)?))) else { return };
+    if let Some(place) = cx.place(report::reported_range(cx, &call)) {
+        let message = format!("cannot call non-const `{}` in {what}", at.changed_symbol.path);
+        out.add(report::error(cx, place, Code::E0015, message));
     }
 }
 

@@ -5,65 +5,64 @@ use ra_ap_syntax::ast::{self, HasAttrs as _};
 use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode};
 
 use super::code::Code;
+use super::delta::Delta;
+use super::edit_context::{EditContext, Side};
 use super::finding::Finding;
-use super::rules::RuleId;
+use super::rule_id::RuleId;
 use super::unresolved::derived;
-use super::{EditContext, Side};
+use super::{derive_expansion, report};
 use crate::lang::files::File;
 use crate::lang::rust::ENGINE;
-use crate::lang::rust::delta::Delta;
+use crate::lang::rust::syntax::positions;
 use crate::lang::rust::view::Context;
 use crate::model::{ChangeKind, Outline, OutlineItem, SymbolKind};
 
-impl<'db> Context<'db> {
-    /// What the derives of all types that change say.
-    pub(super) fn refused_derives(
-        &self,
-        deltas: &[(usize, Delta<'_>)],
-        scene: &EditContext,
-        side: Side,
-    ) -> Vec<Finding> {
-        let files = match side {
-            Side::Before => &scene.olds,
-            Side::After => &scene.news,
-        };
-        let mut found: Vec<Finding> = Vec::new();
-        for (index, delta) in deltas.iter().filter(|it| it.1.kind != ChangeKind::Body) {
-            let item = delta.after.or(delta.before);
-            let around =
-                item.zip(files.get(*index)).and_then(|(item, file)| Some((file, type_of(file.outline(), item)?)));
-            if let Some((file, item)) = around {
-                found.extend(self.refused(file, item));
-            }
+/// What the derives of all types that change say.
+pub(super) fn refused_derives(
+    cx: &Context<'_>,
+    deltas: &[(usize, Delta<'_>)],
+    edit: &EditContext,
+    side: Side,
+) -> Vec<Finding> {
+    let files = match side {
+        Side::Before => &edit.olds,
+        Side::After => &edit.news,
+    };
+    let mut found: Vec<Finding> = Vec::new();
+    for (index, delta) in deltas.iter().filter(|it| it.1.kind != ChangeKind::Body) {
+        let item = delta.after.or(delta.before);
+        let around = item.zip(files.get(*index)).and_then(|(item, file)| Some((file, type_of(file.outline(), item)?)));
+        if let Some((file, item)) = around {
+            found.extend(refused(cx, file, item));
         }
-        found.iter_mut().for_each(|it| it.rule = RuleId::DeriveErrors);
-        found.sort();
-        found.dedup();
-        found
     }
+    found.iter_mut().for_each(|it| it.rule = RuleId::DeriveErrors);
+    found.sort();
+    found.dedup();
+    found
+}
 
-    fn refused(&self, file: &File, item: &OutlineItem) -> Vec<Finding> {
-        let Some(id) = self.file_id(&file.path) else { return Vec::new() };
-        let token = self.token(id, item.name_span.start);
-        let Some(adt) = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)) else { return Vec::new() };
-        let mut found = Vec::new();
-        if let ast::Adt::Enum(it) = &adt
-            && let Some(at) = derived(item, file, "Default").filter(|_| has_no_default(it))
-        {
-            let message = "`#[derive(Default)]` on an enum with no `#[default]`".to_owned();
-            found.push(self.error(file.lines().place(&file.path, at), Code::E0665, message));
-        }
-        for expansion in self.made_by_derives(&adt) {
-            found.extend(expansion.descendants().filter_map(ast::MacroCall::cast).filter_map(|it| {
-                let message = refusal(&it)?;
-                let range = self.sema.original_range_opt(it.syntax());
-                let range = range.unwrap_or_else(|| self.sema.original_range(adt.syntax()));
-                let at = FileRange { file_id: range.file_id.file_id(self.db), range: range.range };
-                Some(self.error_of(ENGINE, self.place(at)?, Code::Uncoded, message))
-            }));
-        }
-        found
+fn refused(cx: &Context<'_>, file: &File, item: &OutlineItem) -> Vec<Finding> {
+    let Some(id) = cx.file_id(&file.path) else { return Vec::new() };
+    let token = positions::token(&cx.sema, id, item.name_span.start);
+    let Some(adt) = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast)) else { return Vec::new() };
+    let mut found = Vec::new();
+    if let ast::Adt::Enum(it) = &adt
+        && let Some(at) = derived(item, file, "Default").filter(|_| has_no_default(it))
+    {
+        let message = "`#[derive(Default)]` on an enum with no `#[default]`".to_owned();
+        found.push(report::error(cx, file.lines().place(&file.path, at), Code::E0665, message));
     }
+    for expansion in derive_expansion::derive_expansions(&cx.sema, &adt) {
+        found.extend(expansion.descendants().filter_map(ast::MacroCall::cast).filter_map(|it| {
+            let message = refusal(&it)?;
+            let range = cx.sema.original_range_opt(it.syntax());
+            let range = range.unwrap_or_else(|| cx.sema.original_range(adt.syntax()));
+            let at = FileRange { file_id: range.file_id.file_id(cx.db), range: range.range };
+            Some(report::error_of(cx, ENGINE, cx.place(at)?, Code::Uncoded, message))
+        }));
+    }
+    found
 }
 
 fn has_no_default(of: &ast::Enum) -> bool {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::delta::{Delta, deltas};
 use super::scope_changes::ScopeChanges;
 use crate::lang::files::{File, Files};
 use crate::lang::rust::LANGUAGE;
-use crate::lang::rust::delta::{Delta, deltas};
 use crate::model::FileEdit;
 use crate::text::diff::OffsetMap;
 
@@ -17,7 +17,7 @@ pub(super) struct EditContext {
     pub(super) maps: BTreeMap<String, OffsetMap>,
     /// The other way round.
     pub(super) backs: BTreeMap<String, OffsetMap>,
-    pub(super) loose: Vec<ScopeChanges>,
+    pub(super) scope_changes: Vec<ScopeChanges>,
 }
 
 impl EditContext {
@@ -32,8 +32,8 @@ impl EditContext {
         let map = |it: &&FileEdit| (it.file.clone(), OffsetMap::new(&text(&it.old), &text(&it.new)));
         let maps: BTreeMap<String, OffsetMap> = rust.iter().map(map).collect();
         let backs = maps.iter().map(|(file, it)| (file.clone(), it.inverse())).collect();
-        let loose = olds.iter().zip(&news).map(|(old, new)| ScopeChanges::new(old, new)).collect();
-        EditContext { maps, backs, loose, olds, news }
+        let scope_changes = olds.iter().zip(&news).map(|(old, new)| ScopeChanges::new(old, new)).collect();
+        EditContext { maps, backs, scope_changes, olds, news }
     }
 
     /// Where a place of the state before is now; `None` where the edit took it away.
@@ -56,4 +56,10 @@ impl EditContext {
 
 fn file_of(files: &Files, edit: &FileEdit) -> Arc<File> {
     files.get(&edit.file).cloned().unwrap_or_else(|| Arc::new(crate::lang::rust::file(edit.file.as_str(), "")))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Before,
+    After,
 }

@@ -5,10 +5,9 @@ use std::collections::HashSet;
 
 use ra_ap_ide::{FileId, FileRange, TextRange};
 
-use super::cascades::LostImports;
+use super::broken_imports::{BrokenImports, UnresolvedImports};
 use super::code::Code;
-use super::follows::BrokenImports;
-use super::rules::RuleId;
+use super::rule_id::RuleId;
 use crate::model::{Diagnostic, Place, Severity};
 
 /// What an error is about.
@@ -135,7 +134,7 @@ pub(super) struct Findings<'a> {
 /// What broken imports would have brought in.
 #[derive(Default)]
 pub(super) struct Imports {
-    pub(super) lost: LostImports,
+    pub(super) lost: UnresolvedImports,
     pub(super) broken: BrokenImports,
 }
 

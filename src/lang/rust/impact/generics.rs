@@ -7,11 +7,13 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasGenericArgs as _};
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken};
 
-use super::affected_set::{ChangedSymbol, is_outside_body};
+use super::affected::{ChangedSymbol, is_outside_body};
 use super::code::Code;
 use super::finding::{Finding, Findings};
-use super::rules::NamedPlace;
-use crate::lang::rust::usages::Occurrence;
+use super::rule::NamedPlace;
+use super::{report, wellformed};
+use crate::lang::rust::index::search::Occurrence;
+use crate::lang::rust::resolve::at;
 use crate::lang::rust::view::Context;
 use crate::model::{ChangeKind, SymbolKind};
 
@@ -50,82 +52,81 @@ impl ChangedSymbol<'_> {
     }
 }
 
-impl<'db> Context<'db> {
-    pub(super) fn unfit_generics(&self, at: &NamedPlace<'_, '_>, out: &mut Findings<'_>) {
-        let NamedPlace { occurrence: it, token, .. } = at;
-        let is_head = it.file.outline().enclosing(it.at.start).last().is_none_or(|item| is_outside_body(item, it));
-        let Some(error) = self.unfit_generic(token, is_head) else { return };
-        match token.parent().filter(|_| error.is(Code::E0277)).and_then(|it| self.through_alias(&it)) {
-            Some(uses) => self.at_uses(&error, &uses).into_iter().for_each(|it| out.add(it)),
-            None => out.add(error),
-        }
+pub(super) fn unfit_generics(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mut Findings<'_>) {
+    let NamedPlace { occurrence: it, token, .. } = at;
+    let is_head = it.file.outline().enclosing(it.at.start).last().is_none_or(|item| is_outside_body(item, it));
+    let Some(error) = unfit_generic(cx, token, is_head) else { return };
+    match token.parent().filter(|_| error.is(Code::E0277)).and_then(|it| wellformed::through_alias(cx, &it)) {
+        Some(uses) => at_uses(cx, &error, &uses).into_iter().for_each(|it| out.add(it)),
+        None => out.add(error),
     }
+}
 
-    /// The same error at each of these places.
-    fn at_uses(&self, error: &Finding, uses: &[Occurrence]) -> Vec<Finding> {
-        let place = |it: &Occurrence| self.files.get(&it.file.path).map(|file| file.lines().place(&file.path, it.at));
-        let same = |it| self.error(it, error.code, error.message.clone()).about(error.subject.clone());
-        uses.iter().filter_map(place).map(same).collect()
-    }
+/// The same error at each of these places.
+fn at_uses(cx: &Context<'_>, error: &Finding, uses: &[Occurrence]) -> Vec<Finding> {
+    let place = |it: &Occurrence| cx.files.get(&it.file.path).map(|file| file.lines().place(&file.path, it.at));
+    let same = |it| report::error(cx, it, error.code, error.message.clone()).about(error.subject.clone());
+    uses.iter().filter_map(place).map(same).collect()
+}
 
-    pub(super) fn unfit_generic(&self, token: &SyntaxToken, is_head: bool) -> Option<Finding> {
-        let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?;
-        // `Fn(u8) -> u8`
-        if segment.parenthesized_arg_list().is_some() {
-            return None;
-        }
-        let path = segment.parent_path();
-        let Some(ty) = path.syntax().parent().and_then(ast::PathType::cast) else {
-            let Definition::Adt(of) = self.meant_by(token)? else { return None };
-            let lacks = self.parameters_of(GenericDef::Adt(of)).and_then(|it| self.unmet_in_value(of, &it, &path))?;
-            return Some(self.unmet(self.place(self.told_range(segment.syntax()))?, lacks));
-        };
-        let (of, name) = match self.meant_by(token)? {
-            Definition::Adt(it) => (GenericDef::Adt(it), it.name(self.db)),
-            Definition::Trait(it) => (GenericDef::Trait(it), it.name(self.db)),
-            Definition::TypeAlias(it) => (GenericDef::TypeAlias(it), it.name(self.db)),
-            _ => return None,
-        };
-        let name = name.as_str();
-        let place = || self.place(self.told_range(segment.syntax()));
-        let given = given(&segment);
-        let parameters = of.type_or_const_params(self.db);
-        let is_implicit = |it: &TypeOrConstParam| it.as_type_param(self.db).is_some_and(|it| it.is_implicit(self.db));
-        let parameters: Vec<_> = parameters.into_iter().filter(|it| !is_implicit(it)).collect();
-        let target = self.sema.scope(ty.syntax())?.krate().to_display_target(self.db);
-        let has_default = |it: &TypeOrConstParam| match it.split(self.db) {
-            Either::Left(it) => it.default(self.db, target).is_some(),
-            Either::Right(it) => it.default(self.db).is_some(),
-        };
-        let required = parameters.iter().filter(|it| !has_default(it)).count();
-        let lifetimes = of.lifetime_params(self.db).len();
-        if is_head && !(required..=parameters.len()).contains(&given.types.len()) {
-            let message =
-                format!("`{name}` takes {} generic arguments, but {} given", parameters.len(), given.types.len());
-            return Some(self.error(place()?, Code::E0107, message));
-        }
-        if is_head && given.lifetimes != lifetimes {
-            if given.lifetimes > 0 {
-                let message = format!("`{name}` takes {lifetimes} lifetimes, but {} given", given.lifetimes);
-                return Some(self.error(place()?, Code::E0107, message));
-            }
-            let mut around = ty.syntax().ancestors();
-            // Functions, constants and statics need not tell them.
-            let code = around.find_map(|it| match it.kind() {
-                SyntaxKind::RECORD_FIELD | SyntaxKind::TUPLE_FIELD | SyntaxKind::TYPE_ALIAS => Some(Some(Code::E0106)),
-                SyntaxKind::IMPL => Some(Some(Code::E0726)),
-                SyntaxKind::FN | SyntaxKind::STATIC | SyntaxKind::CONST => Some(None),
-                _ => None,
-            });
-            if let Some(code) = code.flatten() {
-                return Some(self.error(place()?, code, format!("missing lifetime specifier of `{name}`")));
-            }
-        }
-        // What an object is given is looked at where it is used.
-        if ty.syntax().ancestors().skip(1).take(3).any(|it| ast::DynTraitType::can_cast(it.kind())) {
-            return None;
-        }
-        let lacks = self.parameters_of(of).and_then(|it| self.unmet_bound(&it, &given.types))?;
-        Some(self.unmet(place()?, lacks))
+pub(super) fn unfit_generic(cx: &Context<'_>, token: &SyntaxToken, is_head: bool) -> Option<Finding> {
+    let segment = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?;
+    // `Fn(u8) -> u8`
+    if segment.parenthesized_arg_list().is_some() {
+        return None;
     }
+    let path = segment.parent_path();
+    let Some(ty) = path.syntax().parent().and_then(ast::PathType::cast) else {
+        let Definition::Adt(of) = at::definition_of_token(&cx.sema, token)? else { return None };
+        let lacks = wellformed::parameters_of(&cx.sema, GenericDef::Adt(of))
+            .and_then(|it| wellformed::unmet_in_value(&cx.sema, of, &it, &path))?;
+        return Some(report::unmet(cx, cx.place(report::reported_range(cx, segment.syntax()))?, lacks));
+    };
+    let (of, name) = match at::definition_of_token(&cx.sema, token)? {
+        Definition::Adt(it) => (GenericDef::Adt(it), it.name(cx.db)),
+        Definition::Trait(it) => (GenericDef::Trait(it), it.name(cx.db)),
+        Definition::TypeAlias(it) => (GenericDef::TypeAlias(it), it.name(cx.db)),
+        _ => return None,
+    };
+    let name = name.as_str();
+    let place = || cx.place(report::reported_range(cx, segment.syntax()));
+    let given = given(&segment);
+    let parameters = of.type_or_const_params(cx.db);
+    let is_implicit = |it: &TypeOrConstParam| it.as_type_param(cx.db).is_some_and(|it| it.is_implicit(cx.db));
+    let parameters: Vec<_> = parameters.into_iter().filter(|it| !is_implicit(it)).collect();
+    let target = cx.sema.scope(ty.syntax())?.krate().to_display_target(cx.db);
+    let has_default = |it: &TypeOrConstParam| match it.split(cx.db) {
+        Either::Left(it) => it.default(cx.db, target).is_some(),
+        Either::Right(it) => it.default(cx.db).is_some(),
+    };
+    let required = parameters.iter().filter(|it| !has_default(it)).count();
+    let lifetimes = of.lifetime_params(cx.db).len();
+    if is_head && !(required..=parameters.len()).contains(&given.types.len()) {
+        let message = format!("`{name}` takes {} generic arguments, but {} given", parameters.len(), given.types.len());
+        return Some(report::error(cx, place()?, Code::E0107, message));
+    }
+    if is_head && given.lifetimes != lifetimes {
+        if given.lifetimes > 0 {
+            let message = format!("`{name}` takes {lifetimes} lifetimes, but {} given", given.lifetimes);
+            return Some(report::error(cx, place()?, Code::E0107, message));
+        }
+        let mut around = ty.syntax().ancestors();
+        // Functions, constants and statics need not tell them.
+        let code = around.find_map(|it| match it.kind() {
+            SyntaxKind::RECORD_FIELD | SyntaxKind::TUPLE_FIELD | SyntaxKind::TYPE_ALIAS => Some(Some(Code::E0106)),
+            SyntaxKind::IMPL => Some(Some(Code::E0726)),
+            SyntaxKind::FN | SyntaxKind::STATIC | SyntaxKind::CONST => Some(None),
+            _ => None,
+        });
+        if let Some(code) = code.flatten() {
+            return Some(report::error(cx, place()?, code, format!("missing lifetime specifier of `{name}`")));
+        }
+    }
+    // What an object is given is looked at where it is used.
+    if ty.syntax().ancestors().skip(1).take(3).any(|it| ast::DynTraitType::can_cast(it.kind())) {
+        return None;
+    }
+    let lacks =
+        wellformed::parameters_of(&cx.sema, of).and_then(|it| wellformed::unmet_bound(&cx.sema, &it, &given.types))?;
+    Some(report::unmet(cx, place()?, lacks))
 }

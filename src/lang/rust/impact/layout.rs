@@ -3,12 +3,11 @@
 
 use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, SyntaxKind, SyntaxToken};
 
-use super::EditContext;
 use super::derive_expansion::OF_THE_COMPILER;
+use super::edit_context::EditContext;
 use crate::lang::files::File;
-use crate::lang::rust::outside::PLAIN_ATTRIBUTES;
-use crate::lang::rust::syntax::Rest;
-use crate::lang::rust::view::text_size;
+use crate::lang::rust::syntax::positions::text_size;
+use crate::lang::rust::syntax::{Rest, is_builtin};
 use crate::model::{OutlineItem, Span, SymbolKind};
 
 /// Longer stretches are compared as any other change.
@@ -18,8 +17,6 @@ const MAX_BYTES: usize = 64 * 1024;
 const INERT: [&str; 7] = ["allow", "deny", "deprecated", "doc", "expect", "must_use", "warn"];
 /// The same, of functions.
 const INERT_OF_FUNCTIONS: [&str; 2] = ["cold", "inline"];
-/// Of an item with others than these somebody may read all that stands before it.
-const HARMLESS: [&str; 5] = ["cfg", "macro_use", "non_exhaustive", "path", "repr"];
 
 impl EditContext {
     /// Whether each text says what it said.
@@ -177,7 +174,7 @@ pub(super) fn has_plain_attributes(head: &str) -> bool {
             ("[", "derive", "(") => attribute[4..end.max(4)].iter().all(|it| {
                 OF_THE_COMPILER.contains(&it.text()) || matches!(it.kind(), SyntaxKind::COMMA | SyntaxKind::R_PAREN)
             }),
-            ("[", name, next) => next != ":" && (PLAIN_ATTRIBUTES.contains(&name) || HARMLESS.contains(&name)),
+            ("[", name, next) => next != ":" && is_builtin(name),
             _ => false,
         };
         if !is_plain {

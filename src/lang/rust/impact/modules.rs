@@ -4,31 +4,30 @@
 use std::collections::HashSet;
 
 use ra_ap_hir::{Crate, Module};
+use ra_ap_ide::RootDatabase;
 
-use super::EditContext;
-use crate::lang::rust::delta::Delta;
+use super::delta::Delta;
+use super::edit_context::EditContext;
 use crate::lang::rust::view::Context;
 use crate::model::ChangeKind;
 
 pub(super) type Modules = Vec<(Crate, Vec<Module>)>;
 
-impl<'db> Context<'db> {
-    /// The modules that a change may take away, by itself or by what macros make of it, by their crates.
-    pub(super) fn modules_at_stake(&self, deltas: &[(usize, Delta<'_>)], scene: &EditContext) -> Modules {
-        let is_seen = |index: usize| {
-            !scene.loose[index].is_empty() || deltas.iter().any(|it| it.0 == index && it.1.kind != ChangeKind::Body)
-        };
-        let seen = scene.olds.iter().enumerate().filter(|it| is_seen(it.0));
-        let own = seen.filter_map(|it| self.sema.first_crate(self.file_id(&it.1.path)?));
-        let crates: HashSet<Crate> = own.flat_map(|it| it.transitive_reverse_dependencies(self.db)).collect();
-        crates.into_iter().map(|it| (it, it.modules(self.db))).collect()
-    }
+/// The modules that a change may take away, by itself or by what macros make of it, by their crates.
+pub(super) fn modules_at_stake(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Modules {
+    let is_seen = |index: usize| {
+        !edit.scope_changes[index].is_empty() || deltas.iter().any(|it| it.0 == index && it.1.kind != ChangeKind::Body)
+    };
+    let seen = edit.olds.iter().enumerate().filter(|it| is_seen(it.0));
+    let own = seen.filter_map(|it| cx.sema.first_crate(cx.file_id(&it.1.path)?));
+    let crates: HashSet<Crate> = own.flat_map(|it| it.transitive_reverse_dependencies(cx.db)).collect();
+    crates.into_iter().map(|it| (it, it.modules(cx.db))).collect()
+}
 
-    /// Whether all of them are still there.
-    pub(super) fn are_there(&self, modules: &Modules) -> bool {
-        modules.iter().all(|(krate, known)| {
-            let now: HashSet<Module> = krate.modules(self.db).into_iter().collect();
-            known.iter().all(|it| now.contains(it))
-        })
-    }
+/// Whether all of them are still there.
+pub(super) fn are_there(db: &RootDatabase, modules: &Modules) -> bool {
+    modules.iter().all(|(krate, known)| {
+        let now: HashSet<Module> = krate.modules(db).into_iter().collect();
+        known.iter().all(|it| now.contains(it))
+    })
 }

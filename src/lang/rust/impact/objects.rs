@@ -4,147 +4,143 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use ra_ap_hir::{AsAssocItem as _, ModuleDef, PathResolution, Trait, Type};
-use ra_ap_ide::{FileId, TryToNav as _};
+use ra_ap_hir::{AsAssocItem as _, ModuleDef, PathResolution, Semantics, Trait, Type};
+use ra_ap_ide::{FileId, RootDatabase, TryToNav as _};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::HasArgList as _;
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
-use super::EditContext;
-use super::affected_set::{AffectedSet, is_outside_body};
+use super::affected::{AffectedSet, Objects, is_outside_body};
 use super::code::Code;
+use super::edit_context::EditContext;
 use super::finding::{Finding, Findings, RawDiagnostic};
-use super::rules::Change;
-use crate::lang::rust::usages::Occurrence;
-use crate::lang::rust::view::{Context, span};
+use super::rule::Change;
+use super::{anchors, macros, native, report};
+use crate::lang::rust::index::search::Occurrence;
+use crate::lang::rust::index::usages;
+use crate::lang::rust::resolve::at;
+use crate::lang::rust::syntax::positions;
+use crate::lang::rust::syntax::positions::span;
+use crate::lang::rust::view::Context;
 use crate::model::Span;
 
-/// Where a trait is an object, in the state before.
-#[derive(Default)]
-pub(super) struct Objects {
-    /// The places that name it as one.
-    places: Vec<Occurrence>,
-    /// The bodies that may hold such an object, by their anchors.
-    bodies: BTreeSet<(Arc<str>, usize)>,
+/// Where a trait is used as an object, if it can be.
+pub(super) fn note_objects<'db>(cx: &Context<'db>, of: Trait, affected: &mut AffectedSet<'_>) {
+    let Some(target) = of.try_to_nav(&cx.sema).map(|it| it.call_site) else { return };
+    let Some(name) = cx.name_of(target.file_id).filter(|it| cx.files.get(it).is_some()) else { return };
+    let key = (Arc::from(name), span(target.focus_or_full_range()).start);
+    if affected.objects.contains_key(&key) || of.dyn_compatibility(cx.db).is_some() {
+        return;
+    }
+    let Some(found) = usages::find(cx, &[Definition::Trait(of)]).pop() else { return };
+    let mut objects = Objects::default();
+    objects.places.extend(found.items.into_iter().filter(|it| is_object(&cx.sema, it)));
+    let mut holders: BTreeSet<(FileId, usize)> = BTreeSet::new();
+    for it in &objects.places {
+        let holder = it.file.outline().enclosing(it.at.start).pop().filter(|holder| is_outside_body(holder, it));
+        holders.extend(holder.map(|holder| (it.id, holder.name_span.start)));
+        objects.bodies.extend(anchors::anchor_of(&cx.sema, it));
+    }
+    let holders: Vec<Definition<'db>> =
+        holders.into_iter().filter_map(|(file, at)| at::definition_at(&cx.sema, file, at)).collect();
+    for it in usages::find(cx, &holders).into_iter().flat_map(|it| it.items) {
+        objects.bodies.extend(anchors::anchor_of(&cx.sema, &it));
+    }
+    affected.objects.insert(key, objects);
 }
 
-impl<'db> Context<'db> {
-    /// Where a trait is used as an object, if it can be.
-    pub(super) fn note_objects(&self, of: Trait, reach: &mut AffectedSet<'_>) {
-        let Some(target) = of.try_to_nav(&self.sema).map(|it| it.call_site) else { return };
-        let Some(name) = self.name_of(target.file_id).filter(|it| self.files.get(it).is_some()) else { return };
-        let key = (Arc::from(name), span(target.focus_or_full_range()).start);
-        if reach.objects.contains_key(&key) || of.dyn_compatibility(self.db).is_some() {
-            return;
-        }
-        let Some(found) = self.find(&[Definition::Trait(of)]).pop() else { return };
-        let mut objects = Objects::default();
-        objects.places.extend(found.items.into_iter().filter(|it| self.is_object(it)));
-        let mut holders: BTreeSet<(FileId, usize)> = BTreeSet::new();
-        for it in &objects.places {
-            let holder = it.file.outline().enclosing(it.at.start).pop().filter(|holder| is_outside_body(holder, it));
-            holders.extend(holder.map(|holder| (it.id, holder.name_span.start)));
-            objects.bodies.extend(self.anchor_of(it));
-        }
-        let holders: Vec<Definition<'db>> =
-            holders.into_iter().filter_map(|(file, at)| self.definition_at(file, at)).collect();
-        for it in self.find(&holders).into_iter().flat_map(|it| it.items) {
-            objects.bodies.extend(self.anchor_of(&it));
-        }
-        reach.objects.insert(key, objects);
-    }
+fn is_object(sema: &Semantics<'_, RootDatabase>, place: &Occurrence) -> bool {
+    let token = positions::token(sema, place.id, place.at.start);
+    token.is_some_and(|it| it.parent_ancestors().take(8).any(|it| ast::DynTraitType::can_cast(it.kind())))
+}
 
-    fn is_object(&self, place: &Occurrence) -> bool {
-        let token = self.token(place.id, place.at.start);
-        token.is_some_and(|it| it.parent_ancestors().take(8).any(|it| ast::DynTraitType::can_cast(it.kind())))
+pub(super) fn dyn_incompatible(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
+    let found = uses_as_objects(cx, change.affected, change.edit);
+    if !found.is_empty() {
+        // What is made of such objects is not known.
+        out.forget(|it| it.is(Code::E0282));
     }
+    found.into_iter().for_each(|it| out.add(it));
+}
 
-    pub(super) fn lost_objects(&self, change: &Change<'_, '_>, out: &mut Findings<'_>) {
-        let found = self.uses_as_objects(change.affected, change.scene);
-        if !found.is_empty() {
-            // What is made of such objects is not known.
-            out.forget(|it| it.is(Code::E0282));
-        }
-        found.into_iter().for_each(|it| out.add(it));
-    }
-
-    fn uses_as_objects(&self, reach: &AffectedSet<'_>, scene: &EditContext) -> Vec<Finding> {
-        let mut found = Vec::new();
-        for ((file, at), objects) in reach.objects.iter().filter(|it| !it.1.places.is_empty()) {
-            // The state before knew it by another name for itself: it is looked up again.
-            let at = scene.moved(file, *at).zip(self.file_id(file));
-            let Some(Definition::Trait(of)) = at.and_then(|(at, id)| self.definition_at(id, at)) else { continue };
-            if of.dyn_compatibility(self.db).is_none() {
-                continue;
-            }
-            let message = format!("the trait `{}` is not dyn compatible", of.name(self.db).as_str());
-            for it in &objects.places {
-                let name: &str = &it.file.path;
-                if let Some((file, start)) = self.files.get(name).zip(scene.moved(name, it.at.start)) {
-                    let at = Span::new(start, start + (it.at.end - it.at.start));
-                    found.push(self.error(file.lines().place(name, at), Code::E0038, message.clone()));
-                }
-            }
-            let bodies = objects.bodies.iter().filter_map(|(name, at)| Some((name, scene.moved(name, *at)?)));
-            let bodies = bodies.flat_map(|(name, at)| self.bodies_at(name, at));
-            for body in bodies.filter_map(|it| self.body_syntax(it)) {
-                let mut told = Vec::new();
-                self.in_expansions(&body, &mut |node| {
-                    let uses = self.object_uses(of, node).into_iter();
-                    told.extend(uses.map(|it| self.told_of(&it, Code::E0038, message.clone())));
-                });
-                found.extend(told.into_iter().filter_map(|it: RawDiagnostic| self.placed(it)));
-            }
-        }
-        found
-    }
-
-    /// The expressions of this one that the compiler refuses. What is asked of an object itself it does not refuse.
-    fn object_uses(&self, of: Trait, node: &SyntaxNode) -> Vec<SyntaxNode> {
-        let holds = |it: &ast::Expr| {
-            let types = self.sema.type_of_expr(it);
-            let holds =
-                types.is_some_and(|it| self.holds_object(of, &it.original) || self.holds_object(of, &it.adjusted()));
-            holds && !self.names_static(it)
+fn uses_as_objects(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for ((file, at), objects) in affected.objects.iter().filter(|it| !it.1.places.is_empty()) {
+        // The state before knew it by another name for itself: it is looked up again.
+        let at = edit.moved(file, *at).zip(cx.file_id(file));
+        let Some(Definition::Trait(of)) = at.and_then(|(at, id)| at::definition_at(&cx.sema, id, at)) else {
+            continue;
         };
-        let mut found: Vec<Option<ast::Expr>> = Vec::new();
-        match ast::Expr::cast(node.clone()) {
-            Some(ast::Expr::CallExpr(call)) => {
-                found.extend(call.arg_list().into_iter().flat_map(|it| it.args()).map(Some));
-                found.push(Some(call.into()));
-            }
-            Some(ast::Expr::MethodCallExpr(call)) => {
-                found.extend(call.arg_list().into_iter().flat_map(|it| it.args()).map(Some));
-                let own = self.sema.resolve_method_call(&call).and_then(|it| it.as_assoc_item(self.db));
-                if own.and_then(|it| it.container_trait(self.db)) != Some(of) {
-                    found.push(call.receiver());
-                }
-                found.push(Some(call.into()));
-            }
-            Some(ast::Expr::IndexExpr(it)) => found.push(it.base()),
-            Some(ast::Expr::PathExpr(it)) => {
-                let resolved = it.path().and_then(|it| self.sema.resolve_path(&it));
-                if matches!(resolved, Some(PathResolution::Def(ModuleDef::EnumVariant(_)))) {
-                    found.push(Some(it.into()));
-                }
-            }
-            _ => found.push(ast::RecordExprField::cast(node.clone()).and_then(|it| it.expr())),
+        if of.dyn_compatibility(cx.db).is_none() {
+            continue;
         }
-        found.into_iter().flatten().filter(holds).map(|it| it.syntax().clone()).collect()
+        let message = format!("the trait `{}` is not dyn compatible", of.name(cx.db).as_str());
+        for it in &objects.places {
+            let name: &str = &it.file.path;
+            if let Some((file, start)) = cx.files.get(name).zip(edit.moved(name, it.at.start)) {
+                let at = Span::new(start, start + (it.at.end - it.at.start));
+                found.push(report::error(cx, file.lines().place(name, at), Code::E0038, message.clone()));
+            }
+        }
+        let bodies = objects.bodies.iter().filter_map(|(name, at)| Some((name, edit.moved(name, *at)?)));
+        let bodies = bodies.flat_map(|(name, at)| anchors::bodies_at(cx, name, at));
+        for body in bodies.filter_map(|it| native::body_syntax(&cx.sema, it)) {
+            let mut out = Vec::new();
+            macros::in_expansions(&cx.sema, &body, &mut |node| {
+                let uses = object_uses(&cx.sema, of, node).into_iter();
+                out.extend(uses.map(|it| report::raw_diagnostic(cx, &it, Code::E0038, message.clone())));
+            });
+            found.extend(out.into_iter().filter_map(|it: RawDiagnostic| report::placed(cx, it)));
+        }
     }
+    found
+}
 
-    fn holds_object(&self, of: Trait, ty: &Type<'db>) -> bool {
-        let mut holds = false;
-        ty.walk(self.db, |it| holds |= it.as_dyn_trait() == Some(of));
-        holds
+/// The expressions of this one that the compiler refuses. What is asked of an object itself it does not refuse.
+fn object_uses(sema: &Semantics<'_, RootDatabase>, of: Trait, node: &SyntaxNode) -> Vec<SyntaxNode> {
+    let holds = |it: &ast::Expr| {
+        let types = sema.type_of_expr(it);
+        let holds = types
+            .is_some_and(|it| holds_object(sema.db, of, &it.original) || holds_object(sema.db, of, &it.adjusted()));
+        holds && !names_static(sema, it)
+    };
+    let mut found: Vec<Option<ast::Expr>> = Vec::new();
+    match ast::Expr::cast(node.clone()) {
+        Some(ast::Expr::CallExpr(call)) => {
+            found.extend(call.arg_list().into_iter().flat_map(|it| it.args()).map(Some));
+            found.push(Some(call.into()));
+        }
+        Some(ast::Expr::MethodCallExpr(call)) => {
+            found.extend(call.arg_list().into_iter().flat_map(|it| it.args()).map(Some));
+            let own = sema.resolve_method_call(&call).and_then(|it| it.as_assoc_item(sema.db));
+            if own.and_then(|it| it.container_trait(sema.db)) != Some(of) {
+                found.push(call.receiver());
+            }
+            found.push(Some(call.into()));
+        }
+        Some(ast::Expr::IndexExpr(it)) => found.push(it.base()),
+        Some(ast::Expr::PathExpr(it)) => {
+            let resolved = it.path().and_then(|it| sema.resolve_path(&it));
+            if matches!(resolved, Some(PathResolution::Def(ModuleDef::EnumVariant(_)))) {
+                found.push(Some(it.into()));
+            }
+        }
+        _ => found.push(ast::RecordExprField::cast(node.clone()).and_then(|it| it.expr())),
     }
+    found.into_iter().flatten().filter(holds).map(|it| it.syntax().clone()).collect()
+}
 
-    /// The type of such a static is not known to the compiler any more.
-    fn names_static(&self, expression: &ast::Expr) -> bool {
-        expression
-            .syntax()
-            .descendants()
-            .filter_map(ast::Path::cast)
-            .any(|it| matches!(self.sema.resolve_path(&it), Some(PathResolution::Def(ModuleDef::Static(_)))))
-    }
+fn holds_object<'db>(db: &'db RootDatabase, of: Trait, ty: &Type<'db>) -> bool {
+    let mut holds = false;
+    ty.walk(db, |it| holds |= it.as_dyn_trait() == Some(of));
+    holds
+}
+
+/// The type of such a static is not known to the compiler any more.
+fn names_static(sema: &Semantics<'_, RootDatabase>, expression: &ast::Expr) -> bool {
+    expression
+        .syntax()
+        .descendants()
+        .filter_map(ast::Path::cast)
+        .any(|it| matches!(sema.resolve_path(&it), Some(PathResolution::Def(ModuleDef::Static(_)))))
 }

@@ -7,54 +7,51 @@ use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
 use crate::lang::rust::view::Context;
 
-impl Context<'_> {
-    /// Where the compiler tells of something, that a macro may have made: where that is written, or at the innermost
-    /// call that is.
-    pub(super) fn told_at(&self, at: InFile<TextRange>) -> FileRange {
-        let mut inner = at;
-        loop {
-            if let Some(written) = self.where_written(inner) {
-                return written;
-            }
-            let Some(made) = inner.file_id.macro_file() else { break };
-            let call =
-                Some(made.call_node(self.db)).filter(|_| inner.original_node_file_range_rooted_opt(self.db).is_none());
-            let Some(call) = call.filter(|it| ast::MacroCall::can_cast(it.value.kind())) else { break };
-            inner = call.map(|it| it.text_range());
+/// Where the compiler tells of something, that a macro may have made: where that is written, or at the innermost
+/// call that is.
+pub(super) fn reported_at(cx: &Context<'_>, at: InFile<TextRange>) -> FileRange {
+    let mut inner = at;
+    loop {
+        if let Some(written) = where_written(cx, inner) {
+            return written;
         }
-        let in_calls = inner.file_id.macro_file().is_some();
-        self.sema.diagnostics_display_range_for_range(if in_calls { inner } else { at })
+        let Some(made) = inner.file_id.macro_file() else { break };
+        let call = Some(made.call_node(cx.db)).filter(|_| inner.original_node_file_range_rooted_opt(cx.db).is_none());
+        let Some(call) = call.filter(|it| ast::MacroCall::can_cast(it.value.kind())) else { break };
+        inner = call.map(|it| it.text_range());
     }
+    let in_calls = inner.file_id.macro_file().is_some();
+    cx.sema.diagnostics_display_range_for_range(if in_calls { inner } else { at })
+}
 
-    /// Of what a macro of the workspace makes out of its own definition, the place there: so tells it the compiler. It
-    /// is enough for one end to stand there, if the other is what the macro was given, and at first hand.
-    pub(super) fn where_written(&self, at: InFile<TextRange>) -> Option<FileRange> {
-        let made_by = at.file_id.macro_file()?;
-        let made = self.sema.parse_or_expand(at.file_id);
-        let mut from = made.token_at_offset(at.value.start()).right_biased()?;
-        let mut to = made.token_at_offset(at.value.end()).left_biased()?;
-        // An expression that a macro is given gets parentheses, that nobody wrote.
-        let is_made = |it: &SyntaxToken| {
-            let stands = at.with_value(it.text_range()).original_node_file_range_opt(self.db);
-            stands.is_some_and(|(stands, _)| stands.range.len() != it.text_range().len())
-        };
-        while from.kind() == SyntaxKind::L_PAREN && to.kind() == SyntaxKind::R_PAREN && is_made(&from) {
-            (from, to) = (from.next_token()?, to.prev_token()?);
-        }
-        let written = |it: SyntaxToken| at.with_value(it.text_range()).original_node_file_range_opt(self.db);
-        let ((first, context), (last, last_context)) = (written(from)?, written(to)?);
-        let is_by_example = matches!(made_by.kind(self.db), MacroKind::Declarative);
-        let is_first_hand = || is_by_example && made_by.call_node(self.db).file_id.macro_file().is_none();
-        let range = match (context.is_root(), last_context.is_root()) {
-            (false, false) if context == last_context && first.file_id == last.file_id => first.range.cover(last.range),
-            (false, true) if is_first_hand() => first.range,
-            (true, false) if is_first_hand() => last.range,
-            _ => return None,
-        };
-        let file = if context.is_root() { last.file_id } else { first.file_id }.file_id(self.db);
-        let is_own = self.name_of(file).is_some_and(|name| self.files.get(&name).is_some());
-        is_own.then_some(FileRange { file_id: file, range })
+/// Of what a macro of the workspace makes out of its own definition, the place there: so tells it the compiler. It
+/// is enough for one end to stand there, if the other is what the macro was given, and at first hand.
+pub(super) fn where_written(cx: &Context<'_>, at: InFile<TextRange>) -> Option<FileRange> {
+    let expanded_by = at.file_id.macro_file()?;
+    let made = cx.sema.parse_or_expand(at.file_id);
+    let mut from = made.token_at_offset(at.value.start()).right_biased()?;
+    let mut to = made.token_at_offset(at.value.end()).left_biased()?;
+    // An expression that a macro is given gets parentheses, that nobody wrote.
+    let is_expanded = |it: &SyntaxToken| {
+        let stands = at.with_value(it.text_range()).original_node_file_range_opt(cx.db);
+        stands.is_some_and(|(stands, _)| stands.range.len() != it.text_range().len())
+    };
+    while from.kind() == SyntaxKind::L_PAREN && to.kind() == SyntaxKind::R_PAREN && is_expanded(&from) {
+        (from, to) = (from.next_token()?, to.prev_token()?);
     }
+    let written = |it: SyntaxToken| at.with_value(it.text_range()).original_node_file_range_opt(cx.db);
+    let ((first, context), (last, last_context)) = (written(from)?, written(to)?);
+    let is_by_example = matches!(expanded_by.kind(cx.db), MacroKind::Declarative);
+    let is_first_hand = || is_by_example && expanded_by.call_node(cx.db).file_id.macro_file().is_none();
+    let range = match (context.is_root(), last_context.is_root()) {
+        (false, false) if context == last_context && first.file_id == last.file_id => first.range.cover(last.range),
+        (false, true) if is_first_hand() => first.range,
+        (true, false) if is_first_hand() => last.range,
+        _ => return None,
+    };
+    let file = if context.is_root() { last.file_id } else { first.file_id }.file_id(cx.db);
+    let is_own = cx.name_of(file).is_some_and(|name| cx.files.get(&name).is_some());
+    is_own.then_some(FileRange { file_id: file, range })
 }
 
 pub(super) fn salient(expression: &ast::Expr) -> Option<TextRange> {

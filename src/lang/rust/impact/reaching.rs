@@ -4,18 +4,19 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use ra_ap_ide::FileId;
+use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
 
-use super::affected_set::{has_body, unit_around};
-use super::{EditContext, Side};
+use super::affected::{body_item_around, has_body};
+use super::delta::Delta;
+use super::edit_context::{EditContext, Side};
 use crate::lang::files::File;
 use crate::lang::rust::LANGUAGE;
-use crate::lang::rust::delta::Delta;
-use crate::lang::rust::index::Known;
-use crate::lang::rust::named::{Names, Sense};
-use crate::lang::rust::names::{Key, Meaning};
-use crate::lang::rust::symbols::is_test_at;
+use crate::lang::rust::index::FileSymbols;
+use crate::lang::rust::index::file_names::{Names, StoredResolution};
+use crate::lang::rust::index::names::{Key, Meaning};
+use crate::lang::rust::resolve::symbols::is_test_at;
+use crate::lang::rust::resolve::{paths, symbols};
 use crate::lang::rust::view::Context;
 use crate::model::{Affected, OutlineItem, Reaching, Role, Span};
 use crate::text::words::words;
@@ -39,7 +40,7 @@ pub(super) struct Found {
     id: FileId,
     /// What leads there.
     at: Span,
-    cause: Arc<str>,
+    changed_symbol: Arc<str>,
     distance: u32,
 }
 
@@ -48,142 +49,140 @@ struct Source<'c> {
     file: &'c Arc<File>,
     id: FileId,
     names: Arc<Names>,
-    known: Arc<Known>,
+    known: Arc<FileSymbols>,
 }
 
-impl<'db> Context<'db> {
-    pub(super) fn tests_reaching(&self, deltas: &[(usize, Delta<'_>)], scene: &EditContext) -> Tests {
-        let mut tests = Tests { found: Vec::new(), missing: None };
-        let mut sources = Vec::new();
-        let mut is_whole = true;
-        for file in self.files.of(LANGUAGE) {
-            let Some(id) = self.file_id(&file.path) else { continue };
-            match self.index.names(id).zip(self.index.symbols(id)) {
-                Some((names, known)) => {
-                    is_whole &= names.is_complete();
-                    sources.push(Source { file, id, names, known });
-                }
-                None => is_whole = false,
+pub(super) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Tests {
+    let mut tests = Tests { found: Vec::new(), missing: None };
+    let mut sources = Vec::new();
+    let mut is_whole = true;
+    for file in cx.files.of(LANGUAGE) {
+        let Some(id) = cx.file_id(&file.path) else { continue };
+        match cx.index.names(id).zip(cx.index.symbols(id)) {
+            Some((names, known)) => {
+                is_whole &= names.is_complete();
+                sources.push(Source { file, id, names, known });
             }
+            None => is_whole = false,
         }
-        let mut seen: HashSet<Key> = HashSet::new();
-        let mut told: HashSet<(FileId, usize)> = HashSet::new();
-        let mut level: HashMap<Key, Arc<str>> = HashMap::new();
-        for (index, delta) in deltas {
-            let Some((old, item)) = scene.olds.get(*index).zip(delta.before) else { continue };
-            let Some(source) = sources.iter().find(|it| it.file.path == old.path) else { continue };
-            if is_test(item, old) && told.insert((source.id, item.name_span.start)) {
-                let (at, cause) = (item.name_span, Arc::from(item.name.as_str()));
-                tests.found.push(Found { file: source.file.clone(), id: source.id, at, cause, distance: 0 });
-            }
-            for key in source.known.declared(item.name_span.start).into_iter().flat_map(|it| self.and_original(it)) {
-                let path = self.shared_path(key).unwrap_or_else(|| Arc::from(item.name.as_str()));
-                if seen.insert(key) {
-                    level.insert(key, path);
-                }
-            }
-        }
-        if !is_whole {
-            tests.missing = Some("the names of some files are being read: ask again");
-        }
-        for distance in 1..=MAX_STEPS {
-            if level.is_empty() || tests.found.len() >= MAX_TESTS || seen.len() > MAX_REACHED {
-                break;
-            }
-            let mut next = Vec::new();
-            for source in &sources {
-                self.step_back(source, &level, distance, &mut told, &mut tests, &mut next);
-            }
-            let more =
-                next.into_iter().flat_map(|(key, cause)| self.and_original(key).map(move |it| (it, cause.clone())));
-            level = more.filter(|it| seen.insert(it.0)).collect();
-        }
-        if tests.missing.is_none() && (tests.found.len() >= MAX_TESTS || !level.is_empty()) {
-            tests.missing = Some("there are more: these are the nearest");
-        }
-        tests.found.truncate(MAX_TESTS);
-        tests
     }
+    let mut seen: HashSet<Key> = HashSet::new();
+    let mut reported: HashSet<(FileId, usize)> = HashSet::new();
+    let mut level: HashMap<Key, Arc<str>> = HashMap::new();
+    for (index, delta) in deltas {
+        let Some((old, item)) = edit.olds.get(*index).zip(delta.before) else { continue };
+        let Some(source) = sources.iter().find(|it| it.file.path == old.path) else { continue };
+        if is_test(item, old) && reported.insert((source.id, item.name_span.start)) {
+            let (at, changed_symbol) = (item.name_span, Arc::from(item.name.as_str()));
+            tests.found.push(Found { file: source.file.clone(), id: source.id, at, changed_symbol, distance: 0 });
+        }
+        for key in source.known.declared(item.name_span.start).into_iter().flat_map(|it| and_original(cx.db, it)) {
+            let path = paths::shared_path(cx, key).unwrap_or_else(|| Arc::from(item.name.as_str()));
+            if seen.insert(key) {
+                level.insert(key, path);
+            }
+        }
+    }
+    if !is_whole {
+        tests.missing = Some("the names of some files are being read: ask again");
+    }
+    for distance in 1..=MAX_STEPS {
+        if level.is_empty() || tests.found.len() >= MAX_TESTS || seen.len() > MAX_REACHED {
+            break;
+        }
+        let mut next = Vec::new();
+        for source in &sources {
+            step_back(source, &level, distance, &mut reported, &mut tests, &mut next);
+        }
+        let more = next
+            .into_iter()
+            .flat_map(|(key, changed_symbol)| and_original(cx.db, key).map(move |it| (it, changed_symbol.clone())));
+        level = more.filter(|it| seen.insert(it.0)).collect();
+    }
+    if tests.missing.is_none() && (tests.found.len() >= MAX_TESTS || !level.is_empty()) {
+        tests.missing = Some("there are more: these are the nearest");
+    }
+    tests.found.truncate(MAX_TESTS);
+    tests
+}
 
-    /// Who of a file names one of these: its tests are told, its other functions are next.
-    fn step_back(
-        &self,
-        source: &Source<'_>,
-        level: &HashMap<Key, Arc<str>>,
-        distance: u32,
-        told: &mut HashSet<(FileId, usize)>,
-        tests: &mut Tests,
-        next: &mut Vec<(Key, Arc<str>)>,
-    ) {
-        let cause = |it: &Meaning| level.get(&it.definition).or_else(|| level.get(&it.original)).cloned();
-        let wanted: HashMap<Sense, Arc<str>> = source
-            .names
-            .senses()
-            .filter_map(|sense| match sense {
-                Sense::Means(meaning) if !meaning.declares => Some((sense, cause(&meaning)?)),
-                _ => None,
-            })
-            .collect();
-        if wanted.is_empty() {
-            return;
+/// Who of a file names one of these: its tests are told, its other functions are next.
+fn step_back(
+    source: &Source<'_>,
+    level: &HashMap<Key, Arc<str>>,
+    distance: u32,
+    reported: &mut HashSet<(FileId, usize)>,
+    tests: &mut Tests,
+    next: &mut Vec<(Key, Arc<str>)>,
+) {
+    let changed_symbol = |it: &Meaning| level.get(&it.definition).or_else(|| level.get(&it.original)).cloned();
+    let wanted: HashMap<StoredResolution, Arc<str>> = source
+        .names
+        .resolutions()
+        .filter_map(|resolution| match resolution {
+            StoredResolution::Means(meaning) if !meaning.declares => Some((resolution, changed_symbol(&meaning)?)),
+            _ => None,
+        })
+        .collect();
+    if wanted.is_empty() {
+        return;
+    }
+    for (at, resolution, role) in source.names.within(0, usize::MAX) {
+        let Some(changed_symbol) = wanted.get(&resolution) else { continue };
+        if matches!(role, Role::Import | Role::Doc) {
+            continue;
         }
-        for (at, sense, role) in source.names.within(0, usize::MAX) {
-            let Some(cause) = wanted.get(&sense) else { continue };
-            if matches!(role, Role::Import | Role::Doc) {
-                continue;
+        let outer = body_item_around(source.file, at);
+        let inner = source.file.outline().enclosing(at).into_iter().rfind(|it| has_body(it.kind));
+        let test = [inner, outer].into_iter().flatten().find(|it| is_test(it, source.file));
+        // A macro among items that stands in a file of tests makes some.
+        let anchor = match (test, inner) {
+            (Some(test), _) => Some(test.name_span.start),
+            (None, None) if is_test_at(source.file, at) => Some(at),
+            _ => None,
+        };
+        if let Some(anchor) = anchor {
+            if reported.insert((source.id, anchor)) {
+                let word = words(&source.file.text[at..]).next().map_or(0, |it| it.1.len());
+                let at = Span::new(at, at + word);
+                let (file, changed_symbol) = (source.file.clone(), changed_symbol.clone());
+                tests.found.push(Found { file, id: source.id, at, changed_symbol, distance });
             }
-            let outer = unit_around(source.file, at);
-            let inner = source.file.outline().enclosing(at).into_iter().rfind(|it| has_body(it.kind));
-            let test = [inner, outer].into_iter().flatten().find(|it| is_test(it, source.file));
-            // A macro among items that stands in a file of tests makes some.
-            let anchor = match (test, inner) {
-                (Some(test), _) => Some(test.name_span.start),
-                (None, None) if is_test_at(source.file, at) => Some(at),
-                _ => None,
-            };
-            if let Some(anchor) = anchor {
-                if told.insert((source.id, anchor)) {
-                    let word = words(&source.file.text[at..]).next().map_or(0, |it| it.1.len());
-                    let at = Span::new(at, at + word);
-                    let (file, cause) = (source.file.clone(), cause.clone());
-                    tests.found.push(Found { file, id: source.id, at, cause, distance });
-                }
-            } else if let Some(key) = inner.and_then(|it| source.known.declared(it.name_span.start)) {
-                next.push((key, cause.clone()));
-            }
+        } else if let Some(key) = inner.and_then(|it| source.known.declared(it.name_span.start)) {
+            next.push((key, changed_symbol.clone()));
         }
     }
+}
 
-    /// With the item of the trait that it implements: by that it is called too.
-    fn and_original(&self, key: Key) -> impl Iterator<Item = Key> + use<> {
-        let definition: Definition<'db> = key.definition();
-        let original = Meaning::new(definition, false, self.db).map(|it| it.original).filter(|it| *it != key);
-        std::iter::once(key).chain(original)
-    }
+/// With the item of the trait that it implements: by that it is called too.
+fn and_original<'db>(db: &'db RootDatabase, key: Key) -> impl Iterator<Item = Key> + use<> {
+    let definition: Definition<'db> = key.definition();
+    let original = Meaning::new(definition, false, db).map(|it| it.original).filter(|it| *it != key);
+    std::iter::once(key).chain(original)
+}
 
-    /// As they stand after the change.
-    pub(super) fn told_tests(&self, tests: &Tests, scene: &EditContext, now: Side) -> Vec<Reaching> {
-        let told = tests.found.iter().filter_map(|it| {
-            let start = scene.moved(&it.file.path, it.at.start)?;
-            let edited = scene.news.iter().find(|new| new.path == it.file.path);
-            let file = edited.or_else(|| self.files.get(&it.file.path))?;
-            let (own, at) = match now {
-                Side::Before => (&it.file, it.at.start),
-                Side::After => (file, start),
-            };
-            let place = file.lines().place(&file.path, Span::new(start, start + (it.at.end - it.at.start)));
-            let symbol = self.enclosing_path(own, it.id, at);
-            let at = Affected {
-                text: self.line(file, &place),
-                symbol,
-                cause: Some(it.cause.to_string()),
-                test: true,
-                place,
-            };
-            Some(Reaching { at, distance: Some(it.distance) })
-        });
-        told.collect()
-    }
+/// As they stand after the change.
+pub(super) fn reported_tests(cx: &Context<'_>, tests: &Tests, edit: &EditContext, now: Side) -> Vec<Reaching> {
+    let reported = tests.found.iter().filter_map(|it| {
+        let start = edit.moved(&it.file.path, it.at.start)?;
+        let edited = edit.news.iter().find(|new| new.path == it.file.path);
+        let file = edited.or_else(|| cx.files.get(&it.file.path))?;
+        let (own, at) = match now {
+            Side::Before => (&it.file, it.at.start),
+            Side::After => (file, start),
+        };
+        let place = file.lines().place(&file.path, Span::new(start, start + (it.at.end - it.at.start)));
+        let symbol = symbols::enclosing_path(cx, own, it.id, at);
+        let at = Affected {
+            text: symbols::line(file, &place),
+            symbol,
+            cause: Some(it.changed_symbol.to_string()),
+            test: true,
+            place,
+        };
+        Some(Reaching { at, distance: Some(it.distance) })
+    });
+    reported.collect()
 }
 
 /// Whether the item itself is what a test runner runs, or measures.

@@ -1,57 +1,23 @@
 //! What the compiler refuses, as a table: each rule with the codes that it finds, what it is asked of, and when. The
 //! drivers walk bodies, places and edited files once and hand what stands there to the rules, in the order of the table.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use ra_ap_hir::{DefWithBody, Semantics};
+use ra_ap_ide::RootDatabase;
+use ra_ap_syntax::SyntaxNode;
 
-use ra_ap_hir::{DefWithBody, Impl, Trait};
-use ra_ap_syntax::{SyntaxNode, SyntaxToken};
-
-use super::EditContext;
-use super::affected_set::{AffectedSet, ChangedSymbol};
+use super::affected::ChangedSymbol;
 use super::code::{Code, Code::*, Phase};
+use super::edit_context::EditContext;
 use super::finding::{Finding, Findings, RawDiagnostic};
-use super::impls::Shapes;
-use crate::lang::files::File;
-use crate::lang::rust::delta::Delta;
-use crate::lang::rust::usages::Occurrence;
+use super::rule::{Change, EditedFile, NamedPlace, TraitImpl};
+use super::rule_id::RuleId;
+use super::{
+    bounds, constness, constructors, declared, entry, generics, gone, helpers, impls, item_heads, lifetimes, macros,
+    native, needs, objects, opaque, operators, patterns, projections, unresolved, unused, updates,
+};
+use crate::lang::rust::syntax::positions;
 use crate::lang::rust::view::{Context, unless_at_fault};
-use crate::model::{OutlineItem, Role};
-
-/// Which rule found something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(in crate::lang::rust) enum RuleId {
-    Syntax,
-    RustAnalyzer,
-    Operators,
-    Projections,
-    Results,
-    Constructors,
-    Variants,
-    OpaqueTypes,
-    StructUpdates,
-    Overflow,
-    Arity,
-    MissingItems,
-    ImplHeads,
-    ImplItems,
-    DeriveErrors,
-    DynTraits,
-    Names,
-    LostTraits,
-    Generics,
-    ConstCalls,
-    Helpers,
-    WrittenNames,
-    Duplicates,
-    Heads,
-    Lifetimes,
-    Files,
-    Main,
-    GivenTypes,
-    UnusedParameters,
-    UnusedImports,
-}
+use crate::model::Role;
 
 impl RuleId {
     pub(super) fn lists(self, code: Code) -> bool {
@@ -103,41 +69,6 @@ enum Check {
     Apart,
 }
 
-/// An implementation of a trait.
-pub(super) struct TraitImpl<'c> {
-    pub(super) file: &'c Arc<File>,
-    pub(super) block: Impl,
-    pub(super) of: Trait,
-    /// What the functions that the edit changed were before.
-    pub(super) shapes: &'c Shapes,
-}
-
-/// A place that names a changed symbol, in the state after.
-pub(super) struct NamedPlace<'c, 'a> {
-    pub(super) cause: &'c ChangedSymbol<'a>,
-    pub(super) occurrence: &'c Occurrence,
-    pub(super) token: SyntaxToken,
-}
-
-/// An edited file with what changed in it.
-pub(super) struct EditedFile<'c, 'a> {
-    /// Among those of the scene.
-    pub(super) index: usize,
-    pub(super) file: &'c Arc<File>,
-    pub(super) deltas: Vec<&'c Delta<'a>>,
-}
-
-/// All that a change touches.
-pub(super) struct Change<'c, 'a> {
-    pub(super) affected: &'c AffectedSet<'a>,
-    pub(super) deltas: &'c [(usize, Delta<'a>)],
-    pub(super) scene: &'c EditContext,
-    /// The items that are gone, with their files.
-    pub(super) gone: &'c [(usize, &'a OutlineItem)],
-    /// The variants of enums that are gone.
-    pub(super) lost_variants: &'c HashSet<&'a str>,
-}
-
 /// In the order in which they are asked: of two errors in one line the first stays.
 pub(in crate::lang::rust) const RULES: &[Rule] = &[
     Rule { id: RuleId::Syntax, about: "what is no Rust", codes: &[Syntax], when: When::Always, check: Check::Apart },
@@ -151,63 +82,63 @@ pub(in crate::lang::rust) const RULES: &[Rule] = &[
             E0769,
         ],
         when: When::Always,
-        check: Check::Body(|cx, body, out| cx.native_errors(body, out)),
+        check: Check::Body(native::native_errors),
     },
     Rule {
         id: RuleId::Operators,
         about: "operators and repeated values of types that lack their traits",
         codes: &[E0277, E0308, E0368, E0369, E0600],
         when: When::TypesDiffer,
-        check: Check::Node { in_expansions: true, check: |cx, node, out| cx.operators(node, out) },
+        check: Check::Node { in_expansions: true, check: operators::operators },
     },
     Rule {
         id: RuleId::Projections,
         about: "arguments whose associated types or callbacks are others than asked for",
         codes: &[E0271, E0277, E0593],
         when: When::TypesDiffer,
-        check: Check::Node { in_expansions: true, check: |cx, node, out| cx.unfit_projections(node, out) },
+        check: Check::Node { in_expansions: true, check: projections::unfit_projections },
     },
     Rule {
         id: RuleId::Results,
         about: "results that do not implement what `impl Trait` promises",
         codes: &[E0271, E0277],
         when: When::TypesDiffer,
-        check: Check::Node { in_expansions: false, check: |cx, node, out| cx.unfit_result(node, out) },
+        check: Check::Node { in_expansions: false, check: projections::unfit_result },
     },
     Rule {
         id: RuleId::Constructors,
         about: "constructors and patterns of structs that have named or private fields",
         codes: &[E0164, E0423, E0532, E0533, E0603],
         when: When::TypesDiffer,
-        check: Check::Node { in_expansions: true, check: |cx, node, out| cx.hidden_constructors(node, out) },
+        check: Check::Node { in_expansions: true, check: constructors::hidden_constructors },
     },
     Rule {
         id: RuleId::Variants,
         about: "matches that leave out a variant",
         codes: &[E0004],
         when: When::Always,
-        check: Check::Node { in_expansions: false, check: |cx, node, out| cx.missed_variants(node, out) },
+        check: Check::Node { in_expansions: false, check: patterns::missed_variants },
     },
     Rule {
         id: RuleId::OpaqueTypes,
         about: "patterns and conditions of what an `async fn` or another `impl Trait` gives",
         codes: &[E0308],
         when: When::Always,
-        check: Check::Node { in_expansions: false, check: |cx, node, out| cx.patterns_of_opaque(node, out) },
+        check: Check::Node { in_expansions: false, check: opaque::patterns_of_opaque },
     },
     Rule {
         id: RuleId::StructUpdates,
         about: "private fields that a literal takes from another value",
         codes: &[E0451],
         when: When::Always,
-        check: Check::Node { in_expansions: false, check: |cx, node, out| cx.unseen_in_updates(node, out) },
+        check: Check::Node { in_expansions: false, check: updates::unseen_in_updates },
     },
     Rule {
         id: RuleId::Overflow,
         about: "constants that overflow",
         codes: &[E0080],
         when: When::Always,
-        check: Check::Body(|cx, body, out| cx.overflows(body, out)),
+        check: Check::Body(native::overflows),
     },
     Rule {
         id: RuleId::Arity,
@@ -221,21 +152,21 @@ pub(in crate::lang::rust) const RULES: &[Rule] = &[
         about: "implementations that lack items of their trait",
         codes: &[E0046],
         when: When::Always,
-        check: Check::Impl(|cx, of, out| cx.missing_items(of, out)),
+        check: Check::Impl(impls::missing_items),
     },
     Rule {
         id: RuleId::ImplHeads,
         about: "heads of implementations that do not fit their trait",
         codes: &[E0107, E0199, E0200, E0277],
         when: When::Always,
-        check: Check::Impl(|cx, of, out| cx.unfit_impl_head(of, out)),
+        check: Check::Impl(impls::unfit_impl_head),
     },
     Rule {
         id: RuleId::ImplItems,
         about: "items of implementations that do not fit those of their trait",
         codes: &[E0049, E0050, E0053, E0185, E0186, E0277, E0326, E0407, E0437, E0438],
         when: When::Always,
-        check: Check::Impl(|cx, of, out| cx.unfit_impl_items(of, out)),
+        check: Check::Impl(impls::unfit_impl_items),
     },
     Rule {
         id: RuleId::DeriveErrors,
@@ -249,7 +180,7 @@ pub(in crate::lang::rust) const RULES: &[Rule] = &[
         about: "traits that can be objects no more",
         codes: &[E0038],
         when: When::Always,
-        check: Check::Change(|cx, change, out| cx.lost_objects(change, out)),
+        check: Check::Change(objects::dyn_incompatible),
     },
     Rule {
         id: RuleId::Names,
@@ -259,28 +190,28 @@ pub(in crate::lang::rust) const RULES: &[Rule] = &[
             E0532, E0533, E0573, E0599, E0603, E0616, E0624, E0658,
         ],
         when: When::Always,
-        check: Check::Change(|cx, change, out| cx.gone_names(change, out)),
+        check: Check::Change(gone::gone_names),
     },
     Rule {
-        id: RuleId::LostTraits,
+        id: RuleId::RemovedTraits,
         about: "derives and traits that need one that a type has no more",
         codes: &[E0204, E0277, E0369],
         when: When::Symbol(|it| !it.lost.is_empty()),
-        check: Check::Symbol(|cx, cause, scene, out| cx.lost_traits(cause, scene, out)),
+        check: Check::Symbol(needs::unmet_by_removed_traits),
     },
     Rule {
         id: RuleId::Generics,
         about: "arguments of types and traits that take others, or ask more of them",
         codes: &[E0106, E0107, E0277, E0726],
         when: When::Symbol(|it| it.is_itself && it.has_other_generics()),
-        check: Check::Place(|cx, at, out| cx.unfit_generics(at, out)),
+        check: Check::Place(generics::unfit_generics),
     },
     Rule {
         id: RuleId::ConstCalls,
         about: "constants that call what is not `const` any more",
         codes: &[E0015],
         when: When::Symbol(|it| it.is_itself && it.is_const_no_more()),
-        check: Check::Place(|cx, at, out| cx.call_in_constant(at, out)),
+        check: Check::Place(constness::call_in_constant),
     },
     Rule {
         id: RuleId::Helpers,
@@ -288,22 +219,22 @@ pub(in crate::lang::rust) const RULES: &[Rule] = &[
         codes: &[Uncoded],
         when: When::Always,
         check: Check::Change(|cx, change, out| {
-            cx.unread_helpers(&change.affected.helpers, change.scene).into_iter().for_each(|it| out.add(it));
+            helpers::unread_helpers(cx, &change.affected.helpers, change.edit).into_iter().for_each(|it| out.add(it));
         }),
     },
     Rule {
-        id: RuleId::WrittenNames,
+        id: RuleId::UnresolvedNames,
         about: "names that an edit writes and nobody knows",
         codes: &[Uncoded, E0220, E0404, E0405, E0412, E0422, E0425, E0432, E0433, E0531, E0599, E0603],
         when: When::Always,
-        check: Check::Item(|cx, file, change, out| cx.unresolved_names(file, change, out)),
+        check: Check::Item(unresolved::unresolved_names),
     },
     Rule {
         id: RuleId::Duplicates,
         about: "things declared twice",
         codes: &[E0124, E0428, E0592],
         when: When::Always,
-        check: Check::Item(|cx, file, _, out| cx.twice(file.file, &file.deltas, out)),
+        check: Check::Item(|cx, file, _, out| declared::duplicates(cx, file.file, &file.deltas, out)),
     },
     Rule {
         id: RuleId::Heads,
@@ -311,7 +242,7 @@ pub(in crate::lang::rust) const RULES: &[Rule] = &[
         codes: &[E0106, E0107, E0116, E0117, E0119, E0204, E0207, E0261, E0277, E0369, E0404, E0415, E0726],
         when: When::Always,
         check: Check::Item(|cx, file, change, out| {
-            cx.unfit_heads(file.file, &file.deltas, &change.scene.loose[file.index], out);
+            item_heads::unfit_heads(cx, file.file, &file.deltas, &change.edit.scope_changes[file.index], out);
         }),
     },
     Rule {
@@ -320,7 +251,7 @@ pub(in crate::lang::rust) const RULES: &[Rule] = &[
         codes: &[E0106],
         when: When::Always,
         check: Check::Item(|cx, file, _, out| {
-            cx.untold_lifetimes(file.file, &file.deltas).into_iter().for_each(|it| out.add(it));
+            lifetimes::elided_lifetimes(cx, file.file, &file.deltas).into_iter().for_each(|it| out.add(it));
         }),
     },
     Rule {
@@ -328,7 +259,7 @@ pub(in crate::lang::rust) const RULES: &[Rule] = &[
         about: "modules without a file",
         codes: &[E0583],
         when: When::Always,
-        check: Check::Item(|cx, file, _, out| cx.without_files(file.file, &file.deltas, out)),
+        check: Check::Item(|cx, file, _, out| declared::without_files(cx, file.file, &file.deltas, out)),
     },
     Rule {
         id: RuleId::Main,
@@ -336,7 +267,7 @@ pub(in crate::lang::rust) const RULES: &[Rule] = &[
         codes: &[E0601],
         when: When::Always,
         check: Check::Item(|cx, file, _, out| {
-            cx.without_main(file.file, &file.deltas).into_iter().for_each(|it| out.add(it));
+            entry::without_main(cx, file.file, &file.deltas).into_iter().for_each(|it| out.add(it));
         }),
     },
     Rule {
@@ -344,14 +275,14 @@ pub(in crate::lang::rust) const RULES: &[Rule] = &[
         about: "types given for those of a trait that lack what it asks",
         codes: &[E0277],
         when: When::Always,
-        check: Check::Change(|cx, change, out| cx.unfit_types(change.affected, change.scene, out)),
+        check: Check::Change(|cx, change, out| bounds::unfit_types(cx, change.affected, change.edit, out)),
     },
     Rule {
         id: RuleId::UnusedParameters,
         about: "parameters of types that no field uses",
         codes: &[E0282, E0283, E0392],
         when: When::Always,
-        check: Check::Late(|cx, change, new| cx.unused_parameters(change.affected, change.scene, new)),
+        check: Check::Late(|cx, change, new| unused::unused_parameters(cx, change.affected, change.edit, new)),
     },
     Rule {
         id: RuleId::UnusedImports,
@@ -362,103 +293,105 @@ pub(in crate::lang::rust) const RULES: &[Rule] = &[
     },
 ];
 
-impl Context<'_> {
-    /// Hands each node of a body, and of what macros make in it, to the rules of nodes.
-    pub(super) fn ask_of_nodes(&self, body: &SyntaxNode, types_differ: bool, out: &mut Vec<RawDiagnostic>) {
-        let is_asked = |it: &&Rule| types_differ || !matches!(it.when, When::TypesDiffer);
-        let rules: Vec<_> = RULES
-            .iter()
-            .filter(is_asked)
-            .filter_map(|it| match it.check {
-                Check::Node { in_expansions, check } => Some((it.id, in_expansions, check)),
-                _ => None,
-            })
-            .collect();
-        let expands = rules.iter().any(|it| it.1);
-        self.in_body(body, expands, &mut |node, is_made| {
-            for (id, _, check) in rules.iter().filter(|it| it.1 || !is_made) {
-                let from = out.len();
-                check(self, node, out);
-                out[from..].iter_mut().for_each(|it| it.rule = *id);
-            }
-        });
-    }
-
-    /// The rules of whole bodies: those of constants are asked whatever else is wrong there.
-    pub(super) fn ask_of_body(&self, body: DefWithBody, of_constants: bool, out: &mut Vec<RawDiagnostic>) {
-        for rule in RULES {
-            let Check::Body(check) = rule.check else { continue };
-            if rule.codes.iter().all(|it| it.phase() == Phase::Constants) == of_constants {
-                let from = out.len();
-                check(self, body, out);
-                out[from..].iter_mut().for_each(|it| it.rule = rule.id);
-            }
-        }
-    }
-
-    pub(super) fn ask_of_impl(&self, of: &TraitImpl<'_>) -> Vec<Finding> {
-        let mut out: Vec<Finding> = Vec::new();
-        for rule in RULES {
-            let Check::Impl(check) = rule.check else { continue };
+/// Hands each node of a body, and of what macros make in it, to the rules of nodes.
+pub(super) fn check_nodes(cx: &Context<'_>, body: &SyntaxNode, types_differ: bool, out: &mut Vec<RawDiagnostic>) {
+    let is_asked = |it: &&Rule| types_differ || !matches!(it.when, When::TypesDiffer);
+    let rules: Vec<_> = RULES
+        .iter()
+        .filter(is_asked)
+        .filter_map(|it| match it.check {
+            Check::Node { in_expansions, check } => Some((it.id, in_expansions, check)),
+            _ => None,
+        })
+        .collect();
+    let expands = rules.iter().any(|it| it.1);
+    macros::in_body(&cx.sema, body, expands, &mut |node, is_expanded| {
+        for (id, _, check) in rules.iter().filter(|it| it.1 || !is_expanded) {
             let from = out.len();
-            check(self, of, &mut out);
+            check(cx, node, out);
+            out[from..].iter_mut().for_each(|it| it.rule = *id);
+        }
+    });
+}
+
+/// The rules of whole bodies: those of constants are asked whatever else is wrong there.
+pub(super) fn check_body(cx: &Context<'_>, body: DefWithBody, of_constants: bool, out: &mut Vec<RawDiagnostic>) {
+    for rule in RULES {
+        let Check::Body(check) = rule.check else { continue };
+        if rule.codes.iter().all(|it| it.phase() == Phase::Constants) == of_constants {
+            let from = out.len();
+            check(cx, body, out);
             out[from..].iter_mut().for_each(|it| it.rule = rule.id);
         }
-        out
     }
+}
 
-    /// The rules of the change in the state after: of its symbols, the places that name them, its files, and all of it.
-    pub(super) fn ask_of_change(&self, change: &Change<'_, '_>, out: &mut Findings<'_>) {
-        let files = change.scene.news.iter().enumerate();
-        let files = files.map(|(index, file)| {
-            let deltas = change.deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
-            EditedFile { index, file, deltas }
-        });
-        let files: Vec<EditedFile<'_, '_>> = files.collect();
-        for rule in RULES {
-            out.rule = rule.id;
-            let is_asked = |it: &&ChangedSymbol<'_>| match rule.when {
-                When::Symbol(is_so) => is_so(it),
-                When::Always | When::TypesDiffer => true,
-            };
-            let symbols = change.affected.causes.iter().filter(is_asked);
-            match rule.check {
-                Check::Place(check) => {
-                    for cause in symbols {
-                        for place in self.places_of(cause, change.scene) {
-                            unless_at_fault(|| check(self, &place, out));
-                        }
+pub(super) fn check_impl(cx: &Context<'_>, of: &TraitImpl<'_>) -> Vec<Finding> {
+    let mut out: Vec<Finding> = Vec::new();
+    for rule in RULES {
+        let Check::Impl(check) = rule.check else { continue };
+        let from = out.len();
+        check(cx, of, &mut out);
+        out[from..].iter_mut().for_each(|it| it.rule = rule.id);
+    }
+    out
+}
+
+/// The rules of the change in the state after: of its symbols, the places that name them, its files, and all of it.
+pub(super) fn check_change(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
+    let files = change.edit.news.iter().enumerate();
+    let files = files.map(|(index, file)| {
+        let deltas = change.deltas.iter().filter(|it| it.0 == index).map(|it| &it.1).collect();
+        EditedFile { index, file, deltas }
+    });
+    let files: Vec<EditedFile<'_, '_>> = files.collect();
+    for rule in RULES {
+        out.rule = rule.id;
+        let is_asked = |it: &&ChangedSymbol<'_>| match rule.when {
+            When::Symbol(is_so) => is_so(it),
+            When::Always | When::TypesDiffer => true,
+        };
+        let symbols = change.affected.changed_symbols.iter().filter(is_asked);
+        match rule.check {
+            Check::Place(check) => {
+                for changed_symbol in symbols {
+                    for place in places_of(&cx.sema, changed_symbol, change.edit) {
+                        unless_at_fault(|| check(cx, &place, out));
                     }
                 }
-                Check::Symbol(check) => symbols.for_each(|it| check(self, it, change.scene, out)),
-                Check::Item(check) => files.iter().for_each(|it| check(self, it, change, out)),
-                Check::Change(check) => check(self, change, out),
-                Check::Body(_) | Check::Node { .. } | Check::Impl(_) | Check::Late(_) | Check::Apart => {}
             }
+            Check::Symbol(check) => symbols.for_each(|it| check(cx, it, change.edit, out)),
+            Check::Item(check) => files.iter().for_each(|it| check(cx, it, change, out)),
+            Check::Change(check) => check(cx, change, out),
+            Check::Body(_) | Check::Node { .. } | Check::Impl(_) | Check::Late(_) | Check::Apart => {}
         }
     }
+}
 
-    /// What is asked when it is settled what follows from what.
-    pub(super) fn ask_late(&self, change: &Change<'_, '_>, new: &mut Vec<Finding>) {
-        let mut late: Vec<Finding> = Vec::new();
-        for rule in RULES {
-            let Check::Late(check) = rule.check else { continue };
-            late.extend(check(self, change, new).into_iter().map(|it| Finding { rule: rule.id, ..it }));
-        }
-        let mut out = Findings::new(new);
-        for it in late {
-            out.rule = it.rule;
-            out.add(it);
-        }
+/// What is asked when it is settled what follows from what.
+pub(super) fn check_late(cx: &Context<'_>, change: &Change<'_, '_>, new: &mut Vec<Finding>) {
+    let mut late: Vec<Finding> = Vec::new();
+    for rule in RULES {
+        let Check::Late(check) = rule.check else { continue };
+        late.extend(check(cx, change, new).into_iter().map(|it| Finding { rule: rule.id, ..it }));
     }
+    let mut out = Findings::new(new);
+    for it in late {
+        out.rule = it.rule;
+        out.add(it);
+    }
+}
 
-    /// The places in code that name a symbol, as they are now.
-    fn places_of<'c, 'a>(&self, cause: &'c ChangedSymbol<'a>, scene: &EditContext) -> Vec<NamedPlace<'c, 'a>> {
-        let places = cause.occurrences.iter().filter(|it| !matches!(it.role, Role::Import | Role::Doc));
-        let now = places.filter_map(|occurrence| {
-            let at = scene.moved(&occurrence.file.path, occurrence.at.start)?;
-            Some(NamedPlace { cause, occurrence, token: self.token(occurrence.id, at)? })
-        });
-        now.collect()
-    }
+/// The places in code that name a symbol, as they are now.
+fn places_of<'c, 'a>(
+    sema: &Semantics<'_, RootDatabase>,
+    changed_symbol: &'c ChangedSymbol<'a>,
+    edit: &EditContext,
+) -> Vec<NamedPlace<'c, 'a>> {
+    let places = changed_symbol.occurrences.iter().filter(|it| !matches!(it.role, Role::Import | Role::Doc));
+    let now = places.filter_map(|occurrence| {
+        let at = edit.moved(&occurrence.file.path, occurrence.at.start)?;
+        Some(NamedPlace { changed_symbol, occurrence, token: positions::token(sema, occurrence.id, at)? })
+    });
+    now.collect()
 }

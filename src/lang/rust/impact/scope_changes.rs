@@ -7,10 +7,11 @@ use std::sync::Arc;
 use ra_ap_hir::{ModuleDef, PathResolution};
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, ast};
 
-use super::EditContext;
-use super::affected_set::{has_body, unit_around};
+use super::affected::{body_item_around, has_body};
+use super::delta::Delta;
+use super::edit_context::EditContext;
 use crate::lang::files::File;
-use crate::lang::rust::delta::Delta;
+use crate::lang::rust::syntax::fingerprint::Fingerprint;
 use crate::lang::rust::syntax::{Rest, RestPart};
 use crate::lang::rust::view::Context;
 use crate::model::{ChangeKind, Span, SymbolKind};
@@ -61,19 +62,19 @@ pub(super) struct ScopeChanges {
 impl ScopeChanges {
     pub(super) fn new(old: &File, new: &File) -> ScopeChanges {
         let (before, after) = (Rest::of(old.outline()), Rest::of(new.outline()));
-        let mut loose = ScopeChanges { all: !before.others().eq(after.others()), ..ScopeChanges::default() };
-        if loose.all {
-            return loose;
+        let mut scope_changes = ScopeChanges { all: !before.others().eq(after.others()), ..ScopeChanges::default() };
+        if scope_changes.all {
+            return scope_changes;
         }
         let (olds, news) = (counted(before.parts()), counted(after.parts()));
         let differs = |it: &&RestPart| olds.get(&it.hash) != news.get(&it.hash);
         for part in before.parts().chain(after.parts()).filter(differs) {
-            loose.names.extend(part.names.iter().cloned());
-            loose.imports.extend(part.import.clone());
+            scope_changes.names.extend(part.names.iter().cloned());
+            scope_changes.imports.extend(part.import.clone());
         }
-        loose.blocks.extend(after.parts().filter(differs).filter_map(|it| it.block));
-        loose.all = loose.names.len() > MAX_NAMES || old.text.is_empty() || new.text.is_empty();
-        loose
+        scope_changes.blocks.extend(after.parts().filter(differs).filter_map(|it| it.block));
+        scope_changes.all = scope_changes.names.len() > MAX_NAMES || old.text.is_empty() || new.text.is_empty();
+        scope_changes
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -113,12 +114,12 @@ impl ScopeChanges {
         if self.all || !self.blocks.is_empty() {
             new.outline().walk(&mut |item| {
                 if has_body(item.kind) && (self.all || self.blocks.iter().any(|it| it.encloses(item.span))) {
-                    bodies.extend(unit_around(new, item.name_span.start).map(|it| it.name_span.start));
+                    bodies.extend(body_item_around(new, item.name_span.start).map(|it| it.name_span.start));
                 }
             });
         }
         if !self.all {
-            bodies.extend(self.places(&new.text).filter_map(|it| Some(unit_around(new, it.0)?.name_span.start)));
+            bodies.extend(self.places(&new.text).filter_map(|it| Some(body_item_around(new, it.0)?.name_span.start)));
         }
         bodies
     }
@@ -126,13 +127,13 @@ impl ScopeChanges {
 
 impl EditContext {
     /// The names that come, go or are reached in another way, if nothing else is to be seen outside of the files.
-    pub(super) fn found_elsewise<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
+    pub(super) fn names_found_elsewhere<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
         self.names_of_changed(deltas, is_plain)
     }
 
     /// The names that the paths of other items may lead through no more, or in another way; `None` where that cannot be
     /// told.
-    pub(super) fn told_elsewise<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
+    pub(super) fn names_printed_elsewhere<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
         let is_meant = |kind| {
             let is_of_type = matches!(kind, SymbolKind::Field | SymbolKind::Variant | SymbolKind::Trait);
             is_plain(kind) || is_of_type || matches!(kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union)
@@ -148,7 +149,7 @@ impl EditContext {
         let is_whole = |it: &Arc<File>| it.outline().errors.is_empty();
         let items = |it: &Delta<'a>| [it.before, it.after].into_iter().flatten();
         let is_narrow = self.olds.iter().chain(&self.news).all(is_whole)
-            && self.loose.iter().all(ScopeChanges::is_empty)
+            && self.scope_changes.iter().all(ScopeChanges::is_empty)
             && deltas.iter().flat_map(|it| items(&it.1)).all(|it| is_meant(it.kind));
         let changed = deltas.iter().filter(|it| it.1.kind != ChangeKind::Body);
         is_narrow.then(|| changed.flat_map(|it| items(&it.1)).map(|it| it.name.as_str()).collect())
@@ -176,7 +177,7 @@ fn end_of_path(text: &str, segment_end: usize) -> usize {
 }
 
 /// How many say the same.
-fn counted<'a>(parts: impl Iterator<Item = &'a RestPart>) -> BTreeMap<u64, usize> {
+fn counted<'a>(parts: impl Iterator<Item = &'a RestPart>) -> BTreeMap<Fingerprint, usize> {
     let mut counted = BTreeMap::new();
     for part in parts {
         *counted.entry(part.hash).or_default() += 1;
@@ -184,42 +185,39 @@ fn counted<'a>(parts: impl Iterator<Item = &'a RestPart>) -> BTreeMap<u64, usize
     counted
 }
 
-impl<'db> Context<'db> {
-    /// An import of a trait concerns who calls its methods.
-    pub(super) fn weigh_imports(&self, scene: &mut EditContext) {
-        let EditContext { olds, news, loose, .. } = scene;
-        for ((old, new), loose) in olds.iter().zip(news).zip(loose).filter(|it| !it.1.all) {
-            let meant: Vec<Option<PathResolution>> = loose.imports.iter().map(|it| self.imported(old, it)).collect();
-            let mut methods = BTreeSet::new();
-            for it in &meant {
-                if let Some(PathResolution::Def(ModuleDef::Trait(of))) = it {
-                    let items = of.items(self.db).into_iter().filter_map(|it| it.name(self.db));
-                    methods.extend(items.map(|it| it.as_str().to_owned()));
-                }
-            }
-            if methods.contains("write_fmt") {
-                methods.extend(["write", "writeln"].map(str::to_owned));
-            }
-            if !methods.is_empty() {
-                methods.extend(called_macros(&new.text));
-            }
-            loose.all = meant.iter().any(Option::is_none);
-            loose.only_methods = !loose.all && loose.names.len() + methods.len() > MAX_NAMES;
-            match loose.only_methods {
-                true => loose.all = true,
-                false => loose.names.extend(methods),
+/// An import of a trait concerns who calls its methods.
+pub(super) fn widen_by_imports(cx: &Context<'_>, edit: &mut EditContext) {
+    let EditContext { olds, news, scope_changes, .. } = edit;
+    for ((old, new), scope_changes) in olds.iter().zip(news).zip(scope_changes).filter(|it| !it.1.all) {
+        let meant: Vec<Option<PathResolution>> = scope_changes.imports.iter().map(|it| imported(cx, old, it)).collect();
+        let mut methods = BTreeSet::new();
+        for it in &meant {
+            if let Some(PathResolution::Def(ModuleDef::Trait(of))) = it {
+                let items = of.items(cx.db).into_iter().filter_map(|it| it.name(cx.db));
+                methods.extend(items.map(|it| it.as_str().to_owned()));
             }
         }
+        if methods.contains("write_fmt") {
+            methods.extend(["write", "writeln"].map(str::to_owned));
+        }
+        if !methods.is_empty() {
+            methods.extend(called_macros(&new.text));
+        }
+        scope_changes.all = meant.iter().any(Option::is_none);
+        scope_changes.only_methods = !scope_changes.all && scope_changes.names.len() + methods.len() > MAX_NAMES;
+        match scope_changes.only_methods {
+            true => scope_changes.all = true,
+            false => scope_changes.names.extend(methods),
+        }
     }
+}
 
-    fn imported(&self, file: &Arc<File>, import: &str) -> Option<PathResolution<'_>> {
-        let text = format!("use {import};");
-        let path =
-            SourceFile::parse(&text, Edition::CURRENT).tree().syntax().descendants().find_map(ast::Path::cast)?;
-        let id = self.file_id(&file.path)?;
-        let tree = self.sema.parse_guess_edition(id);
-        self.sema.scope(tree.syntax())?.speculative_resolve(&path)
-    }
+fn imported<'c>(cx: &'c Context<'_>, file: &Arc<File>, import: &str) -> Option<PathResolution<'c>> {
+    let text = format!("use {import};");
+    let path = SourceFile::parse(&text, Edition::CURRENT).tree().syntax().descendants().find_map(ast::Path::cast)?;
+    let id = cx.file_id(&file.path)?;
+    let tree = cx.sema.parse_guess_edition(id);
+    cx.sema.scope(tree.syntax())?.speculative_resolve(&path)
 }
 
 /// The macros that a text calls, of which nobody knows here what methods they call in turn.

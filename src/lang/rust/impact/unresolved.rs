@@ -3,106 +3,108 @@
 use std::collections::BTreeSet;
 
 use ra_ap_cfg::{CfgExpr, CfgOptions};
-use ra_ap_hir::{InFile, Module};
-use ra_ap_ide::FileId;
+use ra_ap_hir::{InFile, Module, Semantics};
+use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
 
 use super::code::Code;
 use super::finding::{Findings, Subject};
-use super::rules::{Change, EditedFile};
+use super::rule::{Change, EditedFile};
+use super::{cascades, follows, report};
 use crate::lang::files::File;
-use crate::lang::rust::names::{Reader, Verdict, Why};
+use crate::lang::rust::index::names::{Reader, Resolution, UnresolvedReason};
+use crate::lang::rust::syntax::positions;
 use crate::lang::rust::view::Context;
 use crate::model::{OutlineItem, Role, Span, SymbolKind};
 use crate::text::words::{words, words_at};
 
-impl<'db> Context<'db> {
-    /// Whether no macro puts something else in the place of what stands there.
-    fn is_as_written(&self, id: FileId, token: &SyntaxToken) -> bool {
-        let root = self.sema.hir_file_for(self.sema.parse_guess_edition(id).syntax());
-        token.parent_ancestors().all(|it| {
-            let is_input = ast::TokenTree::can_cast(it.kind()) || ast::MacroCall::can_cast(it.kind());
-            let item = ast::Item::cast(it);
-            !is_input && item.is_none_or(|it| !self.sema.is_attr_macro_call(InFile::new(root, &it)))
-        })
-    }
+/// Whether no macro puts something else in the place of what stands there.
+fn is_as_written(sema: &Semantics<'_, RootDatabase>, id: FileId, token: &SyntaxToken) -> bool {
+    let root = sema.hir_file_for(sema.parse_guess_edition(id).syntax());
+    token.parent_ancestors().all(|it| {
+        let is_input = ast::TokenTree::can_cast(it.kind()) || ast::MacroCall::can_cast(it.kind());
+        let item = ast::Item::cast(it);
+        !is_input && item.is_none_or(|it| !sema.is_attr_macro_call(InFile::new(root, &it)))
+    })
+}
 
-    /// Whether the compiler does not read what stands there, for a `cfg` around it.
-    pub(super) fn is_left_out(&self, id: FileId, token: &SyntaxToken) -> bool {
-        let attributes = token.parent_ancestors().flat_map(|it| it.children()).filter_map(ast::Attr::cast);
-        let conditions = attributes.filter_map(|it| match it.meta()? {
-            ast::Meta::CfgMeta(it) => Some(CfgExpr::parse_from_ast(it.cfg_predicate()?)),
-            _ => None,
-        });
-        let conditions: Vec<CfgExpr> = conditions.collect();
-        let options = |it: Module| it.krate(self.db).cfg(self.db);
-        let is_off = |of: &CfgOptions| conditions.iter().any(|it| of.check(it) == Some(false));
-        !conditions.is_empty() && self.sema.file_to_module_defs(id).map(options).all(is_off)
-    }
+/// Whether the compiler does not read what stands there, for a `cfg` around it.
+pub(super) fn is_left_out(sema: &Semantics<'_, RootDatabase>, id: FileId, token: &SyntaxToken) -> bool {
+    let attributes = token.parent_ancestors().flat_map(|it| it.children()).filter_map(ast::Attr::cast);
+    let conditions = attributes.filter_map(|it| match it.meta()? {
+        ast::Meta::CfgMeta(it) => Some(CfgExpr::parse_from_ast(it.cfg_predicate()?)),
+        _ => None,
+    });
+    let conditions: Vec<CfgExpr> = conditions.collect();
+    let options = |it: Module| it.krate(sema.db).cfg(sema.db);
+    let is_off = |of: &CfgOptions| conditions.iter().any(|it| of.check(it) == Some(false));
+    !conditions.is_empty() && sema.file_to_module_defs(id).map(options).all(is_off)
+}
 
-    /// Names of an edited file that mean nothing, where the edit wrote them or changed what the file sees.
-    pub(super) fn unresolved_names(
-        &self,
-        &EditedFile { index, file, .. }: &EditedFile<'_, '_>,
-        change: &Change<'_, '_>,
-        told: &mut Findings<'_>,
-    ) {
-        let Change { affected: reach, scene, lost_variants, .. } = *change;
-        let Some(own) = self.files.get(&file.path) else { return };
-        let Some(id) = self.file_id(&file.path) else { return };
-        if self.sema.file_to_module_def(id).is_none() {
-            return;
+/// Names of an edited file that mean nothing, where the edit wrote them or changed what the file sees.
+pub(super) fn unresolved_names<'db>(
+    cx: &Context<'db>,
+    &EditedFile { index, file, .. }: &EditedFile<'_, '_>,
+    change: &Change<'_, '_>,
+    out: &mut Findings<'_>,
+) {
+    let Change { affected, edit, removed_variants, .. } = *change;
+    let Some(own) = cx.files.get(&file.path) else { return };
+    let Some(id) = cx.file_id(&file.path) else { return };
+    if cx.sema.file_to_module_def(id).is_none() {
+        return;
+    }
+    let old = &edit.olds[index];
+    let Some(back) = edit.backs.get(&*file.path) else { return };
+    let reader = Reader::new(&cx.sema, id);
+    let scope_changes = &edit.scope_changes[index];
+    let mut places: BTreeSet<(usize, &str)> = match scope_changes.all && !scope_changes.only_methods {
+        true => words(&file.text).collect(),
+        false => scope_changes.paths(&file.text).collect(),
+    };
+    places.extend(bodies_with_other_imports(old, file).into_iter().flat_map(|it| words_at(&file.text, it)));
+    places.extend(scope_changes.in_blocks(&file.text));
+    places.retain(|it| !removed_variants.contains(it.1));
+    let written = back.gaps().into_iter().flat_map(|it| words_at(&file.text, it));
+    places.extend(written.filter(|(at, word)| !back.is_untouched(Span::new(*at, at + word.len()))));
+    for (at, word) in places {
+        let before = back.offset(at).filter(|_| back.is_untouched(Span::new(at, at + word.len())));
+        if before.is_some_and(|it| affected.unresolved.contains(&(file.path.clone(), it))) {
+            continue;
         }
-        let old = &scene.olds[index];
-        let Some(back) = scene.backs.get(&*file.path) else { return };
-        let reader = Reader::new(&self.sema, id);
-        let loose = &scene.loose[index];
-        let mut places: BTreeSet<(usize, &str)> = match loose.all && !loose.only_methods {
-            true => words(&file.text).collect(),
-            false => loose.paths(&file.text).collect(),
+        // The links of a comment are no names to the compiler, and all of a file's would be read.
+        let Some(token) = positions::token(&cx.sema, id, at).filter(|it| it.kind() == SyntaxKind::IDENT) else {
+            continue;
         };
-        places.extend(bodies_with_other_imports(old, file).into_iter().flat_map(|it| words_at(&file.text, it)));
-        places.extend(loose.in_blocks(&file.text));
-        places.retain(|it| !lost_variants.contains(it.1));
-        let written = back.gaps().into_iter().flat_map(|it| words_at(&file.text, it));
-        places.extend(written.filter(|(at, word)| !back.is_untouched(Span::new(*at, at + word.len()))));
-        for (at, word) in places {
-            let before = back.offset(at).filter(|_| back.is_untouched(Span::new(at, at + word.len())));
-            if before.is_some_and(|it| reach.unresolved.contains(&(file.path.clone(), it))) {
-                continue;
-            }
-            // The links of a comment are no names to the compiler, and all of a file's would be read.
-            let Some(token) = self.token(id, at).filter(|it| it.kind() == SyntaxKind::IDENT) else { continue };
-            // What a name means takes time to tell, and most are members.
-            let Some((code, what)) = unresolved_kind(&token) else { continue };
-            let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
-            let is_no_trait = match reader.read(at, word) {
-                Some(Verdict::Unresolved(Why::UnknownType | Why::Inactive)) => false,
-                // Derives read a type, that is one all the same.
-                Some(Verdict::Unresolved(Why::MacroInput)) if self.is_as_written(id, &token) => false,
-                // A derive macro goes by the name of its trait.
-                Some(Verdict::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
-                _ => continue,
-            };
-            let code = match (code, is_no_trait) {
-                (Code::E0425 | Code::E0412, false) if self.is_there_unseen(&token) => Code::E0603,
-                (Code::E0405, true) => Code::E0404,
-                (_, true) => continue,
-                (code, false) => code,
-            };
-            let qualifier = token.parent_ancestors().find_map(ast::Path::cast).and_then(|it| it.qualifier());
-            if qualifier.is_some_and(|it| self.is_unbound(&token, &it.syntax().text().to_string())) {
-                continue;
-            }
-            if self.is_left_out(id, &token) {
-                continue;
-            }
-            let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
-            let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
-            told.add(self.error(place, code, format!("cannot find {what} `{word}` in this scope")).about(subject));
+        // What a name means takes time to tell, and most are members.
+        let Some((code, what)) = unresolved_kind(&token) else { continue };
+        let is_macro = |it: &(Definition<'db>, Role)| matches!(it.0, Definition::Macro(_));
+        let is_no_trait = match reader.read(at, word) {
+            Some(Resolution::Unresolved(UnresolvedReason::UnknownType | UnresolvedReason::Inactive)) => false,
+            // Derives read a type, that is one all the same.
+            Some(Resolution::Unresolved(UnresolvedReason::MacroInput)) if is_as_written(&cx.sema, id, &token) => false,
+            // A derive macro goes by the name of its trait.
+            Some(Resolution::Names(it)) if !it.is_empty() && it.iter().all(is_macro) => true,
+            _ => continue,
+        };
+        let code = match (code, is_no_trait) {
+            (Code::E0425 | Code::E0412, false) if follows::is_there_unseen(&cx.sema, &token) => Code::E0603,
+            (Code::E0405, true) => Code::E0404,
+            (_, true) => continue,
+            (code, false) => code,
+        };
+        let qualifier = token.parent_ancestors().find_map(ast::Path::cast).and_then(|it| it.qualifier());
+        if qualifier.is_some_and(|it| cascades::is_unbound(&cx.sema, &token, &it.syntax().text().to_string())) {
+            continue;
         }
+        if is_left_out(&cx.sema, id, &token) {
+            continue;
+        }
+        let place = own.lines().place(&own.path, Span::new(at, at + word.len()));
+        let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
+        out.add(report::error(cx, place, code, format!("cannot find {what} `{word}` in this scope")).about(subject));
     }
 }
 

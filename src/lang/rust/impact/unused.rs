@@ -11,204 +11,204 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasGenericArgs as _, HasGenericParams as _, HasName as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode, SyntaxKind, SyntaxNode};
 
-use super::EditContext;
-use super::affected_set::{AffectedSet, ChangedSymbol};
+use super::affected::{AffectedSet, ChangedSymbol};
 use super::code::Code;
+use super::delta::Delta;
+use super::edit_context::EditContext;
 use super::finding::Finding;
-use crate::lang::rust::delta::Delta;
-use crate::lang::rust::view::{Context, span};
+use super::{anchors, macros, native, report};
+use crate::lang::rust::index::usages;
+use crate::lang::rust::resolve::at;
+use crate::lang::rust::syntax::positions;
+use crate::lang::rust::syntax::positions::span;
+use crate::lang::rust::view::Context;
 use crate::model::{ChangeKind, Role, SymbolKind};
 
 /// What is changed through a shared reference.
 const INVARIANT: [&str; 8] = ["Cell", "RefCell", "UnsafeCell", "OnceCell", "OnceLock", "Mutex", "RwLock", "AtomicPtr"];
 
-/// Types of which a parameter was used by nothing but what changes, in the state before.
-#[derive(Default)]
-pub(super) struct Shaken {
-    /// Where their names stand.
-    types: BTreeSet<(Arc<str>, usize)>,
-    /// The bodies that name them or what has them in its signature, by their anchors.
-    bodies: BTreeSet<(Arc<str>, usize)>,
-    /// By which they are named there: the types, their variants, and what has them in its signature.
-    names: HashSet<String>,
-    /// And where.
-    places: BTreeSet<(Arc<str>, usize)>,
-}
-
-impl<'db> Context<'db> {
-    pub(super) fn note_shaken(&self, scene: &EditContext, deltas: &[(usize, Delta<'_>)], reach: &mut AffectedSet<'_>) {
-        // The fields that change, or name a type that is gone.
-        let mut fields: Vec<(FileId, usize)> = Vec::new();
-        for (index, delta) in deltas {
-            let is_other = matches!(delta.kind, ChangeKind::Removed | ChangeKind::Signature | ChangeKind::Type);
-            let Some(item) = delta.before.filter(|_| is_other) else { continue };
-            if matches!(item.kind, SymbolKind::Field | SymbolKind::Variant) {
-                fields.extend(self.file_id(&scene.olds[*index].path).map(|id| (id, item.name_span.start)));
-            }
-        }
-        for cause in reach.causes.iter().filter(|it| it.is_itself) {
-            let kind = cause.delta.as_ref().map(|it| it.1.kind);
-            if matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed)) {
-                let types = cause.occurrences.iter().filter(|it| matches!(it.role, Role::Type | Role::SelfType));
-                fields.extend(types.map(|it| (it.id, it.at.start)));
-            }
-        }
-        let mut found: Vec<Adt> = Vec::new();
-        while !fields.is_empty() {
-            let mut shaken: BTreeMap<(FileId, usize), Vec<usize>> = BTreeMap::new();
-            for (file, at) in fields.drain(..) {
-                let token = self.token(file, at);
-                let around = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast));
-                if let Some(name) = around.filter(|it| it.generic_param_list().is_some()).and_then(|it| it.name()) {
-                    shaken.entry((file, span(name.syntax().text_range()).start)).or_default().push(at);
-                }
-            }
-            let loses = |&(file, at): &(FileId, usize), places: &[usize]| {
-                let Some(Definition::Adt(adt)) = self.definition_at(file, at) else { return None };
-                let source = self.sema.source(adt)?.value;
-                loses_use(&self.sema, &source, places).then_some(adt)
-            };
-            let more = shaken.iter().filter_map(|(at, places)| loses(at, places));
-            let more: Vec<Adt> = more.filter(|it| !found.contains(it)).collect();
-            found.extend(&more);
-            let definitions: Vec<Definition<'db>> = more.into_iter().map(Definition::Adt).collect();
-            let named = self.find(&definitions).into_iter().flat_map(|it| it.items);
-            let mut named: Vec<_> = named.map(|it| (it.file, it.id, it.at.start)).collect();
-            // By another name a type is the same.
-            let aliases = named.iter().filter_map(|(_, id, at)| {
-                let alias = self.token(*id, *at)?.parent_ancestors().find_map(ast::TypeAlias::cast)?;
-                self.sema.to_def(&alias).map(Definition::TypeAlias)
-            });
-            let aliases: Vec<Definition<'db>> = aliases.collect();
-            let by_alias = self.find(&aliases).into_iter().flat_map(|it| it.items);
-            named.extend(by_alias.map(|it| (it.file, it.id, it.at.start)));
-            let mut functions: BTreeSet<(FileId, usize)> = BTreeSet::new();
-            for (file, id, at) in &named {
-                // `use a::B as C`
-                let tree = self.token(*id, *at).and_then(|it| it.parent_ancestors().find_map(ast::UseTree::cast));
-                let alias = tree.and_then(|it| it.rename()?.name());
-                reach.shaken.names.extend(alias.map(|it| it.text().to_string()));
-                reach.shaken.places.insert((file.path.clone(), *at));
-                reach.shaken.bodies.extend(self.anchor(file, *id, *at).map(|at| (file.path.clone(), at)));
-                for it in file.outline().enclosing(*at) {
-                    if it.body.is_some_and(|body| body.contains(*at)) {
-                        continue;
-                    }
-                    let own = std::iter::once(it).filter(|it| is_function(it.kind));
-                    let members =
-                        it.children.iter().filter(|child| it.kind == SymbolKind::Impl && is_function(child.kind));
-                    functions.extend(own.chain(members).map(|it| (*id, it.name_span.start)));
-                }
-            }
-            let functions: Vec<Definition<'db>> =
-                functions.into_iter().filter_map(|(file, at)| self.definition_at(file, at)).collect();
-            let names = functions.iter().filter_map(|it| it.name(self.db));
-            reach.shaken.names.extend(names.map(|it| it.as_str().to_owned()));
-            for it in self.find(&functions).into_iter().flat_map(|it| it.items) {
-                reach.shaken.places.insert((it.file.path.clone(), it.at.start));
-                reach.shaken.bodies.extend(self.anchor_of(&it));
-            }
-            fields.extend(named.into_iter().map(|(_, id, at)| (id, at)));
-        }
-        for adt in found {
-            let Some(source) = self.sema.source(adt) else { continue };
-            let Some(name) = source.value.name() else { continue };
-            let variants =
-                source.value.syntax().descendants().filter_map(ast::Variant::cast).filter_map(|it| it.name());
-            reach.shaken.names.extend(variants.chain([name.clone()]).map(|it| it.text().to_string()));
-            let at = self.sema.original_range(name.syntax());
-            if let Some(file) = self.name_of(at.file_id.file_id(self.db)) {
-                reach.shaken.types.insert((file.into(), span(at.range).start));
-            }
+pub(super) fn note_unused_candidates<'db>(
+    cx: &Context<'db>,
+    edit: &EditContext,
+    deltas: &[(usize, Delta<'_>)],
+    affected: &mut AffectedSet<'_>,
+) {
+    // The fields that change, or name a type that is gone.
+    let mut fields: Vec<(FileId, usize)> = Vec::new();
+    for (index, delta) in deltas {
+        let is_other = matches!(delta.kind, ChangeKind::Removed | ChangeKind::Signature | ChangeKind::Type);
+        let Some(item) = delta.before.filter(|_| is_other) else { continue };
+        if matches!(item.kind, SymbolKind::Field | SymbolKind::Variant) {
+            fields.extend(cx.file_id(&edit.olds[*index].path).map(|id| (id, item.name_span.start)));
         }
     }
+    for changed_symbol in affected.changed_symbols.iter().filter(|it| it.is_itself) {
+        let kind = changed_symbol.delta.as_ref().map(|it| it.1.kind);
+        if matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed)) {
+            let types = changed_symbol.occurrences.iter().filter(|it| matches!(it.role, Role::Type | Role::SelfType));
+            fields.extend(types.map(|it| (it.id, it.at.start)));
+        }
+    }
+    let mut found: Vec<Adt> = Vec::new();
+    while !fields.is_empty() {
+        let mut unused_candidates: BTreeMap<(FileId, usize), Vec<usize>> = BTreeMap::new();
+        for (file, at) in fields.drain(..) {
+            let token = positions::token(&cx.sema, file, at);
+            let around = token.and_then(|it| it.parent_ancestors().find_map(ast::Adt::cast));
+            if let Some(name) = around.filter(|it| it.generic_param_list().is_some()).and_then(|it| it.name()) {
+                unused_candidates.entry((file, span(name.syntax().text_range()).start)).or_default().push(at);
+            }
+        }
+        let loses = |&(file, at): &(FileId, usize), places: &[usize]| {
+            let Some(Definition::Adt(adt)) = at::definition_at(&cx.sema, file, at) else { return None };
+            let source = cx.sema.source(adt)?.value;
+            loses_use(&cx.sema, &source, places).then_some(adt)
+        };
+        let more = unused_candidates.iter().filter_map(|(at, places)| loses(at, places));
+        let more: Vec<Adt> = more.filter(|it| !found.contains(it)).collect();
+        found.extend(&more);
+        let definitions: Vec<Definition<'db>> = more.into_iter().map(Definition::Adt).collect();
+        let named = usages::find(cx, &definitions).into_iter().flat_map(|it| it.items);
+        let mut named: Vec<_> = named.map(|it| (it.file, it.id, it.at.start)).collect();
+        // By another name a type is the same.
+        let aliases = named.iter().filter_map(|(_, id, at)| {
+            let alias = positions::token(&cx.sema, *id, *at)?.parent_ancestors().find_map(ast::TypeAlias::cast)?;
+            cx.sema.to_def(&alias).map(Definition::TypeAlias)
+        });
+        let aliases: Vec<Definition<'db>> = aliases.collect();
+        let by_alias = usages::find(cx, &aliases).into_iter().flat_map(|it| it.items);
+        named.extend(by_alias.map(|it| (it.file, it.id, it.at.start)));
+        let mut functions: BTreeSet<(FileId, usize)> = BTreeSet::new();
+        for (file, id, at) in &named {
+            // `use a::B as C`
+            let tree =
+                positions::token(&cx.sema, *id, *at).and_then(|it| it.parent_ancestors().find_map(ast::UseTree::cast));
+            let alias = tree.and_then(|it| it.rename()?.name());
+            affected.unused_candidates.names.extend(alias.map(|it| it.text().to_string()));
+            affected.unused_candidates.places.insert((file.path.clone(), *at));
+            affected
+                .unused_candidates
+                .bodies
+                .extend(anchors::anchor(&cx.sema, file, *id, *at).map(|at| (file.path.clone(), at)));
+            for it in file.outline().enclosing(*at) {
+                if it.body.is_some_and(|body| body.contains(*at)) {
+                    continue;
+                }
+                let own = std::iter::once(it).filter(|it| is_function(it.kind));
+                let members = it.children.iter().filter(|child| it.kind == SymbolKind::Impl && is_function(child.kind));
+                functions.extend(own.chain(members).map(|it| (*id, it.name_span.start)));
+            }
+        }
+        let functions: Vec<Definition<'db>> =
+            functions.into_iter().filter_map(|(file, at)| at::definition_at(&cx.sema, file, at)).collect();
+        let names = functions.iter().filter_map(|it| it.name(cx.db));
+        affected.unused_candidates.names.extend(names.map(|it| it.as_str().to_owned()));
+        for it in usages::find(cx, &functions).into_iter().flat_map(|it| it.items) {
+            affected.unused_candidates.places.insert((it.file.path.clone(), it.at.start));
+            affected.unused_candidates.bodies.extend(anchors::anchor_of(&cx.sema, &it));
+        }
+        fields.extend(named.into_iter().map(|(_, id, at)| (id, at)));
+    }
+    for adt in found {
+        let Some(source) = cx.sema.source(adt) else { continue };
+        let Some(name) = source.value.name() else { continue };
+        let variants = source.value.syntax().descendants().filter_map(ast::Variant::cast).filter_map(|it| it.name());
+        affected.unused_candidates.names.extend(variants.chain([name.clone()]).map(|it| it.text().to_string()));
+        let at = cx.sema.original_range(name.syntax());
+        if let Some(file) = cx.name_of(at.file_id.file_id(cx.db)) {
+            affected.unused_candidates.types.insert((file.into(), span(at.range).start));
+        }
+    }
+}
 
-    pub(super) fn unused_parameters(
-        &self,
-        reach: &AffectedSet<'_>,
-        scene: &EditContext,
-        new: &[Finding],
-    ) -> Vec<Finding> {
-        let now = |(file, at): &(Arc<str>, usize)| Some((file.clone(), scene.moved(file, *at)?));
-        let types = reach.shaken.types.iter().filter_map(now).filter_map(|(file, at)| {
-            match self.definition_at(self.file_id(&file)?, at)? {
+pub(super) fn unused_parameters(
+    cx: &Context<'_>,
+    affected: &AffectedSet<'_>,
+    edit: &EditContext,
+    new: &[Finding],
+) -> Vec<Finding> {
+    let now = |(file, at): &(Arc<str>, usize)| Some((file.clone(), edit.moved(file, *at)?));
+    let types =
+        affected.unused_candidates.types.iter().filter_map(now).filter_map(|(file, at)| {
+            match at::definition_at(&cx.sema, cx.file_id(&file)?, at)? {
                 Definition::Adt(it) => Some(it),
                 _ => None,
             }
         });
-        let mut unused = Unused { sema: &self.sema, types: HashMap::new() };
-        for adt in types {
-            let Some(source) = self.sema.source(adt) else { continue };
-            let fields = match adt {
-                Adt::Struct(it) => it.fields(self.db),
-                Adt::Union(it) => it.fields(self.db),
-                Adt::Enum(it) => it.variants(self.db).into_iter().flat_map(|it| it.fields(self.db)).collect(),
-            };
-            let is_clear = fields.into_iter().all(|it| !it.ty(self.db).contains_unknown());
-            let names = source.value.generic_param_list().into_iter().flat_map(|it| it.generic_params());
-            let names = names.filter_map(|it| name_of(&it)).collect();
-            unused.types.insert(adt, Generic { source, names, is_clear });
+    let mut unused = Unused { sema: &cx.sema, types: HashMap::new() };
+    for adt in types {
+        let Some(source) = cx.sema.source(adt) else { continue };
+        let fields = match adt {
+            Adt::Struct(it) => it.fields(cx.db),
+            Adt::Union(it) => it.fields(cx.db),
+            Adt::Enum(it) => it.variants(cx.db).into_iter().flat_map(|it| it.fields(cx.db)).collect(),
+        };
+        let is_clear = fields.into_iter().all(|it| !it.ty(cx.db).contains_unknown());
+        let names = source.value.generic_param_list().into_iter().flat_map(|it| it.generic_params());
+        let names = names.filter_map(|it| name_of(&it)).collect();
+        unused.types.insert(adt, Generic { source, names, is_clear });
+    }
+    unused.spread_doubt();
+    unused.narrow();
+    let mut out = Vec::new();
+    for it in unused.types.values().filter(|it| it.is_clear) {
+        let parameters = it.source.value.generic_param_list().into_iter().flat_map(|it| it.generic_params());
+        for parameter in parameters {
+            let Some(name) = name_of(&parameter).filter(|name| it.names.contains(name)) else { continue };
+            let what = if name.starts_with('\'') { "lifetime" } else { "type" };
+            let message = format!("{what} parameter `{name}` is never used");
+            out.push(report::raw_diagnostic(cx, parameter.syntax(), Code::E0392, message));
         }
-        unused.spread_doubt();
-        unused.narrow();
-        let mut told = Vec::new();
-        for it in unused.types.values().filter(|it| it.is_clear) {
-            let parameters = it.source.value.generic_param_list().into_iter().flat_map(|it| it.generic_params());
-            for parameter in parameters {
-                let Some(name) = name_of(&parameter).filter(|name| it.names.contains(name)) else { continue };
-                let what = if name.starts_with('\'') { "lifetime" } else { "type" };
-                let message = format!("{what} parameter `{name}` is never used");
-                told.push(self.told_of(parameter.syntax(), Code::E0392, message));
+    }
+    unused.types.retain(|_, it| !it.names.is_empty());
+    if !unused.types.is_empty() {
+        let is_field = |it: &ChangedSymbol<'_>| {
+            let before = it.delta.as_ref().and_then(|it| it.1.before);
+            before.is_some_and(|it| it.kind == SymbolKind::Field)
+        };
+        let gone = affected.changed_symbols.iter().filter(|it| it.goes() && !is_field(it)).map(|it| it.name.as_str());
+        let gone: HashSet<&str> = gone.collect();
+        for (file, at) in affected.unused_candidates.bodies.iter().filter_map(now) {
+            let bodies =
+                anchors::bodies_at(cx, &file, at).into_iter().filter_map(|it| native::body_syntax(&cx.sema, it));
+            // What cannot be told in a body with other errors may follow from these.
+            for body in bodies.filter(|it| !has_errors(cx, it, new) && !names_gone(&cx.sema, it, &gone)) {
+                let root = body.ancestors().last();
+                // What was written before is known to name them or not; what macros make is not.
+                let is_meant = |name: &ast::NameRef| {
+                    let at = span(name.syntax().text_range()).start;
+                    let before = edit.backs.get(&*file).map_or(Some(at), |it| it.offset(at));
+                    let is_there =
+                        before.is_none_or(|it| affected.unused_candidates.places.contains(&(file.clone(), it)));
+                    affected.unused_candidates.names.contains(name.text())
+                        && (is_there || name.syntax().ancestors().last() != root)
+                };
+                macros::in_expansions(&cx.sema, &body, &mut |node| {
+                    let needed = unused.needed(node, &is_meant);
+                    out.extend(needed.map(|(node, code)| {
+                        report::raw_diagnostic(cx, &node, code, "type annotations needed".to_owned())
+                    }));
+                });
             }
         }
-        unused.types.retain(|_, it| !it.names.is_empty());
-        if !unused.types.is_empty() {
-            let is_field = |it: &ChangedSymbol<'_>| {
-                let before = it.delta.as_ref().and_then(|it| it.1.before);
-                before.is_some_and(|it| it.kind == SymbolKind::Field)
-            };
-            let gone = reach.causes.iter().filter(|it| it.goes() && !is_field(it)).map(|it| it.name.as_str());
-            let gone: HashSet<&str> = gone.collect();
-            for (file, at) in reach.shaken.bodies.iter().filter_map(now) {
-                let bodies = self.bodies_at(&file, at).into_iter().filter_map(|it| self.body_syntax(it));
-                // What cannot be told in a body with other errors may follow from these.
-                for body in bodies.filter(|it| !self.has_errors(it, new) && !self.names_gone(it, &gone)) {
-                    let root = body.ancestors().last();
-                    // What was written before is known to name them or not; what macros make is not.
-                    let is_meant = |name: &ast::NameRef| {
-                        let at = span(name.syntax().text_range()).start;
-                        let before = scene.backs.get(&*file).map_or(Some(at), |it| it.offset(at));
-                        let is_there = before.is_none_or(|it| reach.shaken.places.contains(&(file.clone(), it)));
-                        reach.shaken.names.contains(name.text())
-                            && (is_there || name.syntax().ancestors().last() != root)
-                    };
-                    self.in_expansions(&body, &mut |node| {
-                        let needed = unused.needed(node, &is_meant);
-                        told.extend(
-                            needed.map(|(node, code)| self.told_of(&node, code, "type annotations needed".to_owned())),
-                        );
-                    });
-                }
-            }
-        }
-        told.into_iter().filter_map(|it| self.placed(it)).collect()
     }
+    out.into_iter().filter_map(|it| report::placed(cx, it)).collect()
+}
 
-    fn has_errors(&self, body: &SyntaxNode, new: &[Finding]) -> bool {
-        let range = self.sema.original_range(body);
-        let Some(file) = self.name_of(range.file_id.file_id(self.db)) else { return false };
-        let at = span(range.range);
-        new.iter().any(|it| it.place.file == file && (at.start..at.end).contains(&it.place.start))
-    }
+fn has_errors(cx: &Context<'_>, body: &SyntaxNode, new: &[Finding]) -> bool {
+    let range = cx.sema.original_range(body);
+    let Some(file) = cx.name_of(range.file_id.file_id(cx.db)) else { return false };
+    let at = span(range.range);
+    new.iter().any(|it| it.place.file == file && (at.start..at.end).contains(&it.place.start))
+}
 
-    /// Whether a body names what is gone: that is wrong too, and may be told elsewhere.
-    fn names_gone(&self, body: &SyntaxNode, gone: &HashSet<&str>) -> bool {
-        let mut found = false;
-        self.in_expansions(body, &mut |node| {
-            found |= ast::NameRef::cast(node.clone()).is_some_and(|it| gone.contains(it.text()));
-        });
-        found
-    }
+/// Whether a body names what is gone: that is wrong too, and may be told elsewhere.
+fn names_gone(sema: &Semantics<'_, RootDatabase>, body: &SyntaxNode, gone: &HashSet<&str>) -> bool {
+    let mut found = false;
+    macros::in_expansions(sema, body, &mut |node| {
+        found |= ast::NameRef::cast(node.clone()).is_some_and(|it| gone.contains(it.text()));
+    });
+    found
 }
 
 fn is_function(kind: SymbolKind) -> bool {

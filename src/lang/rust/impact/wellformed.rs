@@ -1,14 +1,18 @@
 //! Arguments of types and traits that lack what a parameter asks for: `Wrap<Plain>`, where `Wrap` wants `T: Mark` now
 //! and `Plain` is no `Mark`. Each place that gives such an argument is an error by itself.
 
-use ra_ap_hir::{Adt, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Trait, Type};
+use ra_ap_hir::{Adt, GenericDef, HirDisplay as _, ModuleDef, PathResolution, Semantics, Trait, Type};
+use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasGenericArgs as _, HasGenericParams as _, HasTypeBounds as _};
 use ra_ap_syntax::{AstNode as _, SyntaxNode};
 
-use super::affected_set::AffectedSet;
+use super::affected::AffectedSet;
+use super::bounds;
 use super::bounds::bound_path;
-use crate::lang::rust::usages::Occurrence;
+use crate::lang::rust::index::search::Occurrence;
+use crate::lang::rust::index::usages;
+use crate::lang::rust::syntax::positions;
 use crate::lang::rust::view::Context;
 use crate::model::Role;
 
@@ -26,142 +30,149 @@ pub(super) struct Parameters {
     unsized_ones: Vec<bool>,
 }
 
-impl<'db> Context<'db> {
-    pub(super) fn parameters_of(&self, of: GenericDef) -> Option<Parameters> {
-        let node: ast::AnyHasGenericParams = match of {
-            GenericDef::Adt(it) => ast::AnyHasGenericParams::cast(self.sema.source(it)?.value.syntax().clone())?,
-            GenericDef::Trait(it) => ast::AnyHasGenericParams::cast(self.sema.source(it)?.value.syntax().clone())?,
-            _ => return None,
+pub(super) fn parameters_of(sema: &Semantics<'_, RootDatabase>, of: GenericDef) -> Option<Parameters> {
+    let node: ast::AnyHasGenericParams = match of {
+        GenericDef::Adt(it) => ast::AnyHasGenericParams::cast(sema.source(it)?.value.syntax().clone())?,
+        GenericDef::Trait(it) => ast::AnyHasGenericParams::cast(sema.source(it)?.value.syntax().clone())?,
+        _ => return None,
+    };
+    let list = node.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
+    let mut found = Parameters { names: Vec::new(), asked: Vec::new(), unsized_ones: Vec::new() };
+    for parameter in list {
+        let name = parameter.name().map(|it| it.text().to_string()).unwrap_or_default();
+        let clauses = node.where_clause().into_iter().flat_map(|it| it.predicates());
+        let clauses = clauses.filter(|it| it.ty().is_some_and(|it| it.syntax().text() == name.as_str()));
+        let own = match &parameter {
+            ast::TypeOrConstParam::Type(it) => it.type_bound_list(),
+            ast::TypeOrConstParam::Const(_) => None,
         };
-        let list = node.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
-        let mut found = Parameters { names: Vec::new(), asked: Vec::new(), unsized_ones: Vec::new() };
-        for parameter in list {
-            let name = parameter.name().map(|it| it.text().to_string()).unwrap_or_default();
-            let clauses = node.where_clause().into_iter().flat_map(|it| it.predicates());
-            let clauses = clauses.filter(|it| it.ty().is_some_and(|it| it.syntax().text() == name.as_str()));
-            let own = match &parameter {
-                ast::TypeOrConstParam::Type(it) => it.type_bound_list(),
-                ast::TypeOrConstParam::Const(_) => None,
-            };
-            let lists = own.into_iter().chain(clauses.filter_map(|it| it.type_bound_list()));
-            let bounds: Vec<ast::TypeBound> = lists.flat_map(|it| it.bounds()).collect();
-            let is_sized = !bounds.iter().any(is_relaxed);
-            found.unsized_ones.push(!is_sized || matches!(parameter, ast::TypeOrConstParam::Const(_)));
-            found.asked.push(bounds.into_iter().filter_map(|it| self.asked_of(it)).collect());
-            found.names.push(name);
+        let lists = own.into_iter().chain(clauses.filter_map(|it| it.type_bound_list()));
+        let bounds: Vec<ast::TypeBound> = lists.flat_map(|it| it.bounds()).collect();
+        let is_sized = !bounds.iter().any(is_relaxed);
+        found.unsized_ones.push(!is_sized || matches!(parameter, ast::TypeOrConstParam::Const(_)));
+        found.asked.push(bounds.into_iter().filter_map(|it| asked_of(sema, it)).collect());
+        found.names.push(name);
+    }
+    Some(found)
+}
+
+fn asked_of(sema: &Semantics<'_, RootDatabase>, bound: ast::TypeBound) -> Option<Asked> {
+    let path = Some(bound).filter(|it| !is_relaxed(it)).and_then(bound_path)?;
+    let PathResolution::Def(ModuleDef::Trait(of)) = sema.resolve_path(&path)? else { return None };
+    let arguments = path.segment()?.generic_arg_list().into_iter().flat_map(|it| it.generic_args());
+    let given = arguments.filter_map(|it| match it {
+        ast::GenericArg::TypeArg(it) => it.ty(),
+        _ => None,
+    });
+    Some(Asked { of, given: given.collect() })
+}
+
+/// The first argument that lacks something, and the trait that it lacks.
+pub(super) fn unmet_bound<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    parameters: &Parameters,
+    given: &[Option<ast::Type>],
+) -> Option<(String, String)> {
+    let types: Vec<Option<Type<'db>>> =
+        given.iter().map(|it| sema.resolve_type(it.as_ref()?).filter(|it| !it.contains_unknown())).collect();
+    let written = |at: usize| given.get(at)?.as_ref().map(|it| it.syntax().text().to_string());
+    unmet_by(sema, parameters, &types, |at| written(at).unwrap_or_default())
+}
+
+/// The same for a value that is made, of which the compiler works the arguments out.
+pub(super) fn unmet_in_value<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    of: Adt,
+    parameters: &Parameters,
+    path: &ast::Path,
+) -> Option<(String, String)> {
+    let around = path.syntax().ancestors().skip(1).take(3).filter_map(ast::Expr::cast);
+    let made = around.filter_map(|it| sema.type_of_expr(&it)).map(|it| it.original);
+    let ty = made.filter(|it| it.as_adt() == Some(of)).last()?;
+    let types: Vec<Option<Type<'db>>> =
+        ty.type_arguments().map(|it| Some(it).filter(|it| !it.contains_unknown())).collect();
+    // Constants are arguments too, but no types.
+    if types.len() != parameters.names.len() {
+        return None;
+    }
+    let target = sema.scope(path.syntax())?.krate().to_display_target(sema.db);
+    let shown = |at: usize| types.get(at)?.as_ref().map(|it| it.display(sema.db, target).to_string());
+    unmet_by(sema, parameters, &types, |at| shown(at).unwrap_or_default())
+}
+
+fn unmet_by<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    parameters: &Parameters,
+    types: &[Option<Type<'db>>],
+    shown: impl Fn(usize) -> String,
+) -> Option<(String, String)> {
+    for (index, ty) in types.iter().enumerate() {
+        let Some(ty) = ty else { continue };
+        let lacks = |what: &str| (shown(index), what.to_owned());
+        if parameters.unsized_ones.get(index) == Some(&false) && has_no_size(ty) {
+            return Some(lacks("Sized"));
         }
-        Some(found)
-    }
-
-    fn asked_of(&self, bound: ast::TypeBound) -> Option<Asked> {
-        let path = Some(bound).filter(|it| !is_relaxed(it)).and_then(bound_path)?;
-        let PathResolution::Def(ModuleDef::Trait(of)) = self.sema.resolve_path(&path)? else { return None };
-        let arguments = path.segment()?.generic_arg_list().into_iter().flat_map(|it| it.generic_args());
-        let given = arguments.filter_map(|it| match it {
-            ast::GenericArg::TypeArg(it) => it.ty(),
-            _ => None,
-        });
-        Some(Asked { of, given: given.collect() })
-    }
-
-    /// The first argument that lacks something, and the trait that it lacks.
-    pub(super) fn unmet_bound(&self, parameters: &Parameters, given: &[Option<ast::Type>]) -> Option<(String, String)> {
-        let types: Vec<Option<Type<'db>>> =
-            given.iter().map(|it| self.sema.resolve_type(it.as_ref()?).filter(|it| !it.contains_unknown())).collect();
-        let written = |at: usize| given.get(at)?.as_ref().map(|it| it.syntax().text().to_string());
-        self.unmet_by(parameters, &types, |at| written(at).unwrap_or_default())
-    }
-
-    /// The same for a value that is made, of which the compiler works the arguments out.
-    pub(super) fn unmet_in_value(
-        &self,
-        of: Adt,
-        parameters: &Parameters,
-        path: &ast::Path,
-    ) -> Option<(String, String)> {
-        let around = path.syntax().ancestors().skip(1).take(3).filter_map(ast::Expr::cast);
-        let made = around.filter_map(|it| self.sema.type_of_expr(&it)).map(|it| it.original);
-        let ty = made.filter(|it| it.as_adt() == Some(of)).last()?;
-        let types: Vec<Option<Type<'db>>> =
-            ty.type_arguments().map(|it| Some(it).filter(|it| !it.contains_unknown())).collect();
-        // Constants are arguments too, but no types.
-        if types.len() != parameters.names.len() {
-            return None;
-        }
-        let target = self.sema.scope(path.syntax())?.krate().to_display_target(self.db);
-        let shown = |at: usize| types.get(at)?.as_ref().map(|it| it.display(self.db, target).to_string());
-        self.unmet_by(parameters, &types, |at| shown(at).unwrap_or_default())
-    }
-
-    fn unmet_by(
-        &self,
-        parameters: &Parameters,
-        types: &[Option<Type<'db>>],
-        shown: impl Fn(usize) -> String,
-    ) -> Option<(String, String)> {
-        for (index, ty) in types.iter().enumerate() {
-            let Some(ty) = ty else { continue };
-            let lacks = |what: &str| (shown(index), what.to_owned());
-            if parameters.unsized_ones.get(index) == Some(&false) && has_no_size(ty) {
-                return Some(lacks("Sized"));
-            }
-            for asked in parameters.asked.get(index).into_iter().flatten() {
-                let name = asked.of.name(self.db);
-                let arguments: Option<Vec<Type<'db>>> = asked
-                    .given
-                    .iter()
-                    .map(|it| self.argument(it, parameters, types)?.try_rebase_into(self.db, ty))
-                    .collect();
-                let Some(arguments) = arguments else { continue };
-                let missing = match arguments.is_empty() {
-                    true => self.lacks(ty, &asked.of.all_supertraits(self.db)),
-                    false => {
-                        let is_whole = arguments.len() == asked.of.type_or_const_param_count(self.db, false);
-                        Some(asked.of).filter(|of| is_whole && !ty.impls_trait(self.db, *of, &arguments))
-                    }
-                };
-                if missing.is_some() {
-                    return Some(lacks(name.as_str()));
+        for asked in parameters.asked.get(index).into_iter().flatten() {
+            let name = asked.of.name(sema.db);
+            let arguments: Option<Vec<Type<'db>>> = asked
+                .given
+                .iter()
+                .map(|it| argument(sema, it, parameters, types)?.try_rebase_into(sema.db, ty))
+                .collect();
+            let Some(arguments) = arguments else { continue };
+            let missing = match arguments.is_empty() {
+                true => bounds::lacks_bounds(sema.db, ty, &asked.of.all_supertraits(sema.db)),
+                false => {
+                    let is_whole = arguments.len() == asked.of.type_or_const_param_count(sema.db, false);
+                    Some(asked.of).filter(|of| is_whole && !ty.impls_trait(sema.db, *of, &arguments))
                 }
-            }
-        }
-        None
-    }
-
-    /// What an argument of a bound stands for where the parameters stand for these types.
-    fn argument(&self, it: &ast::Type, parameters: &Parameters, types: &[Option<Type<'db>>]) -> Option<Type<'db>> {
-        let text = it.syntax().text().to_string();
-        if let Some(at) = parameters.names.iter().position(|it| *it == text) {
-            return types.get(at)?.clone();
-        }
-        let names = it.syntax().descendants().filter_map(ast::NameRef::cast);
-        let is_closed = !names.into_iter().any(|it| parameters.names.iter().any(|name| it.text() == name.as_str()));
-        self.sema.resolve_type(it).filter(|it| is_closed && !it.contains_unknown())
-    }
-
-    /// Of a place in an alias, the places that name the alias: the compiler looks at an alias where it is used.
-    pub(super) fn through_alias(&self, place: &SyntaxNode) -> Option<Vec<Occurrence>> {
-        let alias = place.ancestors().find_map(ast::TypeAlias::cast)?;
-        let is_free = alias.syntax().parent().is_some_and(|it| !ast::AssocItemList::can_cast(it.kind()));
-        let of = self.sema.to_def(&alias).filter(|_| is_free)?;
-        let found = self.find(&[Definition::TypeAlias(of)]).into_iter().flat_map(|it| it.items);
-        Some(found.filter(|it| it.role == Role::Type).collect())
-    }
-
-    /// Blocks within bodies that implement a trait: nobody outside of the body knows of them.
-    pub(super) fn note_inner_blocks(&self, of: Trait, reach: &mut AffectedSet<'_>) {
-        for it in self.find(&[Definition::Trait(of)]).into_iter().flat_map(|it| it.items) {
-            let Some(token) = self.token(it.id, it.at.start) else { continue };
-            let block = token.parent_ancestors().find_map(ast::Impl::cast);
-            let Some(block) = block.filter(|it| it.syntax().ancestors().any(|it| ast::BlockExpr::can_cast(it.kind())))
-            else {
-                continue;
             };
-            let header = block.trait_().map(|it| it.syntax().text_range());
-            let own = block.self_ty().map(|it| usize::from(it.syntax().text_range().start()));
-            if header.is_some_and(|it| it.contains_range(token.text_range())) {
-                reach.blocks.extend(own.map(|at| (it.file.path.clone(), at)));
+            if missing.is_some() {
+                return Some(lacks(name.as_str()));
             }
+        }
+    }
+    None
+}
+
+/// What an argument of a bound stands for where the parameters stand for these types.
+fn argument<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    it: &ast::Type,
+    parameters: &Parameters,
+    types: &[Option<Type<'db>>],
+) -> Option<Type<'db>> {
+    let text = it.syntax().text().to_string();
+    if let Some(at) = parameters.names.iter().position(|it| *it == text) {
+        return types.get(at)?.clone();
+    }
+    let names = it.syntax().descendants().filter_map(ast::NameRef::cast);
+    let is_closed = !names.into_iter().any(|it| parameters.names.iter().any(|name| it.text() == name.as_str()));
+    sema.resolve_type(it).filter(|it| is_closed && !it.contains_unknown())
+}
+
+/// Of a place in an alias, the places that name the alias: the compiler looks at an alias where it is used.
+pub(super) fn through_alias(cx: &Context<'_>, place: &SyntaxNode) -> Option<Vec<Occurrence>> {
+    let alias = place.ancestors().find_map(ast::TypeAlias::cast)?;
+    let is_free = alias.syntax().parent().is_some_and(|it| !ast::AssocItemList::can_cast(it.kind()));
+    let of = cx.sema.to_def(&alias).filter(|_| is_free)?;
+    let found = usages::find(cx, &[Definition::TypeAlias(of)]).into_iter().flat_map(|it| it.items);
+    Some(found.filter(|it| it.role == Role::Type).collect())
+}
+
+/// Blocks within bodies that implement a trait: nobody outside of the body knows of them.
+pub(super) fn note_inner_blocks(cx: &Context<'_>, of: Trait, affected: &mut AffectedSet<'_>) {
+    for it in usages::find(cx, &[Definition::Trait(of)]).into_iter().flat_map(|it| it.items) {
+        let Some(token) = positions::token(&cx.sema, it.id, it.at.start) else { continue };
+        let block = token.parent_ancestors().find_map(ast::Impl::cast);
+        let Some(block) = block.filter(|it| it.syntax().ancestors().any(|it| ast::BlockExpr::can_cast(it.kind())))
+        else {
+            continue;
+        };
+        let header = block.trait_().map(|it| it.syntax().text_range());
+        let own = block.self_ty().map(|it| usize::from(it.syntax().text_range().start()));
+        if header.is_some_and(|it| it.contains_range(token.text_range())) {
+            affected.blocks.extend(own.map(|at| (it.file.path.clone(), at)));
         }
     }
 }

@@ -5,13 +5,15 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use ra_ap_hir::{Adt, AssocItem, Crate, Impl, ModuleDef};
+use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 
+use super::paths::{Item, assoc_definition, module_definition};
 use super::types::{self, Piece};
 use super::written::{Segment, split_qualified};
 use crate::lang::files::Files;
 use crate::lang::rust::LANGUAGE;
-use crate::lang::rust::paths::{Item, assoc_definition, module_definition, plain_name};
+use crate::lang::rust::resolve::paths::text::plain_name;
 use crate::lang::rust::view::Context;
 use crate::model::SymbolKind;
 
@@ -60,57 +62,52 @@ impl Endings<'_> {
     }
 }
 
-impl<'db> Context<'db> {
-    pub(super) fn endings(&self, parts: &[Segment<'_>]) -> Endings<'db> {
-        let last = |path: &str| match types::pieces(path).first() {
-            Some(Piece::Path(path)) => path.last().cloned(),
-            _ => None,
-        };
-        let container = match parts {
-            [.., container, _] if container.is_qualified() => {
-                split_qualified(container.name).and_then(|(_, of)| last(of))
-            }
-            [.., container, _] => Some(container.name.to_owned()),
-            _ => None,
-        };
-        Endings { files: self.files, container, renamed: OnceCell::new() }
-    }
+pub(super) fn endings<'db>(cx: &Context<'db>, parts: &[Segment<'_>]) -> Endings<'db> {
+    let last = |path: &str| match types::pieces(path).first() {
+        Some(Piece::Path(path)) => path.last().cloned(),
+        _ => None,
+    };
+    let container = match parts {
+        [.., container, _] if container.is_qualified() => split_qualified(container.name).and_then(|(_, of)| last(of)),
+        [.., container, _] => Some(container.name.to_owned()),
+        _ => None,
+    };
+    Endings { files: cx.files, container, renamed: OnceCell::new() }
+}
 
-    /// All that the workspace's crates declare under a name, members included.
-    pub(in crate::lang::rust) fn declared_as(&self, name: &str) -> Vec<Definition<'db>> {
-        let db = self.db;
-        let mut found: Vec<Definition<'db>> = Vec::new();
-        let is_it = |it: Definition<'db>| it.name(db).is_some_and(|it| plain_name(it.as_str()) == name);
-        let items = |items: Vec<AssocItem>, found: &mut Vec<Definition<'db>>| {
-            found.extend(items.into_iter().map(assoc_definition).filter(|it| is_it(*it)));
-        };
-        for krate in Crate::all(db).into_iter().filter(|it| it.origin(db).is_local()) {
-            for module in krate.modules(db) {
-                for declared in module.declarations(db) {
-                    found.extend(Some(module_definition(declared)).filter(|it| is_it(*it)));
-                    match declared {
-                        ModuleDef::Adt(Adt::Enum(it)) => {
-                            for variant in it.variants(db) {
-                                let fields = variant.fields(db).into_iter().map(Definition::Field);
-                                found.extend(fields.chain([Definition::EnumVariant(variant)]).filter(|it| is_it(*it)));
-                            }
+/// All that the workspace's crates declare under a name, members included.
+pub(in crate::lang::rust) fn declared_as<'db>(db: &'db RootDatabase, name: &str) -> Vec<Definition<'db>> {
+    let mut found: Vec<Definition<'db>> = Vec::new();
+    let is_it = |it: Definition<'db>| it.name(db).is_some_and(|it| plain_name(it.as_str()) == name);
+    let items = |items: Vec<AssocItem>, found: &mut Vec<Definition<'db>>| {
+        found.extend(items.into_iter().map(assoc_definition).filter(|it| is_it(*it)));
+    };
+    for krate in Crate::all(db).into_iter().filter(|it| it.origin(db).is_local()) {
+        for module in krate.modules(db) {
+            for declared in module.declarations(db) {
+                found.extend(Some(module_definition(declared)).filter(|it| is_it(*it)));
+                match declared {
+                    ModuleDef::Adt(Adt::Enum(it)) => {
+                        for variant in it.variants(db) {
+                            let fields = variant.fields(db).into_iter().map(Definition::Field);
+                            found.extend(fields.chain([Definition::EnumVariant(variant)]).filter(|it| is_it(*it)));
                         }
-                        ModuleDef::Adt(Adt::Struct(it)) => {
-                            found.extend(it.fields(db).into_iter().map(Definition::Field).filter(|it| is_it(*it)));
-                        }
-                        ModuleDef::Adt(Adt::Union(it)) => {
-                            found.extend(it.fields(db).into_iter().map(Definition::Field).filter(|it| is_it(*it)));
-                        }
-                        ModuleDef::Trait(it) => items(it.items(db), &mut found),
-                        _ => {}
                     }
+                    ModuleDef::Adt(Adt::Struct(it)) => {
+                        found.extend(it.fields(db).into_iter().map(Definition::Field).filter(|it| is_it(*it)));
+                    }
+                    ModuleDef::Adt(Adt::Union(it)) => {
+                        found.extend(it.fields(db).into_iter().map(Definition::Field).filter(|it| is_it(*it)));
+                    }
+                    ModuleDef::Trait(it) => items(it.items(db), &mut found),
+                    _ => {}
                 }
-                found.extend(module.legacy_macros(db).into_iter().map(Definition::Macro).filter(|it| is_it(*it)));
             }
-            Impl::all_in_crate(db, krate).into_iter().for_each(|it| items(it.items(db), &mut found));
+            found.extend(module.legacy_macros(db).into_iter().map(Definition::Macro).filter(|it| is_it(*it)));
         }
-        let mut seen = HashSet::new();
-        found.retain(|it| seen.insert(*it));
-        found
+        Impl::all_in_crate(db, krate).into_iter().for_each(|it| items(it.items(db), &mut found));
     }
+    let mut seen = HashSet::new();
+    found.retain(|it| seen.insert(*it));
+    found
 }

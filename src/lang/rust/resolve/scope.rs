@@ -3,40 +3,40 @@
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxNode, ast};
 
+use super::walk;
 use super::written::{Segment, segments};
+use crate::lang::rust::resolve::paths::detached;
 use crate::lang::rust::syntax::nesting::too_deep;
 use crate::lang::rust::view::Context;
 
-impl<'db> Context<'db> {
-    /// Seen from the file's own level, else from its inline modules.
-    pub(super) fn seen_from(&self, file: &str, path: &str) -> Vec<Definition<'db>> {
-        let Some(id) = self.file_id(file).filter(|it| self.sema.file_to_module_def(*it).is_some()) else {
-            return Vec::new();
-        };
-        let tree = self.sema.parse_guess_edition(id);
-        let parts = segments(path);
-        let inline = tree.syntax().descendants().filter_map(ast::Module::cast).filter_map(|it| it.item_list());
-        let scopes = std::iter::once(tree.syntax().clone()).chain(inline.map(|it| it.syntax().clone()));
-        scopes.map(|scope| self.seen_at(&scope, &parts)).find(|it| !it.is_empty()).unwrap_or_default()
-    }
+/// Seen from the file's own level, else from its inline modules.
+pub(super) fn seen_from<'db>(cx: &Context<'db>, file: &str, path: &str) -> Vec<Definition<'db>> {
+    let Some(id) = cx.file_id(file).filter(|it| cx.sema.file_to_module_def(*it).is_some()) else {
+        return Vec::new();
+    };
+    let tree = cx.sema.parse_guess_edition(id);
+    let parts = segments(path);
+    let inline = tree.syntax().descendants().filter_map(ast::Module::cast).filter_map(|it| it.item_list());
+    let scopes = std::iter::once(tree.syntax().clone()).chain(inline.map(|it| it.syntax().clone()));
+    scopes.map(|scope| seen_at(cx, &scope, &parts)).find(|it| !it.is_empty()).unwrap_or_default()
+}
 
-    /// The longest beginning that the scope knows is followed by the rest.
-    fn seen_at(&self, scope: &SyntaxNode, parts: &[Segment<'_>]) -> Vec<Definition<'db>> {
-        for known in (1..=parts.len()).rev() {
-            let Some((head, rest)) = parts.split_at_checked(known) else { continue };
-            if head.iter().any(|it| it.is_qualified() || it.kind.is_some() || it.ordinal.is_some()) {
-                continue;
-            }
-            let text: Vec<&str> = head.iter().map(|it| it.name).collect();
-            let Some(path) = parsed(&text.join("::")) else { continue };
-            let Some(definition) = self.meant_by_path(scope, &path) else { continue };
-            let found = self.walk_members(definition, rest);
-            if !found.is_empty() {
-                return found;
-            }
+/// The longest beginning that the scope knows is followed by the rest.
+fn seen_at<'db>(cx: &Context<'db>, scope: &SyntaxNode, parts: &[Segment<'_>]) -> Vec<Definition<'db>> {
+    for known in (1..=parts.len()).rev() {
+        let Some((head, rest)) = parts.split_at_checked(known) else { continue };
+        if head.iter().any(|it| it.is_qualified() || it.kind.is_some() || it.ordinal.is_some()) {
+            continue;
         }
-        Vec::new()
+        let text: Vec<&str> = head.iter().map(|it| it.name).collect();
+        let Some(path) = parsed(&text.join("::")) else { continue };
+        let Some(definition) = detached::definition_of_path(&cx.sema, scope, &path) else { continue };
+        let found = walk::walk_members(cx, definition, rest);
+        if !found.is_empty() {
+            return found;
+        }
     }
+    Vec::new()
 }
 
 fn parsed(path: &str) -> Option<ast::Path> {

@@ -1,7 +1,8 @@
 //! A symbol as a request writes it, taken apart.
 
+use super::paths::TARGETS;
 use super::types;
-use crate::lang::rust::paths::{ORDINAL, TARGETS, plain_name};
+use crate::lang::rust::resolve::paths::text::{ORDINAL, plain_name};
 use crate::model::{Code, Error, SymbolKind};
 
 /// No path that is printed has more segments, or brackets nested deeper.

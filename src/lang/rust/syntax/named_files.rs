@@ -18,13 +18,21 @@ pub fn named_files(name: &str, text: &str) -> Vec<NamedFile> {
         _ => vec![own, directory.to_owned()],
     };
     let mut scan = Scan { directory, bases, ..Scan::default() };
-    let mut start = strip_shebang(text).unwrap_or(0);
-    for token in tokenize(text.get(start..).unwrap_or_default(), FrontmatterAllowed::Yes) {
-        let end = start + token.len as usize;
-        scan.take(token.kind, text.get(start..end).unwrap_or_default());
-        start = end;
+    for (kind, word) in tokens(text) {
+        scan.take(kind, word);
     }
     scan.found
+}
+
+/// The tokens of a file of Rust after its shebang, each with its text.
+pub fn tokens(text: &str) -> impl Iterator<Item = (TokenKind, &str)> {
+    let mut start = strip_shebang(text).unwrap_or(0);
+    tokenize(text.get(start..).unwrap_or_default(), FrontmatterAllowed::Yes).map(move |token| {
+        let end = start + token.len as usize;
+        let word = text.get(start..end).unwrap_or_default();
+        start = end;
+        (token.kind, word)
+    })
 }
 
 /// What was seen of a text so far.

@@ -1,13 +1,13 @@
 //! What stands between the items of a file: imports, modules, the heads of blocks, macros. White space and comments do
 //! not count.
 
-use std::hash::{BuildHasher as _, Hash as _, Hasher as _};
+use std::hash::Hash as _;
 
 use ra_ap_syntax::ast::{self, HasName as _};
 use ra_ap_syntax::{AstNode as _, NodeOrToken, SyntaxKind, SyntaxNode, WalkEvent};
-use rustc_hash::{FxBuildHasher, FxHasher};
 
 use super::source::Source;
+use crate::lang::rust::syntax::fingerprint::{Fingerprint, Fingerprinter};
 use crate::model::{Outline, Span};
 
 /// What an outline of Rust keeps besides what every outline has.
@@ -31,8 +31,8 @@ impl Rest {
     }
 
     /// What may concern anybody, of all that is no item.
-    pub fn others(&self) -> impl Iterator<Item = u64> {
-        self.nodes.iter().map(|it| it.others).filter(|it| *it != 0)
+    pub fn others(&self) -> impl Iterator<Item = Fingerprint> {
+        self.nodes.iter().filter_map(|it| it.others)
     }
 }
 
@@ -45,14 +45,14 @@ pub struct RestOf {
     pub skeleton_end: usize,
     /// What concerns certain names only: imports, inline modules, inherent blocks.
     pub parts: Vec<RestPart>,
-    /// A hash of all else; 0 where there is nothing else.
-    pub others: u64,
+    /// Of all else, if there is anything.
+    pub others: Option<Fingerprint>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestPart {
     /// Of all that it says, and of where it stands.
-    pub hash: u64,
+    pub hash: Fingerprint,
     /// The names whose meaning may depend on it.
     pub names: Vec<String>,
     /// What an import imports, as the file's module sees it; empty where another module imports it.
@@ -67,7 +67,7 @@ pub(super) fn rest(source: &Source<'_>) -> Vec<RestOf> {
 
 fn rest_of(source: &Source<'_>, node: &SyntaxNode) -> RestOf {
     let mut rest = RestOf { end: source.offset(node.text_range().end()), ..RestOf::default() };
-    let mut others = FxHasher::default();
+    let mut others = Fingerprinter::default();
     let mut walk = node.preorder_with_tokens();
     while let Some(event) = walk.next() {
         match event {
@@ -96,7 +96,7 @@ fn rest_of(source: &Source<'_>, node: &SyntaxNode) -> RestOf {
             _ => {}
         }
     }
-    rest.others = others.finish();
+    rest.others = (!others.is_empty()).then(|| others.fingerprint());
     rest
 }
 
@@ -139,7 +139,7 @@ fn head(source: &Source<'_>, node: &SyntaxNode) -> Option<RestPart> {
         }
     }
     let name = |it: Option<ast::Name>| it.map(|it| it.text().to_owned());
-    let mut part = RestPart { hash: hasher.finish(), ..RestPart::default() };
+    let mut part = RestPart { hash: hasher.fingerprint(), names: Vec::new(), import: None, block: None };
     if let Some(module) = ast::Module::cast(node.clone()) {
         part.names.extend(name(module.name()));
     } else if let Some(block) = ast::Impl::cast(node.clone()) {
@@ -163,7 +163,7 @@ fn imports(import: &ast::Use) -> Option<Vec<RestPart>> {
     for child in import.syntax().children().filter(|it| !ast::UseTree::can_cast(it.kind())) {
         hash_tokens(&child, &mut head);
     }
-    let head = head.finish();
+    let head = head.fingerprint();
     let mut parts = Vec::new();
     for leaf in tree.syntax().descendants().filter_map(ast::UseTree::cast).filter(|it| it.use_tree_list().is_none()) {
         if leaf.star_token().is_some() {
@@ -185,7 +185,7 @@ fn imports(import: &ast::Use) -> Option<Vec<RestPart>> {
             None => path.rsplit("::").next().map(str::to_owned),
         };
         parts.push(RestPart {
-            hash: FxBuildHasher.hash_one((head, &path, &name)),
+            hash: Fingerprint::of((head, &path, &name)),
             names: name.into_iter().collect(),
             // From another module the path would lead elsewhere.
             import: Some(if of_module { path } else { String::new() }),
@@ -196,15 +196,15 @@ fn imports(import: &ast::Use) -> Option<Vec<RestPart>> {
 }
 
 /// Begun with the names of the modules around a node.
-fn hasher_within(node: &SyntaxNode) -> FxHasher {
-    let mut hasher = FxHasher::default();
+fn hasher_within(node: &SyntaxNode) -> Fingerprinter {
+    let mut hasher = Fingerprinter::default();
     for module in node.ancestors().skip(1).filter_map(ast::Module::cast) {
         module.name().map(|it| it.text().to_owned()).hash(&mut hasher);
     }
     hasher
 }
 
-fn hash_tokens(node: &SyntaxNode, hasher: &mut FxHasher) {
+fn hash_tokens(node: &SyntaxNode, hasher: &mut Fingerprinter) {
     tokens(node).hash(hasher);
 }
 

@@ -2,10 +2,10 @@
 
 use ra_ap_syntax::{AstNode as _, Edition, SyntaxNode, ast};
 
-use super::touch::faults_of;
+use super::invalidate::faults_of;
 use super::*;
 use crate::lang::rust::LANGUAGE;
-use crate::lang::rust::named::Names;
+use crate::lang::rust::index::file_names::Names;
 
 const BASE: &str = "#[derive(Default, Clone)]\npub struct A;\nimpl A { pub fn m(&self) {} pub fn yes(&self) -> bool { true } }\n\
                     #[derive(Default)]\npub struct B;\nimpl B { pub fn m(&self) {} }\n\

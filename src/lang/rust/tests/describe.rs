@@ -6,31 +6,30 @@ use ra_ap_hir::{Crate, ModuleDef, ScopeDef};
 
 use super::{Loaded, MANIFEST, REAL, fixture, query};
 use crate::lang::Stop;
-use crate::lang::rust::paths::module_definition;
+use crate::lang::rust::resolve::paths::module_definition;
+use crate::lang::rust::resolve::symbols;
 use crate::lang::rust::view::Context;
 use crate::model::{Description, Example, ExampleOrigin, Package, Symbol, Window};
 
-impl Context<'_> {
-    /// Documented items of the workspace's dependencies, spread over all of them.
-    fn documented_dependencies(&self, count: usize) -> Vec<String> {
-        let libraries = Crate::all(self.db).into_iter().filter(|it| it.origin(self.db).is_lib());
-        let each = libraries.map(|krate| {
-            let scope = krate.root_module(self.db).scope(self.db, None);
-            let items = scope.into_iter().filter_map(|(_, it)| match it {
-                ScopeDef::ModuleDef(it @ (ModuleDef::Adt(_) | ModuleDef::Function(_) | ModuleDef::Trait(_))) => {
-                    Some(module_definition(it))
-                }
-                _ => None,
-            });
-            let own = items.filter(|it| it.krate(self.db) == Some(krate)).filter_map(|it| self.symbol_of(it));
-            // Docs that the text does not show by itself are not compared here.
-            let plain = own.filter(|it| it.docs.is_some() && !comments(it).is_empty());
-            let mut paths: Vec<String> = plain.map(|it| it.path).collect();
-            paths.sort();
-            paths.into_iter().take(10).collect::<Vec<_>>()
+/// Documented items of the workspace's dependencies, spread over all of them.
+fn documented_dependencies(cx: &Context<'_>, count: usize) -> Vec<String> {
+    let libraries = Crate::all(cx.db).into_iter().filter(|it| it.origin(cx.db).is_lib());
+    let each = libraries.map(|krate| {
+        let scope = krate.root_module(cx.db).scope(cx.db, None);
+        let items = scope.into_iter().filter_map(|(_, it)| match it {
+            ScopeDef::ModuleDef(it @ (ModuleDef::Adt(_) | ModuleDef::Function(_) | ModuleDef::Trait(_))) => {
+                Some(module_definition(it))
+            }
+            _ => None,
         });
-        each.flatten().take(count).collect()
-    }
+        let own = items.filter(|it| it.krate(cx.db) == Some(krate)).filter_map(|it| symbols::symbol_of(cx, it));
+        // Docs that the text does not show by itself are not compared here.
+        let plain = own.filter(|it| it.docs.is_some() && !comments(it).is_empty());
+        let mut paths: Vec<String> = plain.map(|it| it.path).collect();
+        paths.sort();
+        paths.into_iter().take(10).collect::<Vec<_>>()
+    });
+    each.flatten().take(count).collect()
 }
 
 impl Loaded {
@@ -269,7 +268,7 @@ fn the_docs_of_what_is_outside_are_whole() {
         "str::split",
     ];
     let mut outside: Vec<String> = of_std.map(str::to_owned).to_vec();
-    let of_dependencies = it.asked(|view| view.ask(|context| Ok(context.documented_dependencies(25))));
+    let of_dependencies = it.asked(|view| view.ask(|context| Ok(documented_dependencies(context, 25))));
     outside.extend(of_dependencies.unwrap());
     assert!(outside.len() >= 50, "{outside:?}");
     let (mut examples, mut wrong) = (0, Vec::new());

@@ -6,6 +6,8 @@ use std::time::Instant;
 use super::{Loaded, REAL, fixture, query};
 use crate::lang::Stop;
 use crate::lang::rust::LANGUAGE;
+use crate::lang::rust::resolve;
+use crate::lang::rust::resolve::symbols;
 use crate::model::{Symbol, SymbolQuery};
 
 /// Every symbol of every file, by the path that it is printed with, asked again. `Err`: what did not lead back.
@@ -14,7 +16,7 @@ pub(super) fn round_trip(it: &Loaded) -> Result<usize, Vec<String>> {
         view.ask(|context| {
             let mut printed: Vec<Symbol> = Vec::new();
             for file in it.files.of(LANGUAGE) {
-                for symbol in context.symbols_in(file).0 {
+                for symbol in symbols::symbols_in(context, file).0 {
                     flatten(symbol, &mut printed);
                 }
             }
@@ -24,7 +26,7 @@ pub(super) fn round_trip(it: &Loaded) -> Result<usize, Vec<String>> {
                 if let Some(other) = seen.insert(&symbol.path, symbol) {
                     failures.push(format!("{} is {} and {}", symbol.path, place(other), place(symbol)));
                 }
-                match context.meant(&query(&symbol.path)) {
+                match resolve::resolve(context, &query(&symbol.path)) {
                     Ok(back) if place(&back.symbol) == place(symbol) && back.symbol.path == symbol.path => {}
                     Ok(back) => {
                         failures.push(format!("{} of {} is {}", symbol.path, place(symbol), place(&back.symbol)))
@@ -539,7 +541,7 @@ impl Loaded {
 
     fn meant_in(&self, symbol: &str, file: Option<&str>) -> String {
         let asked = SymbolQuery { file: file.map(str::to_owned), ..query(symbol) };
-        let found = self.asked(|view| view.ask(|context| Ok(context.meant(&asked)?.symbol.path)));
+        let found = self.asked(|view| view.ask(|context| Ok(resolve::resolve(context, &asked)?.symbol.path)));
         match found {
             Ok(path) => path,
             Err(Stop::Failed(error)) => {

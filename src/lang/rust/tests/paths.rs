@@ -7,7 +7,10 @@ use ra_ap_ide_db::defs::Definition;
 
 use super::names::round_trip;
 use super::{REAL, fixture, load, query};
-use crate::lang::rust::paths::{assoc_definition, module_definition};
+use crate::lang::rust::resolve;
+use crate::lang::rust::resolve::paths::members;
+use crate::lang::rust::resolve::paths::{assoc_definition, module_definition};
+use crate::lang::rust::resolve::symbols;
 use crate::lang::rust::view::Context;
 
 const FORMS: &str = r#"
@@ -292,9 +295,9 @@ fn what_is_outside_of_the_workspace_makes_the_round_trip() {
             let mut failures = Vec::new();
             let mut asked = 0;
             for definition in all.into_iter().step_by(step) {
-                let Some(symbol) = context.symbol_of(definition) else { continue };
+                let Some(symbol) = symbols::symbol_of(context, definition) else { continue };
                 asked += 1;
-                match context.meant(&query(&symbol.path)) {
+                match resolve::resolve(context, &query(&symbol.path)) {
                     Ok(back) if back.symbol.path == symbol.path && back.symbol.name_at == symbol.name_at => {}
                     Ok(back) => failures.push(format!("{} is {}", symbol.path, back.symbol.path)),
                     Err(error) => failures.push(format!("{}: {error}", symbol.path)),
@@ -315,7 +318,7 @@ fn outside<'db>(context: &Context<'db>) -> Vec<Definition<'db>> {
         for module in krate.modules(db) {
             for definition in module.declarations(db).into_iter().map(module_definition) {
                 found.push(definition);
-                found.extend(context.members_of(definition).all().map(|it| it.1));
+                found.extend(members::members_of(context, definition).all().map(|it| it.1));
             }
         }
         let items = Impl::all_in_crate(db, krate).into_iter().flat_map(|it| it.items(db)).map(assoc_definition);

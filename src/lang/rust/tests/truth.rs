@@ -428,7 +428,7 @@ pub(super) fn hold(suite: &Suite<'_>, edits: &[Edit<'_>]) {
         }
         assert!(judgement.coverage.missing.iter().all(|it| it.code != MissingCode::Timeout), "{}: judged", edit.name);
         let started = Instant::now();
-        faults.extend(touch::all_faults(&it).into_iter().map(|it| format!("left behind: {it}")));
+        faults.extend(invalidate::all_faults(&it).into_iter().map(|it| format!("left behind: {it}")));
         faults.extend(judgement.fixed.iter().map(|it| format!("fixed in a healthy crate: {it:?}")));
         times[1] += started.elapsed();
         let started = Instant::now();

@@ -1,0 +1,25 @@
+//! `/mcp`: the protocol for agents behind the same guard, bounds and deadlines as every other call.
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{self, MethodRouter};
+
+use super::extract;
+use super::problem::Refusal;
+use crate::mcp::{Local, OverHttp, over_http};
+use crate::ops::Service;
+
+pub const PATH: &str = "/mcp";
+
+/// Methods that the protocol has no use for are refused by it, with the header `Allow`.
+pub fn route(service: Service) -> MethodRouter {
+    let protocol = over_http(Local(service), extract::LARGEST_BODY);
+    routing::any(async move |request: Request| answer(&protocol, request).await)
+}
+
+async fn answer(protocol: &OverHttp<Local>, request: Request) -> Result<Response, Refusal> {
+    let (parts, body) = request.into_parts();
+    let body = extract::read(&parts.headers, body).await?;
+    Ok(protocol.handle(Request::from_parts(parts, Body::from(body))).await.into_response())
+}

@@ -1,0 +1,152 @@
+//! `GET /metrics`: how long requests take, and how the process is doing, in the text of OpenMetrics. Labels are of closed
+//! sets: no path and no symbol is in them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Extension;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::Method;
+use axum::middleware::Next;
+use axum::response::Response;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
+use prometheus_client::metrics::counter::ConstCounter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::ConstGauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use super::problem::Refusal;
+use super::{OPENAPI, events, pages, responder};
+use crate::contract::CALLS;
+use crate::model::{Code, Error};
+use crate::ops::Service;
+use crate::ops::vitals::{Vitals, vitals};
+
+pub const PATH: &str = "/metrics";
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// In seconds: an answer out of memory takes less than the first, a wait for the index no more than the last.
+const BUCKETS: [f64; 15] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0];
+/// What was asked for is none of the calls.
+const UNKNOWN: &str = "unknown";
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Labels {
+    call: &'static str,
+    status: u32,
+}
+
+#[derive(Clone)]
+pub struct Metrics {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    registry: Registry,
+    durations: Family<Labels, Histogram, fn() -> Histogram>,
+    /// The calls by their method and their route.
+    calls: HashMap<(Method, String), &'static str>,
+}
+
+impl Metrics {
+    pub fn new(service: &Service) -> Metrics {
+        let mut registry = Registry::default();
+        let durations: Family<Labels, Histogram, fn() -> Histogram> =
+            Family::new_with_constructor(|| Histogram::new(BUCKETS));
+        registry.register_with_unit(
+            "semdex_request_duration",
+            "From the head of a request to the head of its reply",
+            Unit::Seconds,
+            durations.clone(),
+        );
+        registry.register_collector(Box::new(Process(service.clone())));
+        Metrics { inner: Arc::new(Inner { registry, durations, calls: calls() }) }
+    }
+}
+
+fn calls() -> HashMap<(Method, String), &'static str> {
+    let of_table = CALLS.iter().filter_map(|call| {
+        let method = Method::from_bytes(call.method.name().as_bytes()).ok()?;
+        Some(((method, call.path.replace("{file}", "{*file}")), call.name))
+    });
+    let others = [(events::PATH, "events"), (PATH, "metrics"), (OPENAPI, "openapi")];
+    let pages = pages::PATHS.iter().map(|it| (*it, "page"));
+    let others = others.into_iter().chain(pages).map(|(path, name)| ((Method::GET, path.to_owned()), name));
+    of_table.chain(others).collect()
+}
+
+/// The outermost layer: notes how long each request took, and how it ended.
+pub async fn measure(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
+    let came = Instant::now();
+    let route = request.extensions().get::<MatchedPath>().map(|it| (request.method().clone(), it.as_str().to_owned()));
+    let call = match &route {
+        Some((_, path)) if path.starts_with("/mcp") => "mcp",
+        Some(route) => metrics.inner.calls.get(route).copied().unwrap_or(UNKNOWN),
+        None => UNKNOWN,
+    };
+    let response = next.run(request).await;
+    let labels = Labels { call, status: response.status().as_u16().into() };
+    metrics.inner.durations.get_or_create(&labels).observe(came.elapsed().as_secs_f64());
+    response
+}
+
+pub async fn metrics(Extension(metrics): Extension<Metrics>) -> Result<Response, Refusal> {
+    let mut body = String::new();
+    text::encode(&mut body, &metrics.inner.registry)
+        .map_err(|_| Error::new(Code::Internal, "the metrics could not be written"))?;
+    Ok(responder::with_type(CONTENT_TYPE, body))
+}
+
+/// What is looked up when somebody asks.
+struct Process(Service);
+
+impl fmt::Debug for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Process")
+    }
+}
+
+impl Collector for Process {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let Vitals { revision, memory_bytes, restarts, queues, rescans, stale_retries } = vitals(&self.0);
+        let encoder = &mut encoder;
+        let help = "Of all open workspaces together; grows with each change";
+        one(encoder, "semdex_revision", help, &ConstGauge::new(revision))?;
+        let help = "Resident memory of the process and of the engines that have one of their own";
+        each(encoder, "semdex_memory", help, Some(&Unit::Bytes), "engine", &memory_bytes, ConstGauge::new)?;
+        let help = "How often an engine was started anew";
+        each(encoder, "semdex_engine_restarts", help, None, "engine", &restarts, ConstCounter::new)?;
+        let help = "What waits: requests for a writer, jobs for the journal";
+        each(encoder, "semdex_queue_length", help, None, "queue", &queues, ConstGauge::new)?;
+        let help = "How often a whole workspace was compared with the disk";
+        one(encoder, "semdex_rescans", help, &ConstCounter::new(rescans))?;
+        let help = "How often a question was asked again because the workspace had changed meanwhile";
+        one(encoder, "semdex_stale_retries", help, &ConstCounter::new(stale_retries))
+    }
+}
+
+fn one(encoder: &mut DescriptorEncoder<'_>, name: &str, help: &str, metric: &impl EncodeMetric) -> fmt::Result {
+    metric.encode(encoder.encode_descriptor(name, help, None, metric.metric_type())?)
+}
+
+/// A metric for each value of a label.
+fn each<M: EncodeMetric>(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    help: &str,
+    unit: Option<&Unit>,
+    label: &str,
+    values: &BTreeMap<String, u64>,
+    metric: fn(u64) -> M,
+) -> fmt::Result {
+    let mut family = encoder.encode_descriptor(name, help, unit, metric(0).metric_type())?;
+    for (of, value) in values {
+        let metric = metric(*value);
+        metric.encode(family.encode_family(&[(label, of.as_str())])?)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! `semdex doctor`: what is installed, what is missing, the command that gets it, and what a workspace loses without it.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::config::Config;
+use crate::trust::TrustStore;
+use crate::workspace::registry::find_root;
+use crate::workspace::requirements::{EngineRequirements, requirements};
+
+/// Whether all is there that the workspace around a directory needs.
+pub fn doctor(directory: Option<&Path>, config: &Config) -> io::Result<bool> {
+    let root = find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
+    let mut output = io::stdout().lock();
+    writeln!(output, "semdex {} on {}", env!("CARGO_PKG_VERSION"), root.display())?;
+    let trusted = config.trust.map_or_else(|| TrustStore::new(&config.state_dir).is_trusted(&root), Ok)?;
+    let (mark, trust) = if trusted {
+        ("ok     ", "trusted".to_owned())
+    } else {
+        let lost = "build scripts, proc macros and cgo are not run, and what they make is unknown";
+        ("note   ", format!("not trusted: {lost}. `semdex trust {}` lets them run", root.display()))
+    };
+    writeln!(output, "{mark} {trust}")?;
+    let mut is_well = true;
+    let mut idle = Vec::new();
+    let mut is_any = false;
+    for EngineRequirements { engine, is_concerned, requirements } in requirements(&root, &config.cache_dir) {
+        if !is_concerned {
+            idle.push(engine);
+            continue;
+        }
+        is_any = true;
+        writeln!(output, "\n{engine}")?;
+        for it in requirements {
+            match it.found {
+                Some(found) => writeln!(output, "ok      {}: {found}", it.name)?,
+                None => {
+                    is_well &= !it.is_needed;
+                    let mark = if it.is_needed { "MISSING" } else { "absent " };
+                    writeln!(output, "{mark} {}: {}\n        without it: {}", it.name, it.install, it.without)?;
+                }
+            }
+        }
+    }
+    if !is_any {
+        writeln!(output, "\nnote    no file here is of a language that semdex knows: it can open and edit texts only")?;
+    }
+    if !idle.is_empty() {
+        writeln!(output, "\nThis workspace has nothing for {}.", idle.join(", "))?;
+    }
+    Ok(is_well)
+}

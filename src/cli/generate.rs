@@ -1,0 +1,51 @@
+//! `semdex completions` and `semdex man`: made from the declarations of the command line.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, CommandFactory};
+use clap_complete::Shell;
+
+use super::Arguments;
+use super::print::unless_gone;
+
+#[derive(Debug, Args)]
+pub struct Completions {
+    shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub struct Man {
+    /// Writes a page for each command into this directory; without it, the first page goes to standard output.
+    #[arg(long, value_name = "DIRECTORY")]
+    directory: Option<PathBuf>,
+}
+
+impl Completions {
+    pub fn print(&self) -> io::Result<()> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Arguments::command(), "semdex", &mut script);
+        unless_gone(io::stdout().lock().write_all(&script))
+    }
+}
+
+impl Man {
+    pub fn print(&self) -> io::Result<()> {
+        match &self.directory {
+            Some(directory) => write_pages(directory),
+            None => {
+                let mut page = Vec::new();
+                clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+                unless_gone(io::stdout().lock().write_all(&page))
+            }
+        }
+    }
+}
+
+fn write_pages(directory: &Path) -> io::Result<()> {
+    let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", directory.display()));
+    std::fs::create_dir_all(directory).map_err(told)?;
+    let mut command = Arguments::command().disable_help_subcommand(true);
+    command.build();
+    clap_mangen::generate_to(command, directory).map_err(told)
+}

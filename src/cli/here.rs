@@ -1,0 +1,86 @@
+//! Where a verb is said: the workspace around it, and its server.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::servers::{self, Running};
+use crate::config::Config;
+use crate::workspace::disk::path_of_uri;
+use crate::workspace::registry::{find_root, manifest_root};
+
+pub struct Here {
+    pub root: PathBuf,
+    pub server: Running,
+}
+
+impl Here {
+    pub async fn new(file: Option<&Path>, config: &Config) -> io::Result<Here> {
+        let current = std::env::current_dir()?;
+        let own = find_root(&current)?;
+        let around = match file.map(resolved).transpose()? {
+            Some(file) if !file.starts_with(&own) => match servers::find_running(&config.state_dir, &file) {
+                Some(running) => return Ok(Here { root: root_of(&running, &file).unwrap_or(own), server: running }),
+                None => elsewhere(&file, &own)?,
+            },
+            Some(file) => directory_of(&file).map_or_else(|| Ok(own), find_root)?,
+            None => own,
+        };
+        let server = servers::find_or_start(&config.state_dir, &around).await?;
+        // A server of a directory further up names files from there.
+        let root = root_of(&server, &around).unwrap_or(around);
+        Ok(Here { root, server })
+    }
+
+    /// The file as the server names it. One outside of the workspace keeps its name, for the server to refuse.
+    pub fn name(&self, file: &Path) -> io::Result<String> {
+        let file = resolved(file)?;
+        Ok(file.strip_prefix(&self.root).unwrap_or(&file).to_string_lossy().into_owned())
+    }
+
+    pub fn maybe(&self, file: Option<&PathBuf>) -> io::Result<Option<String>> {
+        file.map(|it| self.name(it)).transpose()
+    }
+}
+
+/// The server's root that holds this path.
+fn root_of(server: &Running, path: &Path) -> Option<PathBuf> {
+    server.roots.iter().filter(|it| path.starts_with(it)).max_by_key(|it| it.as_os_str().len()).cloned()
+}
+
+/// The root of a file that lies outside of the workspace around the current directory. A server is started for one that
+/// a manifest makes a workspace, never for a directory that merely has the file in it, nor for one further up.
+fn elsewhere(file: &Path, own: &Path) -> io::Result<PathBuf> {
+    let root = match directory_of(file) {
+        Some(directory) => manifest_root(directory)?,
+        None => None,
+    };
+    root.filter(|root| !own.starts_with(root)).ok_or_else(|| {
+        let message = format!(
+            "{} lies outside of the workspace {}, and no server runs that serves it: go to its directory, or start one \
+             with `semdex serve DIRECTORY`",
+            file.display(),
+            own.display()
+        );
+        io::Error::new(io::ErrorKind::PermissionDenied, message)
+    })
+}
+
+/// The directory that a file lies in, or would.
+fn directory_of(file: &Path) -> Option<&Path> {
+    file.ancestors().skip(1).find(|it| it.is_dir())
+}
+
+/// An absolute path with the links of its directory and `..` resolved, as roots are; the file itself need not exist.
+fn resolved(file: &Path) -> io::Result<PathBuf> {
+    let by_uri = file.to_str().and_then(path_of_uri).transpose();
+    let by_uri = by_uri.map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.detail))?;
+    let absolute = by_uri.map_or_else(|| std::path::absolute(file), Ok)?;
+    let existing = absolute.ancestors().skip(1).find_map(|it| Some((it, it.canonicalize().ok()?)));
+    Ok(match existing {
+        Some((named, real)) => match absolute.strip_prefix(named) {
+            Ok(rest) => real.join(rest),
+            Err(_) => absolute,
+        },
+        None => absolute,
+    })
+}

@@ -1,0 +1,197 @@
+//! `semdex init AGENT`: what an agent's configuration has to say so that it finds semdex, printed, or merged into the
+//! file that is there without losing anything of it.
+
+mod merge;
+
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+
+use crate::workspace::registry::find_root;
+
+#[derive(Debug, Args)]
+pub struct Init {
+    agent: Agent,
+    /// Merge it into the agent's configuration, after asking.
+    #[arg(long)]
+    write: bool,
+    /// Do not ask before writing.
+    #[arg(long, requires = "write")]
+    yes: bool,
+    /// Also the hook that answers the first search of a symbol's name with what semdex knows of it.
+    #[arg(long)]
+    hook: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Agent {
+    Claude,
+    Codex,
+    Cursor,
+    Gemini,
+    Opencode,
+}
+
+/// An entry of a configuration file: below these keys.
+struct Entry {
+    file: PathBuf,
+    keys: &'static [&'static str],
+    value: Value,
+    /// Whether the last key holds a list, to which the value is added.
+    is_listed: bool,
+}
+
+/// Prints the entries, or writes them. Whether all of it went well.
+pub fn init(init: &Init) -> io::Result<bool> {
+    let root = find_root(&std::env::current_dir()?)?;
+    let mut entries = vec![server(init.agent, &root, &program()?)?];
+    if init.hook {
+        match hook(init.agent, &root, &program()?) {
+            Some(entry) => entries.push(entry),
+            None => {
+                writeln!(
+                    io::stderr(),
+                    "semdex: this agent has no hook before a tool is used, so there is none to set"
+                )?;
+                return Ok(false);
+            }
+        }
+    }
+    for entry in &entries {
+        if init.write {
+            if !written(entry, init.yes)? {
+                return Ok(false);
+            }
+        } else {
+            writeln!(io::stderr(), "{}:", entry.file.display())?;
+            writeln!(io::stdout(), "{}", entry.text()?.trim_end())?;
+        }
+    }
+    if !init.write {
+        writeln!(io::stderr(), "`--write` merges it into that file.")?;
+    }
+    writeln!(io::stderr(), "`semdex doctor` says whether this workspace has all that semdex needs.")?;
+    Ok(true)
+}
+
+/// What starts this program: its name where that finds it, else its path.
+fn program() -> io::Result<String> {
+    let own = std::env::current_exe()?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|it| it.join("semdex")).find(|it| it.is_file());
+    let is_own = found.and_then(|it| it.canonicalize().ok()).is_some_and(|it| Some(it) == own.canonicalize().ok());
+    Ok(if is_own { "semdex".to_owned() } else { own.to_string_lossy().into_owned() })
+}
+
+fn server(agent: Agent, root: &Path, program: &str) -> io::Result<Entry> {
+    let entry = |file: PathBuf, keys, value| Entry { file, keys, value, is_listed: false };
+    let stdio = json!({"command": program, "args": ["mcp"]});
+    Ok(match agent {
+        Agent::Claude => entry(root.join(".mcp.json"), &["mcpServers", "semdex"], stdio),
+        // It starts its servers in another directory than the one that is open.
+        Agent::Cursor => {
+            let stdio = json!({"command": program, "args": ["mcp", "${workspaceFolder}"]});
+            entry(root.join(".cursor/mcp.json"), &["mcpServers", "semdex"], stdio)
+        }
+        Agent::Gemini => entry(root.join(".gemini/settings.json"), &["mcpServers", "semdex"], stdio),
+        Agent::Opencode => {
+            let local = json!({"type": "local", "command": [program, "mcp"], "enabled": true});
+            entry(root.join("opencode.json"), &["mcp", "semdex"], local)
+        }
+        Agent::Codex => {
+            let home = std::env::var_os("CODEX_HOME").map(PathBuf::from);
+            let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".codex")));
+            let home = home.ok_or_else(|| io::Error::other("neither CODEX_HOME nor HOME is set"))?;
+            entry(home.join("config.toml"), &["mcp_servers", "semdex"], stdio)
+        }
+    })
+}
+
+fn hook(agent: Agent, root: &Path, program: &str) -> Option<Entry> {
+    let entry = |file: PathBuf, keys, value| Entry { file, keys, value, is_listed: true };
+    match agent {
+        Agent::Claude => {
+            let command = json!({"type": "command", "command": format!("{program} hook claude"), "timeout": 5});
+            let value = json!({"matcher": "Grep|Read", "hooks": [command]});
+            Some(entry(root.join(".claude/settings.json"), &["hooks", "PreToolUse"], value))
+        }
+        _ => None,
+    }
+}
+
+impl Entry {
+    fn is_toml(&self) -> bool {
+        self.file.extension().is_some_and(|it| it == "toml")
+    }
+
+    /// As a file of its own.
+    fn text(&self) -> io::Result<String> {
+        self.merged("").map_err(io::Error::other)
+    }
+
+    /// The file with the entry in it, all else as it was.
+    fn merged(&self, text: &str) -> Result<String, String> {
+        if self.is_toml() {
+            merge::into_toml(text, self.keys, &self.value)
+        } else {
+            merge::into_json(text, self.keys, &self.value, self.is_listed)
+        }
+    }
+}
+
+fn written(entry: &Entry, is_agreed: bool) -> io::Result<bool> {
+    let file = entry.file.display();
+    let text = match fs::read_to_string(&entry.file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(io::Error::new(error.kind(), format!("{file}: {error}"))),
+    };
+    let merged = match entry.merged(&text) {
+        Ok(merged) => merged,
+        Err(why) => {
+            writeln!(io::stderr(), "semdex: {file} is left as it is: {why}. This is what belongs into it:")?;
+            writeln!(io::stdout(), "{}", entry.text()?.trim_end())?;
+            return Ok(false);
+        }
+    };
+    if merged == text {
+        writeln!(io::stderr(), "{file} says so already.")?;
+        return Ok(true);
+    }
+    if !is_agreed && !agreed(&entry.file, text.is_empty())? {
+        writeln!(io::stderr(), "semdex: {file} is left as it is.")?;
+        return Ok(false);
+    }
+    if let Some(directory) = entry.file.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    let directory = entry.file.parent().unwrap_or(Path::new("."));
+    let mut new = tempfile::Builder::new().prefix(".semdex-").tempfile_in(directory)?;
+    new.write_all(merged.as_bytes())?;
+    if let Ok(known) = fs::metadata(&entry.file) {
+        fs::set_permissions(new.path(), known.permissions())?;
+    }
+    // A link stays one, and what it names is changed.
+    let target = entry.file.canonicalize().unwrap_or_else(|_| entry.file.clone());
+    match new.persist(&target) {
+        Ok(_) => {}
+        Err(_) => fs::write(&target, &merged)?,
+    }
+    writeln!(io::stderr(), "{file} is written.")?;
+    Ok(true)
+}
+
+fn agreed(file: &Path, is_new: bool) -> io::Result<bool> {
+    if !io::stdin().is_terminal() {
+        writeln!(io::stderr(), "semdex: nobody is there to be asked: `--yes` writes without asking")?;
+        return Ok(false);
+    }
+    let what = if is_new { "Make" } else { "Change" };
+    write!(io::stderr(), "{what} {}? [y/N] ", file.display())?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}

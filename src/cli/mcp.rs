@@ -1,0 +1,113 @@
+//! `semdex mcp`: the protocol for agents over standard input and output. The tools' calls are answered by the server
+//! of the workspace: the one that runs, or one that is started and ends by itself when nobody asks it any more.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+
+use super::client::{self, Call, Said};
+use super::servers::{self, Running};
+use crate::config::Config;
+use crate::contract::{Name, Problem};
+use crate::mcp::{self, Backend};
+use crate::model::{Code, Error};
+use crate::render;
+use crate::workspace::registry::find_root;
+
+/// Serves the workspace around a directory until standard input ends.
+pub async fn serve(directory: Option<&Path>, config: &Config) -> io::Result<()> {
+    let root = find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
+    let remote = Remote { state_dir: config.state_dir.clone(), root, server: Arc::default() };
+    // The index is loaded while the client still says hello. Whoever asks first is told why that failed.
+    let starting = remote.clone();
+    tokio::spawn(async move { starting.server().await.is_ok() });
+    mcp::over_stdio(remote).await
+}
+
+/// The server that answers, found again where it has ended.
+#[derive(Clone)]
+struct Remote {
+    state_dir: PathBuf,
+    root: PathBuf,
+    server: Arc<Mutex<Option<Running>>>,
+}
+
+impl Remote {
+    async fn server(&self) -> io::Result<Running> {
+        let mut known = self.server.lock().await;
+        if let Some(running) = known.as_ref() {
+            return Ok(running.clone());
+        }
+        let found = servers::find_or_start(&self.state_dir, &self.root).await?;
+        Ok(known.insert(found).clone())
+    }
+
+    /// A server that cannot be reached any more has ended, and another takes its place.
+    async fn said(&self, call: &Call, json: bool, client: Option<&str>) -> io::Result<Said> {
+        let running = self.server().await?;
+        match client::call(&running.announcement, &self.narrowed(call, &running), json, client).await {
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                let mut known = self.server.lock().await;
+                // Another call may have found one in the meantime.
+                known.take_if(|it| it.announcement == running.announcement);
+                drop(known);
+                let running = self.server().await?;
+                client::call(&running.announcement, &self.narrowed(call, &running), json, client).await
+            }
+            said => said,
+        }
+    }
+
+    /// The call names its workspace, where the server has it as one of several. A server of a directory further up
+    /// names files from there.
+    fn narrowed(&self, call: &Call, running: &Running) -> Call {
+        let is_own = running.roots.contains(&self.root);
+        let workspace = is_own.then(|| self.root.to_string_lossy().into_owned());
+        call.clone().with("workspace", workspace)
+    }
+}
+
+impl Backend for Remote {
+    async fn answer(
+        &self,
+        name: Name,
+        mut arguments: Map<String, Value>,
+        client: Option<String>,
+    ) -> Result<String, String> {
+        let came = Instant::now();
+        arguments.retain(|_, value| !value.is_null());
+        // Refused as the server does it, whether the fields then stand in a body or in a query.
+        name.call().from_arguments(arguments.clone()).map_err(|error| render::refusal(Problem::new(error), came))?;
+        let call = Call { fields: arguments, ..Call::of(name) };
+        match self.said(&call, false, client.as_deref()).await {
+            Ok(Said { well: true, text }) => Ok(text),
+            Ok(Said { text, .. }) => Err(text),
+            Err(error) => {
+                let error = Error::new(Code::EngineUnavailable, error.to_string());
+                Err(render::refusal(Problem::new(error), came))
+            }
+        }
+    }
+
+    async fn busy_with(&self) -> Option<String> {
+        let status = self.said(&Call::of(Name::Status), true, None).await.ok()?;
+        let status: Value = serde_json::from_str(&status.text).ok()?;
+        let is_busy = |it: &&Value| !matches!(it["state"].as_str(), Some("ready" | "degraded"));
+        let waiting = status["workspaces"].as_array()?.iter().find(is_busy)?;
+        let (id, state) = (waiting["id"].as_str()?, waiting["state"].as_str()?);
+        let progress = &waiting["progress"];
+        Some(match progress["stage"].as_str() {
+            Some(stage) => format!("{id}: {stage} ({} of {})", progress["done"], progress["total"]),
+            None => format!("{id}: {state}"),
+        })
+    }
+
+    /// Of several, the calls name the one that this is about.
+    async fn has_several_workspaces(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,175 @@
+//! What is printed: answers on standard output, problems on standard error, with colours on a terminal. A reader that
+//! has gone (`semdex usages x | head -1`) ends it in silence.
+
+use std::io::{self, IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+use clap::ValueEnum;
+
+/// When to print in colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set or TERM is dumb.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    fn is_on(self, terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                let no_color = variable("NO_COLOR").is_some_and(|it| !it.is_empty());
+                terminal && !no_color && variable("TERM").is_none_or(|it| it != "dumb")
+            }
+        }
+    }
+}
+
+pub fn answer(text: &str, json: bool, color: Color) -> io::Result<()> {
+    let output = io::stdout();
+    let terminal = output.is_terminal();
+    lines(output.lock(), text, terminal, json, color)
+}
+
+pub fn problem(text: &str, json: bool, color: Color) -> io::Result<()> {
+    let output = io::stderr();
+    let terminal = output.is_terminal();
+    lines(output.lock(), text, terminal, json, color)
+}
+
+fn lines(mut output: impl Write, text: &str, terminal: bool, json: bool, color: Color) -> io::Result<()> {
+    let text = text.trim_end();
+    let painted = !json && color.is_on(terminal, |it| std::env::var(it).ok());
+    let text = if painted { markdown(text) } else { text.to_owned() };
+    unless_gone(writeln!(output, "{text}").and_then(|()| output.flush()))
+}
+
+/// That nobody reads any more is no failure.
+pub fn unless_gone(written: io::Result<()>) -> io::Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+const HEADING: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const CODE: Style = AnsiColor::Cyan.on_default();
+const ADDED: Style = AnsiColor::Green.on_default();
+const REMOVED: Style = AnsiColor::Red.on_default();
+const WARNING: Style = AnsiColor::Yellow.on_default();
+
+/// Markdown with colours: its text stays as it is.
+fn markdown(text: &str) -> String {
+    let mut painted = String::with_capacity(text.len() * 5 / 4);
+    let mut fence: Option<&str> = None;
+    for line in text.lines() {
+        let style = match (line.strip_prefix("```"), fence) {
+            (Some(_), Some(_)) => {
+                fence = None;
+                Some(DIM)
+            }
+            (Some(language), None) => {
+                fence = Some(language);
+                Some(DIM)
+            }
+            (None, Some("diff")) => diff(line),
+            (None, Some(_)) => None,
+            (None, None) if line.starts_with('#') => Some(HEADING),
+            (None, None) if line == "---" => Some(DIM),
+            (None, None) if line.starts_with("- missing `") => Some(WARNING),
+            (None, None) => {
+                inline(&mut painted, line);
+                painted.push('\n');
+                continue;
+            }
+        };
+        match (style, numbered(line).filter(|_| fence.is_some())) {
+            (Some(style), _) => painted.push_str(&format!("{style}{line}{style:#}")),
+            (None, Some((number, rest))) => painted.push_str(&format!("{DIM}{number}{DIM:#}{rest}")),
+            (None, None) => painted.push_str(line),
+        }
+        painted.push('\n');
+    }
+    painted.trim_end_matches('\n').to_owned()
+}
+
+fn diff(line: &str) -> Option<Style> {
+    match line.as_bytes().first() {
+        Some(b'+') => Some(ADDED),
+        Some(b'-') => Some(REMOVED),
+        Some(b'@') => Some(CODE),
+        _ => None,
+    }
+}
+
+/// A line of code with its number, as `  12| fn f() {}`.
+fn numbered(line: &str) -> Option<(&str, &str)> {
+    let (number, _) = line.split_once('|')?;
+    let is_number = !number.trim().is_empty() && number.trim().bytes().all(|it| it.is_ascii_digit());
+    is_number.then(|| line.split_at(number.len() + 1))
+}
+
+/// What stands between backticks.
+fn inline(painted: &mut String, line: &str) {
+    let mut parts = line.split('`').peekable();
+    let mut is_code = false;
+    while let Some(part) = parts.next() {
+        match (is_code, parts.peek()) {
+            // One that is not closed is a backtick.
+            (true, None) => painted.extend(["`", part]),
+            (true, Some(_)) => painted.push_str(&format!("{CODE}`{part}`{CODE:#}")),
+            (false, _) => painted.push_str(part),
+        }
+        is_code = !is_code;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn without_colours(text: &str) -> String {
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('\u{1b}') {
+            plain.push_str(before);
+            rest = after.split_once('m').unwrap().1;
+        }
+        plain + rest
+    }
+
+    #[test]
+    fn colours_change_nothing_but_the_look() {
+        let text = "# Title\n\nsome `code` and `more\n```rust\n  1| fn f() {}\nplain | or\n```\n```diff\n+a\n-b\n c\n```\n\n---\n\
+                    `w` at revision 1\n- missing `indexing`: wait";
+        let painted = markdown(text);
+        assert_eq!(without_colours(&painted), text);
+        for part in [
+            format!("{HEADING}# Title{HEADING:#}"),
+            format!("{CODE}`code`{CODE:#}"),
+            format!("{DIM}  1|{DIM:#} fn"),
+            format!("{ADDED}+a{ADDED:#}"),
+            format!("{REMOVED}-b{REMOVED:#}"),
+        ] {
+            assert!(painted.contains(&part), "{part:?} in {painted:?}");
+        }
+    }
+
+    #[test]
+    fn colours_are_for_terminals_that_want_them() {
+        let on = |color: Color, terminal, variables: &[(&str, &str)]| {
+            color.is_on(terminal, |name| variables.iter().find(|it| it.0 == name).map(|it| it.1.to_owned()))
+        };
+        assert!(on(Color::Auto, true, &[("TERM", "xterm"), ("NO_COLOR", "")]));
+        assert!(!on(Color::Auto, false, &[]));
+        assert!(!on(Color::Auto, true, &[("NO_COLOR", "1")]));
+        assert!(!on(Color::Auto, true, &[("TERM", "dumb")]));
+        assert!(on(Color::Always, false, &[("NO_COLOR", "1")]));
+        assert!(!on(Color::Never, true, &[]));
+    }
+}

@@ -1,0 +1,225 @@
+//! What a server has been told: which documents it has open, in which state, and what else has changed since.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::table::Service;
+use super::wire::Root;
+use crate::lang::engine::{FileChange, FileChangeKind};
+use crate::lang::files::{File, Files};
+use crate::lsp::Message;
+
+/// Documents that are open at once; those that were used longest ago are closed.
+const MOST_OPEN: usize = 300;
+/// Changes from outside that are kept for a server that is down: it is started anew, and reads the disk.
+const MOST_PENDING: usize = 10_000;
+
+#[derive(Debug)]
+pub struct Book {
+    root: Root,
+    service: Arc<Service>,
+    files: Arc<Files>,
+    generation: u64,
+    open: BTreeMap<String, Document>,
+    /// Files that have changed on the disk since the server was last told.
+    pending: BTreeMap<String, FileChangeKind>,
+    /// Texts that are only tried.
+    trial: BTreeMap<String, Arc<str>>,
+    clock: u64,
+    version: i64,
+    saves: bool,
+    /// When something changed that a server may have spoken of before.
+    changed: Instant,
+}
+
+#[derive(Debug)]
+struct Document {
+    version: i64,
+    /// Of the text that the server has; none where it is to be told anew.
+    hash: Option<blake3::Hash>,
+    used: u64,
+    /// When it was told.
+    at: Instant,
+}
+
+impl Book {
+    pub fn new(root: Root, service: Arc<Service>, files: Arc<Files>) -> Book {
+        Book {
+            root,
+            service,
+            files,
+            generation: 0,
+            open: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            trial: BTreeMap::new(),
+            clock: 0,
+            version: 0,
+            saves: false,
+            changed: Instant::now(),
+        }
+    }
+
+    pub fn files(&self) -> &Arc<Files> {
+        &self.files
+    }
+
+    /// Rises with every change of content.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// A server begins, which knows nothing yet. `saves`: it wants to hear of saved documents.
+    pub fn restart(&mut self, saves: bool) {
+        self.open.clear();
+        self.pending.clear();
+        self.saves = saves;
+    }
+
+    /// When the texts changed last.
+    pub fn last_change(&self) -> Instant {
+        self.changed
+    }
+
+    /// The version of a document as the server was told it, and when.
+    pub fn told(&self, file: &str) -> (Option<i64>, Instant) {
+        self.open.get(file).map_or((None, self.changed), |it| (Some(it.version), it.at))
+    }
+
+    /// Has the server look at a document anew: it is told the same text once more. Answers with its next version.
+    pub fn touch(&mut self, file: &str) -> (Option<i64>, Instant) {
+        if let Some(document) = self.open.get_mut(file) {
+            document.hash = None;
+        }
+        (Some(self.version + 1), Instant::now())
+    }
+
+    pub fn feed(&mut self, files: Arc<Files>, changes: &[FileChange], is_on_disk: bool) {
+        self.files = files;
+        self.generation += 1;
+        self.changed = Instant::now();
+        if is_on_disk {
+            for change in changes {
+                self.pending.insert(change.path.clone(), change.kind);
+            }
+        }
+        if self.pending.len() > MOST_PENDING {
+            self.pending.clear();
+        }
+    }
+
+    /// Texts that stand before those of the files until `end_trial`.
+    pub fn begin_trial(&mut self, texts: BTreeMap<String, Arc<str>>) {
+        self.trial = texts;
+        self.changed = Instant::now();
+    }
+
+    /// Answers with the files that were tried: they are to be brought back.
+    pub fn end_trial(&mut self) -> Vec<String> {
+        self.changed = Instant::now();
+        std::mem::take(&mut self.trial).into_keys().collect()
+    }
+
+    /// What the server has to be told before a question, so that these files are open and everything is as it is now.
+    pub fn preamble(&mut self, wanted: &[&str]) -> Vec<Message> {
+        let mut messages = Vec::new();
+        self.clock += 1;
+        if !self.pending.is_empty() {
+            let kind = |it: FileChangeKind| match it {
+                FileChangeKind::Created => 1,
+                FileChangeKind::Changed => 2,
+                FileChangeKind::Deleted => 3,
+            };
+            let pending = std::mem::take(&mut self.pending);
+            let changes: Vec<Value> =
+                pending.iter().map(|(file, it)| json!({"uri": self.root.uri(file), "type": kind(*it)})).collect();
+            messages.push(Message::plain("workspace/didChangeWatchedFiles", &json!({"changes": changes})));
+        }
+        let stale: Vec<String> = self.open.keys().cloned().collect();
+        for file in stale {
+            self.sync(&file, &mut messages);
+        }
+        let files = self.files.clone();
+        let hidden = files.iter().filter(|it| it.overlay && self.service.row_of(&it.path).is_some());
+        let hidden: Vec<String> = hidden.map(|it| it.path.to_string()).collect();
+        for file in wanted.iter().copied().chain(hidden.iter().map(String::as_str)) {
+            self.ensure_open(file, &mut messages);
+        }
+        self.close_some(&mut messages);
+        messages
+    }
+
+    fn text(&self, file: &str) -> Option<Arc<str>> {
+        self.trial.get(file).cloned().or_else(|| self.files.get(file).map(|it| it.text.clone()))
+    }
+
+    /// Brings an open document to what the file holds now.
+    fn sync(&mut self, file: &str, messages: &mut Vec<Message>) {
+        let uri = self.root.uri(file);
+        let Some(text) = self.text(file) else {
+            if self.open.remove(file).is_some() {
+                messages.push(Message::plain("textDocument/didClose", &json!({"textDocument": {"uri": uri}})));
+            }
+            return;
+        };
+        let hash = match self.trial.contains_key(file) {
+            true => blake3::hash(text.as_bytes()),
+            false => self.files.get(file).map_or_else(|| blake3::hash(text.as_bytes()), |it| it.hash),
+        };
+        let Some(document) = self.open.get_mut(file).filter(|it| it.hash != Some(hash)) else { return };
+        self.version += 1;
+        (document.version, document.hash, document.at) = (self.version, Some(hash), Instant::now());
+        let params =
+            json!({"textDocument": {"uri": uri, "version": self.version}, "contentChanges": [{"text": &*text}]});
+        messages.push(Message::plain("textDocument/didChange", &params));
+        if self.saves {
+            messages.push(Message::plain("textDocument/didSave", &json!({"textDocument": {"uri": uri}})));
+        }
+    }
+
+    fn ensure_open(&mut self, file: &str, messages: &mut Vec<Message>) {
+        let clock = self.clock;
+        if let Some(document) = self.open.get_mut(file) {
+            document.used = clock;
+            return;
+        }
+        let Some(text) = self.text(file) else { return };
+        let Some(language) = self.service.row_of(file).and_then(|it| it.language_id(file)) else { return };
+        self.version += 1;
+        let document = Document {
+            version: self.version,
+            hash: Some(blake3::hash(text.as_bytes())),
+            used: clock,
+            at: Instant::now(),
+        };
+        self.open.insert(file.to_owned(), document);
+        let item = json!({"uri": self.root.uri(file), "languageId": language, "version": self.version, "text": &*text});
+        messages.push(Message::plain("textDocument/didOpen", &json!({"textDocument": item})));
+    }
+
+    /// Those of the newest question stay.
+    fn close_some(&mut self, messages: &mut Vec<Message>) {
+        while self.open.len() > MOST_OPEN {
+            let is_free = |(file, it): &(&String, &Document)| {
+                it.used < self.clock
+                    && !self.trial.contains_key(*file)
+                    && !self.files.get(file).is_some_and(|it| it.overlay)
+            };
+            let Some(oldest) = self.open.iter().filter(is_free).min_by_key(|it| it.1.used).map(|it| it.0.clone())
+            else {
+                return;
+            };
+            self.open.remove(&oldest);
+            let params = json!({"textDocument": {"uri": self.root.uri(&oldest)}});
+            messages.push(Message::plain("textDocument/didClose", &params));
+        }
+    }
+}
+
+/// Whether two sets of texts are the same to a server: those of its languages, and what it reads besides.
+pub fn are_same(one: &Arc<Files>, other: &Arc<Files>) -> bool {
+    let same = |(a, b): (&Arc<File>, &Arc<File>)| a.path == b.path && a.hash == b.hash;
+    Arc::ptr_eq(one, other) || (one.len() == other.len() && one.iter().zip(other.iter()).all(same))
+}

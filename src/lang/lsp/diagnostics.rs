@@ -1,0 +1,169 @@
+//! What a server has to say against files. Pulled where it can be asked; else pushed, and believed only where what was
+//! pushed speaks of the texts as they are now. Never an old answer, never an empty one that means "not yet".
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::StreamExt as _;
+use serde_json::{Value, json};
+
+use super::inquiry::{AT_ONCE, Asked, Inquiry};
+use super::names;
+use super::session::Failure;
+use super::wire;
+use crate::config::DiagnosticsFrom;
+use crate::lang::Result;
+use crate::lang::files::File;
+use crate::model::{Answer, Coverage, Diagnostic, MissingCode, Span};
+
+/// Files that are checked for one question about everything.
+const MOST_FILES: usize = 2000;
+/// What is pushed without a version counts after so long without more.
+const QUIET: Duration = Duration::from_millis(400);
+
+/// What the server says against a file.
+type OfFile = (Arc<File>, Asked<Vec<Value>>);
+
+/// A server that says when it is idle is believed so long after.
+const IDLE: Duration = Duration::from_millis(60);
+
+/// Of these files, or of all.
+pub async fn of(inquiry: &Inquiry, names: Vec<String>) -> Result<Answer<Vec<Diagnostic>>> {
+    let mut coverage = Coverage::default();
+    let session = &inquiry.session;
+    let files: Vec<Arc<File>> = match names.as_slice() {
+        [] if session.row.keys.on_request == Some(true) => {
+            let detail = format!("{} files are checked where one is asked for by its name", session.row.title());
+            let mut coverage = Coverage::default();
+            coverage.note(session.missing(MissingCode::Unsupported, detail));
+            return Ok(Answer { value: Vec::new(), coverage });
+        }
+        [] => inquiry.own_files(),
+        names => names.iter().map(|it| inquiry.file(it)).collect::<Result<_>>()?,
+    };
+    if files.len() > MOST_FILES {
+        let detail = format!("there are {} files; {MOST_FILES} were checked: ask for others by name", files.len());
+        coverage.lacks(session.missing(MissingCode::TooMany, detail));
+    }
+    let files: Vec<Arc<File>> = files.into_iter().take(MOST_FILES).collect();
+    let found = by_file(inquiry, &files, &mut coverage).await?;
+    Ok(Answer { value: found.into_values().flatten().collect(), coverage })
+}
+
+/// The diagnostics of each file that the server answered for.
+pub async fn by_file(
+    inquiry: &Inquiry,
+    files: &[Arc<File>],
+    coverage: &mut Coverage,
+) -> Result<BTreeMap<String, Vec<Diagnostic>>> {
+    let mut found = BTreeMap::new();
+    if files.is_empty() {
+        return Ok(found);
+    }
+    let session = &inquiry.session;
+    if let Err(failure) = session.ready(inquiry.deadlines.ready).await {
+        failure.note(session, coverage);
+        return Ok(found);
+    }
+    let pulls = session.has("textDocument/diagnostic");
+    let from = match session.row.keys.diagnostics {
+        Some(DiagnosticsFrom::Pull) | None if pulls => DiagnosticsFrom::Pull,
+        Some(DiagnosticsFrom::None) => DiagnosticsFrom::None,
+        _ => DiagnosticsFrom::Push,
+    };
+    if from == DiagnosticsFrom::None {
+        let detail = format!("{} gives no diagnostics", session.row.server());
+        coverage.lacks(session.missing(MissingCode::Unsupported, detail));
+        return Ok(found);
+    }
+    let asked = files.iter().map(|file| async move {
+        let items = match from {
+            DiagnosticsFrom::Pull => pulled(inquiry, file).await?,
+            _ => pushed(inquiry, file).await?,
+        };
+        Ok((file.clone(), items))
+    });
+    let answers: Vec<Result<OfFile>> =
+        futures::stream::iter(asked.collect::<Vec<_>>()).buffered(AT_ONCE).collect().await;
+    for answer in answers {
+        let (file, items) = answer?;
+        match items {
+            Ok(items) => {
+                let told = items.iter().filter_map(|it| diagnostic(inquiry, &file, it)).collect();
+                found.insert(file.path.to_string(), told);
+            }
+            Err(failure) => failure.note(session, coverage),
+        }
+    }
+    Ok(found)
+}
+
+async fn pulled(inquiry: &Inquiry, file: &File) -> Result<Asked<Vec<Value>>> {
+    let params = json!({"textDocument": {"uri": inquiry.session.root.uri(&file.path)}});
+    let answer = inquiry.ask(&[&file.path], "textDocument/diagnostic", &params).await?;
+    Ok(answer.and_then(|it| match it.get("items").and_then(Value::as_array) {
+        Some(items) => Ok(items.clone()),
+        // "Unchanged" is of no use: nothing was said to be known.
+        None => Err(Failure::Refused("a report without items".to_owned())),
+    }))
+}
+
+/// Waits for what the server says of the file as it is now.
+async fn pushed(inquiry: &Inquiry, file: &File) -> Result<Asked<Vec<Value>>> {
+    let session = &inquiry.session;
+    inquiry.check()?;
+    if let Err(failure) = session.open(&[&file.path], inquiry.deadlines).await {
+        return Ok(Err(failure));
+    }
+    let (version, since) = {
+        let mut book = session.book();
+        // What it said before something else changed is said anew.
+        let is_old = session.pushed.of(&file.path).is_some_and(|it| it.at < book.last_change());
+        if is_old { book.touch(&file.path) } else { book.told(&file.path) }
+    };
+    if let Err(failure) = session.open(&[&file.path], inquiry.deadlines).await {
+        return Ok(Err(failure));
+    }
+    let quiet = session.row.keys.quiet_ms.map_or(QUIET, Duration::from_millis);
+    loop {
+        let news = session.pushed.news.notified();
+        inquiry.check()?;
+        let mut until = inquiry.deadlines.answer;
+        if let Some(push) = session.pushed.of(&file.path) {
+            let is_new = match push.version {
+                Some(pushed) => Some(pushed) >= version,
+                None => push.at >= since,
+            };
+            let settled = match session.pushed.is_busy() {
+                Some((true, _)) => None,
+                Some((false, at)) => Some(at.max(push.at) + IDLE),
+                None => Some(push.at + quiet),
+            };
+            if let Some(settled) = settled.filter(|_| is_new) {
+                if Instant::now() >= settled {
+                    return Ok(Ok(push.items));
+                }
+                until = until.min(settled);
+            }
+        }
+        if tokio::time::timeout_at(until.into(), news).await.is_err() && Instant::now() >= inquiry.deadlines.answer {
+            return Ok(Err(session.out_of_time()));
+        }
+    }
+}
+
+fn diagnostic(inquiry: &Inquiry, file: &Arc<File>, told: &Value) -> Option<Diagnostic> {
+    let span = wire::span(file, wire::range(told.get("range")?)?);
+    let text = |name: &str| told.get(name).and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned);
+    let source = text("source").unwrap_or_else(|| inquiry.session.row.server().to_owned());
+    let place = file.lines().place(&file.path, Span::new(span.start, span.end));
+    Some(Diagnostic {
+        severity: wire::severity(told),
+        code: wire::code(told),
+        message: text("message")?,
+        source,
+        symbol: file.outline().enclosing(span.start).last().map(|it| names::path(&file.path, it)),
+        place,
+    })
+}

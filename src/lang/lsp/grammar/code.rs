@@ -1,0 +1,129 @@
+//! Which words of a text are code, and what they do there.
+
+use tree_sitter::{Node, Tree};
+
+use super::Grammar;
+use crate::model::{Role, Span};
+
+/// The tree of one text, to be asked about its words.
+pub struct Code {
+    tree: Option<Tree>,
+}
+
+/// A word that names something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word {
+    pub span: Span,
+    pub role: Role,
+}
+
+impl Code {
+    /// Without a grammar every word counts.
+    pub fn new(grammar: Option<&'static Grammar>, text: &str) -> Code {
+        Code { tree: grammar.and_then(|it| it.parse(text)).map(|it| it.0) }
+    }
+
+    /// What a word does in the code. None for one in a comment or in a string.
+    pub fn word(&self, span: Span) -> Option<Word> {
+        let Some(tree) = &self.tree else { return Some(Word { span, role: Role::Other }) };
+        let node = tree.root_node().descendant_for_byte_range(span.start, span.end)?;
+        let is_name = node.kind().contains("identifier")
+            || matches!(node.kind(), "name" | "word" | "constant" | "variable_name" | "command_name" | "simple_symbol")
+            || node.is_error();
+        // `$name` is another name than `name`.
+        let is_whole = node.byte_range() == (span.start..span.end) || node.is_error() || node.kind() == "simple_symbol";
+        (is_name && is_whole).then(|| Word { span, role: role(node) })
+    }
+
+    /// The calls in a stretch: where each name of what is called stands.
+    pub fn calls(&self, stretch: Span) -> Vec<Span> {
+        let Some(tree) = &self.tree else { return Vec::new() };
+        let mut calls = Vec::new();
+        let mut pending: Vec<Node<'_>> =
+            tree.root_node().descendant_for_byte_range(stretch.start, stretch.end).into_iter().collect();
+        while let Some(node) = pending.pop() {
+            if node.end_byte() <= stretch.start || node.start_byte() >= stretch.end {
+                continue;
+            }
+            if let Some(called) = called(node).filter(|it| it.start_byte() >= stretch.start) {
+                let name = last_name(called);
+                calls.push(Span::new(name.start_byte(), name.end_byte()));
+            }
+            let mut cursor = node.walk();
+            pending.extend(node.named_children(&mut cursor));
+        }
+        calls.sort_unstable();
+        calls.dedup();
+        calls
+    }
+}
+
+/// What a call calls, where the node is one.
+fn called(node: Node<'_>) -> Option<Node<'_>> {
+    match node.kind() {
+        "call_expression" | "invocation_expression" | "function_call_expression" => {
+            node.child_by_field_name("function")
+        }
+        "call" => node.child_by_field_name("function").or_else(|| node.child_by_field_name("method")),
+        "new_expression" => node.child_by_field_name("constructor"),
+        "method_invocation" | "member_call_expression" | "scoped_call_expression" => node.child_by_field_name("name"),
+        "object_creation_expression" => node.child_by_field_name("type"),
+        "command" => node.child_by_field_name("name"),
+        _ => None,
+    }
+}
+
+/// Of `a.b.c` the last.
+fn last_name(node: Node<'_>) -> Node<'_> {
+    let mut node = node;
+    for _ in 0..50 {
+        let inner = ["attribute", "property", "field", "name"].iter().find_map(|it| node.child_by_field_name(it));
+        match inner {
+            Some(inner) => node = inner,
+            None => break,
+        }
+    }
+    node
+}
+
+fn role(node: Node<'_>) -> Role {
+    let mut inner = node;
+    let mut outer = node.parent();
+    for _ in 0..12 {
+        let Some(parent) = outer else { break };
+        let kind = parent.kind();
+        if kind.contains("import")
+            || kind.contains("use_declaration")
+            || kind.contains("using_directive")
+            || kind == "export_specifier"
+            || kind == "preproc_include"
+        {
+            return Role::Import;
+        }
+        if let Some(function) = called(parent)
+            && last_name(function) == node
+        {
+            return Role::Call;
+        }
+        let is_type = matches!(
+            kind,
+            "type" | "type_annotation" | "type_arguments" | "generic_type" | "superclass" | "base_class_clause"
+        ) || kind.contains("heritage")
+            || kind.contains("extends_")
+            || kind.contains("implements_")
+            || (kind.ends_with("class_definition") && inner.kind() == "argument_list");
+        if is_type || node.kind() == "type_identifier" {
+            return Role::Type;
+        }
+        if matches!(kind, "assignment" | "assignment_expression" | "augmented_assignment" | "update_expression")
+            && parent.child_by_field_name("left").or_else(|| parent.child_by_field_name("argument")) == Some(inner)
+        {
+            return Role::Write;
+        }
+        if kind.ends_with("statement") || kind.ends_with("block") || kind.ends_with("body") {
+            break;
+        }
+        (inner, outer) = (parent, parent.parent());
+    }
+    Role::Read
+}

@@ -1,0 +1,136 @@
+//! What the text of a file says by itself, for the languages that have a grammar of tree-sitter: declarations, imports,
+//! a skeleton, and which words of it are code.
+
+mod code;
+mod imports;
+mod outline;
+mod rules;
+mod skeleton;
+#[cfg(test)]
+mod tests;
+
+use std::time::{Duration, Instant};
+
+use tree_sitter::{Language as Parsing, Node, ParseOptions, ParseState, Parser, Tree};
+
+pub use code::Code;
+use rules::Rule;
+
+use crate::model::{Outline, Span, Syntax};
+
+/// What takes longer than this to parse is taken for text.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How a language is written.
+#[derive(Debug)]
+pub struct Grammar {
+    parsing: fn() -> Parsing,
+    rules: &'static [Rule],
+    bodies: Bodies,
+    /// Where its text has errors by this grammar, it may be written in that one.
+    other: Option<&'static Grammar>,
+    /// Whether what its parser does not understand is an error: not where macros may stand for anything.
+    has_errors: bool,
+}
+
+/// How a body is collapsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bodies {
+    Braces,
+    Python,
+    Shell,
+    Ruby,
+}
+
+impl Grammar {
+    pub fn of(language: &str) -> Option<&'static Grammar> {
+        rules::of(language)
+    }
+
+    /// The tree of a text, and the grammar that it is written in.
+    fn parse(&'static self, text: &str) -> Option<(Tree, &'static Grammar)> {
+        let tree = self.parse_alone(text)?;
+        let other = self.other.filter(|_| tree.root_node().has_error());
+        if let Some((second, other)) = other.and_then(|it| Some((it.parse_alone(text)?, it)))
+            && count_errors(second.root_node()) < count_errors(tree.root_node())
+        {
+            return Some((second, other));
+        }
+        Some((tree, self))
+    }
+
+    fn parse_alone(&self, text: &str) -> Option<Tree> {
+        let mut parser = Parser::new();
+        parser.set_language(&(self.parsing)()).ok()?;
+        let deadline = Instant::now() + PATIENCE;
+        let mut late = |_: &ParseState| match Instant::now() > deadline {
+            true => std::ops::ControlFlow::Break(()),
+            false => std::ops::ControlFlow::Continue(()),
+        };
+        let bytes = text.as_bytes();
+        let options = ParseOptions::new().progress_callback(&mut late);
+        parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+    }
+}
+
+fn count_errors(node: Node<'_>) -> usize {
+    let mut count = 0;
+    let mut pending = vec![node];
+    while let Some(node) = pending.pop() {
+        if node.is_error() || node.is_missing() {
+            count += 1;
+        } else if node.has_error() {
+            let mut cursor = node.walk();
+            pending.extend(node.children(&mut cursor));
+        }
+    }
+    count
+}
+
+/// A language of the table, as far as its text goes.
+#[derive(Debug)]
+pub struct LspSyntax {
+    pub grammar: Option<&'static Grammar>,
+    pub extensions: &'static [&'static str],
+}
+
+impl Syntax for LspSyntax {
+    fn outline(&self, text: &str) -> Outline {
+        let outlined = self.grammar.filter(|_| !self.is_too_deep(text)).and_then(|it| outline::of(it, text));
+        outlined.unwrap_or_else(|| Outline {
+            skeleton: text.to_owned(),
+            skeleton_lines: (1..=text.lines().count()).collect(),
+            ..Outline::default()
+        })
+    }
+
+    /// The walkers keep their own stacks, but those of the parser's tables are as deep as the text.
+    fn is_too_deep(&self, text: &str) -> bool {
+        const DEEPEST: usize = 2000;
+        let mut depth = 0_usize;
+        text.bytes().any(|it| {
+            match it {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth > DEEPEST
+        })
+    }
+
+    fn is_path(&self, name: &str) -> bool {
+        match name.split_once("::") {
+            Some((file, _)) => file.rsplit_once('.').is_some_and(|(_, extension)| self.extensions.contains(&extension)),
+            // `Class.method`, `pkg.module.Class`.
+            None => self.grammar.is_some() && name.contains('.') && !name.contains(['/', '<', '!', '@']),
+        }
+    }
+}
+
+fn span_of(node: Node<'_>) -> Span {
+    Span::new(node.start_byte(), node.end_byte())
+}
+
+fn text_of<'t>(text: &'t str, node: Node<'_>) -> &'t str {
+    text.get(node.start_byte()..node.end_byte()).unwrap_or_default()
+}

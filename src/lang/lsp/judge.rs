@@ -1,0 +1,390 @@
+//! A dry run: the diagnostics of the files that a change can reach, with the change and without it. The server is told
+//! the new texts as those of open documents, and the old ones again; nobody else asks it anything meanwhile.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::diagnostics;
+use super::inquiry::{Found, Inquiry};
+use super::names;
+use super::session::Session;
+use super::usages;
+use crate::lang::Result;
+use crate::lang::files::{File, Files};
+use crate::lang::view::blocking;
+use crate::model::{
+    Affected, Broken, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, Judgement, MissingCode, OutlineItem,
+    Reaching, Severity, Unchecked,
+};
+
+/// Files that are checked before and after; more are said to be unchecked.
+const MOST_FILES: usize = 250;
+/// Changed declarations whose users are listed.
+const MOST_ALTERED: usize = 40;
+/// How often the search for files goes on from what names what changes to what names that.
+const STEPS: usize = 2;
+
+/// A declaration that a change alters.
+struct Altered {
+    file: Arc<File>,
+    item: OutlineItem,
+    changed: Changed,
+}
+
+/// Takes the texts of the dry run back when it is dropped.
+struct Tried<'a>(&'a Session);
+
+impl Drop for Tried<'_> {
+    fn drop(&mut self) {
+        self.0.end_trial();
+    }
+}
+
+pub async fn run(inquiry: &Inquiry, edits: Vec<FileEdit>) -> Result<Judgement> {
+    let session = &inquiry.session;
+    let own: Vec<FileEdit> = edits.into_iter().filter(|it| session.service.row_of(&it.file).is_some()).collect();
+    if own.is_empty() {
+        return Ok(Judgement::nothing());
+    }
+    let after = {
+        let mut after = Files::clone(&inquiry.files);
+        for edit in &own {
+            match &edit.new {
+                Some(text) => drop(after.insert(Arc::new(after.file(&edit.file, text.clone())))),
+                None => drop(after.remove(&edit.file)),
+            }
+        }
+        Arc::new(after)
+    };
+    // What is asked of the state before is asked in turn with the others.
+    let turn = tokio::time::timeout_at(inquiry.deadlines.answer.into(), session.gate.clone().read_owned()).await;
+    let Ok(reading) = turn else { return Ok(Judgement::unanswered(session.out_of_time().missing(session))) };
+    let altered = altered(inquiry, &after, &own).await?;
+    let mut judgement = Judgement::nothing();
+    judgement.impact.changed = altered.iter().map(|it| it.changed.clone()).collect();
+    if let Err(failure) = session.ready(inquiry.deadlines.ready).await {
+        let mut unanswered = Judgement::unanswered(failure.missing(session));
+        unanswered.impact.changed = judgement.impact.changed;
+        return Ok(unanswered);
+    }
+    let reach = reach(inquiry, &after, &own, &altered).await?;
+    let users = users(inquiry, &altered, &mut judgement.coverage).await?;
+    drop(reading);
+    let turn = session.gate.clone().write_owned();
+    let Ok(_alone) = tokio::time::timeout_at(inquiry.deadlines.answer.into(), turn).await else {
+        return Ok(Judgement::unanswered(session.out_of_time().missing(session)));
+    };
+    inquiry.check()?;
+    if reach.left > 0 {
+        let detail = format!("{} more files name what changes; {MOST_FILES} were checked", reach.left);
+        judgement.impact.unchecked.push(Unchecked { code: "too_many".to_owned(), detail });
+    }
+    let (before_files, after_files) = (of(&inquiry.files, &reach.files), of(&after, &reach.files));
+    let old = diagnostics::by_file(inquiry, &before_files, &mut judgement.coverage).await?;
+    let texts = own.iter().map(|it| (it.file.clone(), it.new.clone().unwrap_or_default())).collect();
+    session.book().begin_trial(texts);
+    let tried = Tried(session);
+    let trial = Inquiry { files: after.clone(), ..inquiry.clone() };
+    let new = diagnostics::by_file(&trial, &after_files, &mut judgement.coverage).await;
+    drop(tried);
+    let new = new?;
+    inquiry.check()?;
+    compare(inquiry, &after, [&old, &new], &mut judgement);
+    broken(&after, &own, &altered, &mut judgement);
+    affected(users, &mut judgement);
+    unchecked(inquiry, &own, &mut judgement);
+    Ok(judgement)
+}
+
+fn of(files: &Files, names: &BTreeSet<String>) -> Vec<Arc<File>> {
+    names.iter().filter_map(|it| files.get(it).cloned()).collect()
+}
+
+/// What the declarations of the edited files are before and after.
+async fn altered(inquiry: &Inquiry, after: &Arc<Files>, edits: &[FileEdit]) -> Result<Vec<Altered>> {
+    let mut all = Vec::new();
+    for edit in edits {
+        let (before, now) = (inquiry.files.get(&edit.file).cloned(), after.get(&edit.file).cloned());
+        let flat = |file: &Option<Arc<File>>| {
+            let file = file.clone();
+            blocking(move || {
+                let mut items: Vec<OutlineItem> = Vec::new();
+                if let Some(file) = &file {
+                    file.outline().walk(&mut |it| items.push(it.clone()));
+                }
+                Ok(items)
+            })
+        };
+        let (old, new) = (flat(&before).await?, flat(&now).await?);
+        let text = |file: &Option<Arc<File>>, it: &OutlineItem| {
+            file.as_ref().and_then(|file| file.text.get(it.span.start..it.span.end)).unwrap_or_default().to_owned()
+        };
+        let mut gone: Vec<&OutlineItem> = Vec::new();
+        let mut paired: BTreeSet<usize> = BTreeSet::new();
+        for item in &old {
+            let same =
+                new.iter().enumerate().find(|(at, it)| !paired.contains(at) && names::chain(it) == names::chain(item));
+            let Some((at, other)) = same else {
+                gone.push(item);
+                continue;
+            };
+            paired.insert(at);
+            let kind = if item.signature != other.signature || item.kind != other.kind {
+                ChangeKind::Signature
+            } else if text(&before, item) != text(&now, other) {
+                // What encloses a change is not changed itself.
+                let encloses = item.children.iter().any(|it| it.span != item.span) && item.body.is_some();
+                if encloses
+                    && !matches!(item.kind, crate::model::SymbolKind::Function | crate::model::SymbolKind::Method)
+                {
+                    continue;
+                }
+                ChangeKind::Body
+            } else {
+                continue;
+            };
+            let (was, is) = (Some(item.signature.clone()), Some(other.signature.clone()));
+            all.extend(before.clone().map(|file| entry(file, item, kind, was, is)));
+        }
+        let fresh: Vec<&OutlineItem> =
+            new.iter().enumerate().filter(|(at, _)| !paired.contains(at)).map(|it| it.1).collect();
+        let mut renamed: BTreeSet<usize> = BTreeSet::new();
+        for item in gone {
+            let alike = fresh.iter().find(|it| {
+                !renamed.contains(&it.name_span.start)
+                    && it.kind == item.kind
+                    && it.container == item.container
+                    && it.signature.replace(&it.name, &item.name) == item.signature
+            });
+            let was = Some(item.signature.clone());
+            let (kind, is) = match alike {
+                Some(alike) => {
+                    renamed.insert(alike.name_span.start);
+                    (ChangeKind::Renamed, Some(alike.signature.clone()))
+                }
+                None => (ChangeKind::Removed, None),
+            };
+            all.extend(before.clone().map(|file| entry(file, item, kind, was, is)));
+        }
+        for item in fresh.into_iter().filter(|it| !renamed.contains(&it.name_span.start)) {
+            all.extend(
+                now.clone().map(|file| entry(file, item, ChangeKind::Added, None, Some(item.signature.clone()))),
+            );
+        }
+    }
+    Ok(all)
+}
+
+fn entry(
+    file: Arc<File>,
+    item: &OutlineItem,
+    kind: ChangeKind,
+    before: Option<String>,
+    after: Option<String>,
+) -> Altered {
+    let changed = Changed { symbol: names::path(&file.path, item), kind, before, after };
+    Altered { file, item: item.clone(), changed }
+}
+
+struct Reach {
+    files: BTreeSet<String>,
+    /// Those beyond the bound.
+    left: usize,
+}
+
+/// The files that a change can reach: those that name what changes, or what stands around such a name.
+async fn reach(inquiry: &Inquiry, after: &Arc<Files>, edits: &[FileEdit], altered: &[Altered]) -> Result<Reach> {
+    let own = inquiry.own_files();
+    let edited: BTreeSet<String> = edits.iter().map(|it| it.file.clone()).collect();
+    let mut words: BTreeSet<String> = altered.iter().map(|it| it.item.name.clone()).collect();
+    // Who imports a file names its stem; a file that comes or goes is reached so, and code that is no declaration.
+    let is_listed = edits.iter().any(|it| it.old.is_none() || it.new.is_none()) || altered.is_empty();
+    for edit in edits.iter().filter(|_| is_listed) {
+        let name = edit.file.rsplit('/').next().unwrap_or_default();
+        let stem = name.split('.').next().unwrap_or_default();
+        let directory = edit.file.rsplit('/').nth(1).unwrap_or_default();
+        let by_directory = matches!(stem, "__init__" | "index") && !directory.is_empty();
+        words.insert(if by_directory { directory.to_owned() } else { stem.to_owned() });
+    }
+    let after = after.clone();
+    blocking(move || {
+        let mut files = edited.clone();
+        let mut left = 0;
+        for step in 0..=STEPS {
+            let mut next = BTreeSet::new();
+            for file in &own {
+                let hits: Vec<usize> = words.iter().flat_map(|word| names::occurrences(file, word)).collect();
+                if hits.is_empty() && !edited.contains(&*file.path) {
+                    continue;
+                }
+                if files.len() >= MOST_FILES && !files.contains(&*file.path) {
+                    left += usize::from(step == 0);
+                    continue;
+                }
+                files.insert(file.path.to_string());
+                // What is declared around a use may be of another type now, wherever that is used.
+                let outline = file.outline();
+                for at in hits {
+                    next.extend(outline.enclosing(at).last().map(|it| it.name.clone()));
+                }
+            }
+            next.retain(|it| it.len() > 2 && !words.contains(it));
+            if next.is_empty() || files.len() >= MOST_FILES {
+                break;
+            }
+            words = next;
+        }
+        files.extend(edited.into_iter().filter(|it| after.get(it).is_some()));
+        Ok(Reach { files, left })
+    })
+    .await
+}
+
+/// Who uses what changes, before the change.
+async fn users(inquiry: &Inquiry, altered: &[Altered], coverage: &mut Coverage) -> Result<Vec<Affected>> {
+    let mut all = Vec::new();
+    let followed = altered.iter().filter(|it| !matches!(it.changed.kind, ChangeKind::Added));
+    for one in followed.take(MOST_ALTERED) {
+        let found = Found { file: one.file.clone(), item: one.item.clone() };
+        let mut lacks = Coverage::default();
+        let used = usages::of(inquiry, &found, &mut lacks).await?;
+        if !lacks.complete {
+            lacks.missing.retain(|it| it.code != MissingCode::Indexing);
+            lacks.missing.into_iter().for_each(|it| coverage.note(it));
+        }
+        all.extend(used.items.into_iter().map(|it| Affected {
+            place: it.place,
+            text: it.text,
+            symbol: it.symbol,
+            cause: Some(one.changed.symbol.clone()),
+            test: it.test,
+        }));
+    }
+    Ok(all)
+}
+
+type ByFile = BTreeMap<String, Vec<Diagnostic>>;
+
+/// What is there after and was not before; an error that has only moved is not new.
+fn compare(inquiry: &Inquiry, after: &Files, [old, new]: [&ByFile; 2], judgement: &mut Judgement) {
+    let line = |files: &Files, it: &Diagnostic| {
+        let file = files.get(&it.place.file);
+        file.map(|file| file.lines().line_text(&file.text, it.place.line).trim().to_owned()).unwrap_or_default()
+    };
+    let key = |files: &Files, it: &Diagnostic| {
+        (it.place.file.clone(), it.code.clone(), it.message.clone(), line(files, it), it.severity)
+    };
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    for name in names {
+        let (was, is) = (old.get(name), new.get(name));
+        let is_there = [inquiry.files.get(name).is_some(), after.get(name).is_some()];
+        // What could be asked of one state only says nothing of a difference.
+        if (is_there[0] && was.is_none()) || (is_there[1] && is.is_none()) {
+            continue;
+        }
+        let mut counts: BTreeMap<_, isize> = BTreeMap::new();
+        was.into_iter().flatten().for_each(|it| *counts.entry(key(&inquiry.files, it)).or_default() += 1);
+        let mut fresh: Vec<&Diagnostic> = Vec::new();
+        for it in is.into_iter().flatten() {
+            let left = counts.entry(key(after, it)).or_default();
+            *left -= 1;
+            if *left < 0 {
+                fresh.push(it);
+            }
+        }
+        let mut gone: Vec<&Diagnostic> = Vec::new();
+        for it in was.into_iter().flatten() {
+            let left = counts.entry(key(&inquiry.files, it)).or_default();
+            if *left > 0 {
+                *left -= 1;
+                gone.push(it);
+            }
+        }
+        // An error on a line that the change itself writes anew is the same error, where its line is there no more.
+        let is_kept = |it: &Diagnostic| {
+            let was = line(&inquiry.files, it);
+            after.get(name).is_some_and(|file| file.text.lines().any(|it| it.trim() == was))
+        };
+        fresh.retain(|it| {
+            let same = gone.iter().position(|old| {
+                (&old.code, &old.message, old.severity, old.symbol.as_ref().map(|it| base_of(it)))
+                    == (&it.code, &it.message, it.severity, it.symbol.as_ref().map(|it| base_of(it)))
+                    && !is_kept(old)
+            });
+            same.map(|at| gone.remove(at)).is_none()
+        });
+        judgement.new.extend(fresh.into_iter().cloned());
+        judgement.fixed.extend(gone.into_iter().cloned());
+    }
+    judgement.new.sort();
+    judgement.fixed.sort();
+}
+
+/// Of a path the container: the symbol itself may have another name now.
+fn base_of(path: &str) -> &str {
+    path.rsplit_once(['.', ':']).map_or(path, |it| it.0)
+}
+
+/// New errors, each with the change that it comes from.
+fn broken(after: &Files, edits: &[FileEdit], altered: &[Altered], judgement: &mut Judgement) {
+    for it in judgement.new.iter().filter(|it| it.severity == Severity::Error) {
+        let Some(file) = after.get(&it.place.file) else { continue };
+        let text = file.lines().line_text(&file.text, it.place.line).to_owned();
+        let is_edited = edits.iter().any(|edit| edit.file == it.place.file);
+        let names_it = |one: &&Altered| text.contains(&one.item.name) || it.message.contains(&one.item.name);
+        let cause = altered.iter().find(names_it).or_else(|| altered.first().filter(|_| !is_edited));
+        // An error in the written text itself, which has nothing to do with a declaration, is no place that it breaks.
+        let Some(cause) = cause else { continue };
+        judgement.impact.broken.push(Broken {
+            at: Affected {
+                place: it.place.clone(),
+                text,
+                symbol: it.symbol.clone(),
+                cause: Some(cause.changed.symbol.clone()),
+                test: names::is_test_file(&it.place.file),
+            },
+            code: it.code.clone(),
+            reason: it.message.clone(),
+            follows: false,
+        });
+    }
+}
+
+/// Uses of what changes that still compile, and the tests among them.
+fn affected(users: Vec<Affected>, judgement: &mut Judgement) {
+    let is_broken = |it: &Affected| {
+        judgement.impact.broken.iter().any(|broken| broken.at.place.file == it.place.file && broken.at.text == it.text)
+    };
+    let tests = users.iter().filter(|it| it.test && it.symbol.is_some());
+    let tests: Vec<Reaching> = tests.map(|it| Reaching { at: it.clone(), distance: Some(1) }).collect();
+    let left: Vec<Affected> = users.iter().filter(|it| !is_broken(it)).cloned().collect();
+    judgement.impact.affected = left;
+    judgement.impact.tests = tests;
+}
+
+fn unchecked(inquiry: &Inquiry, edits: &[FileEdit], judgement: &mut Judgement) {
+    let mut say = |code: &str, detail: String| {
+        judgement.impact.unchecked.push(Unchecked { code: code.to_owned(), detail });
+    };
+    let server = inquiry.session.row.server();
+    say(
+        "untyped_code",
+        format!("{server} checks types where the code says or shows them: other uses may fail when they run"),
+    );
+    for edit in edits {
+        if edit.old.is_none() {
+            say(
+                "new_file",
+                format!("{} is judged by itself: who imports it was not asked before it is written", edit.file),
+            );
+        } else if edit.new.is_none() {
+            say("deleted_file", format!("{} was judged as emptied, not as deleted", edit.file));
+        }
+    }
+    for missing in judgement.coverage.missing.iter().filter(|it| it.code.passes()) {
+        let told = Unchecked { code: missing.code.name().to_owned(), detail: missing.detail.clone() };
+        if !judgement.impact.unchecked.contains(&told) {
+            judgement.impact.unchecked.push(told);
+        }
+    }
+}

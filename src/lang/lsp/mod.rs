@@ -1,0 +1,178 @@
+//! Any other language: a language server from a table ([`table`]), and grammars of tree-sitter for what the text says by
+//! itself.
+//!
+//! A server is started when somebody asks, supervised, and ended when nobody asks any more ([`supervisor`]). It is told of
+//! every change in the order of the revisions ([`book`]), and believed only where what it says fits the texts of the
+//! revision that is asked about ([`inquiry`], [`usages`]). What it cannot say is named in the answer's coverage.
+
+mod book;
+mod capabilities;
+mod diagnostics;
+mod edits;
+mod grammar;
+mod inquiry;
+mod judge;
+mod names;
+mod overview;
+mod program;
+mod relations;
+mod session;
+mod supervisor;
+mod table;
+mod usages;
+mod view;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use self::session::Session;
+use self::table::{Row, Service};
+use self::view::LspView;
+use self::wire::Root;
+use super::engine::{Applied, Engine, EngineKind, FileChange, Handle, Requirement, Setup};
+use super::files::Files;
+use super::panic_message;
+use super::retries::Retries;
+use super::view::View;
+use crate::config::LanguageKeys;
+use crate::model::{LanguageId, Missing, MissingCode};
+
+/// Shutdown takes no longer than this, whatever the server does.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(5);
+
+/// The servers of the table with what is configured put over it. `taken`: languages that other engines analyse.
+pub fn kinds(configured: &BTreeMap<String, LanguageKeys>, taken: &[LanguageId]) -> Vec<Arc<dyn EngineKind>> {
+    let is_free = |it: &Service| !it.languages.iter().any(|it| taken.contains(it));
+    let kind = |it: Service| Arc::new(LspKind { service: Arc::new(it) }) as Arc<dyn EngineKind>;
+    table::services(configured).into_iter().filter(is_free).map(kind).collect()
+}
+
+/// A server before it is started.
+struct LspKind {
+    service: Arc<Service>,
+}
+
+impl EngineKind for LspKind {
+    fn name(&self) -> &str {
+        self.service.main().map_or("", |it| it.server())
+    }
+
+    fn languages(&self) -> &[LanguageId] {
+        &self.service.languages
+    }
+
+    fn requirements(&self, _: &Path) -> Vec<Requirement> {
+        let of = |row: &Row| Requirement {
+            name: row.server().to_owned(),
+            found: program::on_path(row).map(|it| it.display().to_string()),
+            // The text answers without it.
+            is_needed: false,
+            install: row.install(),
+            without: "answers come from the text and its outline alone, and say so",
+        };
+        self.service.main().map(of).into_iter().collect()
+    }
+
+    fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {
+        // Trust may have come or gone since the table was read.
+        let now = table::services(&setup.settings.languages);
+        let same = now.into_iter().find(|it| it.languages.first() == self.service.languages.first());
+        let service = same.map_or_else(|| self.service.clone(), Arc::new);
+        let (Some(row), Some(&language)) = (service.main().cloned(), service.languages.first()) else {
+            return Err(Missing::new(MissingCode::Unsupported, "languages", "a language without a name"));
+        };
+        let root = Root::new(setup.root);
+        let session = Arc::new(Session::new(service, language, row, root, setup.trusted, setup.files));
+        let stop = CancellationToken::new();
+        let supervisor = setup.runtime.spawn(persist(session.clone(), stop.clone()));
+        let supervisor = Arc::new(tokio::sync::Mutex::new(Some(supervisor)));
+        Ok(Box::new(LspEngine { session, stop: Arc::new(Stopper(stop)), supervisor }))
+    }
+}
+
+/// Supervises, and again where that panics, after a pause that grows.
+async fn persist(session: Arc<Session>, stop: CancellationToken) {
+    let mut retries = Retries::default();
+    while let Err(panic) = AssertUnwindSafe(supervisor::run(session.clone(), stop.clone())).catch_unwind().await {
+        let pause = retries.failed();
+        let server = session.row.server();
+        tracing::error!(server, panic = panic_message(&*panic), ?pause, "what runs a language server panicked");
+        supervisor::fell(&session);
+        tokio::select! {
+            () = tokio::time::sleep(pause) => {}
+            () = stop.cancelled() => return,
+        }
+    }
+}
+
+/// Stops the supervisor, and with it the server, when the last handle is dropped.
+struct Stopper(CancellationToken);
+
+impl Drop for Stopper {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+#[derive(Clone)]
+struct LspEngine {
+    session: Arc<Session>,
+    stop: Arc<Stopper>,
+    supervisor: Arc<tokio::sync::Mutex<Option<JoinHandle<()>>>>,
+}
+
+impl LspEngine {
+    /// Ends the server: politely, then by force. Bounded in time.
+    async fn shutdown(self) {
+        self.stop.0.cancel();
+        if let Some(supervisor) = self.supervisor.lock().await.take() {
+            // The server is killed when the task is dropped, should it not be done by then.
+            let abort = supervisor.abort_handle();
+            if tokio::time::timeout(SHUTDOWN_LIMIT, supervisor).await.is_err() {
+                abort.abort();
+            }
+        }
+    }
+}
+
+impl Engine for LspEngine {
+    fn handle(&self) -> Handle {
+        let engine = self.clone();
+        Handle {
+            status: self.session.status.subscribe(),
+            // A question waits for the server by itself: before one, it does not run.
+            settled: Arc::new(|| futures::future::ready(()).boxed()),
+            close: Arc::new(move || engine.clone().shutdown().boxed()),
+        }
+    }
+
+    fn is_settled(&self) -> bool {
+        true
+    }
+
+    fn view(&self, files: Arc<Files>) -> Box<dyn View> {
+        let generation = {
+            let book = self.session.book();
+            book::are_same(book.files(), &files).then(|| book.generation())
+        };
+        Box::new(LspView { session: self.session.clone(), files, generation })
+    }
+
+    fn apply(&mut self, change: Applied<'_>) {
+        let changes: Vec<FileChange> = change.edits.iter().map(FileChange::from).collect();
+        self.session.feed(change.files.clone(), &changes, change.is_on_disk);
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        self.shutdown().boxed()
+    }
+}

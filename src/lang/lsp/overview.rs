@@ -1,0 +1,240 @@
+//! A file at a glance, and symbols by parts of their names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures::StreamExt as _;
+
+use super::inquiry::{AT_ONCE, Found, Inquiry};
+use super::names;
+use super::usages;
+use crate::lang::Result;
+use crate::lang::files::{File, Files};
+use crate::lang::rank;
+use crate::lang::view::blocking;
+use crate::model::{
+    Answer, Code, Coverage, Downstream, Error, MissingCode, OutlineItem, Overview, Package, Symbol, Upstream,
+    UsageCount,
+};
+
+/// What the text says by itself.
+pub async fn outline(inquiry: &Inquiry, file: &Arc<File>, is_cold: bool) -> Result<Answer<Overview>> {
+    let mut coverage = Coverage::default();
+    let has_grammar = inquiry.grammar_of(&file.path).is_some();
+    // Where the text does not tell, a server that is not up is not waited for here.
+    let items = if has_grammar || !is_cold { inquiry.items(file, &mut coverage).await? } else { Vec::new() };
+    let symbols = items.iter().filter_map(|it| names::symbol(&inquiry.files, file, it)).collect();
+    let upstream = if has_grammar { upstream(&inquiry.files, file) } else { Vec::new() };
+    let package = Some(names::package(&inquiry.files, &file.path));
+    Ok(Answer { value: Overview { package, docs: None, symbols, upstream, downstream: Vec::new() }, coverage })
+}
+
+/// The same with who uses what; after `until` no more usages are counted.
+pub async fn of(inquiry: &Inquiry, file: &Arc<File>, until: Instant) -> Result<Answer<Overview>> {
+    let Answer { value: mut overview, mut coverage } = outline(inquiry, file, false).await?;
+    let items = inquiry.items(file, &mut coverage).await?;
+    let mut all: Vec<OutlineItem> = Vec::new();
+    items.iter().for_each(|it| it.walk(&mut |it| all.push(it.clone())));
+    let counted = all.into_iter().map(|item| {
+        let (inquiry, found) = (inquiry.clone(), Found { file: file.clone(), item });
+        async move {
+            if Instant::now() >= until {
+                return Ok(None);
+            }
+            let mut coverage = Coverage::default();
+            let counting = usages::of(&inquiry, &found, &mut coverage);
+            match tokio::time::timeout_at(until.into(), counting).await {
+                Ok(Ok(usages)) => Ok(Some((found.item.name_span.start, usages, coverage))),
+                Ok(Err(stop)) => Err(stop),
+                Err(_) => Ok(None),
+            }
+        }
+    });
+    let counted: Vec<Result<Option<_>>> =
+        futures::stream::iter(counted.collect::<Vec<_>>()).buffered(AT_ONCE).collect().await;
+    let mut counts: BTreeMap<usize, UsageCount> = BTreeMap::new();
+    let mut users: BTreeMap<String, (BTreeSet<String>, usize)> = BTreeMap::new();
+    for one in counted {
+        let Some((at, usages, lacks)) = one? else {
+            let detail = "the usages of some symbols were not counted in time: ask again, or give `wait_ms`";
+            coverage.lacks(inquiry.session.missing(MissingCode::Budget, detail));
+            continue;
+        };
+        let is_known = lacks.complete;
+        coverage.absorb(lacks);
+        if is_known {
+            counts.insert(at, usages.count());
+        }
+        for usage in usages.items.iter().filter(|it| it.place.file != *file.path) {
+            let (symbols, count) = users.entry(usage.place.file.clone()).or_default();
+            let mut chain = Vec::new();
+            overview.symbols.iter().for_each(|it| name_at(it, at, &mut chain));
+            symbols.extend(chain);
+            *count += 1;
+        }
+    }
+    overview.symbols.iter_mut().for_each(|it| count_in(it, &counts));
+    let downstream = users.into_iter().map(|(user, (symbols, count))| Downstream {
+        package: names::package(&inquiry.files, &user),
+        symbols: symbols.into_iter().collect(),
+        count,
+        file: user,
+    });
+    overview.downstream = downstream.collect();
+    overview.downstream.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.file.cmp(&b.file)));
+    inquiry.check()?;
+    Ok(Answer { value: overview, coverage })
+}
+
+fn name_at(symbol: &Symbol, at: usize, found: &mut Vec<String>) {
+    if symbol.name_at.start == at {
+        found.push(symbol.path.clone());
+    }
+    symbol.children.iter().for_each(|it| name_at(it, at, found));
+}
+
+fn count_in(symbol: &mut Symbol, counts: &BTreeMap<usize, UsageCount>) {
+    symbol.usages = counts.get(&symbol.name_at.start).copied();
+    symbol.children.iter_mut().for_each(|it| count_in(it, counts));
+}
+
+/// What a file imports: files of the workspace where a path leads to one, else another package.
+fn upstream(files: &Files, file: &File) -> Vec<Upstream> {
+    let mut found: BTreeMap<String, Upstream> = BTreeMap::new();
+    for import in &file.outline().imports {
+        let (target, name) = imported(files, &file.path, &import.path);
+        let package = target.as_ref().map_or_else(|| import.path.clone(), |it| names::package(files, it));
+        let entry = found.entry(package.clone()).or_insert_with(|| Upstream {
+            package,
+            external: target.is_none(),
+            files: Vec::new(),
+            symbols: Vec::new(),
+        });
+        if let Some(target) = target.filter(|it| !entry.files.contains(it)) {
+            entry.files.push(target);
+        }
+        entry.symbols.extend(name);
+    }
+    found.into_values().collect()
+}
+
+/// The file that an import leads to, and the name that it takes from it.
+fn imported(files: &Files, from: &str, path: &str) -> (Option<String>, Option<String>) {
+    let directory = from.rsplit_once('/').map_or("", |it| it.0);
+    let exists = |it: &String| files.get(it).is_some();
+    if path.starts_with("./") || path.starts_with("../") || path.contains('/') || path.ends_with(".h") {
+        let joined = joined(directory, path);
+        let endings =
+            ["", ".ts", ".tsx", ".js", ".jsx", ".mjs", ".d.ts", "/index.ts", "/index.tsx", "/index.js", ".rb", ".sh"];
+        let stem = joined.strip_suffix(".js").unwrap_or(&joined);
+        let all = endings.iter().flat_map(|end| [format!("{joined}{end}"), format!("{stem}{end}")]);
+        return (all.into_iter().find(exists), None);
+    }
+    // Python: `.mod.name`, `pkg.mod.name`.
+    let dots = path.len() - path.trim_start_matches('.').len();
+    let mut base = directory.to_owned();
+    for _ in 1..dots {
+        base = base.rsplit_once('/').map_or(String::new(), |it| it.0.to_owned());
+    }
+    let parts: Vec<&str> = path.trim_start_matches('.').split('.').filter(|it| !it.is_empty()).collect();
+    let bases = if dots > 0 { vec![base] } else { vec![String::new(), directory.to_owned(), "src".to_owned()] };
+    for cut in [parts.len(), parts.len().saturating_sub(1)] {
+        let below = parts.get(..cut).unwrap_or_default().join("/");
+        let name = parts.get(cut..).unwrap_or_default().first().map(|it| (*it).to_owned());
+        for base in &bases {
+            let stem = joined(base, &below);
+            for end in [".py", "/__init__.py", ".pyi", "/__init__.pyi"] {
+                let target = format!("{stem}{end}").trim_start_matches('/').to_owned();
+                if files.get(&target).is_some() {
+                    return (Some(target), name);
+                }
+            }
+        }
+    }
+    (None, None)
+}
+
+fn joined(directory: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = directory.split('/').filter(|it| !it.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            other => parts.push(other),
+        }
+    }
+    parts.join("/")
+}
+
+/// Symbols by parts of their names, from the text.
+pub async fn search(inquiry: &Inquiry, query: String, limit: usize) -> Result<Answer<Vec<(Symbol, f64)>>> {
+    let mut coverage = Coverage::default();
+    let own = inquiry.own_files();
+    let (by_text, others): (Vec<_>, Vec<_>) = own.into_iter().partition(|it| inquiry.grammar_of(&it.path).is_some());
+    let files = inquiry.files.clone();
+    let wanted = query.clone();
+    let mut found: Vec<(Symbol, f64)> = blocking(move || {
+        let mut found = Vec::new();
+        for file in by_text {
+            file.outline().walk(&mut |it| {
+                let fit = rank::fit(&wanted, &it.name, it.public, it.test || names::is_test_file(&file.path));
+                if let Some((fit, symbol)) = fit.zip(names::symbol(&files, &file, it)) {
+                    found.push((Symbol { children: Vec::new(), ..symbol }, fit));
+                }
+            });
+        }
+        Ok(found)
+    })
+    .await?;
+    // Files that hold the word itself are outlined by the server; there is no index of the others.
+    if !others.is_empty() {
+        for file in others.iter().filter(|it| it.words().offsets(&it.text, &query).next().is_some()).take(AT_ONCE) {
+            for item in inquiry.items(file, &mut coverage).await? {
+                item.walk(&mut |it| {
+                    let fit = rank::fit(&query, &it.name, true, false);
+                    if let Some((fit, symbol)) = fit.zip(names::symbol(&inquiry.files, file, it)) {
+                        found.push((Symbol { children: Vec::new(), ..symbol }, fit));
+                    }
+                });
+            }
+        }
+        if inquiry.session.row.keys.on_request != Some(true) {
+            let detail = format!("symbols of {} are found by their whole names alone", inquiry.session.row.title());
+            coverage.lacks(inquiry.session.missing(MissingCode::Unsupported, detail));
+        }
+    }
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    found.truncate(limit);
+    Ok(Answer { value: found, coverage })
+}
+
+/// A directory, or a module of Python.
+pub async fn package(inquiry: &Inquiry, name: &str) -> Result<Answer<Package>> {
+    let own = inquiry.own_files();
+    let wanted = name.trim_end_matches('/');
+    let members: Vec<Arc<File>> = own
+        .into_iter()
+        .filter(|it| names::package(&inquiry.files, &it.path) == wanted || *it.path == *wanted)
+        .collect();
+    let Some(first) = members.first() else {
+        let detail = format!("there is no {} package `{name}`", inquiry.session.row.title());
+        return Err(Error::new(Code::UnknownPackage, detail).into());
+    };
+    let mut coverage = Coverage::default();
+    let mut symbols = Vec::new();
+    for file in &members {
+        let items = inquiry.items(file, &mut coverage).await?;
+        symbols.extend(items.iter().filter_map(|it| names::symbol(&inquiry.files, file, it)));
+    }
+    let package = Package {
+        name: wanted.to_owned(),
+        version: None,
+        docs: members.iter().find_map(|it| it.outline().docs.clone()),
+        root: first.path.rsplit_once('/').map_or(String::new(), |it| it.0.to_owned()),
+        files: members.iter().map(|it| it.path.to_string()).collect(),
+        symbols,
+        external: false,
+    };
+    Ok(Answer { value: package, coverage })
+}

@@ -1,0 +1,102 @@
+//! Where the program of a language server lies.
+
+use std::path::{Path, PathBuf};
+
+use super::session::Session;
+use super::table::Row;
+
+/// A program, and what it is called with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    pub path: PathBuf,
+    pub arguments: Vec<String>,
+}
+
+/// Looks for the program of a row on the search path, and in a trusted workspace where its own tools lie.
+pub fn find(session: &Session) -> Option<Program> {
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let directories = std::env::split_paths(&search).collect();
+    find_in(&session.row, session.root.directory(), session.trusted, directories)
+}
+
+/// The program of a row, as far as the search path has it.
+pub fn on_path(row: &Row) -> Option<PathBuf> {
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let name = row.keys.command.as_ref()?.first()?;
+    std::env::split_paths(&search).filter(|it| it.is_absolute()).map(|it| it.join(name)).find(|it| is_program(it))
+}
+
+fn find_in(row: &Row, root: &Path, trusted: bool, directories: Vec<PathBuf>) -> Option<Program> {
+    let (name, arguments) = row.keys.command.as_ref()?.split_first()?;
+    let found = candidates(name, root, trusted, directories).into_iter().find(|it| is_program(it))?;
+    let native = row.keys.native.iter().flatten().find_map(|it| native(&found, it));
+    Some(Program { path: native.unwrap_or(found), arguments: arguments.to_vec() })
+}
+
+fn candidates(name: &str, root: &Path, trusted: bool, directories: Vec<PathBuf>) -> Vec<PathBuf> {
+    if name.contains('/') {
+        return vec![root.join(name)];
+    }
+    // A program that lies in the workspace is code of the workspace.
+    let lawful = directories.into_iter().filter(|it| it.is_absolute() && (trusted || !it.starts_with(root)));
+    let own = ["node_modules/.bin", ".venv/bin", "venv/bin"].iter().map(|it| root.join(it)).filter(|_| trusted);
+    lawful.chain(own).map(|it| it.join(name)).collect()
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+/// The program itself below a `node_modules` around the script that starts it.
+fn native(script: &Path, pattern: &str) -> Option<PathBuf> {
+    let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    let os = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
+    let below = pattern.replace("{os}", os).replace("{arch}", arch);
+    let real = script.canonicalize().ok()?;
+    let modules = real.ancestors().filter(|it| it.file_name().is_some_and(|it| it == "node_modules"));
+    let within = real.ancestors().take(4).map(|it| it.join("node_modules"));
+    modules.map(Path::to_path_buf).chain(within).map(|it| it.join(&below)).find(|it| is_program(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+    use crate::config::LanguageKeys;
+
+    fn program(path: &Path) -> PathBuf {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        path.to_owned()
+    }
+
+    #[test]
+    fn a_program_of_the_workspace_counts_only_where_it_is_trusted() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().join("w");
+        let own = program(&root.join("node_modules/.bin/srv"));
+        let keys = LanguageKeys { command: Some(vec!["srv".to_owned(), "--x".to_owned()]), ..LanguageKeys::default() };
+        let row = Row { name: "x".to_owned(), keys };
+        let find = |trusted, path: &[PathBuf]| find_in(&row, &root, trusted, path.to_vec()).map(|it| it.path);
+        assert_eq!(find(true, &[]), Some(own.clone()));
+        assert_eq!(find(false, &[]), None);
+        assert_eq!(find(false, &[root.join("node_modules/.bin")]), None, "nor by the search path");
+        let users = program(&home.path().join("bin/srv"));
+        assert_eq!(find(true, &[home.path().join("bin")]), Some(users));
+    }
+
+    #[test]
+    fn the_program_itself_is_started_in_place_of_its_script() {
+        let home = tempfile::tempdir().unwrap();
+        let modules = home.path().canonicalize().unwrap().join("lib/node_modules");
+        let script = program(&modules.join("typescript/bin/tsc"));
+        let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+        let real = program(&modules.join(format!("@typescript/typescript-linux-{arch}/lib/tsc")));
+        assert_eq!(native(&script, "@typescript/typescript-{os}-{arch}/lib/tsc"), Some(real));
+        assert_eq!(native(&script, "nothing/{os}"), None);
+    }
+}

@@ -1,0 +1,205 @@
+//! One Cargo workspace, from what Cargo and rustc say of it. rust-analyzer's own loading is not used: it starts its
+//! programs itself, in the workspace, without deadlines, and they live on when semdex ends.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::Command;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
+use ra_ap_project_model::{
+    CargoFeatures, CargoMetadataConfig, CargoWorkspace, ManifestPath, Metadata, ProjectWorkspace, ProjectWorkspaceKind,
+    RustSourceWorkspaceConfig, Sysroot,
+};
+use serde::Deserialize;
+use tempfile::TempDir;
+
+use super::cargo_config::CargoConfiguration;
+use super::tools::{Tools, Version};
+use crate::beneath::Look;
+
+/// A workspace, and why its dependencies are unknown, if they are.
+pub(super) struct FileSymbols {
+    pub workspace: ProjectWorkspace,
+    pub error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Located {
+    root: Utf8PathBuf,
+}
+
+/// The workspace that a manifest belongs to.
+pub(super) fn load(
+    tools: &Tools<'_>,
+    manifest: &AbsPath,
+    features: &CargoFeatures,
+    std_sources: Option<&AbsPath>,
+) -> Result<FileSymbols, String> {
+    let manifest = locate(tools, manifest)?;
+    let directory = manifest.parent();
+    let configuration = CargoConfiguration::ask(tools, directory);
+    let target = configuration.target().or_else(|| tools.host.clone());
+    let target = target.as_deref();
+    let (metadata, facts, sysroot) = std::thread::scope(|scope| {
+        let facts = scope.spawn(|| (tools.cfgs(directory, target), tools.target_data(directory, target)));
+        let sysroot = scope.spawn(|| sysroot(tools, std_sources, target));
+        let metadata = ask_metadata(tools, &manifest, features, target);
+        (metadata, facts.join(), sysroot.join())
+    });
+    let (metadata, error) = metadata?;
+    let (rustc_cfg, target) = facts.unwrap_or_else(|_| (Vec::new(), Err("rustc was not asked".into())));
+    let mut variables = configuration.variables(|name| std::env::var(name).ok());
+    for (name, value) in &tools.environment {
+        value.iter().for_each(|value| variables.set(name, value.clone()));
+    }
+    let cargo = CargoWorkspace::new(metadata, manifest, variables, false);
+    let kind = ProjectWorkspaceKind::Cargo { cargo, error: None, build_scripts: Default::default(), rustc: Err(None) };
+    let toolchain = format!("{}.{}.0", tools.version.0, tools.version.1).parse().ok();
+    let workspace = ProjectWorkspace {
+        kind,
+        sysroot: sysroot.unwrap_or_else(|_| Sysroot::empty()),
+        rustc_cfg,
+        toolchain,
+        target,
+        cfg_overrides: Default::default(),
+        extra_includes: Vec::new(),
+        set_test: true,
+    };
+    Ok(FileSymbols { workspace, error })
+}
+
+/// The manifest of the workspace's root.
+fn locate(tools: &Tools<'_>, manifest: &AbsPath) -> Result<ManifestPath, String> {
+    let directory = manifest.parent().unwrap_or(manifest);
+    let mut cargo = tools.cargo(directory);
+    cargo.args(["locate-project", "--workspace", "--manifest-path", manifest.as_str()]);
+    // Where this fails, reading the metadata will say why.
+    let located = tools.ask(&mut cargo).ok().and_then(|it| serde_json::from_str::<Located>(&it).ok());
+    let root = located.and_then(|it| AbsPathBuf::try_from(it.root).ok());
+    ManifestPath::try_from(root.unwrap_or_else(|| manifest.to_path_buf()))
+        .map_err(|path| format!("{path} is no manifest"))
+}
+
+/// With all dependencies, else without any and the reason.
+fn ask_metadata(
+    tools: &Tools<'_>,
+    manifest: &ManifestPath,
+    features: &CargoFeatures,
+    target: Option<&str>,
+) -> Result<(Metadata, Option<String>), String> {
+    let ask = |without: bool| {
+        let mut cargo = tools.cargo(manifest.parent());
+        cargo.args(["metadata", "--format-version", "1", "--manifest-path", manifest.as_str()]);
+        add_features(&mut cargo, features, |_| true);
+        if let Some(target) = target {
+            cargo.args(["--filter-platform", target]);
+            if target.ends_with(".json") && tools.version >= Version(1, 95) {
+                cargo.args(["-Z", "json-target-spec", "-Z", "unstable-options"]);
+                cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
+            }
+        }
+        let _copy = if without {
+            cargo.arg("--no-deps");
+            None
+        } else {
+            LockFile::copy(tools.version, manifest, &mut cargo)
+        };
+        let text = tools.ask(&mut cargo)?;
+        let json = text.lines().find(|it| it.starts_with('{')).ok_or("`cargo metadata` printed nothing")?;
+        serde_json::from_str(json).map_err(|error| format!("`cargo metadata` is not understood: {error}"))
+    };
+    ask(false).map(|it| (it, None)).or_else(|error| Ok((ask(true)?, Some(error))))
+}
+
+/// Those that are wanted and that the workspace has, as options.
+pub(super) fn add_features(cargo: &mut Command, features: &CargoFeatures, is_there: impl Fn(&str) -> bool) {
+    match features {
+        CargoFeatures::All => drop(cargo.arg("--all-features")),
+        CargoFeatures::Selected { features, no_default_features } => {
+            if *no_default_features {
+                cargo.arg("--no-default-features");
+            }
+            let there: Vec<&str> = features.iter().map(String::as_str).filter(|it| is_there(it)).collect();
+            if !there.is_empty() {
+                cargo.arg("--features").arg(there.join(","));
+            }
+        }
+    }
+}
+
+/// A copy of the lock file for Cargo to write to, so that the workspace's own stays as it is.
+pub(super) struct LockFile {
+    _directory: TempDir,
+}
+
+impl LockFile {
+    /// `None` where this Cargo cannot be told of one, or none can be made.
+    pub fn copy(version: Version, manifest: &ManifestPath, cargo: &mut Command) -> Option<LockFile> {
+        if version < Version(1, 82) {
+            return None;
+        }
+        let directory = tempfile::tempdir().ok()?;
+        let copy = directory.path().join("Cargo.lock");
+        let own = manifest.parent().join("Cargo.lock");
+        // Without one, Cargo chooses the versions anew.
+        if let Ok(text) = crate::beneath::read_file(own.as_ref(), super::LARGEST_SOURCE) {
+            std::fs::write(&copy, text).ok()?;
+        }
+        cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly").args(["-Z", "unstable-options"]);
+        if version < Version(1, 95) {
+            cargo.arg("--lockfile-path").arg(&copy);
+        } else {
+            cargo.env("CARGO_RESOLVER_LOCKFILE_PATH", &copy);
+            if version < Version(1, 97) {
+                cargo.args(["-Z", "lockfile-path"]);
+            }
+        }
+        Some(LockFile { _directory: directory })
+    }
+}
+
+/// The standard library. It is the same for all workspaces of a toolchain.
+fn sysroot(tools: &Tools<'_>, sources: Option<&AbsPath>, target: Option<&str>) -> Sysroot {
+    type Key = (AbsPathBuf, AbsPathBuf, Option<String>, Option<SystemTime>);
+    static LOADED: LazyLock<Mutex<HashMap<Key, Sysroot>>> = LazyLock::new(Mutex::default);
+    let Some(sources) = sources else { return Sysroot::empty() };
+    // An update of the toolchain puts others in their place.
+    let installed = Look::at(sources.join("core/src/lib.rs").as_ref()).changed();
+    let key = (tools.sysroot.clone(), sources.to_path_buf(), target.map(str::to_owned), installed);
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(loaded) = loaded.get(&key) {
+        return loaded.clone();
+    }
+    // Without its own directory rust-analyzer would ask rustup for Cargo's path, in the workspace.
+    let mut sysroot = Sysroot::new(None, Some(sources.to_path_buf()));
+    // rust-analyzer asks Cargo itself here, away from every workspace. What may take long, downloads, is done before.
+    let mut cargo = tools.cargo(sources);
+    cargo.current_dir(AsRef::<Path>::as_ref(sources)).env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
+    let manifest = sources.join("Cargo.toml");
+    let is_warm = match ManifestPath::try_from(manifest.clone()) {
+        Ok(path) if AsRef::<Path>::as_ref(&manifest).is_file() => {
+            cargo.args(["metadata", "--format-version", "1", "--manifest-path", manifest.as_str()]);
+            cargo.args(target.into_iter().flat_map(|it| ["--filter-platform", it]));
+            let _copy = LockFile::copy(tools.version, &path, &mut cargo);
+            tools.ask(&mut cargo).is_ok()
+        }
+        _ => false,
+    };
+    let mut config =
+        CargoMetadataConfig { targets: target.map(str::to_owned).into_iter().collect(), ..Default::default() };
+    config.extra_env.clone_from(&tools.environment);
+    config.toolchain_version = format!("{}.{}.0", tools.version.0, tools.version.1).parse().ok();
+    if !is_warm {
+        config.extra_env.insert("CARGO_NET_OFFLINE".to_owned(), Some("true".to_owned()));
+    }
+    let config = RustSourceWorkspaceConfig::CargoMetadata(config);
+    if let Some(workspace) = sysroot.load_workspace(&config, false, &|_| ()) {
+        sysroot.set_workspace(workspace);
+    }
+    if is_warm {
+        loaded.insert(key, sysroot.clone());
+    }
+    sysroot
+}

@@ -1,0 +1,89 @@
+//! rust-analyzer's own diagnostics, told in the compiler's codes where it has other ones.
+
+use std::sync::Arc;
+
+use ra_ap_ide::{AssistResolveStrategy, DiagnosticCode, DiagnosticsConfig, Severity as RaSeverity};
+
+use super::doubt::LinesWithErrors;
+use super::{coverage, doubt};
+use crate::lang::files::File;
+use crate::lang::rust::resolve::symbols;
+use crate::lang::rust::syntax::nesting;
+use crate::lang::rust::syntax::positions::span;
+use crate::lang::rust::view::{Context, View};
+use crate::lang::rust::{LANGUAGE, view};
+use crate::lang::{Result, Stop};
+use crate::model::{Answer, Diagnostic, Severity};
+
+impl View {
+    /// Of the named files, or of all where none is named.
+    pub fn diagnostics(self, files: &[String]) -> Result<Answer<Vec<Diagnostic>>> {
+        self.ask(|it| {
+            let wanted: Vec<Arc<File>> = if files.is_empty() {
+                it.files.of(LANGUAGE).cloned().collect()
+            } else {
+                files.iter().filter_map(|name| it.files.get(name).cloned()).collect()
+            };
+            let mut found = Vec::new();
+            for file in &wanted {
+                found.extend(diagnostics_of(it, file)?);
+            }
+            // A macro that was asked meanwhile may have failed.
+            let mut coverage = it.coverage(true);
+            for file in wanted.iter().filter(|_| !files.is_empty()) {
+                coverage.absorb(coverage::file_coverage(it, file));
+            }
+            Ok(Answer { value: found, coverage })
+        })
+    }
+}
+
+pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
+    let Some(id) = cx.file_id(&file.path) else { return Ok(Vec::new()) };
+    let config = DiagnosticsConfig {
+        proc_macros_enabled: true,
+        proc_attr_macros_enabled: true,
+        // What an edit breaks is among these.
+        disable_experimental: false,
+        ..DiagnosticsConfig::test_sample()
+    };
+    let found =
+        view::analysis(cx.db).full_diagnostics(&config, AssistResolveStrategy::None, id).map_err(|_| Stop::Stale)?;
+    let mut known = LinesWithErrors::new();
+    let (sure, doubtful): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .filter(|it| it.range.file_id == id && !nesting::is_refusal(&it.message))
+        .partition(|it| it.severity != RaSeverity::Error || doubt::is_sure(cx, file, id, it, &mut known));
+    let mut diagnostics: Vec<Diagnostic> = sure
+        .into_iter()
+        .filter_map(|it| {
+            let severity = match it.severity {
+                RaSeverity::Error => Severity::Error,
+                RaSeverity::Warning => Severity::Warning,
+                RaSeverity::WeakWarning => Severity::Hint,
+                RaSeverity::Allow => return None,
+            };
+            let at = span(it.range.range);
+            Some(Diagnostic {
+                place: file.lines().place(&file.path, at),
+                severity,
+                code: Some(code(it.code, &it.message)),
+                symbol: symbols::enclosing_path(cx, file, id, at.start),
+                message: it.message,
+                source: "rust-analyzer".to_owned(),
+            })
+        })
+        .collect();
+    diagnostics.extend(doubt::instead_of(cx, file, id, &doubtful));
+    diagnostics.sort();
+    diagnostics.dedup();
+    Ok(diagnostics)
+}
+
+/// rust-analyzer has one code for the number of arguments and of generic arguments; the compiler has two.
+fn code(code: DiagnosticCode, message: &str) -> String {
+    match code.as_str() {
+        "E0107" if message.starts_with("expected ") && message.contains("argument") => "E0061".to_owned(),
+        other => other.to_owned(),
+    }
+}

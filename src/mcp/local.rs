@@ -1,0 +1,65 @@
+//! Calls of tools that are answered in this process.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use futures::FutureExt;
+use serde_json::{Map, Value};
+
+use super::Backend;
+use crate::contract::{Call, Name, Problem};
+use crate::model::{Code, Error, Result, State};
+use crate::ops::{self, Service};
+use crate::render;
+
+#[derive(Clone)]
+pub struct Local(pub Service);
+
+impl Backend for Local {
+    async fn answer(
+        &self,
+        name: Name,
+        arguments: Map<String, Value>,
+        client: Option<String>,
+    ) -> Result<String, String> {
+        let came = Instant::now();
+        let answer = AssertUnwindSafe(self.markdown(name.call(), arguments, client, came)).catch_unwind().await;
+        let fault = |_| {
+            let detail = "this call met a fault of semdex; it is in the log, and other calls are not touched by it";
+            Err(Error::new(Code::Internal, detail))
+        };
+        answer.unwrap_or_else(fault).map_err(|error| {
+            tracing::debug!(%error, call = name.call().name, "refused");
+            render::refusal(Problem::new(error), came)
+        })
+    }
+
+    async fn busy_with(&self) -> Option<String> {
+        let statuses = self.0.workspaces.list().into_iter().map(|it| it.status());
+        let waiting =
+            statuses.filter(|it| !matches!(it.state, State::Ready | State::Degraded)).min_by_key(|it| it.state)?;
+        Some(match waiting.progress {
+            Some(it) => format!("{}: {} ({} of {})", waiting.id, it.stage, it.done, it.total),
+            None => format!("{}: {}", waiting.id, waiting.state.name()),
+        })
+    }
+
+    async fn has_several_workspaces(&self) -> bool {
+        self.0.workspaces.list().len() > 1
+    }
+}
+
+impl Local {
+    async fn markdown(
+        &self,
+        call: &Call,
+        arguments: Map<String, Value>,
+        client: Option<String>,
+        came: Instant,
+    ) -> Result<String> {
+        let request = call.from_arguments(arguments)?;
+        let max_tokens = request.common().max_tokens;
+        let reply = ops::answer(&self.0, request, client).await?;
+        Ok(render::answer(reply, max_tokens.or(self.0.max_tokens), came))
+    }
+}

@@ -1,0 +1,279 @@
+//! The tools: which calls of the contract a model may make, and what it is told of each. All definitions together
+//! stay below 7,000 characters, for they stand in every conversation; so a field that a model seldom needs is taken,
+//! but not described.
+
+use std::sync::Arc;
+
+use rmcp::model::{Tool as Definition, ToolAnnotations};
+use serde_json::{Map, Value, json};
+
+use crate::contract::{Call, Effect, Name};
+
+pub struct Tool {
+    pub name: Name,
+    description: &'static str,
+    required: &'static [&'static str],
+    fields: &'static [Field],
+    /// Whether a change may lose what was there.
+    is_destructive: bool,
+}
+
+/// A field, its type, and what it means where the name does not say it.
+type Field = (&'static str, Type, &'static str);
+
+#[derive(Debug, Clone, Copy)]
+enum Type {
+    Text,
+    Integer,
+    Boolean,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A list of objects.
+    List(&'static [Field]),
+}
+
+use Type::{Boolean, Integer, List, Text, Word};
+
+const FILE: Field = ("file", Text, "Relative to the root");
+const NARROWS: Field = ("file", Text, "Narrows a short name");
+const PACKAGE: Field = ("package", Text, "Crate, module or import path");
+const SYMBOL: Field = ("symbol", Text, "Path or short name: `Searcher::new`");
+const MAX_TOKENS: Field = ("max_tokens", Integer, "");
+const CURSOR: Field = ("cursor", Text, "`next_cursor` of the last reply");
+const DRY_RUN: Field = ("dry_run", Boolean, "Report, write nothing");
+const ON_BREAK: Field = ("on_break", Word(&["report", "reject"]), "");
+const HASH: Field = ("expected_hash", Text, "Refuse if the file's BLAKE3 differs");
+const AT: Field = ("at", Word(&["body", "whole", "before", "after", "delete"]), "Part of `symbol` to replace");
+const SEARCH: Field = ("search_context", Text, "Text to replace, unique in the file");
+const REPLACEMENT: Field = ("replacement", Text, "");
+const WORKSPACE: Field = ("workspace", Text, "");
+
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: Name::Open,
+        description: "Outline of a source file: every signature with line numbers and how often it is used, bodies \
+            collapsed, what the file uses and who uses it. Use before reading a file; use `describe` with `file` for \
+            its full text.",
+        required: &["file"],
+        fields: &[FILE, MAX_TOKENS, CURSOR],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Describe,
+        description: "All about one symbol: source, docs, examples, usages, implementations; also of dependencies and \
+            the standard library. With only `package`: an overview of it. With only `file`: its full text. Use in \
+            place of searching for a definition and reading around it.",
+        required: &[],
+        fields: &[SYMBOL, PACKAGE, FILE, MAX_TOKENS, CURSOR],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Usages,
+        description: "Every place that refers to a symbol, resolved by the compiler: other things of the same name are \
+            left out, and nothing is missed where the reply says complete. Use before changing or removing something. \
+            For words in comments, strings or configuration use grep.",
+        required: &["symbol"],
+        fields: &[SYMBOL, PACKAGE, NARROWS, MAX_TOKENS, CURSOR],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Edit,
+        description: "Edits code and reports what it breaks: each place, by cause. Either `file`, `search_context` and \
+            `replacement`, or `symbol`, `at` and `replacement`; several at once, all or none, in `edits`. The reply has \
+            a change token for `undo`.",
+        required: &[],
+        fields: &[
+            FILE,
+            SEARCH,
+            ("symbol", Text, "Edit this symbol, with `at`"),
+            AT,
+            REPLACEMENT,
+            ("near_line", Integer, "Picks one of several matches"),
+            (
+                "edits",
+                List(&[
+                    ("file", Text, ""),
+                    ("search_context", Text, ""),
+                    ("symbol", Text, ""),
+                    ("at", Word(&["body", "whole", "before", "after", "delete"]), ""),
+                    REPLACEMENT,
+                ]),
+                "Several at once",
+            ),
+            DRY_RUN,
+            ON_BREAK,
+            ("fix_imports", Boolean, "Add and remove imports"),
+            ("format", Boolean, "Run the formatter"),
+            HASH,
+            MAX_TOKENS,
+        ],
+        is_destructive: true,
+    },
+    Tool {
+        name: Name::Write,
+        description: "Writes a whole file, or appends to one, and reports what it breaks.",
+        required: &["name", "content"],
+        fields: &[
+            ("name", Text, "The file, relative to the root"),
+            ("content", Text, ""),
+            ("mode", Word(&["append", "overwrite", "create"]), "Default: append"),
+            ("declare", Boolean, "Add the `mod` line that a new file needs"),
+            DRY_RUN,
+            ON_BREAK,
+            HASH,
+        ],
+        is_destructive: true,
+    },
+    Tool {
+        name: Name::Rename,
+        description: "Renames a symbol and everything that refers to it, in all files, as one change; refused where the \
+            new name would break something. Use in place of search and replace.",
+        required: &["symbol", "new_name"],
+        fields: &[SYMBOL, ("new_name", Text, ""), PACKAGE, NARROWS, DRY_RUN],
+        is_destructive: true,
+    },
+    Tool {
+        name: Name::Impact,
+        description: "What would break if a symbol were removed, renamed, got another signature or became private, and \
+            which tests reach it. Nothing is written.",
+        required: &["symbol", "change"],
+        fields: &[
+            SYMBOL,
+            ("change", Word(&["remove", "rename", "signature", "visibility"]), ""),
+            PACKAGE,
+            NARROWS,
+            MAX_TOKENS,
+        ],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Diagnostics,
+        description: "Errors and warnings of a file or the workspace, without a build. For borrow errors and tests run \
+            the compiler.",
+        required: &[],
+        fields: &[FILE, ("severity", Word(&["error", "warning", "info", "hint"]), "The least"), MAX_TOKENS],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Undo,
+        description: "Takes a change back, by its token; refused where a file changed since.",
+        required: &["change"],
+        fields: &[("change", Text, "Token from the reply of the change"), DRY_RUN],
+        is_destructive: true,
+    },
+];
+
+/// The definitions, with the workspace among the fields where there are several.
+pub fn all(several_workspaces: bool) -> Vec<Definition> {
+    TOOLS.iter().map(|it| it.definition(several_workspaces)).collect()
+}
+
+pub fn named(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().find(|it| it.call().name == name)
+}
+
+pub fn names() -> String {
+    TOOLS.iter().map(|it| format!("`{}`", it.call().name)).collect::<Vec<_>>().join(", ")
+}
+
+impl Tool {
+    pub fn call(&self) -> &'static Call {
+        self.name.call()
+    }
+
+    pub fn definition(&self, several_workspaces: bool) -> Definition {
+        let mut schema = object(self.fields.iter().chain(several_workspaces.then_some(&WORKSPACE)));
+        if !self.required.is_empty() {
+            schema.insert("required".to_owned(), json!(self.required));
+        }
+        let is_read = self.call().effect == Effect::Read;
+        let mut annotations = ToolAnnotations::new().read_only(is_read).open_world(false);
+        if !is_read {
+            annotations = annotations.destructive(self.is_destructive);
+        }
+        Definition::new(self.call().name, self.description, Arc::new(schema)).with_annotations(annotations)
+    }
+}
+
+fn object<'a>(fields: impl Iterator<Item = &'a Field>) -> Map<String, Value> {
+    let properties: Map<String, Value> =
+        fields.map(|(name, ty, description)| ((*name).to_owned(), schema(*ty, description))).collect();
+    let mut object = Map::new();
+    object.insert("type".to_owned(), json!("object"));
+    object.insert("properties".to_owned(), Value::Object(properties));
+    object
+}
+
+fn schema(ty: Type, description: &str) -> Value {
+    let mut schema = match ty {
+        Text => json!({"type": "string"}),
+        Integer => json!({"type": "integer"}),
+        Boolean => json!({"type": "boolean"}),
+        Word(words) => json!({"type": "string", "enum": words}),
+        List(fields) => json!({"type": "array", "items": object(fields.iter())}),
+    };
+    if !description.is_empty() {
+        schema["description"] = json!(description);
+    }
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_definitions_together_take_at_most_7000_characters() {
+        for several in [false, true] {
+            let length = serde_json::to_string(&all(several)).unwrap().chars().count();
+            assert!(length <= 7000, "{length} characters");
+        }
+    }
+
+    #[test]
+    fn a_tool_names_only_what_its_call_takes() {
+        for tool in TOOLS {
+            let call = tool.call();
+            let known = call.fields();
+            for (name, ..) in tool.fields.iter().chain([&WORKSPACE]) {
+                assert!(known.contains(&(*name).to_owned()), "{} has no `{name}`", call.name);
+            }
+            assert!(tool.required.iter().all(|it| tool.fields.iter().any(|(name, ..)| name == it)), "{}", call.name);
+        }
+    }
+
+    /// A value of each type is read by the call: a type of another kind, or a word that it does not know, is refused.
+    #[test]
+    fn each_field_is_of_the_type_that_the_call_reads() {
+        for tool in TOOLS {
+            for (name, ty, _) in tool.fields {
+                for value in values(*ty) {
+                    let mut arguments: Map<String, Value> =
+                        tool.required.iter().map(|it| ((*it).to_owned(), sample(tool, it))).collect();
+                    arguments.insert((*name).to_owned(), value.clone());
+                    let read = tool.call().from_arguments(arguments);
+                    assert!(read.is_ok(), "{} {name} {value}: {:?}", tool.call().name, read.err());
+                }
+            }
+        }
+    }
+
+    fn sample(tool: &Tool, name: &str) -> Value {
+        let field = tool.fields.iter().find(|(it, ..)| *it == name).unwrap();
+        values(field.1).remove(0)
+    }
+
+    fn values(ty: Type) -> Vec<Value> {
+        match ty {
+            Text => vec![json!("a")],
+            Integer => vec![json!(1000)],
+            Boolean => vec![json!(true)],
+            Word(words) => words.iter().map(|it| json!(it)).collect(),
+            List(fields) => {
+                let items =
+                    fields.iter().flat_map(|(name, ty, _)| values(*ty).into_iter().map(move |it| json!({*name: it})));
+                items.map(|it| json!([it])).collect()
+            }
+        }
+    }
+}

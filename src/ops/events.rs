@@ -1,0 +1,103 @@
+//! `events`: what the workspaces tell, in the words of the contract.
+
+use super::Service;
+use super::process::meta_of;
+use crate::contract::{
+    ChangeEvent, DiagnosticsEvent, EventData, EventType, EventsQuery, Progress, ResetEvent, RevisionEvent, StateEvent,
+    list,
+};
+use crate::model::Result;
+use crate::workspace::Workspace;
+use crate::workspace::events::{Event, News, Next, Reader};
+
+/// The events that one client asked for, in their order.
+pub struct Listener {
+    reader: Reader,
+    types: Vec<EventType>,
+    /// The only one to tell of.
+    workspace: Option<String>,
+    service: Service,
+}
+
+/// One event as it is told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    pub id: u64,
+    /// The type; of a reset, none.
+    pub of: Option<EventType>,
+    pub data: EventData,
+}
+
+impl Listener {
+    /// From now on, or from after the event that was seen last.
+    pub fn new(service: &Service, query: &EventsQuery, last: Option<u64>) -> Result<Listener> {
+        let workspace = query.workspace.as_deref().map(|it| service.workspaces.pick(Some(it))).transpose()?;
+        Ok(Listener {
+            reader: service.workspaces.telemetry().events.read(last),
+            types: query.types()?,
+            workspace: workspace.map(|it| it.id().to_owned()),
+            service: service.clone(),
+        })
+    }
+
+    /// The next event, once there is one.
+    pub async fn next(&mut self) -> Told {
+        loop {
+            match self.reader.next().await {
+                Next::Behind(id) => return Told { id, of: None, data: self.reset() },
+                Next::Event(event) => {
+                    let of = type_of(&event.news);
+                    let is_own = self.workspace.as_ref().is_none_or(|it| *it == event.workspace);
+                    if is_own && self.types.contains(&of) {
+                        return Told { id: event.id, of: Some(of), data: data(&event) };
+                    }
+                }
+            }
+        }
+    }
+
+    fn reset(&self) -> EventData {
+        let open = self.service.workspaces.list();
+        let statuses: Vec<_> = match &self.workspace {
+            Some(workspace) => open.iter().filter(|it| it.id() == workspace).map(Workspace::status).collect(),
+            None => open.iter().map(Workspace::status).collect(),
+        };
+        let meta = meta_of(&statuses);
+        EventData::Reset(ResetEvent { workspace: meta.workspace, revision: meta.revision })
+    }
+}
+
+fn type_of(news: &News) -> EventType {
+    match news {
+        News::State { .. } => EventType::State,
+        News::Revision { .. } => EventType::Revision,
+        News::Change(_) => EventType::Change,
+        News::Diagnostics { .. } => EventType::Diagnostics,
+    }
+}
+
+fn data(event: &Event) -> EventData {
+    let (workspace, revision) = (event.workspace.clone(), event.revision.0);
+    match event.news.clone() {
+        News::State { state, progress } => {
+            let progress = progress.map(|it| Progress { stage: it.stage, done: it.done, total: it.total });
+            EventData::State(StateEvent { workspace, revision, state: state.into(), progress })
+        }
+        News::Revision { cause, files } => {
+            EventData::Revision(RevisionEvent { workspace, revision, cause: cause.into(), files })
+        }
+        News::Change(made) => EventData::Change(Box::new(ChangeEvent {
+            workspace,
+            revision,
+            change: made.change,
+            cause: made.cause.into(),
+            client: made.client,
+            undoes: made.undoes,
+            files: made.files,
+            impact: made.impact.into(),
+        })),
+        News::Diagnostics { change, new, fixed } => {
+            EventData::Diagnostics(DiagnosticsEvent { workspace, revision, change, new: list(new), fixed: list(fixed) })
+        }
+    }
+}

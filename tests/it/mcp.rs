@@ -1,0 +1,318 @@
+//! The Model Context Protocol as it goes over the wire, by every protocol version; and the official SDKs.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, RUST, Reply, Server, run, wait};
+
+const NEWEST: &str = "2026-07-28";
+const WITH_INITIALIZE: &[&str] = &["2025-03-26", "2025-06-18", "2025-11-25"];
+const TOOLS: &[&str] = &["open", "describe", "usages", "edit", "write", "rename", "impact", "diagnostics", "undo"];
+
+/// A request of a protocol version, as its clients send it.
+fn request(protocol: &str, method: &str, mut params: Value) -> Value {
+    if protocol == NEWEST {
+        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!(protocol);
+        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({"name": "wire", "version": "1"});
+    }
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+}
+
+fn post(server: &Server, protocol: &str, message: &Value) -> Reply {
+    let mut request = server
+        .request("POST", "/mcp")
+        .header("accept", "application/json, text/event-stream")
+        .header("mcp-protocol-version", protocol)
+        .json(message);
+    if protocol == NEWEST {
+        request = request.header("mcp-method", message["method"].as_str().unwrap());
+        if let Some(name) = message["params"]["name"].as_str() {
+            request = request.header("mcp-name", name);
+        }
+    }
+    server.send(request)
+}
+
+/// The result of a request that is answered with one message.
+#[track_caller]
+fn result(server: &Server, protocol: &str, method: &str, params: Value) -> Value {
+    let reply = post(server, protocol, &request(protocol, method, params));
+    assert_eq!((reply.status, reply.header("content-type")), (200, "application/json"), "{}", reply.text);
+    let message = reply.json();
+    assert_eq!((&message["jsonrpc"], &message["id"]), (&json!("2.0"), &json!(1)), "{message}");
+    assert!(message["result"].is_object(), "{message}");
+    message["result"].clone()
+}
+
+/// Whether a tool failed, and its text.
+#[track_caller]
+fn call(server: &Server, protocol: &str, tool: &str, mut arguments: Value) -> (bool, String) {
+    arguments["wait_ms"] = json!(120_000);
+    of_call(&result(server, protocol, "tools/call", json!({"name": tool, "arguments": arguments})))
+}
+
+#[track_caller]
+fn of_call(result: &Value) -> (bool, String) {
+    assert!(result.get("structuredContent").is_none(), "{result}");
+    let blocks = result["content"].as_array().unwrap();
+    assert!(blocks.iter().all(|it| it["type"] == "text"), "{result}");
+    let text = blocks.iter().map(|it| it["text"].as_str().unwrap()).collect();
+    (result["isError"] == true, text)
+}
+
+#[test]
+fn every_protocol_version_opens_lists_and_calls() {
+    let server = Server::on(RUST);
+    for &protocol in WITH_INITIALIZE.iter().chain([&NEWEST]) {
+        if protocol == NEWEST {
+            let found = result(&server, protocol, "server/discover", json!({}));
+            let versions: Vec<_> = WITH_INITIALIZE.iter().chain([&NEWEST]).collect();
+            assert_eq!(found["supportedVersions"], json!(versions), "{found}");
+        } else {
+            let hello = json!({
+                "protocolVersion": protocol,
+                "capabilities": {},
+                "clientInfo": {"name": "wire", "version": "1"},
+            });
+            let opened = result(&server, protocol, "initialize", hello);
+            assert_eq!(opened["protocolVersion"], protocol, "{opened}");
+            assert_eq!(opened["serverInfo"]["name"], "semdex", "{opened}");
+            let told = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+            assert_eq!(post(&server, protocol, &told).status, 202);
+        }
+        let tools = result(&server, protocol, "tools/list", json!({}))["tools"].clone();
+        let names: Vec<_> = tools.as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
+        assert_eq!(names, TOOLS);
+        let length = tools.to_string().chars().count();
+        assert!(length <= 7000, "{length} characters");
+        for tool in tools.as_array().unwrap() {
+            assert!(tool.get("outputSchema").is_none(), "{tool}");
+            assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+            let reads =
+                matches!(tool["name"].as_str().unwrap(), "open" | "describe" | "usages" | "impact" | "diagnostics");
+            assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{tool}");
+            assert_eq!(tool["annotations"]["openWorldHint"], false, "{tool}");
+        }
+        let (failed, text) = call(&server, protocol, "usages", json!({"symbol": "greet"}));
+        assert!(!failed && text.contains("greeter::greet") && text.contains("src/shout.rs"), "{text}");
+    }
+}
+
+#[test]
+fn what_a_call_refuses_is_a_result_that_says_what_to_do() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    for (tool, arguments, wanted) in [
+        ("usages", json!({"symbol": "gret"}), &["unknown_symbol", "greeter::greet"][..]),
+        ("usages", json!({"symbl": "greet"}), &["invalid_request", "symbl", "symbol"]),
+        ("usages", json!({}), &["invalid_request", "symbol"]),
+        ("open", json!({"file": 7}), &["invalid_request", "file"]),
+        ("open", json!({"file": "../x"}), &["outside_workspace"]),
+        (
+            "edit",
+            json!({"file": "src/lib.rs", "search_context": "fn gret(", "replacement": ""}),
+            &["no_match", "fn greet("],
+        ),
+        ("undo", json!({"change": "01"}), &["unknown_change"]),
+    ] {
+        let (failed, text) = call(&server, NEWEST, tool, arguments);
+        assert!(failed, "{text}");
+        assert!(wanted.iter().all(|it| text.contains(it)), "{tool} lacks one of {wanted:?}: {text}");
+    }
+    let unknown = request("2025-06-18", "tools/call", json!({"name": "grep", "arguments": {}}));
+    let error = post(&server, "2025-06-18", &unknown).json()["error"].clone();
+    assert_eq!(error["code"], -32602, "{error}");
+    assert!(error["message"].as_str().unwrap().contains("`usages`"), "{error}");
+}
+
+#[test]
+fn a_change_by_a_tool_is_in_the_journal_with_the_client_and_is_taken_back() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let edit = json!({"symbol": "greeter::greet", "at": "body", "replacement": "\n    name.to_owned()\n"});
+    let (failed, text) = call(&server, NEWEST, "edit", edit);
+    assert!(!failed && text.starts_with("# Edit successful"), "{text}");
+    let (_, changes) = server.get("/v1/changes");
+    let change = &changes["changes"][0];
+    assert_eq!(change["client"], "wire/1", "{changes}");
+    let token = change["change"].as_str().unwrap();
+    assert!(text.contains(token), "{text}");
+    let (failed, text) = call(&server, NEWEST, "undo", json!({"change": token}));
+    assert!(!failed, "{text}");
+    assert!(server.home.read("src/lib.rs").contains("Hello, {name}!"));
+}
+
+#[test]
+fn the_guard_stands_before_the_protocol() {
+    let server = Home::with(&[]).serve(&[]);
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let stranger = server.stranger("POST", "/mcp").json(&ping);
+    assert_eq!(server.send(stranger).code(), "unauthorized");
+    let elsewhere = server.request("POST", "/mcp").header("origin", "http://evil.example").json(&ping);
+    assert_eq!(server.send(elsewhere).code(), "forbidden_origin");
+    let host = server.request("POST", "/mcp").header("host", "evil.example").json(&ping);
+    assert_eq!(server.send(host).code(), "forbidden_host");
+    let accept = "application/json, text/event-stream";
+    let large = server.request("POST", "/mcp").header("accept", accept).header("content-type", "application/json");
+    assert_eq!(server.send(large.body(vec![b' '; (16 << 20) + 1])).status, 413);
+    assert_eq!(server.send(server.request("GET", "/mcp").header("accept", accept)).status, 405);
+    // A page of the server itself has no business here either.
+    let own = server.request("POST", "/mcp").header("accept", accept).header("origin", server.base()).json(&ping);
+    assert_eq!(server.send(own).status, 403);
+}
+
+#[test]
+fn several_workspaces_are_told_apart_by_a_field() {
+    let home = Home::with(&[("a/Cargo.toml", MANIFEST), ("a/src/lib.rs", "pub fn one() {}\n"), ("b/x.txt", "two\n")]);
+    let server = home.serve(&["--trust", "a", "b"]);
+    let tools = result(&server, NEWEST, "tools/list", json!({}))["tools"].clone();
+    assert!(tools.as_array().unwrap().iter().all(|it| it["inputSchema"]["properties"]["workspace"].is_object()));
+    let (failed, text) = call(&server, NEWEST, "open", json!({"file": "src/lib.rs", "workspace": "a"}));
+    assert!(!failed && text.contains("pub fn one()"), "{text}");
+    let (failed, text) = call(&server, NEWEST, "open", json!({"file": "src/lib.rs"}));
+    assert!(failed && text.contains("workspace"), "{text}");
+}
+
+const MANIFEST: &str = "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+
+#[test]
+fn a_call_that_waits_for_the_index_tells_how_far_it_is() {
+    let server = Server::on(RUST);
+    let params = json!({
+        "name": "usages",
+        "arguments": {"symbol": "greet", "wait_ms": 120_000},
+        "_meta": {"progressToken": "p1"},
+    });
+    let reply = post(&server, "2025-11-25", &request("2025-11-25", "tools/call", params));
+    assert_eq!((reply.status, reply.header("content-type")), (200, "text/event-stream"), "{}", reply.text);
+    let messages: Vec<Value> = reply
+        .text
+        .lines()
+        .filter_map(|it| it.strip_prefix("data:"))
+        .filter_map(|it| serde_json::from_str(it.trim()).ok())
+        .collect();
+    let (last, told) = messages.split_last().unwrap();
+    assert!(of_call(&last["result"]).1.contains("greeter::greet"), "{last}");
+    assert!(!told.is_empty(), "{}", reply.text);
+    let mut before = 0.0;
+    for it in told {
+        assert_eq!((&it["method"], &it["params"]["progressToken"]), (&json!("notifications/progress"), &json!("p1")));
+        let progress = it["params"]["progress"].as_f64().unwrap();
+        assert!(progress > before, "{it}");
+        before = progress;
+        assert!(!it["params"]["message"].as_str().unwrap().is_empty(), "{it}");
+    }
+}
+
+/// `semdex mcp`, spoken with line by line.
+struct Piped {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Piped {
+    fn start(home: &Home) -> Piped {
+        let mut child = home.semdex().arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
+        Piped { child, input, output: BufReader::new(output) }
+    }
+
+    fn tell(&mut self, message: &Value) {
+        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn hear(&mut self) -> Value {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.tell(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}));
+        self.hear()["result"].clone()
+    }
+}
+
+impl Drop for Piped {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn standard_input_and_output_share_the_running_server_and_end_with_the_input() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let mut stdio = Piped::start(&server.home);
+    let hello = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "piped", "version": "2"},
+    });
+    assert_eq!(stdio.ask("initialize", hello)["protocolVersion"], "2025-06-18");
+    stdio.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let tools = stdio.ask("tools/list", json!({}));
+    assert_eq!(tools["tools"].as_array().unwrap().len(), TOOLS.len());
+    // What a call answers is word for word what the server answers over HTTP, but for the time it took.
+    let asked = json!({"symbol": "greet", "package": null});
+    let (failed, piped) = of_call(&stdio.ask("tools/call", json!({"name": "usages", "arguments": asked})));
+    assert!(!failed, "{piped}");
+    let (_, direct) = call(&server, NEWEST, "usages", json!({"symbol": "greet"}));
+    let timeless = |text: &str| text.split(" ms)").next().unwrap().rsplit_once('(').unwrap().0.to_owned();
+    assert_eq!(timeless(&piped), timeless(&direct));
+    let (failed, text) = of_call(&stdio.ask("tools/call", json!({"name": "usages", "arguments": {"symbl": "x"}})));
+    assert!(failed && text.contains("symbl"), "{text}");
+    let edit = json!({"symbol": "greeter::greet", "at": "body", "replacement": "\n    name.to_owned()\n"});
+    let (failed, text) = of_call(&stdio.ask("tools/call", json!({"name": "edit", "arguments": edit})));
+    assert!(!failed, "{text}");
+    let (_, changes) = server.get("/v1/changes");
+    assert!(changes["changes"][0]["client"].as_str().unwrap().contains("piped/2"), "{changes}");
+    drop(stdio.input.take());
+    assert!(wait(&mut stdio.child).success());
+    assert_eq!(server.get("/v1/status").0, 200);
+}
+
+#[test]
+fn a_cancelled_call_is_not_answered_and_the_next_one_is() {
+    let server = Server::on(RUST);
+    let mut stdio = Piped::start(&server.home);
+    let hello = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "piped", "version": "2"},
+    });
+    stdio.ask("initialize", hello);
+    stdio.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    // No change will ever make this revision: the call waits until it is cancelled.
+    let waits = json!({"symbol": "greet", "min_revision": 1_000_000, "wait_ms": 120_000});
+    let waits = json!({"name": "usages", "arguments": waits});
+    stdio.tell(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": waits}));
+    stdio.tell(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}));
+    stdio.tell(&json!({"jsonrpc": "2.0", "id": 8, "method": "tools/list"}));
+    assert_eq!(stdio.hear()["id"], 8);
+}
+
+#[test]
+fn the_official_sdks_are_served() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/mcp-test.sh");
+    let semdex = server.home.semdex();
+    let mut command = Command::new(script);
+    command
+        .args([server.base().as_str(), server.home.token().as_str(), crate::support::SEMDEX])
+        .current_dir(server.home.root())
+        .env("SEMDEX_TOOLS", Path::new(env!("CARGO_TARGET_TMPDIR")).join("tools"));
+    for (name, value) in semdex.get_envs() {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    let ended = run(&mut command);
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.output, ended.errors);
+    for part in ["python http auto", "python http legacy", "python stdio auto", "typescript http", "typescript stdio"] {
+        assert!(ended.output.contains(&format!("{part}: fine")), "{}", ended.output);
+    }
+}
