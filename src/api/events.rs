@@ -16,7 +16,7 @@ use super::problem::Refusal;
 use crate::contract::{EventType, EventsQuery};
 use crate::model::{Code, Error, Result};
 use crate::ops::Service;
-use crate::ops::events::{Listener, Told};
+use crate::ops::events::{Listener, SentEvent};
 
 pub const PATH: &str = "/v1/events";
 
@@ -90,9 +90,9 @@ async fn send_all(mut listener: Listener, sender: &mpsc::Sender<Result<Event, In
     }
 }
 
-fn event(told: &Told) -> Option<Event> {
-    let name = told.of.map_or("reset", EventType::name);
-    let event = Event::default().id(told.id.to_string()).event(name).json_data(&told.data);
+fn event(sent: &SentEvent) -> Option<Event> {
+    let name = sent.of.map_or("reset", EventType::name);
+    let event = Event::default().id(sent.id.to_string()).event(name).json_data(&sent.data);
     event.inspect_err(|error| tracing::error!(%error, "an event could not be written as JSON")).ok()
 }
 

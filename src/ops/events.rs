@@ -21,7 +21,7 @@ pub struct Listener {
 
 /// One event as it is told.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Told {
+pub struct SentEvent {
     pub id: u64,
     /// The type; of a reset, none.
     pub of: Option<EventType>,
@@ -41,15 +41,15 @@ impl Listener {
     }
 
     /// The next event, once there is one.
-    pub async fn next(&mut self) -> Told {
+    pub async fn next(&mut self) -> SentEvent {
         loop {
             match self.reader.next().await {
-                Next::Behind(id) => return Told { id, of: None, data: self.reset() },
+                Next::Behind(id) => return SentEvent { id, of: None, data: self.reset() },
                 Next::Event(event) => {
                     let of = type_of(&event.news);
                     let is_own = self.workspace.as_ref().is_none_or(|it| *it == event.workspace);
                     if is_own && self.types.contains(&of) {
-                        return Told { id: event.id, of: Some(of), data: data(&event) };
+                        return SentEvent { id: event.id, of: Some(of), data: data(&event) };
                     }
                 }
             }

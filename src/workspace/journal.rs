@@ -101,7 +101,7 @@ pub struct Found {
 
 /// How a recorded change came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RecordOutcome {
     Done,
     /// Nothing of it is on the disk.
     Dropped,
@@ -109,7 +109,7 @@ pub enum Verdict {
 
 enum Job {
     Begin(Box<Entry>, crossbeam_channel::Sender<Result<()>>),
-    Settle(String, Verdict),
+    Settle(String, RecordOutcome),
     Unfinished(String, crossbeam_channel::Sender<Result<Vec<Entry>>>),
     Get(String, String, oneshot::Sender<Result<Option<Entry>>>),
     Find(Query, oneshot::Sender<Result<Found>>),
@@ -150,14 +150,14 @@ impl Journal {
         let recorded = self.wait(deadline, |reply| Job::Begin(Box::new(entry), reply));
         if recorded.is_err() {
             // It may have been recorded all the same, too late.
-            self.settle(id, Verdict::Dropped);
+            self.settle(id, RecordOutcome::Dropped);
         }
         recorded
     }
 
     /// Notes how a change came out; does not wait for it to be written.
-    pub fn settle(&self, id: String, verdict: Verdict) {
-        if self.jobs.try_send(Job::Settle(id, verdict)).is_err() {
+    pub fn settle(&self, id: String, outcome: RecordOutcome) {
+        if self.jobs.try_send(Job::Settle(id, outcome)).is_err() {
             tracing::warn!("the journal is busy: the next start will see how the change came out");
         }
     }
@@ -253,7 +253,7 @@ async fn serve(store: &mut Store, job: Job) {
     }
     match job {
         Job::Begin(entry, reply) => drop(reply.send(store.begin(*entry).await)),
-        Job::Settle(id, verdict) => store.settle(id, verdict),
+        Job::Settle(id, outcome) => store.settle(id, outcome),
         Job::Unfinished(workspace, reply) => drop(reply.send(store.unfinished(&workspace).await)),
         Job::Get(workspace, id, reply) => drop(reply.send(store.get(&workspace, &id).await)),
         Job::Find(query, reply) => drop(reply.send(store.find(query).await)),

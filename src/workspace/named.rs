@@ -31,10 +31,10 @@ pub(super) struct NamedFiles {
     /// The roots of crates.
     roots: BTreeSet<String>,
     /// What was looked at, with what it came to.
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, CheckedName>,
 }
 
-struct Known {
+struct CheckedName {
     look: Look,
     found: Found,
 }
@@ -59,7 +59,7 @@ impl NamedFiles {
     }
 
     fn lacks(&self) -> Vec<Missing> {
-        let lack = |(name, known): (&String, &Known)| match &known.found {
+        let lack = |(name, known): (&String, &CheckedName)| match &known.found {
             Found::Refused(why) => Some(Missing::new(MissingCode::Unsupported, name.as_str(), why.as_str())),
             Found::Text | Found::Absent => None,
         };
@@ -150,7 +150,7 @@ impl Writer {
                 edits.extend(self.edit_of(name, text));
             }
             self.named.is_news = true;
-            self.named.known.insert(name.clone(), Known { look, found });
+            self.named.known.insert(name.clone(), CheckedName { look, found });
         }
         self.named.wanted = Some(wanted);
         edits

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::change::{self, Change, Hashes, Outcome, Undone};
 use super::disk::{Located, Notes, Write};
 use super::events::{self, MadeChange, News};
-use super::journal::{self, Entry, EntryFile, Verdict};
+use super::journal::{self, Entry, EntryFile, RecordOutcome};
 use super::overlays;
 use super::repair::mend;
 use super::writer::Writer;
@@ -208,7 +208,7 @@ impl Writer {
             Ok(notes) => {
                 fault::point("writer.change.written");
                 let entered = lock.enter(&token);
-                self.journal.settle(token.clone(), Verdict::Done);
+                self.journal.settle(token.clone(), RecordOutcome::Done);
                 // Then the journal's own note is waited for.
                 if let Err(error) = entered
                     && let Err(also) = self.journal.unfinished(journal::key(&self.root), RECORD)
@@ -224,7 +224,7 @@ impl Writer {
                 if failure.remains {
                     lock.leave_unfinished();
                 } else {
-                    self.journal.settle(token, Verdict::Dropped);
+                    self.journal.settle(token, RecordOutcome::Dropped);
                 }
                 let mut error = failure.error;
                 // Somebody wrote between the barrier and the rename: as if it had been before.

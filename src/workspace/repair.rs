@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::disk::{Disk, Located, Write};
-use super::journal::{self, Entry, EntryFile, Journal, Verdict};
+use super::journal::{self, Entry, EntryFile, Journal, RecordOutcome};
 use super::lock::{LockFile, WorkspaceLock};
 use crate::model::Result;
 
@@ -31,9 +31,9 @@ pub fn mend(disk: &Disk, journal: &Journal, lock: &WorkspaceLock) -> Result<()> 
     for entry in journal.unfinished(key, DEADLINE)?.into_iter().rev() {
         let settled = if lock.was_made(&entry.id) { Ok(finish(disk, &entry)) } else { settle(disk, &entry) };
         match settled {
-            Ok(verdict) => {
-                tracing::warn!(change = entry.id, ?verdict, "a change was interrupted; it was put right");
-                journal.settle(entry.id, verdict);
+            Ok(outcome) => {
+                tracing::warn!(change = entry.id, ?outcome, "a change was interrupted; it was put right");
+                journal.settle(entry.id, outcome);
             }
             Err(error) => {
                 let mut error = error;
@@ -56,14 +56,14 @@ enum Stands {
 }
 
 /// A change that was made stays. Nothing of it is looked at but what was to be thrown away.
-fn finish(disk: &Disk, entry: &Entry) -> Verdict {
+fn finish(disk: &Disk, entry: &Entry) -> RecordOutcome {
     for located in entry.files.iter().filter_map(|it| disk.locate(&it.file).ok()) {
         disk.sweep(&located, &entry.id);
     }
-    Verdict::Done
+    RecordOutcome::Done
 }
 
-fn settle(disk: &Disk, entry: &Entry) -> Result<Verdict> {
+fn settle(disk: &Disk, entry: &Entry) -> Result<RecordOutcome> {
     let mut files: Vec<(&EntryFile, Located, Stands)> = Vec::new();
     for file in &entry.files {
         match disk.locate(&file.file) {
@@ -79,21 +79,21 @@ fn settle(disk: &Disk, entry: &Entry) -> Result<Verdict> {
         tracing::warn!(change = entry.id, file = file.file, "was written by someone else since: left alone");
     }
     let is_new = |it: &(&EntryFile, Located, Stands)| it.2 == Stands::New;
-    let verdict = match files.iter().any(is_new) && !files.iter().any(|it| it.2 == Stands::Old) {
-        true => Verdict::Done,
-        false => Verdict::Dropped,
+    let outcome = match files.iter().any(is_new) && !files.iter().any(|it| it.2 == Stands::Old) {
+        true => RecordOutcome::Done,
+        false => RecordOutcome::Dropped,
     };
-    if verdict == Verdict::Dropped {
+    if outcome == RecordOutcome::Dropped {
         let writes: Vec<Write> = files.iter().filter(|it| is_new(it)).map(|it| back(it.0, &it.1)).collect();
         disk.write(&entry.id, &writes).map_err(|failure| failure.error)?;
     }
     for (file, located, stands) in &files {
         disk.sweep(located, &entry.id);
-        if verdict == Verdict::Dropped && file.old.is_none() && *stands != Stands::Other {
+        if outcome == RecordOutcome::Dropped && file.old.is_none() && *stands != Stands::Other {
             disk.remove_directories(located, file.made_directories);
         }
     }
-    Ok(verdict)
+    Ok(outcome)
 }
 
 /// The write that takes one file back.
@@ -143,12 +143,18 @@ mod tests {
     }
 
     /// A change of four files, of which so many were made, and what is there afterwards. `theirs` is written before.
-    fn check(made: usize, theirs: Option<(&str, &str)>, expected: [Option<&str>; 4], verdict: Verdict) {
-        check_told(false, made, theirs.as_slice(), expected, verdict);
+    fn check(made: usize, theirs: Option<(&str, &str)>, expected: [Option<&str>; 4], outcome: RecordOutcome) {
+        check_told(false, made, theirs.as_slice(), expected, outcome);
     }
 
     /// `told`: whoever asked for the change was told that it was made.
-    fn check_told(told: bool, made: usize, theirs: &[(&str, &str)], expected: [Option<&str>; 4], verdict: Verdict) {
+    fn check_told(
+        told: bool,
+        made: usize,
+        theirs: &[(&str, &str)],
+        expected: [Option<&str>; 4],
+        outcome: RecordOutcome,
+    ) {
         let home = tempfile::tempdir().unwrap();
         let root = home.path().join("w");
         fs::create_dir(&root).unwrap();
@@ -204,32 +210,43 @@ mod tests {
         assert!(journal.unfinished(key.clone(), DEADLINE).unwrap().is_empty());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let known = runtime.block_on(journal.get(key, TOKEN.to_owned())).unwrap();
-        assert_eq!(known.is_some(), verdict == Verdict::Done);
+        assert_eq!(known.is_some(), outcome == RecordOutcome::Done);
     }
 
     #[test]
     fn a_change_is_done_or_taken_back() {
         let old = [Some("1"), Some("2"), None, Some("4")];
         for made in 0..4 {
-            check(made, None, old, Verdict::Dropped);
+            check(made, None, old, RecordOutcome::Dropped);
         }
-        check(4, None, [Some("one"), None, Some("three"), Some("four")], Verdict::Done);
+        check(4, None, [Some("one"), None, Some("three"), Some("four")], RecordOutcome::Done);
     }
 
     #[test]
     fn a_change_that_was_told_stays_whatever_somebody_did_since() {
         let new = [Some("one"), None, Some("three"), Some("four")];
-        check_told(true, 4, &[], new, Verdict::Done);
-        check_told(true, 4, &[("a", "1")], [Some("1"), None, Some("three"), Some("four")], Verdict::Done);
-        check_told(true, 4, &[("gone", "2")], [Some("one"), Some("2"), Some("three"), Some("four")], Verdict::Done);
+        check_told(true, 4, &[], new, RecordOutcome::Done);
+        check_told(true, 4, &[("a", "1")], [Some("1"), None, Some("three"), Some("four")], RecordOutcome::Done);
+        check_told(
+            true,
+            4,
+            &[("gone", "2")],
+            [Some("one"), Some("2"), Some("three"), Some("four")],
+            RecordOutcome::Done,
+        );
         let all = [("a", "mine"), ("gone", "mine"), ("x/y/new", "mine"), ("b", "mine")];
-        check_told(true, 4, &all, [Some("mine"); 4], Verdict::Done);
+        check_told(true, 4, &all, [Some("mine"); 4], RecordOutcome::Done);
     }
 
     #[test]
     fn what_somebody_wrote_since_is_left_alone() {
-        check(2, Some(("a", "theirs")), [Some("theirs"), Some("2"), None, Some("4")], Verdict::Dropped);
-        check(2, Some(("x/y/new", "theirs")), [Some("1"), Some("2"), Some("theirs"), Some("4")], Verdict::Dropped);
-        check(4, Some(("b", "theirs")), [Some("one"), None, Some("three"), Some("theirs")], Verdict::Done);
+        check(2, Some(("a", "theirs")), [Some("theirs"), Some("2"), None, Some("4")], RecordOutcome::Dropped);
+        check(
+            2,
+            Some(("x/y/new", "theirs")),
+            [Some("1"), Some("2"), Some("theirs"), Some("4")],
+            RecordOutcome::Dropped,
+        );
+        check(4, Some(("b", "theirs")), [Some("one"), None, Some("three"), Some("theirs")], RecordOutcome::Done);
     }
 }

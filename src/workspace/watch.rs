@@ -40,7 +40,7 @@ use rustix::fs::FileType;
 use crate::fault;
 use aliases::Aliases;
 use cookie::Cookie;
-use inbox::{Inbox, Mail, Touch};
+use inbox::{Inbox, Mail, TouchKind};
 use place::{identity_of, is_remote};
 pub use walk::{Texts, is_hidden_name, walk};
 use walk::{enter, present};
@@ -246,7 +246,7 @@ impl Watcher {
     }
 
     /// Turns the touched paths into those that are to be looked at, and keeps the watches with the tree.
-    fn look_at(&mut self, touched: BTreeMap<PathBuf, Touch>) -> io::Result<BTreeSet<PathBuf>> {
+    fn look_at(&mut self, touched: BTreeMap<PathBuf, TouchKind>) -> io::Result<BTreeSet<PathBuf>> {
         let mut seen = BTreeSet::new();
         let mut rechecked: Option<PathBuf> = None;
         let mut readers: Vec<Reader> = Vec::new();
@@ -256,7 +256,7 @@ impl Watcher {
                 continue;
             }
             if self.is_root(&path) {
-                if touch == Touch::Structure {
+                if touch == TouchKind::Structure {
                     self.recheck(&path, &mut seen)?;
                     rechecked = Some(path);
                 }
@@ -266,7 +266,7 @@ impl Watcher {
             // Events of a directory that is not known (any more) were on their way when its watch was dropped.
             let Some(directory) = self.directories.get(parent) else { continue };
             let is_tag = path.file_name().is_some_and(|name| name == walk::CACHE_TAG);
-            if is_tag && touch == Touch::Structure && !self.is_root(parent) {
+            if is_tag && touch == TouchKind::Structure && !self.is_root(parent) {
                 self.recheck(parent, &mut seen)?;
                 rechecked = Some(parent.to_path_buf());
                 continue;
@@ -274,7 +274,7 @@ impl Watcher {
             if directory.tagged {
                 continue;
             }
-            if touch == Touch::Structure {
+            if touch == TouchKind::Structure {
                 if !readers.iter().any(|it| path.starts_with(it.root())) {
                     readers.extend(self.reader_of(&path)?);
                 }
@@ -496,11 +496,11 @@ fn deliver(inbox: &Inbox, cookies: &Path, event: notify::Result<notify::Event>) 
     };
     let touch = match event.kind {
         EventKind::Modify(ModifyKind::Data(_)) | EventKind::Access(AccessKind::Close(AccessMode::Write)) => {
-            Touch::Content
+            TouchKind::Content
         }
         // A rename comes once for each of its ends, and then once for both.
         EventKind::Access(_) | EventKind::Modify(ModifyKind::Name(RenameMode::Both)) => return,
-        _ => Touch::Structure,
+        _ => TouchKind::Structure,
     };
     let arrived = event.kind == EventKind::Modify(ModifyKind::Name(RenameMode::To));
     for path in event.paths {

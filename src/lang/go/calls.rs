@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 use super::diagnostics::outside_the_build;
-use super::inquiry::Inquiry;
 use super::meaning;
 use super::names::is_test_file;
 use super::predeclared;
 use super::proof;
+use super::queries::GoplsQueries;
 use super::session::Failure;
 use super::syntax;
 use super::usages::{self, Effort};
@@ -25,14 +25,14 @@ use crate::model::{Answer, CallSite, Calls, Coverage, Missing, MissingCode, Role
 type Found = BTreeMap<(String, usize), Calls>;
 
 /// The declarations that name a function, and where.
-pub async fn callers(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Result<Answer<Vec<Calls>>> {
-    let usages = usages::of(inquiry, symbol, Effort::Thorough).await?;
+pub async fn callers(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Result<Answer<Vec<Calls>>> {
+    let usages = usages::of(queries, symbol, Effort::Thorough).await?;
     let mut found = Found::new();
     for usage in usages.value.items {
         if matches!(usage.role, Role::Doc | Role::Import) {
             continue;
         }
-        let Some(caller) = inquiry.layout.declared_around(&usage.place.file, usage.place.start) else { continue };
+        let Some(caller) = queries.layout.declared_around(&usage.place.file, usage.place.start) else { continue };
         let Usage { place, text, test, .. } = usage;
         note(&mut found, caller, CallSite { place, text, test });
     }
@@ -40,24 +40,24 @@ pub async fn callers(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Result<Answer<Ve
 }
 
 /// The functions that a function, or the initialiser of a variable, calls, and where.
-pub async fn callees(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Vec<Calls>> {
+pub async fn callees(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Answer<Vec<Calls>> {
     let mut coverage = Coverage::default();
     let mut found = Found::new();
-    let Some(file) = inquiry.load(&symbol.name_at.file) else {
+    let Some(file) = queries.load(&symbol.name_at.file) else {
         return Answer::lacking(Vec::new(), usages::unreadable(&symbol.name_at.file));
     };
     match symbol.kind {
         SymbolKind::Function | SymbolKind::Method => {
-            of_function(inquiry, &file, symbol, &mut found, &mut coverage).await;
+            of_function(queries, &file, symbol, &mut found, &mut coverage).await;
         }
         SymbolKind::Variable | SymbolKind::Const => {
-            of_initialiser(inquiry, &file, symbol, &mut found, &mut coverage).await;
+            of_initialiser(queries, &file, symbol, &mut found, &mut coverage).await;
         }
         _ => {}
     }
     // What could not be resolved is not listed; nothing of the kind is known of code outside.
     if !symbol.external && coverage.complete {
-        match proof::is_clean(inquiry, &file.path).await {
+        match proof::is_clean(queries, &file.path).await {
             Ok(true) => {}
             Ok(false) => {
                 let detail = format!("code in or around {} has errors: calls in it may be missing", file.path);
@@ -69,17 +69,23 @@ pub async fn callees(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Vec<Calls
     Answer { value: found.into_values().collect(), coverage }
 }
 
-async fn of_function(inquiry: &Inquiry<'_>, file: &File, symbol: &Symbol, found: &mut Found, coverage: &mut Coverage) {
-    let calls = match inquiry.outgoing_calls(file, symbol.name_at.start).await {
+async fn of_function(
+    queries: &GoplsQueries<'_>,
+    file: &File,
+    symbol: &Symbol,
+    found: &mut Found,
+    coverage: &mut Coverage,
+) {
+    let calls = match queries.outgoing_calls(file, symbol.name_at.start).await {
         Ok(calls) => calls,
         Err(Failure::Inapplicable(message) | Failure::Refused(message)) => {
-            return coverage.lacks(outside_the_build(inquiry, &file.path, &message));
+            return coverage.lacks(outside_the_build(queries, &file.path, &message));
         }
         Err(failure) => return failure.note(coverage),
     };
     for call in calls {
         let location = gen_lsp_types::Location { uri: call.to.uri, range: call.to.selection_range };
-        let Some(callee) = meaning::symbol_of(inquiry, &location) else {
+        let Some(callee) = meaning::symbol_of(queries, &location) else {
             let detail = format!("where `{}` is declared cannot be read", call.to.name);
             coverage.lacks(Missing::new(MissingCode::Unsupported, file.path.to_string(), detail));
             continue;
@@ -91,7 +97,7 @@ async fn of_function(inquiry: &Inquiry<'_>, file: &File, symbol: &Symbol, found:
 }
 
 async fn of_initialiser(
-    inquiry: &Inquiry<'_>,
+    queries: &GoplsQueries<'_>,
     file: &File,
     symbol: &Symbol,
     found: &mut Found,
@@ -100,7 +106,7 @@ async fn of_initialiser(
     let within = symbol.place.span();
     let names = syntax::all_identifiers(&file.text);
     for name in names.into_iter().filter(|it| it.role == Role::Call && within.encloses(it.span)) {
-        let locations = match inquiry.definition(file, name.span.start).await {
+        let locations = match queries.definition(file, name.span.start).await {
             Ok(locations) => locations,
             Err(Failure::Inapplicable(_)) => continue,
             // A conversion to a type that Go declares, say.
@@ -111,7 +117,7 @@ async fn of_initialiser(
             }
             Err(failure) => return failure.note(coverage),
         };
-        let callee = locations.first().and_then(|it| meaning::symbol_of(inquiry, it));
+        let callee = locations.first().and_then(|it| meaning::symbol_of(queries, it));
         let is_function = |it: &Symbol| matches!(it.kind, SymbolKind::Function | SymbolKind::Method);
         if let Some(callee) = callee.filter(is_function) {
             note(found, callee, site(file, name.span));

@@ -5,24 +5,24 @@ use std::collections::HashMap;
 use gen_lsp_types::{Code, DiagnosticSeverity};
 
 use super::cache::Checked;
-use super::inquiry::Inquiry;
 use super::proof;
+use super::queries::GoplsQueries;
 use super::wire;
 use crate::lang::files::File;
 use crate::model::{Answer, Coverage, Diagnostic, Missing, MissingCode, Severity};
 
 /// The diagnostics of these files, in their order; what is not known of one is said in the coverage.
-pub async fn of(inquiry: &Inquiry<'_>, files: &[String]) -> Answer<Vec<Diagnostic>> {
+pub async fn of(queries: &GoplsQueries<'_>, files: &[String]) -> Answer<Vec<Diagnostic>> {
     let mut coverage = Coverage::default();
-    let mut checked = inquiry.check_all(files.to_vec()).await;
+    let mut checked = queries.check_all(files.to_vec()).await;
     let mut diagnostics = Vec::new();
     for path in files {
-        let (Some(file), Some(checked)) = (inquiry.files.get(path), checked.remove(path)) else { continue };
+        let (Some(file), Some(checked)) = (queries.files.get(path), checked.remove(path)) else { continue };
         match checked {
             Ok(Checked::Known(found)) => {
-                diagnostics.extend(found.iter().map(|it| translate(inquiry, file, it)));
+                diagnostics.extend(found.iter().map(|it| translate(queries, file, it)));
             }
-            Ok(Checked::Unknown(message)) => coverage.lacks(outside_the_build(inquiry, path, &message)),
+            Ok(Checked::Unknown(message)) => coverage.lacks(outside_the_build(queries, path, &message)),
             Err(failure) => failure.note(&mut coverage),
         }
     }
@@ -32,25 +32,25 @@ pub async fn of(inquiry: &Inquiry<'_>, files: &[String]) -> Answer<Vec<Diagnosti
 }
 
 /// Why gopls does not know a file.
-pub fn outside_the_build(inquiry: &Inquiry<'_>, file: &str, message: &str) -> Missing {
+pub fn outside_the_build(queries: &GoplsQueries<'_>, file: &str, message: &str) -> Missing {
     if file.starts_with('/') {
         return Missing::new(MissingCode::Unsupported, file, format!("gopls did not answer: {message}"));
     }
-    if !inquiry.layout.is_active(file) {
+    if !queries.layout.is_active(file) {
         return proof::left_out(file);
     }
-    let needs_cgo = inquiry.files.get(file).is_some_and(|it| it.outline().imports.iter().any(|it| it.path == "C"));
-    if needs_cgo && !inquiry.session.trusted {
+    let needs_cgo = queries.files.get(file).is_some_and(|it| it.outline().imports.iter().any(|it| it.path == "C"));
+    if needs_cgo && !queries.session.trusted {
         let detail = format!("{file} needs cgo, which runs only where the workspace is trusted");
         return Missing::new(MissingCode::Untrusted, file, detail);
     }
-    if let Some((manifest, error)) = inquiry.session.manifest_errors().into_iter().next() {
+    if let Some((manifest, error)) = queries.session.manifest_errors().into_iter().next() {
         return Missing::new(MissingCode::WorkspaceBroken, manifest, error);
     }
     Missing::new(MissingCode::NotInAPackage, file, format!("{file} is in no package of a module: {message}"))
 }
 
-fn translate(inquiry: &Inquiry<'_>, file: &File, found: &gen_lsp_types::Diagnostic) -> Diagnostic {
+fn translate(queries: &GoplsQueries<'_>, file: &File, found: &gen_lsp_types::Diagnostic) -> Diagnostic {
     let place = wire::place(file, found.range);
     Diagnostic {
         severity: match found.severity {
@@ -67,26 +67,26 @@ fn translate(inquiry: &Inquiry<'_>, file: &File, found: &gen_lsp_types::Diagnost
         }),
         message: wire::message(found).to_owned(),
         source: found.source.clone().unwrap_or_else(|| "gopls".to_owned()),
-        symbol: inquiry.layout.symbol_around(&file.path, place.start),
+        symbol: queries.layout.symbol_around(&file.path, place.start),
         place,
     }
 }
 
 /// The diagnostics of many files, told apart by file; failures are noted.
 pub async fn by_file(
-    inquiry: &Inquiry<'_>,
+    queries: &GoplsQueries<'_>,
     paths: Vec<String>,
     coverage: &mut Coverage,
 ) -> HashMap<String, Vec<Diagnostic>> {
     let mut found = HashMap::new();
-    for (path, checked) in inquiry.check_all(paths).await {
-        let Some(file) = inquiry.files.get(&path) else { continue };
+    for (path, checked) in queries.check_all(paths).await {
+        let Some(file) = queries.files.get(&path) else { continue };
         match checked {
             Ok(Checked::Known(diagnostics)) => {
-                let diagnostics = diagnostics.iter().map(|it| translate(inquiry, file, it)).collect();
+                let diagnostics = diagnostics.iter().map(|it| translate(queries, file, it)).collect();
                 found.insert(path, diagnostics);
             }
-            Ok(Checked::Unknown(message)) => coverage.lacks(outside_the_build(inquiry, &path, &message)),
+            Ok(Checked::Unknown(message)) => coverage.lacks(outside_the_build(queries, &path, &message)),
             Err(failure) => failure.note(coverage),
         }
     }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use super::inquiry::Inquiry;
 use super::layout::Layout;
 use super::names;
+use super::queries::GoplsQueries;
 use super::relations::flatten;
 use super::session::{Link, Session};
 use super::usages::{self, Effort};
@@ -47,8 +47,8 @@ async fn fill_for_ever(session: &Arc<Session>) {
         tokio::pin!(fed);
         fed.as_mut().enable();
         let (files, generation) = {
-            let book = session.book();
-            (book.files().clone(), book.generation())
+            let documents = session.documents();
+            (documents.files().clone(), documents.generation())
         };
         let filled = filler.fill(&files, generation).await;
         session.status.send_if_modified(|status| {
@@ -122,20 +122,20 @@ impl Filler<'_> {
         for (done, symbol) in unknown.iter().enumerate() {
             let _turn = self.session.gate.read().await;
             let stopped = Filled { asked: done, is_whole: false };
-            if self.session.book().generation() != generation {
+            if self.session.documents().generation() != generation {
                 return stopped;
             }
             let limit = Instant::now() + LIMIT;
             let deadlines = Deadlines { ready: limit, answer: limit };
-            let inquiry = Inquiry::new(self.session, &layout, deadlines, Some(generation));
+            let queries = GoplsQueries::new(self.session, &layout, deadlines, Some(generation));
             // It may come up while gopls is asked for one after the other.
-            if !learned && self.session.checker.is_ready() && !self.session.book().is_restructured() {
+            if !learned && self.session.checker.is_ready() && !self.session.documents().is_restructured() {
                 for some in unknown[done..].chunks(AT_ONCE) {
-                    usages::learn(&inquiry, some).await;
+                    usages::learn(&queries, some).await;
                 }
                 learned = true;
             }
-            let Ok(answer) = usages::places(&inquiry, symbol, Effort::Brief).await else { return stopped };
+            let Ok(answer) = usages::places(&queries, symbol, Effort::Brief).await else { return stopped };
             if answer.coverage.missing.iter().any(|it| it.code.passes()) {
                 return stopped;
             }

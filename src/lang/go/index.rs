@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use super::touch::{Touch, Touched};
+use super::invalidate::{Invalidated, Invalidation};
 use crate::lang::files::Files;
 use crate::lang::sound;
 use crate::model::{Answer, Coverage, MissingCode, Role, Span, Symbol, SymbolKind, UsageCount};
@@ -52,10 +52,10 @@ pub struct Index {
 struct Held {
     generation: u64,
     /// By the place of the symbol's name.
-    known: HashMap<Arc<str>, HashMap<usize, Known>>,
+    known: HashMap<Arc<str>, HashMap<usize, CachedUsages>>,
 }
 
-struct Known {
+struct CachedUsages {
     name: WordHash,
     length: usize,
     method: bool,
@@ -81,7 +81,7 @@ impl Index {
         }
         let mut held = self.held();
         if held.generation == generation {
-            let known = Known {
+            let known = CachedUsages {
                 name: word_hash(&symbol.name),
                 length: symbol.name.len(),
                 method: symbol.kind == SymbolKind::Method,
@@ -119,13 +119,13 @@ impl Index {
     }
 
     /// The content has changed: keeps what holds in it as well.
-    pub fn carry(&self, generation: u64, touch: &Touch, after: &Files) {
+    pub fn carry(&self, generation: u64, touch: &Invalidation, after: &Files) {
         let mut held = self.held();
         if held.generation == generation {
             return;
         }
         held.generation = generation;
-        let Touch::These(touched) = touch else { return held.known.clear() };
+        let Invalidation::These(touched) = touch else { return held.known.clear() };
         held.known.values_mut().for_each(|known| known.retain(|_, it| it.carry(touched, after)));
         for (file, shift) in &touched.shifts {
             let Some(known) = held.known.remove(file) else { continue };
@@ -139,8 +139,8 @@ impl Index {
     }
 }
 
-impl Known {
-    fn carry(&mut self, touched: &Touched, after: &Files) -> bool {
+impl CachedUsages {
+    fn carry(&mut self, touched: &Invalidated, after: &Files) -> bool {
         if touched.words.contains(&self.name) || (touched.methods && self.method) {
             return false;
         }

@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use super::book::{folders, is_left_out};
 use super::constraints::BuildContext;
+use super::document_sync::{folders, is_left_out};
 use super::lookup::World;
 use super::modules::{GoPackage, Standing, base_name, module_of, packages, parent, works};
 use super::names::{inner_path, is_ignored, is_test_file, symbol};
 use super::outside;
-use super::twins::Twins;
+use super::same_paths::SamePaths;
 use super::wire::is_hidden;
 use crate::lang::files::Files;
 use crate::lang::go::LANGUAGE;
@@ -31,7 +31,7 @@ pub struct Layout {
     by_path: HashMap<Arc<str>, Vec<GoPackage>>,
     world: OnceLock<Arc<World>>,
     /// What tells the declarations of a package apart, by its import path.
-    twins: Mutex<HashMap<Arc<str>, Arc<Twins>>>,
+    twins: Mutex<HashMap<Arc<str>, Arc<SamePaths>>>,
 }
 
 struct Directory {
@@ -135,13 +135,13 @@ impl Layout {
         symbol
     }
 
-    fn twins(&self, import_path: &str) -> Arc<Twins> {
+    fn twins(&self, import_path: &str) -> Arc<SamePaths> {
         let twins = || sound::lock(&self.twins);
         if let Some(known) = twins().get(import_path) {
             return known.clone();
         }
         let Some((path, packages)) = self.by_path.get_key_value(import_path) else { return Arc::default() };
-        let found = Arc::new(Twins::of(packages));
+        let found = Arc::new(SamePaths::of(packages));
         twins().insert(path.clone(), found.clone());
         found
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::modules::{GoPackage, Standing, base_name, package_of, packages};
 use super::names::Declaration;
 use super::resolve::rest_of_path;
-use super::twins::{Twins, preferring};
+use super::same_paths::{SamePaths, preferring};
 use crate::lang::files::Files;
 use crate::lang::sound;
 use crate::model::{OutlineItem, Symbol, SymbolKind};
@@ -22,7 +22,7 @@ pub struct World {
     pub ignored: Vec<GoPackage>,
     by_path: HashMap<String, usize>,
     /// What tells the declarations of a package apart, by its import path.
-    twins: Mutex<HashMap<String, Arc<Twins>>>,
+    twins: Mutex<HashMap<String, Arc<SamePaths>>>,
 }
 
 impl World {
@@ -82,10 +82,10 @@ impl World {
         symbol
     }
 
-    fn twins(&self, import_path: &str) -> Arc<Twins> {
+    fn twins(&self, import_path: &str) -> Arc<SamePaths> {
         let mut twins = sound::lock(&self.twins);
         let all = || self.packages.iter().chain(&self.ignored).filter(|it| it.import_path == import_path);
-        twins.entry(import_path.to_owned()).or_insert_with(|| Arc::new(Twins::of(all()))).clone()
+        twins.entry(import_path.to_owned()).or_insert_with(|| Arc::new(SamePaths::of(all()))).clone()
     }
 
     pub fn is_called(&self, package: &GoPackage, name: &str) -> bool {

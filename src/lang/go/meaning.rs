@@ -3,11 +3,11 @@
 use gen_lsp_types::Location;
 
 use super::examples;
-use super::inquiry::Inquiry;
 use super::links;
 use super::names;
 use super::outside;
 use super::overview::Documentation;
+use super::queries::GoplsQueries;
 use super::resolve;
 use super::session::Failure;
 use super::usages;
@@ -16,11 +16,11 @@ use crate::lang::files::File;
 use crate::lang::go::LANGUAGE;
 use crate::model::{Answer, Coverage, Description, Span, Symbol, SymbolAt, SymbolKind};
 
-pub async fn symbol_at(inquiry: &Inquiry<'_>, file: &File, offset: usize) -> Answer<SymbolAt> {
+pub async fn symbol_at(queries: &GoplsQueries<'_>, file: &File, offset: usize) -> Answer<SymbolAt> {
     let mut coverage = Coverage::default();
     let span = word_at(&file.text, offset);
     let at = file.lines().place(&file.path, span);
-    let (definitions, hover) = futures::join!(inquiry.definition(file, span.start), inquiry.hover(file, span.start));
+    let (definitions, hover) = futures::join!(queries.definition(file, span.start), queries.hover(file, span.start));
     // What is no identifier, or a keyword, has no definition: gopls refuses to look for one.
     let definition = match definitions {
         Ok(locations) => locations.into_iter().next(),
@@ -40,11 +40,11 @@ pub async fn symbol_at(inquiry: &Inquiry<'_>, file: &File, offset: usize) -> Ans
     };
     let declaration = hover.as_deref().and_then(declaration);
     let symbol = definition.as_ref().and_then(|it| {
-        symbol_of(inquiry, it).or_else(|| local(inquiry, it, declaration.as_deref().unwrap_or_default()))
+        symbol_of(queries, it).or_else(|| local(queries, it, declaration.as_deref().unwrap_or_default()))
     });
     let value = SymbolAt {
         ty: declaration.as_deref().and_then(type_of),
-        definition: definition.and_then(|it| inquiry.place(&it)),
+        definition: definition.and_then(|it| queries.place(&it)),
         symbol,
         hover,
         at,
@@ -53,23 +53,23 @@ pub async fn symbol_at(inquiry: &Inquiry<'_>, file: &File, offset: usize) -> Ans
 }
 
 /// The symbol that is declared at a location, in the workspace or outside.
-pub fn symbol_of(inquiry: &Inquiry<'_>, location: &Location) -> Option<Symbol> {
-    let file = inquiry.load(&inquiry.session.root.file(&location.uri)?)?;
+pub fn symbol_of(queries: &GoplsQueries<'_>, location: &Location) -> Option<Symbol> {
+    let file = queries.load(&queries.session.root.file(&location.uri)?)?;
     let place = wire::place(&file, location.range);
     if file.path.starts_with('/') {
-        return outside::symbol_at(inquiry.session, &file, &place);
+        return outside::symbol_at(queries.session, &file, &place);
     }
-    let found = outside::declared_at(&file, inquiry.layout.package_of(&file.path)?, &place, false)?;
-    Some(inquiry.layout.told_apart(found))
+    let found = outside::declared_at(&file, queries.layout.package_of(&file.path)?, &place, false)?;
+    Some(queries.layout.told_apart(found))
 }
 
 /// A variable or another thing that lives inside a function.
-fn local(inquiry: &Inquiry<'_>, location: &Location, declaration: &str) -> Option<Symbol> {
-    let place = inquiry.place(location)?;
-    let file = inquiry.files.get(&place.file)?;
+fn local(queries: &GoplsQueries<'_>, location: &Location, declaration: &str) -> Option<Symbol> {
+    let place = queries.place(location)?;
+    let file = queries.files.get(&place.file)?;
     let name = file.text.get(place.start..place.end)?.to_owned();
-    let around = inquiry.layout.symbol_around(&place.file, place.start)?;
-    let package = inquiry.layout.package_of(&place.file)?.to_owned();
+    let around = queries.layout.symbol_around(&place.file, place.start)?;
+    let package = queries.layout.package_of(&place.file)?.to_owned();
     let kind = match declaration.split_whitespace().next() {
         Some("const") => SymbolKind::Const,
         Some("type") => SymbolKind::Type,
@@ -133,34 +133,34 @@ fn type_of(declaration: &str) -> Option<String> {
     }
 }
 
-pub async fn describe(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Description> {
+pub async fn describe(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Answer<Description> {
     let implementations = if has_implementations(symbol.kind) {
-        implementations(inquiry, symbol).await
+        implementations(queries, symbol).await
     } else {
         Answer::whole(Vec::new())
     };
-    let sources = if symbol.external { outside::describe(inquiry.session, inquiry.files, symbol) } else { None };
+    let sources = if symbol.external { outside::describe(queries.session, queries.files, symbol) } else { None };
     implementations.map(|implementations| match sources {
         Some(description) => Description { implementations, ..description },
         None => {
-            let Documentation { source, docs } = documentation(inquiry, symbol);
-            let world = inquiry.layout.world(Some(&symbol.name_at.file));
+            let Documentation { source, docs } = documentation(queries, symbol);
+            let world = queries.layout.world(Some(&symbol.name_at.file));
             Description {
                 source,
                 docs: docs
-                    .map(|docs| links::resolved(&docs, |link| resolve::linked(&world, inquiry.files, symbol, link))),
-                examples: examples::examples(inquiry.files, symbol),
+                    .map(|docs| links::resolved(&docs, |link| resolve::linked(&world, queries.files, symbol, link))),
+                examples: examples::examples(queries.files, symbol),
                 implementations,
                 container: None,
                 version: None,
-                symbol: inquiry.layout.with_methods(symbol.clone()),
+                symbol: queries.layout.with_methods(symbol.clone()),
             }
         }
     })
 }
 
-fn documentation(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Documentation {
-    let Some(file) = inquiry.load(&symbol.place.file) else { return Documentation { source: None, docs: None } };
+fn documentation(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Documentation {
+    let Some(file) = queries.load(&symbol.place.file) else { return Documentation { source: None, docs: None } };
     match file.outline().enclosing(symbol.name_at.start).last() {
         Some(item) if item.name_span == symbol.name_at.span() => Documentation::of(&file, item),
         _ => Documentation {
@@ -175,12 +175,12 @@ fn has_implementations(kind: SymbolKind) -> bool {
 }
 
 /// For an interface the types that have its methods, for a type the interfaces that it has the methods of.
-pub async fn implementations(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<Vec<Symbol>> {
+pub async fn implementations(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Answer<Vec<Symbol>> {
     let mut coverage = Coverage::default();
-    let Some(file) = inquiry.load(&symbol.name_at.file) else {
+    let Some(file) = queries.load(&symbol.name_at.file) else {
         return Answer::lacking(Vec::new(), usages::unreadable(&symbol.name_at.file));
     };
-    let locations = match inquiry.implementations(&file, symbol.name_at.start).await {
+    let locations = match queries.implementations(&file, symbol.name_at.start).await {
         Ok(locations) => locations,
         // gopls refuses where the thing can have none, as a function.
         Err(Failure::Inapplicable(_)) => Vec::new(),
@@ -189,7 +189,7 @@ pub async fn implementations(inquiry: &Inquiry<'_>, symbol: &Symbol) -> Answer<V
             Vec::new()
         }
     };
-    let mut symbols: Vec<Symbol> = locations.iter().filter_map(|it| symbol_of(inquiry, it)).collect();
+    let mut symbols: Vec<Symbol> = locations.iter().filter_map(|it| symbol_of(queries, it)).collect();
     symbols.sort_by(|a, b| (a.external, &a.path).cmp(&(b.external, &b.path)));
     symbols.dedup_by(|a, b| a.name_at == b.name_at);
     Answer { value: symbols, coverage }

@@ -5,7 +5,6 @@
 //! the text of that revision and said in the words of `model`; what it cannot say is named in the answer's
 //! coverage, and never looks like an empty answer.
 
-mod book;
 mod cache;
 mod calls;
 mod checker;
@@ -14,16 +13,17 @@ mod declare;
 mod delta;
 pub mod dependencies;
 mod diagnostics;
+mod document_sync;
 pub mod examples;
 pub mod external;
 mod filler;
 pub mod gomod;
 mod identifiers;
+mod impact;
 mod import_paths;
 mod index;
-mod inquiry;
 mod install;
-mod judge;
+mod invalidate;
 mod language;
 mod layout;
 mod links;
@@ -37,12 +37,14 @@ pub mod overview;
 mod predeclared;
 mod process;
 mod proof;
+mod queries;
 mod quick;
 mod relations;
 mod rename;
 mod requirements;
 pub mod resolve;
 mod root;
+mod same_paths;
 mod seam;
 pub mod search;
 mod session;
@@ -54,8 +56,6 @@ pub mod syntax;
 mod tests;
 mod tidy;
 mod toolchain;
-mod touch;
-mod twins;
 mod unknown;
 mod usages;
 mod view;
@@ -213,7 +213,7 @@ impl Go {
     pub async fn judge(&self, view: &View, edits: &[FileEdit], deadlines: Deadlines) -> Result<Judgement> {
         let Some(generation) = view.generation else { return Err(Stop::Stale) };
         let (session, files) = (view.session.clone(), view.files.clone());
-        let run = self.runtime.spawn(judge::run(session, files, generation, edits.to_vec(), deadlines));
+        let run = self.runtime.spawn(impact::run(session, files, generation, edits.to_vec(), deadlines));
         match run.await {
             Ok(judgement) => judgement,
             Err(error) => Err(Error::new(Code::Internal, format!("a dry run failed: {error}")).into()),

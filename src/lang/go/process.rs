@@ -22,27 +22,27 @@ const GARBAGE: &str = "200";
 
 /// The soft limit on a process's memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Memory {
+pub enum MemoryLimit {
     /// As the configuration has it.
     Configured(u64),
     /// By the size of the workspace, where the user's environment says nothing.
     Estimated(u64),
 }
 
-impl Memory {
-    pub fn of(session: &Session) -> Memory {
-        let estimated = || Memory::Estimated(memory_limit(session.book().text_bytes()));
-        session.memory_limit.map_or_else(estimated, Memory::Configured)
+impl MemoryLimit {
+    pub fn of(session: &Session) -> MemoryLimit {
+        let estimated = || MemoryLimit::Estimated(memory_limit(session.documents().text_bytes()));
+        session.memory_limit.map_or_else(estimated, MemoryLimit::Configured)
     }
 
     /// The variables that say so, beside those of the user.
     fn variables(self, is_set: impl Fn(&str) -> bool) -> Vec<(&'static str, String)> {
         let garbage = ("GOGC", GARBAGE.to_owned());
         match self {
-            Memory::Configured(bytes) if is_set("GOGC") => vec![("GOMEMLIMIT", bytes.to_string())],
-            Memory::Configured(bytes) => vec![("GOMEMLIMIT", bytes.to_string()), garbage],
-            Memory::Estimated(_) if is_set("GOMEMLIMIT") || is_set("GOGC") => Vec::new(),
-            Memory::Estimated(bytes) => vec![("GOMEMLIMIT", bytes.to_string()), garbage],
+            MemoryLimit::Configured(bytes) if is_set("GOGC") => vec![("GOMEMLIMIT", bytes.to_string())],
+            MemoryLimit::Configured(bytes) => vec![("GOMEMLIMIT", bytes.to_string()), garbage],
+            MemoryLimit::Estimated(_) if is_set("GOMEMLIMIT") || is_set("GOGC") => Vec::new(),
+            MemoryLimit::Estimated(bytes) => vec![("GOMEMLIMIT", bytes.to_string()), garbage],
         }
     }
 }
@@ -68,7 +68,7 @@ pub fn environment(trusted: bool) -> Vec<(&'static str, &'static str)> {
 }
 
 /// Starts a program in the workspace.
-pub async fn start(program: &Path, root: &Path, trusted: bool, memory: Memory) -> io::Result<(Child, Pipes)> {
+pub async fn start(program: &Path, root: &Path, trusted: bool, memory: MemoryLimit) -> io::Result<(Child, Pipes)> {
     let mut command = Command::new(program);
     command.current_dir(root);
     command.envs(environment(trusted));
@@ -82,13 +82,13 @@ mod tests {
 
     #[test]
     fn the_configured_limit_stands_before_the_environment_and_the_estimate() {
-        let told = |memory: Memory, set: &[&str]| memory.variables(|it| set.contains(&it));
+        let told = |memory: MemoryLimit, set: &[&str]| memory.variables(|it| set.contains(&it));
         let limit = |bytes: u64| ("GOMEMLIMIT", bytes.to_string());
         let garbage = ("GOGC", GARBAGE.to_owned());
-        assert_eq!(told(Memory::Configured(1 << 30), &["GOMEMLIMIT"]), [limit(1 << 30), garbage.clone()]);
-        assert_eq!(told(Memory::Configured(1 << 30), &["GOGC"]), [limit(1 << 30)]);
-        assert_eq!(told(Memory::Estimated(5), &[]), [limit(5), garbage]);
-        assert_eq!(told(Memory::Estimated(5), &["GOMEMLIMIT"]), []);
+        assert_eq!(told(MemoryLimit::Configured(1 << 30), &["GOMEMLIMIT"]), [limit(1 << 30), garbage.clone()]);
+        assert_eq!(told(MemoryLimit::Configured(1 << 30), &["GOGC"]), [limit(1 << 30)]);
+        assert_eq!(told(MemoryLimit::Estimated(5), &[]), [limit(5), garbage]);
+        assert_eq!(told(MemoryLimit::Estimated(5), &["GOMEMLIMIT"]), []);
     }
 
     #[test]

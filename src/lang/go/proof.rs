@@ -12,9 +12,9 @@ use futures::stream::{self, StreamExt as _};
 use super::cache::Checked;
 use super::diagnostics::outside_the_build;
 use super::index::{Places, Spot};
-use super::inquiry::{AT_ONCE, Inquiry};
 use super::modules::parent;
 use super::predeclared;
+use super::queries::{AT_ONCE, GoplsQueries};
 use super::session::Failure;
 use super::usages::Effort;
 use crate::lang::files::File;
@@ -40,27 +40,27 @@ impl Doubt {
 
 /// Shows of each doubtful place that it means another thing or this one, as far as it can be shown.
 pub async fn settle(
-    inquiry: &Inquiry<'_>,
+    queries: &GoplsQueries<'_>,
     symbol: &Symbol,
     effort: Effort,
     doubts: Vec<Doubt>,
     places: &mut Places,
     coverage: &mut Coverage,
 ) {
-    let mut verdicts: HashMap<Arc<str>, Verdict> = HashMap::new();
+    let mut resolutions: HashMap<Arc<str>, Resolution> = HashMap::new();
     let mut probed = Vec::new();
     for doubt in doubts {
         let path = &doubt.file.path;
-        if !verdicts.contains_key(path) {
-            verdicts.insert(path.clone(), verdict(inquiry, symbol, path).await);
+        if !resolutions.contains_key(path) {
+            resolutions.insert(path.clone(), resolution(queries, symbol, path).await);
         }
-        match verdicts.get(path) {
-            Some(Verdict::Another) => {}
-            Some(Verdict::Hidden(missing)) => {
+        match resolutions.get(path) {
+            Some(Resolution::Another) => {}
+            Some(Resolution::Hidden(missing)) => {
                 coverage.lacks(missing.clone());
                 places.possible.push(doubt.spot());
             }
-            Some(Verdict::Ask) | None => probed.push(doubt),
+            Some(Resolution::Ask) | None => probed.push(doubt),
         }
     }
     let probes = if effort == Effort::Thorough && symbol.kind != SymbolKind::Package { PROBES } else { 0 };
@@ -71,7 +71,7 @@ pub async fn settle(
         places.possible.push(doubt.spot());
     }
     let probes = probed.into_iter().map(|doubt| async move {
-        let meaning = meaning(inquiry, symbol, &doubt.file, doubt.span).await;
+        let meaning = meaning(queries, symbol, &doubt.file, doubt.span).await;
         (doubt, meaning)
     });
     let probed: Vec<_> = stream::iter(probes).buffer_unordered(AT_ONCE).collect().await;
@@ -94,8 +94,8 @@ pub async fn settle(
 }
 
 /// Whether the name there means this symbol; none if gopls does not know what it means.
-async fn meaning(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &File, span: Span) -> Outcome<Option<bool>> {
-    let definitions = match inquiry.definition(file, span.start).await {
+async fn meaning(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &File, span: Span) -> Outcome<Option<bool>> {
+    let definitions = match queries.definition(file, span.start).await {
         Ok(definitions) => definitions,
         Err(Failure::Inapplicable(_) | Failure::Refused(_)) => return Ok(None),
         Err(lacking) => return Err(lacking),
@@ -104,11 +104,11 @@ async fn meaning(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &File, span: Span
         return Ok(None);
     }
     let name_at = (symbol.name_at.file.as_str(), symbol.name_at.start);
-    let meant = definitions.iter().filter_map(|it| inquiry.place(it));
+    let meant = definitions.iter().filter_map(|it| queries.place(it));
     Ok(Some(meant.map(|it| (it.file, it.start)).any(|(file, start)| (file.as_str(), start) == name_at)))
 }
 
-enum Verdict {
+enum Resolution {
     Another,
     Ask,
     Hidden(Missing),
@@ -116,26 +116,26 @@ enum Verdict {
 
 /// What gopls's silence on a place says. It proves something in files that it searched, and where no error, there
 /// or in what is imported, leaves a type unknown.
-async fn verdict(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &str) -> Verdict {
-    if !inquiry.layout.is_active(file) {
-        return Verdict::Hidden(left_out(file));
+async fn resolution(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &str) -> Resolution {
+    if !queries.layout.is_active(file) {
+        return Resolution::Hidden(left_out(file));
     }
-    match inquiry.check(file).await {
+    match queries.check(file).await {
         Ok(Checked::Known(_)) => {}
-        Ok(Checked::Unknown(message)) => return Verdict::Hidden(outside_the_build(inquiry, file, &message)),
-        Err(failure) => return Verdict::Hidden(failure.missing()),
+        Ok(Checked::Unknown(message)) => return Resolution::Hidden(outside_the_build(queries, file, &message)),
+        Err(failure) => return Resolution::Hidden(failure.missing()),
     }
     // Of what no source declares gopls lists nothing.
     if symbol.external && predeclared::is_special(&symbol.package) {
-        return Verdict::Ask;
+        return Resolution::Ask;
     }
-    if !inquiry.layout.is_searched_from(&symbol.name_at.file, file) {
-        return Verdict::Ask;
+    if !queries.layout.is_searched_from(&symbol.name_at.file, file) {
+        return Resolution::Ask;
     }
-    match is_clean(inquiry, file).await {
-        Ok(true) => Verdict::Another,
-        Ok(false) => Verdict::Ask,
-        Err(failure) => Verdict::Hidden(failure.missing()),
+    match is_clean(queries, file).await {
+        Ok(true) => Resolution::Another,
+        Ok(false) => Resolution::Ask,
+        Err(failure) => Resolution::Hidden(failure.missing()),
     }
 }
 
@@ -144,18 +144,18 @@ pub fn left_out(file: &str) -> Missing {
 }
 
 /// Whether everything that gives a file's names their meaning is free of errors.
-pub async fn is_clean(inquiry: &Inquiry<'_>, file: &str) -> Outcome<bool> {
-    let cache = &inquiry.session.cache;
+pub async fn is_clean(queries: &GoplsQueries<'_>, file: &str) -> Outcome<bool> {
+    let cache = &queries.session.cache;
     let directory = parent(file);
-    if let Some(clean) = inquiry.generation.and_then(|generation| cache.clean(generation, directory)) {
+    if let Some(clean) = queries.generation.and_then(|generation| cache.clean(generation, directory)) {
         return Ok(clean);
     }
-    let meaning = inquiry.layout.meaning_of(file);
+    let meaning = queries.layout.meaning_of(file);
     let mut clean = true;
-    for (_, checked) in inquiry.check_all(meaning.iter().cloned().collect()).await {
+    for (_, checked) in queries.check_all(meaning.iter().cloned().collect()).await {
         clean &= checked?.is_clean();
     }
-    if let Some(generation) = inquiry.generation {
+    if let Some(generation) = queries.generation {
         cache.keep_clean(generation, directory, clean);
     }
     Ok(clean)

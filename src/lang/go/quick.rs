@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use super::checker::{self, Answered, Fault, Spot};
-use super::judge::{Named, Scene};
+use super::impact::{EditContext, Named};
 use super::layout::Layout;
 use super::names::is_test_file;
 use super::session::Session;
@@ -17,7 +17,7 @@ use crate::model::{Affected, Changed, Diagnostic, FileEdit, Judgement, Reaching,
 pub async fn run(
     session: &Session,
     [before, after]: [&Layout; 2],
-    scene: &Scene,
+    context: &EditContext,
     edits: &[FileEdit],
     generation: u64,
     deadlines: Deadlines,
@@ -28,11 +28,11 @@ pub async fn run(
         Some(format!("{package}.{}", it.path.join(".")))
     };
     // Of what is added, nothing is named before.
-    let symbols = scene.altered.iter().map(|it| it.before.as_ref().and_then(key).unwrap_or_default()).collect();
-    let states = [&*scene.before, &*scene.after];
+    let symbols = context.altered.iter().map(|it| it.before.as_ref().and_then(key).unwrap_or_default()).collect();
+    let states = [&*context.before, &*context.after];
     let answered = checker::ask(session, states, edits, symbols, generation, deadlines.answer).await?;
     let asked = begun.elapsed();
-    let mut judgement = judge(scene, [before, after], &answered);
+    let mut judgement = judge(context, [before, after], &answered);
     let detail = "what the analyzers of `go vet` find, like a wrong format of Printf, was not looked for";
     judgement.impact.unchecked.push(Unchecked { code: "vet".to_owned(), detail: detail.to_owned() });
     if let Some(packages) = answered.elsewhere.filter(|it| !it.is_empty()) {
@@ -53,12 +53,12 @@ pub async fn alone(
     generation: u64,
     deadlines: Deadlines,
 ) -> Option<Judgement> {
-    let scene = Scene::new(files, edits);
-    let after = Layout::of(scene.after.clone(), &session.context());
-    run(session, [&*session.layout(&scene.before), &after], &scene, edits, generation, deadlines).await
+    let context = EditContext::new(files, edits);
+    let after = Layout::of(context.after.clone(), &session.context());
+    run(session, [&*session.layout(&context.before), &after], &context, edits, generation, deadlines).await
 }
 
-fn judge(scene: &Scene, layouts: [&Layout; 2], answered: &Answered) -> Judgement {
+fn judge(context: &EditContext, layouts: [&Layout; 2], answered: &Answered) -> Judgement {
     let mut judgement = Judgement::nothing();
     let [before, after] = layouts;
     let old = by_file(before, answered.before.as_deref().unwrap_or_default());
@@ -66,16 +66,16 @@ fn judge(scene: &Scene, layouts: [&Layout; 2], answered: &Answered) -> Judgement
     let none = Vec::new();
     for file in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
         let (old, new) = (old.get(file).unwrap_or(&none), new.get(file).unwrap_or(&none));
-        scene.difference(file, old, new, &mut judgement);
+        context.difference(file, old, new, &mut judgement);
     }
     let states = [State { layout: before, found: &old }, State { layout: after, found: &new }];
-    silence::discount(states, &mut judgement, |it| scene.writes(it));
+    silence::discount(states, &mut judgement, |it| context.writes(it));
     judgement.new.sort();
     judgement.fixed.sort();
     let uses = answered.uses.iter().flatten().enumerate();
     let named = uses.flat_map(|(at, spots)| spots.iter().flatten().map(move |it| Named::new(at, &it.file, it.span())));
-    scene.impact(layouts, &BTreeMap::new(), named.collect(), &mut judgement);
-    judgement.impact.tests = tests(scene, after, &judgement.impact.changed, answered);
+    context.impact(layouts, &BTreeMap::new(), named.collect(), &mut judgement);
+    judgement.impact.tests = tests(context, after, &judgement.impact.changed, answered);
     judgement
 }
 
@@ -109,11 +109,11 @@ impl Spot {
 }
 
 /// The tests that reach the change, the nearest first, where they stand in the text after it.
-fn tests(scene: &Scene, after: &Layout, changed: &[Changed], answered: &Answered) -> Vec<Reaching> {
-    let files: &Files = &scene.after;
+fn tests(context: &EditContext, after: &Layout, changed: &[Changed], answered: &Answered) -> Vec<Reaching> {
+    let files: &Files = &context.after;
     let told = answered.tests.iter().flatten().filter_map(|it| {
         let file = files.get(&it.place.file)?;
-        let place = file.lines().place(&file.path, scene.moved(&it.place.file, it.place.span())?);
+        let place = file.lines().place(&file.path, context.moved(&it.place.file, it.place.span())?);
         let at = Affected {
             text: file.lines().line_text(&file.text, place.line).to_owned(),
             symbol: after.symbol_around(&file.path, place.start),

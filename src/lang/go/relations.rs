@@ -6,10 +6,10 @@ use std::sync::Arc;
 use futures::stream::{self, StreamExt as _};
 
 use super::index::Places;
-use super::inquiry::Inquiry;
 use super::layout::Layout;
 use super::lookup::import_name;
 use super::names::{self, is_test_file};
+use super::queries::GoplsQueries;
 use super::syntax::{self, Kind};
 use super::usages::{self, Effort};
 use crate::lang::Result;
@@ -30,16 +30,16 @@ pub fn of_text(layout: &Layout, file: &File) -> Overview {
 /// Symbols whose usages are asked for at the same time; each asks several questions itself.
 const SYMBOLS_AT_ONCE: usize = 4;
 
-pub async fn of(inquiry: &Inquiry<'_>, file: &File) -> Result<Answer<Overview>> {
+pub async fn of(queries: &GoplsQueries<'_>, file: &File) -> Result<Answer<Overview>> {
     let mut coverage = Coverage::default();
-    let mut value = of_text(inquiry.layout, file);
+    let mut value = of_text(queries.layout, file);
     let mut flat = Vec::new();
     for symbol in &value.symbols {
         flatten(symbol, &mut flat);
     }
-    usages::learn(inquiry, &flat).await;
+    usages::learn(queries, &flat).await;
     let asks = flat.into_iter().map(|symbol| async move {
-        let answer = usages::places(inquiry, &symbol, Effort::Brief).await;
+        let answer = usages::places(queries, &symbol, Effort::Brief).await;
         answer.map(|answer| (symbol, answer))
     });
     let answers: Vec<Result<(Symbol, Answer<Arc<Places>>)>> =
@@ -61,7 +61,7 @@ pub async fn of(inquiry: &Inquiry<'_>, file: &File) -> Result<Answer<Overview>> 
     }
     fill(&mut value.symbols, &counted);
     let downstream = downstream.into_iter().map(|(file, (symbols, places))| Downstream {
-        package: inquiry.layout.package_of(&file).unwrap_or_default().to_owned(),
+        package: queries.layout.package_of(&file).unwrap_or_default().to_owned(),
         symbols: symbols.into_iter().collect(),
         count: places.len(),
         file: file.to_string(),

@@ -7,13 +7,13 @@ use gen_lsp_types::{
     WorkDoneProgressParams, WorkspaceEdit,
 };
 
-use super::inquiry::Inquiry;
+use super::queries::GoplsQueries;
 use super::session::Failure;
 use super::wire;
 use crate::lang::Result;
 use crate::model::{Answer, Code, Error, Renaming, Rewrite, Symbol, SymbolKind};
 
-pub async fn of(inquiry: &Inquiry<'_>, symbol: Symbol, new_name: &str) -> Result<Answer<Renaming>> {
+pub async fn of(queries: &GoplsQueries<'_>, symbol: Symbol, new_name: &str) -> Result<Answer<Renaming>> {
     if symbol.external {
         return Err(refused(format!("`{}` is not part of this workspace", symbol.path)).into());
     }
@@ -21,15 +21,15 @@ pub async fn of(inquiry: &Inquiry<'_>, symbol: Symbol, new_name: &str) -> Result
         let detail = "a package is named by its directory: move the directory, and change its package clauses";
         return Err(refused(detail.to_owned()).into());
     }
-    let Some(file) = inquiry.load(&symbol.name_at.file) else {
+    let Some(file) = queries.load(&symbol.name_at.file) else {
         return Err(refused(format!("`{}` has no text in the workspace", symbol.path)).into());
     };
-    let at = inquiry.at(&file, symbol.name_at.start);
+    let at = queries.at(&file, symbol.name_at.start);
     let params = PrepareRenameParams {
         text_document_position_params: at.clone(),
         work_done_progress_params: WorkDoneProgressParams::default(),
     };
-    let prepared = inquiry.ask::<PrepareRenameRequest>(&file.path, &inquiry.to_open(&file.path), &params).await;
+    let prepared = queries.ask::<PrepareRenameRequest>(&file.path, &queries.to_open(&file.path), &params).await;
     if prepared.map_err(failed)?.is_none() {
         return Err(refused(format!("gopls does not rename `{}`", symbol.path)).into());
     }
@@ -39,11 +39,11 @@ pub async fn of(inquiry: &Inquiry<'_>, symbol: Symbol, new_name: &str) -> Result
         work_done_progress_params: WorkDoneProgressParams::default(),
     };
     let answer =
-        inquiry.ask::<RenameRequest>(&file.path, &inquiry.to_open(&file.path), &params).await.map_err(failed)?;
+        queries.ask::<RenameRequest>(&file.path, &queries.to_open(&file.path), &params).await.map_err(failed)?;
     let mut rewrites = Vec::new();
     for (uri, edits) in by_file(answer.unwrap_or_default())? {
-        let name = inquiry.session.root.file(&uri).unwrap_or_default();
-        let Some(file) = inquiry.files.get(&name) else {
+        let name = queries.session.root.file(&uri).unwrap_or_default();
+        let Some(file) = queries.files.get(&name) else {
             return Err(refused(format!("`{name}`, outside of the workspace, would change")).into());
         };
         let parts = edits.into_iter().map(|it| (wire::span(file, it.range), it.new_text)).collect();

@@ -4,8 +4,8 @@ use super::lookup::World;
 use super::modules::GoPackage;
 use super::names::Declaration;
 use super::predeclared;
+use super::same_paths::{Mark, favoured};
 use super::suggest;
-use super::twins::{Mark, favoured};
 use super::viewpoint::Viewpoint;
 use crate::lang::files::Files;
 use crate::model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
@@ -17,7 +17,7 @@ const MAX_CANDIDATES: usize = 200;
 const MOST_NAMES: usize = 64;
 
 /// Finds what the workspace names but does not hold, by an import path and what follows.
-pub type Outside<'a> = &'a dyn Fn(&str, &[String]) -> Option<Symbol>;
+pub type ExternalLookup<'a> = &'a dyn Fn(&str, &[String]) -> Option<Symbol>;
 
 /// What a name means.
 pub enum Meant<'w> {
@@ -26,12 +26,17 @@ pub enum Meant<'w> {
 }
 
 #[cfg(test)]
-pub fn resolve(files: &Files, query: &SymbolQuery, outside: Outside) -> Result<Vec<Symbol>, Error> {
+pub fn resolve(files: &Files, query: &SymbolQuery, outside: ExternalLookup) -> Result<Vec<Symbol>, Error> {
     resolve_in(&World::of(files, query.file.as_deref()), files, query, outside)
 }
 
 /// The symbols of the workspace that a query names: exactly one, or an error that helps to name it better.
-pub fn resolve_in(world: &World, files: &Files, query: &SymbolQuery, outside: Outside) -> Result<Vec<Symbol>, Error> {
+pub fn resolve_in(
+    world: &World,
+    files: &Files,
+    query: &SymbolQuery,
+    outside: ExternalLookup,
+) -> Result<Vec<Symbol>, Error> {
     let wanted = Wanted::parse(&query.symbol);
     wanted.check(&query.symbol)?;
     let viewpoint = match &query.file {
@@ -189,7 +194,7 @@ pub fn exactly<'w>(world: &'w World, wanted: &Wanted) -> Vec<Declaration<'w>> {
     Vec::new()
 }
 
-pub fn anywhere<'w>(world: &'w World, wanted: &Wanted, outside: Outside) -> Meant<'w> {
+pub fn anywhere<'w>(world: &'w World, wanted: &Wanted, outside: ExternalLookup) -> Meant<'w> {
     let exact = exactly(world, wanted);
     if !exact.is_empty() {
         return Meant::Here(exact);

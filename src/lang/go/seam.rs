@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use super::{Go, GoConfig, LANGUAGE, book, declare, judge, local_modules, requirements, root};
+use super::{Go, GoConfig, LANGUAGE, declare, document_sync, impact, local_modules, requirements, root};
 use crate::fault;
 use crate::lang::engine::{Applied, Declaration, Engine, EngineKind, FileChange, Handle, Requirement, Setup};
 use crate::lang::files::Files;
@@ -40,7 +40,7 @@ impl EngineKind for GoKind {
     }
 
     fn judges(&self, file: &str) -> bool {
-        judge::concerns_go(file)
+        impact::concerns_go(file)
     }
 
     fn declare(&self, files: &Files, name: &str, content: &str) -> Declaration {
@@ -106,7 +106,7 @@ impl Engine for GoEngine {
     }
 
     fn reads(&self, file: &Path) -> bool {
-        file.to_str().is_some_and(book::matters)
+        file.to_str().is_some_and(document_sync::matters)
     }
 
     fn apply_outside(&mut self, changes: &[FileChange]) {

@@ -8,15 +8,15 @@ use std::time::Instant;
 use gen_lsp_types::Request;
 use tokio::sync::{Notify, RwLock, watch};
 
-use super::book::{self, Book};
 use super::cache::Cache;
 use super::checker::Checker;
 use super::constraints::BuildContext;
+use super::document_sync::{self, DocumentSync};
 use super::identifiers::Identifiers;
 use super::index::Index;
+use super::invalidate::{self, Invalidation, UnitStore};
 use super::layout::Layout;
 use super::toolchain::Toolchain;
-use super::touch::{self, Touch, UnitStore};
 use super::wire::Root;
 use crate::fault;
 use crate::lang::engine::FileChange;
@@ -52,7 +52,7 @@ pub struct Session {
     pub fed: Notify,
     /// So many gopls were started.
     pub lives: AtomicU32,
-    book: Mutex<Book>,
+    documents: Mutex<DocumentSync>,
 }
 
 /// A layout, what it was asked for last, and whether it was known then what is built for.
@@ -129,7 +129,7 @@ impl Session {
     ) -> Session {
         let starting = Missing::new(MissingCode::Indexing, SCOPE, "gopls is being started");
         Session {
-            book: Mutex::new(Book::new(root.clone(), files)),
+            documents: Mutex::new(DocumentSync::new(root.clone(), files)),
             root,
             trusted,
             memory_limit,
@@ -150,10 +150,10 @@ impl Session {
         }
     }
 
-    pub fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(|poisoned| {
+    pub fn documents(&self) -> MutexGuard<'_, DocumentSync> {
+        self.documents.lock().unwrap_or_else(|poisoned| {
             // What gopls was told is not known any more: the next one is told all.
-            self.book.clear_poison();
+            self.documents.clear_poison();
             if let Link::Up { client, .. } = &*self.link.borrow() {
                 client.close("what it was told is not known after a fault of semdex");
             }
@@ -178,7 +178,7 @@ impl Session {
         let mut kept = sound::lock(&self.layout);
         match &mut *kept {
             // What was worked out before Go told what it builds for may be wrong.
-            Some(kept) if kept.known == known && book::are_same(&kept.files, files) => {
+            Some(kept) if kept.known == known && document_sync::are_same(&kept.files, files) => {
                 kept.files = files.clone();
                 kept.layout.clone()
             }
@@ -209,25 +209,25 @@ impl Session {
 
     /// Notes a change and tells gopls at once if that needs no waiting; else it is told with the next question.
     pub fn feed(&self, files: Arc<Files>, changes: &[FileChange]) {
-        let before = self.book().files().clone();
-        let of_go: Vec<&FileChange> = changes.iter().filter(|it| book::matters(&it.path)).collect();
+        let before = self.documents().files().clone();
+        let of_go: Vec<&FileChange> = changes.iter().filter(|it| document_sync::matters(&it.path)).collect();
         if of_go.is_empty() {
-            return self.book().feed(files, changes);
+            return self.documents().feed(files, changes);
         }
-        let touch = touch::of(&self.units, &before, &files, &of_go, book::header);
-        if of_go.iter().any(|it| book::is_manifest(&it.path)) {
+        let touch = invalidate::of(&self.units, &before, &files, &of_go, document_sync::header);
+        if of_go.iter().any(|it| document_sync::is_manifest(&it.path)) {
             self.note_loading();
         }
-        let mut book = self.book();
+        let mut documents = self.documents();
         let files_now = files.clone();
-        book.feed(files, changes);
-        self.cache.forget(book.generation());
-        self.index.carry(book.generation(), &touch, book.files());
-        self.units.prune(book.files());
-        self.identifiers.prune(book.files());
-        self.tell(&mut book);
+        documents.feed(files, changes);
+        self.cache.forget(documents.generation());
+        self.index.carry(documents.generation(), &touch, documents.files());
+        self.units.prune(documents.files());
+        self.identifiers.prune(documents.files());
+        self.tell(&mut documents);
         self.checker.feed(&self.context(), &files_now, &of_go);
-        drop(book);
+        drop(documents);
         self.fed.notify_waiters();
     }
 
@@ -235,13 +235,13 @@ impl Session {
     /// that was found out of them may have.
     pub fn feed_outside(&self, changes: &[FileChange]) {
         self.note_loading();
-        let mut book = self.book();
-        book.feed_outside(changes);
-        self.cache.forget(book.generation());
-        self.index.carry(book.generation(), &Touch::Everything, book.files());
-        self.tell(&mut book);
+        let mut documents = self.documents();
+        documents.feed_outside(changes);
+        self.cache.forget(documents.generation());
+        self.index.carry(documents.generation(), &Invalidation::Everything, documents.files());
+        self.tell(&mut documents);
         self.checker.load_anew();
-        drop(book);
+        drop(documents);
         self.fed.notify_waiters();
     }
 
@@ -271,26 +271,26 @@ impl Session {
 
     /// Ends a dry run.
     pub fn take_back(&self) {
-        let mut book = self.book();
-        book.take_back();
-        self.tell(&mut book);
+        let mut documents = self.documents();
+        documents.take_back();
+        self.tell(&mut documents);
     }
 
-    /// Sent under the book's lock, so that notes leave in the order of the book; and to the gopls that the book
-    /// speaks of, for the supervisor lets go of a dead one before it begins the book anew.
-    fn tell(&self, book: &mut Book) {
+    /// Sent under the documents's lock, so that notes leave in the order of the documents; and to the gopls that the documents
+    /// speaks of, for the supervisor lets go of a dead one before it begins the documents anew.
+    fn tell(&self, documents: &mut DocumentSync) {
         let client = match &*self.link.borrow() {
             Link::Up { client, .. } => client.clone(),
             Link::Waiting(_) | Link::Down(_) => return,
         };
         if let Some(slot) = client.try_slot() {
-            slot.notify(&book.preamble(&[]));
+            slot.notify(&documents.preamble(&[]));
         }
     }
 
     /// Whether gopls is not on its way: it is up, or will not come before somebody does something.
     pub fn is_settled(&self) -> bool {
-        !matches!(&*self.link.borrow(), Link::Waiting(_)) || !self.book().has_go()
+        !matches!(&*self.link.borrow(), Link::Waiting(_)) || !self.documents().has_go()
     }
 
     /// gopls has loaded, the index holds all usages, and the checker is there, if it can be.
@@ -345,14 +345,14 @@ impl Session {
             let outcome = match client.slot(deadlines.answer).await {
                 Ok(slot) => {
                     let answer = {
-                        let mut book = self.book();
+                        let mut documents = self.documents();
                         let current = matches!(&*self.link.borrow(), Link::Up { life: now, .. } if *now == life);
                         if !current {
-                            // The book already speaks of the next gopls.
+                            // The documents already speaks of the next gopls.
                             continue;
                         }
-                        fault::point("go.book");
-                        slot.request::<R>(&book.preamble(open), params)
+                        fault::point("go.documents");
+                        slot.request::<R>(&documents.preamble(open), params)
                     };
                     match answer {
                         Ok(answer) => answer.before(deadlines.answer).await,

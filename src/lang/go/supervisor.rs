@@ -15,10 +15,10 @@ use gen_lsp_types::{
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::book;
+use super::document_sync;
 use super::install::{self, Installed};
 use super::modules::base_name;
-use super::process::{self, Memory};
+use super::process::{self, MemoryLimit};
 use super::session::{Link, SCOPE, Session};
 use super::toolchain;
 use super::wire;
@@ -93,7 +93,7 @@ async fn supervise(session: &Arc<Session>, cache_dir: &Path, stop: &Cancellation
 async fn needed(session: &Session) {
     loop {
         let fed = session.fed.notified();
-        if session.book().has_go() {
+        if session.documents().has_go() {
             return;
         }
         session.status.send_if_modified(|status| std::mem::replace(&mut status.state, State::Ready) != State::Ready);
@@ -164,7 +164,7 @@ async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &C
     }
     let born = Instant::now();
     *life = session.lives.fetch_add(1, Ordering::Relaxed) + 1;
-    let memory = Memory::of(session);
+    let memory = MemoryLimit::of(session);
     let started = process::start(&installed.program, session.root.alias(), session.trusted, memory);
     let (process, pipes) = match started.await {
         Ok(started) => started,
@@ -202,12 +202,12 @@ async fn serve(session: &Session, client: &Client, process: &Process, installed:
         status.restarts = life - 1;
     });
     let folders = {
-        let files = session.book().files().clone();
+        let files = session.documents().files().clone();
         // Before gopls reads anything: what it finds later differs from this, or is the same.
-        let stamps = book::stamps(&session.root, &files);
-        let mut book = session.book();
-        book.note_stamps(stamps);
-        book.restarted()
+        let stamps = document_sync::stamps(&session.root, &files);
+        let mut documents = session.documents();
+        documents.note_stamps(stamps);
+        documents.restarted()
     };
     if let Err(error) =
         client.request::<InitializeRequest>(&introduction(folders), Instant::now() + INITIALIZE_LIMIT).await

@@ -520,7 +520,7 @@ async fn ready_is_what_knows_all_usages() {
     let fixture = Fixture::new(SHOP);
     fixture.ready().await;
     let session = &fixture.go.session;
-    let generation = session.book().generation();
+    let generation = session.documents().generation();
     assert!(session.index.knows(generation, &fixture.symbol("Cart.Add")));
     assert!(session.checker.is_ready());
     assert!(fixture.go.status().borrow().warm);

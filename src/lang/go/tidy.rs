@@ -9,9 +9,9 @@ use gen_lsp_types::{
     TextDocumentIdentifier, TextEdit, WorkDoneProgressParams,
 };
 
-use super::inquiry::Inquiry;
-use super::judge::{Overlaid, planned};
+use super::impact::{Overlaid, planned};
 use super::layout::Layout;
+use super::queries::GoplsQueries;
 use super::rename::by_file;
 use super::session::{Failure, Session};
 use super::wire;
@@ -38,11 +38,11 @@ pub async fn run(
         let busy = "gopls was busy with other questions: neither imports nor layout were touched";
         return Ok(written.iter().map(|it| untouched(it, busy.to_owned())).collect());
     };
-    if session.book().generation() != generation {
+    if session.documents().generation() != generation {
         return Err(Stop::Stale);
     }
     let mut after = Files::clone(&files);
-    session.book().overlay(edits.iter().map(|edit| (edit.file.clone(), planned(edit))));
+    session.documents().overlay(edits.iter().map(|edit| (edit.file.clone(), planned(edit))));
     let overlaid = Overlaid(&session);
     let mut tidied = Vec::new();
     for edit in &edits {
@@ -60,12 +60,12 @@ pub async fn run(
                 continue;
             }
             let layout = Layout::of(Arc::new(after.clone()), &session.context());
-            let inquiry = Inquiry::new(&session, &layout, deadlines, None);
-            match asked(&inquiry, &edit.file, step).await {
+            let queries = GoplsQueries::new(&session, &layout, deadlines, None);
+            match asked(&queries, &edit.file, step).await {
                 Ok(Some(text)) => {
                     one.text = text.clone();
                     after.insert(Arc::new(crate::lang::go::file(edit.file.as_str(), text.clone())));
-                    session.book().overlay([(edit.file.clone(), text)]);
+                    session.documents().overlay([(edit.file.clone(), text)]);
                 }
                 Ok(None) => {}
                 Err(failure) => one.note = Some(step.failed(failure)),
@@ -74,7 +74,7 @@ pub async fn run(
         tidied.push(one);
     }
     drop(overlaid);
-    if session.book().generation() != generation { Err(Stop::Stale) } else { Ok(tidied) }
+    if session.documents().generation() != generation { Err(Stop::Stale) } else { Ok(tidied) }
 }
 
 fn untouched(edit: &FileEdit, note: String) -> Tidied {
@@ -98,11 +98,11 @@ impl Step {
 }
 
 /// The file's text after a step, if that changes it.
-async fn asked(inquiry: &Inquiry<'_>, name: &str, step: Step) -> std::result::Result<Option<Arc<str>>, Failure> {
-    let Some(file) = inquiry.load(name) else { return Ok(None) };
-    let uri = inquiry.session.root.uri(name);
+async fn asked(queries: &GoplsQueries<'_>, name: &str, step: Step) -> std::result::Result<Option<Arc<str>>, Failure> {
+    let Some(file) = queries.load(name) else { return Ok(None) };
+    let uri = queries.session.root.uri(name);
     let text_document = TextDocumentIdentifier { uri: uri.clone() };
-    let open = inquiry.to_open(name);
+    let open = queries.to_open(name);
     let edits: Vec<TextEdit> = match step {
         Step::Imports => {
             let params = CodeActionParams {
@@ -115,7 +115,7 @@ async fn asked(inquiry: &Inquiry<'_>, name: &str, step: Step) -> std::result::Re
                 work_done_progress_params: WorkDoneProgressParams::default(),
                 partial_result_params: PartialResultParams::default(),
             };
-            let actions = inquiry.ask::<CodeActionRequest>(name, &open, &params).await?;
+            let actions = queries.ask::<CodeActionRequest>(name, &open, &params).await?;
             let edit = actions.unwrap_or_default().into_iter().find_map(|it| match it {
                 CodeActionResponse::CodeAction(action) => action.edit,
                 CodeActionResponse::Command(_) => None,
@@ -130,7 +130,7 @@ async fn asked(inquiry: &Inquiry<'_>, name: &str, step: Step) -> std::result::Re
                 options: FormattingOptions { tab_size: 8, insert_spaces: false, ..FormattingOptions::default() },
                 work_done_progress_params: WorkDoneProgressParams::default(),
             };
-            inquiry.ask::<DocumentFormattingRequest>(name, &open, &params).await?.unwrap_or_default()
+            queries.ask::<DocumentFormattingRequest>(name, &open, &params).await?.unwrap_or_default()
         }
     };
     let patch = |it: TextEdit| Patch { range: wire::span(&file, it.range), text: it.new_text };

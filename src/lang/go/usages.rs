@@ -7,12 +7,12 @@ use super::checker::{self, Wanted};
 use super::diagnostics::outside_the_build;
 use super::identifiers::{Named, Written, written};
 use super::index::{Places, Spot};
-use super::inquiry::Inquiry;
 use super::lookup::may_be_called;
 use super::modules::parent;
 use super::names::{inner_path, is_test_file};
 use super::predeclared;
 use super::proof::{self, Doubt};
+use super::queries::GoplsQueries;
 use super::session::{Failure, SCOPE};
 use super::syntax::package_clause;
 use super::wire;
@@ -32,57 +32,57 @@ pub enum Effort {
     Brief,
 }
 
-pub async fn of(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
-    let answer = places(inquiry, symbol, effort).await?;
+pub async fn of(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
+    let answer = places(queries, symbol, effort).await?;
     Ok(answer.map(|places| {
-        let told = |spots: &[Spot]| spots.iter().filter_map(|it| told(inquiry, it)).collect();
+        let told = |spots: &[Spot]| spots.iter().filter_map(|it| told(queries, it)).collect();
         Usages { items: told(&places.items), possible: told(&places.possible) }
     }))
 }
 
 /// Where a symbol is named: from the index, else found out, and kept there.
-pub async fn places(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Arc<Places>>> {
+pub async fn places(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Arc<Places>>> {
     if symbol.name == "_" {
         return Ok(Answer::whole(Arc::default()));
     }
-    let index = &inquiry.session.index;
-    if let Some(known) = inquiry.generation.and_then(|generation| index.places(generation, symbol)) {
+    let index = &queries.session.index;
+    if let Some(known) = queries.generation.and_then(|generation| index.places(generation, symbol)) {
         return Ok(known);
     }
-    learn(inquiry, std::slice::from_ref(symbol)).await;
-    if let Some(known) = inquiry.generation.and_then(|generation| index.places(generation, symbol)) {
+    learn(queries, std::slice::from_ref(symbol)).await;
+    if let Some(known) = queries.generation.and_then(|generation| index.places(generation, symbol)) {
         return Ok(known);
     }
-    let reloads = || inquiry.session.book().reloads();
+    let reloads = || queries.session.documents().reloads();
     let before = reloads();
     tracing::debug!(symbol = symbol.path, "usages asked of gopls");
-    let mut answer = once(inquiry, symbol, effort).await?;
+    let mut answer = once(queries, symbol, effort).await?;
     // Proving may have gopls load what it did not know when it listed the places.
     if reloads() != before {
-        answer = once(inquiry, symbol, effort).await?;
+        answer = once(queries, symbol, effort).await?;
     }
     let answer = answer.map(Arc::new);
-    if let Some(generation) = inquiry.generation {
+    if let Some(generation) = queries.generation {
         index.learn(generation, symbol, &answer);
     }
     Ok(answer)
 }
 
 /// Has the checker tell of as many of these as it can, for the index to keep.
-pub async fn learn(inquiry: &Inquiry<'_>, symbols: &[Symbol]) {
-    let session = inquiry.session;
-    let answers = session.checker.is_ready() && !session.book().is_restructured();
-    let Some(generation) = inquiry.generation.filter(|_| answers) else { return };
+pub async fn learn(queries: &GoplsQueries<'_>, symbols: &[Symbol]) {
+    let session = queries.session;
+    let answers = session.checker.is_ready() && !session.documents().is_restructured();
+    let Some(generation) = queries.generation.filter(|_| answers) else { return };
     let asked = |it: &&Symbol| it.name != "_" && it.kind != SymbolKind::Package && !it.external;
     let unknown = symbols.iter().filter(asked).filter(|it| !session.index.knows(generation, it));
-    let standing: Vec<Standing> = unknown.filter_map(|it| Standing::of(inquiry, it)).collect();
+    let standing: Vec<Standing> = unknown.filter_map(|it| Standing::of(queries, it)).collect();
     if standing.is_empty() {
         return;
     }
-    let wanted = standing.iter().map(|it| it.wanted(inquiry)).collect();
-    let Some(uses) = checker::uses(session, wanted, generation, inquiry.deadlines.answer).await else { return };
+    let wanted = standing.iter().map(|it| it.wanted(queries)).collect();
+    let Some(uses) = checker::uses(session, wanted, generation, queries.deadlines.answer).await else { return };
     for (number, standing) in standing.iter().enumerate() {
-        if let Some(answer) = uses.of(number).and_then(|found| standing.answer(inquiry, found)) {
+        if let Some(answer) = uses.of(number).and_then(|found| standing.answer(queries, found)) {
             session.index.learn(generation, standing.symbol, &answer.map(Arc::new));
         }
     }
@@ -95,11 +95,11 @@ struct Standing<'a> {
 }
 
 impl<'a> Standing<'a> {
-    fn of(inquiry: &Inquiry<'a>, symbol: &'a Symbol) -> Option<Standing<'a>> {
-        let origin = inquiry.files.get(&symbol.name_at.file).filter(|it| inquiry.layout.is_built(&it.path))?;
-        let all = inquiry.files.of(LANGUAGE).map(|it| (it, Bearing::of(symbol, origin, it)));
+    fn of(queries: &GoplsQueries<'a>, symbol: &'a Symbol) -> Option<Standing<'a>> {
+        let origin = queries.files.get(&symbol.name_at.file).filter(|it| queries.layout.is_built(&it.path))?;
+        let all = queries.files.of(LANGUAGE).map(|it| (it, Bearing::of(symbol, origin, it)));
         let near = all.filter(|it| it.1 != Bearing::Never).map(|(file, bearing)| {
-            let named = inquiry.session.identifiers.named(file, &symbol.name);
+            let named = queries.session.identifiers.named(file, &symbol.name);
             (file, bearing, named)
         });
         Some(Standing { symbol, files: near.filter(|it| !it.2.is_empty()).collect() })
@@ -116,9 +116,9 @@ impl<'a> Standing<'a> {
         })
     }
 
-    fn wanted(&self, inquiry: &Inquiry<'_>) -> Wanted {
+    fn wanted(&self, queries: &GoplsQueries<'_>) -> Wanted {
         let doubts = self.doubts().map(|it| it.file.path.to_string());
-        let mut files: Vec<String> = doubts.filter(|it| inquiry.layout.is_active(it)).collect();
+        let mut files: Vec<String> = doubts.filter(|it| queries.layout.is_active(it)).collect();
         files.dedup();
         let Symbol { name, name_at, .. } = self.symbol;
         Wanted { file: name_at.file.clone(), at: name_at.start, name: name.clone(), files }
@@ -127,7 +127,7 @@ impl<'a> Standing<'a> {
     /// What the checker found is all, but for files that the build leaves out.
     fn answer<'f>(
         &self,
-        inquiry: &Inquiry<'_>,
+        queries: &GoplsQueries<'_>,
         found: impl Iterator<Item = (&'f str, usize)>,
     ) -> Option<Answer<Places>> {
         let mut answer = Answer::whole(Places::default());
@@ -137,7 +137,7 @@ impl<'a> Standing<'a> {
             .flat_map(|(file, _, named)| named.iter().map(|it| ((&*file.path, it.span.start), it.role)))
             .collect();
         for (file, at) in found {
-            let file = inquiry.files.get(file)?;
+            let file = queries.files.get(file)?;
             let span = Span::new(at, at + self.symbol.name.len());
             if file.text.get(span.start..span.end) != Some(self.symbol.name.as_str()) {
                 return None;
@@ -145,7 +145,7 @@ impl<'a> Standing<'a> {
             let role = roles.get(&(&*file.path, at)).copied().unwrap_or(Role::Other);
             answer.value.items.push(Spot { file: file.path.clone(), span, role });
         }
-        for doubt in self.doubts().filter(|it| !inquiry.layout.is_active(&it.file.path)) {
+        for doubt in self.doubts().filter(|it| !queries.layout.is_active(&it.file.path)) {
             answer.coverage.lacks(proof::left_out(&doubt.file.path));
             answer.value.possible.push(doubt.spot());
         }
@@ -160,8 +160,8 @@ pub fn unreadable(file: &str) -> Missing {
     Missing::new(MissingCode::Unsupported, SCOPE, format!("{file} cannot be read"))
 }
 
-async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Places>> {
-    let Some(origin) = inquiry.load(&symbol.name_at.file) else {
+async fn once(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Places>> {
+    let Some(origin) = queries.load(&symbol.name_at.file) else {
         return Ok(Answer::lacking(Places::default(), unreadable(&symbol.name_at.file)));
     };
     let mut coverage = Coverage::default();
@@ -170,32 +170,32 @@ async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<
     let is_special = predeclared::is_special(&symbol.package) && symbol.external;
     let references = match is_special {
         true => Ok(Arc::default()),
-        false => inquiry.references(&origin, symbol.name_at.start).await,
+        false => queries.references(&origin, symbol.name_at.start).await,
     };
     match references {
         Ok(locations) => {
             for location in locations.iter() {
-                let Some(file) = inquiry.session.root.file(&location.uri) else { continue };
+                let Some(file) = queries.session.root.file(&location.uri) else { continue };
                 // A file that the workspace does not have: of a dependency, or generated by cgo.
-                let Some(text) = inquiry.files.get(&file) else { continue };
+                let Some(text) = queries.files.get(&file) else { continue };
                 found.entry(file).or_default().push(wire::span(text, location.range));
             }
         }
         Err(Failure::Inapplicable(message) | Failure::Refused(message)) => {
-            coverage.lacks(outside_the_build(inquiry, &origin.path, &message))
+            coverage.lacks(outside_the_build(queries, &origin.path, &message))
         }
         Err(failure) => failure.note(&mut coverage),
     }
     let asked = coverage.complete;
     let mut places = Places::default();
     let mut doubts = Vec::new();
-    for file in inquiry.files.of(LANGUAGE) {
+    for file in queries.files.of(LANGUAGE) {
         let spans = found.remove(&*file.path).unwrap_or_default();
         let bearing = Bearing::of(symbol, &origin, file);
         if spans.is_empty() && bearing == Bearing::Never {
             continue;
         }
-        let named = named(inquiry, symbol, file);
+        let named = named(queries, symbol, file);
         for &span in &spans {
             // gopls read the disk after it had changed once more; the watcher will tell.
             if symbol.kind != SymbolKind::Package && file.text.get(span.start..span.end) != Some(symbol.name.as_str()) {
@@ -213,15 +213,15 @@ async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<
         // What nothing around it declares anew has the meaning that Go gives it.
         let is_plain = is_special
             && bearing == Bearing::Unselected
-            && inquiry.layout.is_active(&file.path)
-            && !may_declare(inquiry, &symbol.name, file);
+            && queries.layout.is_active(&file.path)
+            && !may_declare(queries, &symbol.name, file);
         let is_key = |it: &Doubt| written(&it.file.text, it.span) == Written::Key;
         let (certain, left): (Vec<_>, Vec<_>) = left.partition(|it| is_plain && !is_key(it));
         places.items.extend(certain.iter().map(Doubt::spot));
         doubts.extend(left);
     }
     if asked {
-        proof::settle(inquiry, symbol, effort, doubts, &mut places, &mut coverage).await;
+        proof::settle(queries, symbol, effort, doubts, &mut places, &mut coverage).await;
     } else {
         places.possible.extend(doubts.iter().map(Doubt::spot));
     }
@@ -231,9 +231,9 @@ async fn once(inquiry: &Inquiry<'_>, symbol: &Symbol, effort: Effort) -> Result<
 }
 
 /// Whether a file's package, or the file itself, may give a name a meaning of its own.
-fn may_declare(inquiry: &Inquiry<'_>, name: &str, file: &File) -> bool {
-    let declares = |file: &File| inquiry.session.identifiers.named(file, name).iter().any(|it| it.declares);
-    let mut siblings = inquiry.layout.siblings(&file.path).iter().filter_map(|it| inquiry.files.get(it));
+fn may_declare(queries: &GoplsQueries<'_>, name: &str, file: &File) -> bool {
+    let declares = |file: &File| queries.session.identifiers.named(file, name).iter().any(|it| it.declares);
+    let mut siblings = queries.layout.siblings(&file.path).iter().filter_map(|it| queries.files.get(it));
     let called = |it: &Import| match it.alias.as_deref() {
         Some(alias) => alias == name || alias == ".",
         None => may_be_called(&it.path, name),
@@ -242,14 +242,14 @@ fn may_declare(inquiry: &Inquiry<'_>, name: &str, file: &File) -> bool {
 }
 
 /// A stretch of them all; what is only possible comes after all else.
-pub fn page(inquiry: &Inquiry<'_>, symbol: &Symbol, places: &Places, window: Window) -> UsagePage {
+pub fn page(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places, window: Window) -> UsagePage {
     let mut ranks = Vec::with_capacity(places.items.len());
     for (file, spots) in places.files().enumerate() {
         let (test, own) = (is_test_file(&spots[0].file), *spots[0].file == *symbol.place.file);
         ranks.extend(spots.iter().map(|it| UsageRank { file, at: it.span.start, test, own }));
     }
     let order = rank::usage_order(&ranks);
-    let told = |spot: &Spot| told(inquiry, spot);
+    let told = |spot: &Spot| told(queries, spot);
     UsagePage {
         count: places.count(),
         possible_count: places.possible.len(),
@@ -259,14 +259,14 @@ pub fn page(inquiry: &Inquiry<'_>, symbol: &Symbol, places: &Places, window: Win
 }
 
 /// A place in the words of the model.
-pub fn told(inquiry: &Inquiry<'_>, spot: &Spot) -> Option<Usage> {
-    Some(usage(inquiry, inquiry.files.get(&spot.file)?, spot.span, spot.role))
+pub fn told(queries: &GoplsQueries<'_>, spot: &Spot) -> Option<Usage> {
+    Some(usage(queries, queries.files.get(&spot.file)?, spot.span, spot.role))
 }
 
 /// Where the symbol's name stands in a file: a package's is the import line, all others' the identifier.
-fn named(inquiry: &Inquiry<'_>, symbol: &Symbol, file: &File) -> Vec<Named> {
+fn named(queries: &GoplsQueries<'_>, symbol: &Symbol, file: &File) -> Vec<Named> {
     if symbol.kind != SymbolKind::Package {
-        return inquiry.session.identifiers.named(file, &symbol.name);
+        return queries.session.identifiers.named(file, &symbol.name);
     }
     let imports = file.outline().imports.iter().filter(|import| import.path == symbol.path);
     imports.map(|import| Named { span: import.span, role: Role::Import, declares: false }).collect()
@@ -330,11 +330,11 @@ impl Bearing {
     }
 }
 
-pub fn usage(inquiry: &Inquiry<'_>, file: &File, span: Span, role: Role) -> Usage {
+pub fn usage(queries: &GoplsQueries<'_>, file: &File, span: Span, role: Role) -> Usage {
     let place = file.lines().place(&file.path, span);
     Usage {
         text: file.lines().line_text(&file.text, place.line).to_owned(),
-        symbol: inquiry.layout.symbol_around(&file.path, span.start),
+        symbol: queries.layout.symbol_around(&file.path, span.start),
         role,
         test: is_test_file(&file.path),
         place,

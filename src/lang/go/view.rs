@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use tokio::sync::OwnedRwLockReadGuard;
 
-use super::inquiry::Inquiry;
 use super::layout::Layout;
+use super::queries::GoplsQueries;
 use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
 use super::{calls, diagnostics, meaning, names, outside, overview, relations, rename, resolve, usages};
@@ -27,9 +27,9 @@ pub struct View {
 impl View {
     pub(super) fn new(session: Arc<Session>, files: Arc<Files>) -> View {
         let generation = {
-            let book = session.book();
+            let documents = session.documents();
             // Files that were never fed, or are not the newest any more, are nothing that gopls can speak of.
-            book.is_current(&files).then(|| book.generation())
+            documents.is_current(&files).then(|| documents.generation())
         };
         View { session, files, generation }
     }
@@ -95,7 +95,7 @@ impl View {
             let at = file.lines().place(&file.path, meaning::word_at(&file.text, offset));
             return Ok(Answer::lacking(SymbolAt::nothing(at), busy()));
         };
-        let answer = meaning::symbol_at(&turn.inquiry(deadlines), &file, offset).await;
+        let answer = meaning::symbol_at(&turn.queries(deadlines), &file, offset).await;
         turn.end(answer)
     }
 
@@ -103,50 +103,50 @@ impl View {
     pub async fn usages(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Usages>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Usages::default(), busy())) };
         let effort = usages::Effort::Thorough;
-        let answer = usages::of(&turn.inquiry(deadlines), symbol, effort).await?;
+        let answer = usages::of(&turn.queries(deadlines), symbol, effort).await?;
         turn.end(answer)
     }
 
     /// A stretch of the places where the workspace names a symbol, in the order in which they are told.
     pub async fn usage_page(&self, symbol: &Symbol, window: Window, deadlines: Deadlines) -> Result<Answer<UsagePage>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(UsagePage::default(), busy())) };
-        let inquiry = turn.inquiry(deadlines);
-        let answer = usages::places(&inquiry, symbol, usages::Effort::Thorough).await?;
-        let page = answer.map(|places| usages::page(&inquiry, symbol, &places, window));
+        let queries = turn.queries(deadlines);
+        let answer = usages::places(&queries, symbol, usages::Effort::Thorough).await?;
+        let page = answer.map(|places| usages::page(&queries, symbol, &places, window));
         turn.end(page)
     }
 
     /// What a symbol's new name changes.
     pub async fn rename(&self, symbol: Symbol, new_name: &str, deadlines: Deadlines) -> Result<Answer<Renaming>> {
         let Some(turn) = self.turn(deadlines).await? else { return Err(Stop::Failed(timeout())) };
-        let answer = rename::of(&turn.inquiry(deadlines), symbol, new_name).await?;
+        let answer = rename::of(&turn.queries(deadlines), symbol, new_name).await?;
         turn.end(answer)
     }
 
     pub async fn implementations(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Symbol>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let answer = meaning::implementations(&turn.inquiry(deadlines), symbol).await;
+        let answer = meaning::implementations(&turn.queries(deadlines), symbol).await;
         turn.end(answer)
     }
 
     /// Who calls a function, and where.
     pub async fn callers(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let answer = calls::callers(&turn.inquiry(deadlines), symbol).await?;
+        let answer = calls::callers(&turn.queries(deadlines), symbol).await?;
         turn.end(answer)
     }
 
     /// What a function, or the initialiser of a variable, calls, and where.
     pub async fn callees(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let answer = calls::callees(&turn.inquiry(deadlines), symbol).await;
+        let answer = calls::callees(&turn.queries(deadlines), symbol).await;
         turn.end(answer)
     }
 
     /// All of a symbol but its usages.
     pub async fn describe(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Description>> {
         let Some(turn) = self.turn(deadlines).await? else { return Err(Stop::Failed(timeout())) };
-        let answer = meaning::describe(&turn.inquiry(deadlines), symbol).await;
+        let answer = meaning::describe(&turn.queries(deadlines), symbol).await;
         turn.end(answer)
     }
 
@@ -157,7 +157,7 @@ impl View {
             let overview = relations::of_text(&self.session.layout(&self.files), &file);
             return Ok(Answer::lacking(overview, busy()));
         };
-        let answer = relations::of(&turn.inquiry(deadlines), &file).await?;
+        let answer = relations::of(&turn.queries(deadlines), &file).await?;
         turn.end(answer)
     }
 
@@ -167,12 +167,12 @@ impl View {
             self.file(file)?;
         }
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let inquiry = turn.inquiry(deadlines);
+        let queries = turn.queries(deadlines);
         let answer = if files.is_empty() {
-            let built: Vec<String> = inquiry.layout.built().map(str::to_owned).collect();
-            diagnostics::of(&inquiry, &built).await
+            let built: Vec<String> = queries.layout.built().map(str::to_owned).collect();
+            diagnostics::of(&queries, &built).await
         } else {
-            diagnostics::of(&inquiry, files).await
+            diagnostics::of(&queries, files).await
         };
         turn.end(answer)
     }
@@ -184,31 +184,31 @@ impl View {
     }
 
     /// Waits while a dry run has gopls for itself; none if that takes too long.
-    async fn turn(&self, deadlines: Deadlines) -> Result<Option<Turn<'_>>> {
+    async fn turn(&self, deadlines: Deadlines) -> Result<Option<ReadSession<'_>>> {
         let Some(generation) = self.generation else { return Err(Stop::Stale) };
         let gate = self.session.gate.clone().read_owned();
         let Ok(gate) = tokio::time::timeout_at(deadlines.answer.into(), gate).await else { return Ok(None) };
-        let turn = Turn { view: self, layout: self.session.layout(&self.files), generation, _gate: gate };
+        let turn = ReadSession { view: self, layout: self.session.layout(&self.files), generation, _gate: gate };
         turn.check()?;
         Ok(Some(turn))
     }
 }
 
 /// The time in which a question is answered: no dry run comes between, and a change is noticed.
-struct Turn<'a> {
+struct ReadSession<'a> {
     view: &'a View,
     layout: Arc<Layout>,
     generation: u64,
     _gate: OwnedRwLockReadGuard<()>,
 }
 
-impl Turn<'_> {
-    fn inquiry(&self, deadlines: Deadlines) -> Inquiry<'_> {
-        Inquiry::new(&self.view.session, &self.layout, deadlines, Some(self.generation))
+impl ReadSession<'_> {
+    fn queries(&self, deadlines: Deadlines) -> GoplsQueries<'_> {
+        GoplsQueries::new(&self.view.session, &self.layout, deadlines, Some(self.generation))
     }
 
     fn check(&self) -> Result<()> {
-        if self.view.session.book().generation() == self.generation { Ok(()) } else { Err(Stop::Stale) }
+        if self.view.session.documents().generation() == self.generation { Ok(()) } else { Err(Stop::Stale) }
     }
 
     fn end<T>(self, answer: T) -> Result<T> {

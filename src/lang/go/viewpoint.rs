@@ -5,8 +5,8 @@ use super::lookup::{World, may_be_called};
 use super::modules::{GoPackage, module_of, package_of};
 use super::names::Declaration;
 use super::predeclared;
-use super::resolve::{Meant, Outside, Wanted, anywhere, exactly, unknown_package, within};
-use super::twins::preferring;
+use super::resolve::{ExternalLookup, Meant, Wanted, anywhere, exactly, unknown_package, within};
+use super::same_paths::preferring;
 use crate::lang::files::Files;
 use crate::model::{Code, Error, Import};
 
@@ -26,7 +26,7 @@ impl<'w> Viewpoint<'w> {
         Ok(Viewpoint { world, files, file, own, imports })
     }
 
-    pub fn sees(&self, wanted: &Wanted, outside: Outside) -> Meant<'w> {
+    pub fn sees(&self, wanted: &Wanted, outside: ExternalLookup) -> Meant<'w> {
         let own = || self.own.map(|it| self.world.lookup(it, &wanted.bits)).unwrap_or_default();
         for found in [exactly(self.world, wanted), own()] {
             if !found.is_empty() {
@@ -60,7 +60,7 @@ impl<'w> Viewpoint<'w> {
     }
 
     /// In a package, by the name that it has here.
-    pub fn within(&self, package: &str, wanted: &Wanted, outside: Outside) -> Result<Meant<'w>, Error> {
+    pub fn within(&self, package: &str, wanted: &Wanted, outside: ExternalLookup) -> Result<Meant<'w>, Error> {
         let scope = self.packages(package);
         let named = self.imports.iter().filter(|it| self.is_called(it, package));
         if scope.is_empty() {
@@ -98,7 +98,7 @@ impl<'w> Viewpoint<'w> {
     }
 
     /// By an import: behind its name, or without one where it is imported by a dot.
-    fn imported(&self, wanted: &Wanted, outside: Outside) -> Option<Meant<'w>> {
+    fn imported(&self, wanted: &Wanted, outside: ExternalLookup) -> Option<Meant<'w>> {
         let qualified = wanted.bits.split_first().filter(|(_, bits)| !bits.is_empty());
         let by_name = self.imports.iter().filter_map(|import| {
             let (qualifier, bits) = qualified?;

@@ -8,23 +8,23 @@ mod fuzz;
 pub(crate) mod miss;
 pub(crate) mod named;
 pub(crate) mod paths;
+pub(crate) mod requested;
 pub(crate) mod scope;
 pub(crate) mod symbols;
 pub(crate) mod types;
 pub(crate) mod walk;
-pub(crate) mod written;
 
 use std::collections::BTreeMap;
 
 use ra_ap_hir::Crate;
 use ra_ap_ide_db::defs::Definition;
-use written::{Segment, Written, bare, fits_end, last_name, segments};
+use requested::{RequestedPath, Segment, bare, fits_end, last_name, segments};
 
 use self::paths::Item;
 use super::view::Context;
 use crate::lang::rust::resolve::paths::{crates, detached, members};
 use crate::model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
-pub(super) use written::{is_identifier, is_of_kind, query_of, well_formed};
+pub(super) use requested::{is_identifier, is_of_kind, query_of, well_formed};
 
 const MAX_CANDIDATES: usize = 20;
 
@@ -47,7 +47,7 @@ pub(super) fn resolve<'db>(cx: &Context<'db>, query: &SymbolQuery) -> Result<Res
         symbol.also = also::macros_beside(cx, key.definition());
         return Ok(ResolvedSymbol { symbol, definition: Some(key.definition()) });
     }
-    let written = Written::parse(&query.symbol)?;
+    let written = RequestedPath::parse(&query.symbol)?;
     if let Some(package) = &query.package {
         well_formed(package)?;
     }
@@ -96,7 +96,7 @@ fn is_package(cx: &Context<'_>, name: &str) -> bool {
 }
 
 /// Everything that a name may stand for: of the ways to read it the first that leads somewhere.
-fn candidates<'db>(cx: &Context<'db>, written: &Written<'_>, query: &SymbolQuery) -> Vec<ResolvedSymbol<'db>> {
+fn candidates<'db>(cx: &Context<'db>, written: &RequestedPath<'_>, query: &SymbolQuery) -> Vec<ResolvedSymbol<'db>> {
     let package = query.package.as_deref().map(|it| it.replace('-', "_"));
     let mut found = Vec::new();
     if let Some(file) = &query.file {
@@ -131,7 +131,7 @@ fn candidates<'db>(cx: &Context<'db>, written: &Written<'_>, query: &SymbolQuery
 /// Definitions as what they stand for, each once.
 fn symbols_of<'db>(
     cx: &Context<'db>,
-    written: &Written<'_>,
+    written: &RequestedPath<'_>,
     definitions: Vec<Definition<'db>>,
 ) -> Vec<ResolvedSymbol<'db>> {
     let mut found: BTreeMap<(String, usize, String), ResolvedSymbol<'db>> = BTreeMap::new();
@@ -161,7 +161,7 @@ fn within<'db>(
     cx: &Context<'db>,
     query: &SymbolQuery,
     package: Option<&str>,
-    written: &Written<'_>,
+    written: &RequestedPath<'_>,
     found: &mut Vec<ResolvedSymbol<'db>>,
 ) {
     if let Some(package) = package {
@@ -186,7 +186,7 @@ fn within<'db>(
 }
 
 /// What no walk leads to is found by its name, and is what prints this very path.
-fn detached_by_path<'db>(cx: &Context<'db>, written: &Written<'_>) -> Vec<ResolvedSymbol<'db>> {
+fn detached_by_path<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<ResolvedSymbol<'db>> {
     let parts = segments(bare(written.asked));
     let names_a_file = |it: &Segment<'_>| it.name.ends_with(".rs") || it.name.contains('/');
     let is_whole = parts.first().is_some_and(|first| {
@@ -202,7 +202,7 @@ fn detached_by_path<'db>(cx: &Context<'db>, written: &Written<'_>) -> Vec<Resolv
 }
 
 /// Everything that the workspace writes down under a path that ends like this one.
-fn by_end<'db>(cx: &Context<'db>, written: &Written<'_>) -> Vec<ResolvedSymbol<'db>> {
+fn by_end<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<ResolvedSymbol<'db>> {
     let name = last_name(&written.path);
     let items = detached::items_named(cx, &name);
     let blocks_too = written.kind == Some("impl") || name.contains(" for ");
@@ -221,7 +221,7 @@ fn by_end<'db>(cx: &Context<'db>, written: &Written<'_>) -> Vec<ResolvedSymbol<'
 }
 
 /// `crate::name`, where no file says which crate is meant.
-fn in_some_crate<'db>(cx: &Context<'db>, written: &Written<'_>) -> Vec<Definition<'db>> {
+fn in_some_crate<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<Definition<'db>> {
     let Some(rest) = written.path.strip_prefix("crate::") else { return Vec::new() };
     let parts = segments(rest);
     let local = Crate::all(cx.db).into_iter().filter(|it| it.origin(cx.db).is_local());
@@ -265,7 +265,7 @@ fn documented_by_std<'db>(cx: &Context<'db>, name: &str) -> Vec<Definition<'db>>
 
 /// Where several remain: the path exactly as asked, an inherent member before a trait's, a trait's own member before
 /// those of its implementations.
-fn prefer(written: &Written<'_>, found: &mut Vec<ResolvedSymbol<'_>>) {
+fn prefer(written: &RequestedPath<'_>, found: &mut Vec<ResolvedSymbol<'_>>) {
     let exactly = |it: &ResolvedSymbol<'_>| it.symbol.path == written.asked;
     let bare_as_asked = |it: &ResolvedSymbol<'_>| bare(&it.symbol.path) == written.path;
     let plain = |it: &ResolvedSymbol<'_>| !bare(&it.symbol.path).starts_with('<');

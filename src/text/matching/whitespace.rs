@@ -12,13 +12,13 @@ use crate::text::score::{self, collapse};
 
 /// What the second stage knows.
 #[derive(Default)]
-pub(super) struct Loose {
+pub(super) struct WhitespaceMatch {
     pub hits: Vec<super::Hit>,
     /// A place with the same characters that must not be taken, not even as one that is merely alike.
-    pub refused: Option<Refused>,
+    pub refused: Option<RejectedHit>,
 }
 
-pub(super) struct Refused {
+pub(super) struct RejectedHit {
     pub hit: super::Hit,
     pub reason: &'static str,
 }
@@ -26,19 +26,19 @@ pub(super) struct Refused {
 pub(super) const OTHER_INDENTATION: &str = "the same words stand there, but indentation has a meaning in them and is \
                                             another: send the lines with the indentation that the file has";
 
-pub(super) fn find(text: &str, context: &str) -> Loose {
+pub(super) fn find(text: &str, context: &str) -> WhitespaceMatch {
     if !has_words_of(text, context) {
-        return Loose::default();
+        return WhitespaceMatch::default();
     }
     let asked = Squeezed::new(context.trim());
     let there = Squeezed::new(text);
     let starts = occurrences(there.text.as_bytes(), asked.text.as_bytes(), MOST_PLACES);
     if starts.is_empty() {
-        return Loose::default();
+        return WhitespaceMatch::default();
     }
     let (asked_literals, literals) = (Literals::scan(asked.original), Literals::scan(text));
     let pair = Pair { asked: &asked, asked_literals, there: &there, literals };
-    let mut loose = Loose::default();
+    let mut loose = WhitespaceMatch::default();
     // There is a gap after each byte at most; what overlaps is looked at more than once, but only so often.
     let mut gaps_left = 4 * (asked.text.len() + there.text.len()) + 1024;
     let mut scorer = Scorer { budget: 4_000_000 };
@@ -49,14 +49,14 @@ pub(super) fn find(text: &str, context: &str) -> Loose {
             let hit = super::Hit { span, score: 100.0, strategy: Strategy::Whitespace };
             let reason = "the search text repeats itself and overlaps itself in the file at too many places to tell \
                           them apart: take more lines around it";
-            return Loose { hits: Vec::new(), refused: Some(Refused { hit, reason }) };
+            return WhitespaceMatch { hits: Vec::new(), refused: Some(RejectedHit { hit, reason }) };
         }
         let Some(differing) = differing else { continue };
         let place = &text[span.start..span.end];
         let strategy = if same_lines(asked.original, place) { Strategy::Indent } else { Strategy::Whitespace };
         let hit = super::Hit { span, score: scorer.score(asked.original, place, differing), strategy };
         if indentation_differs_in_meaning(text, span, context) {
-            loose.refused = Some(Refused { hit, reason: OTHER_INDENTATION });
+            loose.refused = Some(RejectedHit { hit, reason: OTHER_INDENTATION });
         } else {
             loose.hits.push(hit);
         }

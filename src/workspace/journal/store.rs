@@ -8,7 +8,7 @@ use sqlx::{Connection, Row};
 
 use super::content::{pack, unpack};
 use super::database::{FILE, Failure, is_corrupt, open, told, unusable};
-use super::{Entry, EntryFile, Found, Query, Verdict};
+use super::{Entry, EntryFile, Found, Query, RecordOutcome};
 use crate::config::JournalBounds;
 use crate::model::{Error, Result};
 use crate::workspace::change::Cause;
@@ -23,7 +23,7 @@ pub(super) struct Store {
     bounds: JournalBounds,
     connection: Option<SqliteConnection>,
     /// Verdicts that are not written yet; they go with the next record.
-    settled: Vec<(String, Verdict)>,
+    settled: Vec<(String, RecordOutcome)>,
     /// Recorded since what is too old or too much was looked for.
     recorded_bytes: u64,
     recorded: usize,
@@ -81,8 +81,8 @@ impl Store {
         Ok(())
     }
 
-    pub(super) fn settle(&mut self, id: String, verdict: Verdict) {
-        self.settled.push((id, verdict));
+    pub(super) fn settle(&mut self, id: String, outcome: RecordOutcome) {
+        self.settled.push((id, outcome));
     }
 
     /// Writes what is outstanding, and drops what is too old or too much.
@@ -268,7 +268,7 @@ impl Packed {
 
 async fn record(
     connection: &mut SqliteConnection,
-    settled: &[(String, Verdict)],
+    settled: &[(String, RecordOutcome)],
     entry: &Entry,
     packed: &[Packed],
     bytes: usize,
@@ -311,18 +311,18 @@ async fn record(
 
 async fn write_verdicts(
     connection: &mut SqliteConnection,
-    settled: &[(String, Verdict)],
+    settled: &[(String, RecordOutcome)],
 ) -> std::result::Result<(), Failure> {
-    for (id, verdict) in settled {
-        match verdict {
-            Verdict::Done => {
+    for (id, outcome) in settled {
+        match outcome {
+            RecordOutcome::Done => {
                 sqlx::query("UPDATE changes SET state = 'done' WHERE id = $1")
                     .bind(id)
                     .execute(&mut *connection)
                     .await?;
                 note_undone(connection, id).await?;
             }
-            Verdict::Dropped => {
+            RecordOutcome::Dropped => {
                 for statement in ["DELETE FROM change_files WHERE change_id = $1", "DELETE FROM changes WHERE id = $1"]
                 {
                     sqlx::query(statement).bind(id).execute(&mut *connection).await?;

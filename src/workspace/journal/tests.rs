@@ -39,7 +39,7 @@ fn query() -> Query {
 
 fn made(journal: &Journal, entry: &Entry) {
     journal.begin(entry.clone(), DEADLINE).unwrap();
-    journal.settle(entry.id.clone(), Verdict::Done);
+    journal.settle(entry.id.clone(), RecordOutcome::Done);
 }
 
 fn ids(found: &Found) -> Vec<&str> {
@@ -60,7 +60,7 @@ async fn what_is_recorded_is_found() {
     journal.begin(second.clone(), DEADLINE).unwrap();
     let dropped = entry("03", None, &[("a", Some("new\n"), Some("never"))]);
     journal.begin(dropped, DEADLINE).unwrap();
-    journal.settle("03".to_owned(), Verdict::Dropped);
+    journal.settle("03".to_owned(), RecordOutcome::Dropped);
 
     assert_eq!(journal.get("/w".to_owned(), "01".to_owned()).await.unwrap(), Some(first.clone()));
     for (workspace, id) in [("/w", "02"), ("/w", "03"), ("/other", "01"), ("/w", "nothing")] {
@@ -70,7 +70,7 @@ async fn what_is_recorded_is_found() {
     // Another process sees the same.
     let other = Journal::new(&directory, KEPT);
     assert_eq!(ids(&other.find(query()).await.unwrap()), ["01"]);
-    journal.settle("02".to_owned(), Verdict::Done);
+    journal.settle("02".to_owned(), RecordOutcome::Done);
     journal.flush().await;
     let found = other.find(Query { limit: 1, ..query() }).await.unwrap();
     assert_eq!((ids(&found), found.total), (vec!["02"], 2));
@@ -106,7 +106,7 @@ async fn what_is_too_old_or_too_much_goes() {
     old.made_at -= 2 * 3600 * 1000;
     let journal = Journal::new(home.path(), KEPT);
     journal.begin(old, DEADLINE).unwrap();
-    journal.settle("01".to_owned(), Verdict::Done);
+    journal.settle("01".to_owned(), RecordOutcome::Done);
     made(&journal, &entry("02", None, &[("a", Some("a"), Some("b"))]));
     journal.begin(entry("03", None, &[("a", Some("b"), Some("c"))]), DEADLINE).unwrap();
     journal.flush().await;

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// What an event says of its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Touch {
+pub(super) enum TouchKind {
     /// A file was written.
     Content,
     /// Something may have come, gone, or changed its rights: a directory, perhaps.
@@ -22,7 +22,7 @@ pub(super) enum Touch {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Mail {
     /// In the order of the paths: a directory stands before what it holds.
-    Paths(BTreeMap<PathBuf, Touch>),
+    Paths(BTreeMap<PathBuf, TouchKind>),
     /// Events were lost.
     Lost,
 }
@@ -38,7 +38,7 @@ pub(super) struct Inbox {
 
 #[derive(Default)]
 struct State {
-    paths: BTreeMap<PathBuf, Touch>,
+    paths: BTreeMap<PathBuf, TouchKind>,
     lost: bool,
     /// The number of the last cookie that came back.
     cookie: u64,
@@ -51,7 +51,7 @@ impl Inbox {
         Inbox { state: Mutex::default(), settled: Condvar::new(), bound, wake }
     }
 
-    pub fn touch(&self, path: PathBuf, touch: Touch) {
+    pub fn touch(&self, path: PathBuf, touch: TouchKind) {
         let mut state = self.lock();
         if !state.lost {
             let known = state.paths.entry(path).or_insert(touch);

@@ -13,8 +13,8 @@ use super::{Link, build};
 use crate::fault;
 use crate::lang::child::{Child as Process, Pipes};
 use crate::lang::go::LANGUAGE;
-use crate::lang::go::book;
-use crate::lang::go::process::{self, Memory};
+use crate::lang::go::document_sync;
+use crate::lang::go::process::{self, MemoryLimit};
 use crate::lang::go::session::{self, Session};
 use crate::lang::go::toolchain::Toolchain;
 use crate::lsp::{Client, Hooks, RequestError};
@@ -122,7 +122,7 @@ async fn up(session: &Session) -> Option<Arc<Toolchain>> {
 
 /// From its start to its end, and why.
 async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain) -> String {
-    let memory = Memory::of(session);
+    let memory = MemoryLimit::of(session);
     let started = process::start(program, session.root.alias(), session.trusted, memory).await;
     let (process, Pipes { stdin, stdout }) = match started {
         Ok(started) => started,
@@ -192,14 +192,14 @@ async fn load(
     session.checker.give_up(false);
     let answer = {
         // Every change after these texts is told after them.
-        let book = session.book();
-        let files = book.files();
+        let documents = session.documents();
+        let files = documents.files();
         let workspace = Workspace {
             root: text(session.root.alias()),
             go: text(&toolchain.goroot.join("bin").join("go")),
             goroot: text(&toolchain.goroot),
             arch: toolchain.context.goarch.clone(),
-            folders: book::folders(files).into_iter().collect(),
+            folders: document_sync::folders(files).into_iter().collect(),
             files: files.of(LANGUAGE).map(|it| (it.path.to_string(), it.text.to_string())).collect(),
         };
         let answer = slot.request::<Load>(&[], &workspace)?;

@@ -24,8 +24,8 @@ use gen_lsp_types::{LspNotificationMethod, LspRequestMethod, MessageDirection, N
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Notify, watch};
 
-use super::book::is_left_out;
 use super::constraints::BuildContext;
+use super::document_sync::is_left_out;
 use super::modules::{base_name, parent};
 use super::session::Session;
 use super::wire::is_hidden;
@@ -150,7 +150,7 @@ impl Checker {
         sound::lock(&self.link)
     }
 
-    /// Tells of a change, under the lock of the book, so that changes arrive in its order.
+    /// Tells of a change, under the lock of the documents, so that changes arrive in its order.
     pub fn feed(&self, context: &BuildContext, files: &Files, changes: &[&FileChange]) {
         let manifests = changes.iter().any(|it| !LANGUAGE.takes(&it.path));
         self.alter(|held| {
@@ -280,9 +280,9 @@ async fn put<R: Request>(
     let client = session.checker.link().as_ref().filter(|it| it.is_ready())?.client.clone();
     let slot = client.slot(deadline).await.ok()?;
     let answer = {
-        // Under the lock of the book: what it is asked about is what it was told of last.
-        let book = session.book();
-        if !session.checker.is_ready() || book.generation() != generation {
+        // Under the lock of the documents: what it is asked about is what it was told of last.
+        let documents = session.documents();
+        if !session.checker.is_ready() || documents.generation() != generation {
             return None;
         }
         slot.request::<R>(&[], question)

@@ -2,7 +2,9 @@
 
 mod alter;
 mod comments;
+mod declaration_spans;
 mod declarations;
+mod dependents;
 mod depth;
 mod group;
 mod identifiers;
@@ -10,17 +12,15 @@ mod lexer;
 mod parse;
 mod roles;
 mod skeleton;
-mod taint;
-mod units;
 
 pub use alter::alter;
 pub use comments::leading_comments;
+pub use declaration_spans::{DeclarationSpan, SpanKind, changed_statements, units, words_touching};
+pub use dependents::{declared_otherwise, dependent_words};
 pub use depth::too_deep;
 pub use group::group_docs;
 pub use identifiers::{Occurrence, all_identifiers, comment_occurrences, occurrences};
 pub use lexer::{Kind, imports_c, is_keyword, package_clause, tokens};
-pub use taint::{declared_otherwise, tainted_words};
-pub use units::{Unit, UnitKind, changed_statements, units, words_touching};
 
 use tree_sitter::Node;
 

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use super::testbed::{Fixture, deadline, deadlines};
 use crate::lang::go::LANGUAGE;
-use crate::lang::go::inquiry::Inquiry;
 use crate::lang::go::names;
+use crate::lang::go::queries::GoplsQueries;
 use crate::lang::go::relations::flatten;
-use crate::lang::go::syntax::{Unit, UnitKind, units};
+use crate::lang::go::syntax::{DeclarationSpan, SpanKind, units};
 use crate::lang::go::usages;
 use crate::lang::go::usages::Effort;
 use crate::lang::go::wire;
@@ -189,14 +189,14 @@ impl Drift {
     async fn compare(&mut self, after: &str, one_of: usize) -> usize {
         let session = self.fixture.go.session.clone();
         let layout = session.layout(&self.fixture.files);
-        let generation = session.book().generation();
-        let inquiry = Inquiry::new(&session, &layout, deadlines(), Some(generation));
+        let generation = session.documents().generation();
+        let queries = GoplsQueries::new(&session, &layout, deadlines(), Some(generation));
         let symbols = self.symbols();
         let carried = symbols.iter().filter(|it| session.index.knows(generation, it)).count();
         let settled = session.checker.settled();
         tokio::time::timeout_at(deadline().into(), settled).await.expect("the checker loads, or says that it cannot");
         self.asked += symbols.len() - carried;
-        usages::learn(&inquiry, &symbols).await;
+        usages::learn(&queries, &symbols).await;
         self.told += symbols.iter().filter(|it| session.index.knows(generation, it)).count() - carried;
         for (number, symbol) in symbols.iter().enumerate() {
             let Some(answer) = session.index.places(generation, symbol) else { continue };
@@ -204,11 +204,11 @@ impl Drift {
                 continue;
             }
             self.compared += 1;
-            let file = inquiry.load(&symbol.name_at.file).unwrap();
+            let file = queries.load(&symbol.name_at.file).unwrap();
             let mut theirs = BTreeSet::new();
             // What gopls refuses to answer, it has no places for.
-            for location in inquiry.references(&file, symbol.name_at.start).await.unwrap_or_default().iter() {
-                let Some(file) = session.root.file(&location.uri).and_then(|it| inquiry.files.get(&it).cloned()) else {
+            for location in queries.references(&file, symbol.name_at.start).await.unwrap_or_default().iter() {
+                let Some(file) = session.root.file(&location.uri).and_then(|it| queries.files.get(&it).cloned()) else {
                     continue;
                 };
                 theirs.insert((file.path.to_string(), wire::span(&file, location.range)));
@@ -225,7 +225,7 @@ impl Drift {
         let part = carried * 100 / symbols.len().max(1);
         for symbol in &symbols {
             // What cannot be told is not kept.
-            let _ = usages::places(&inquiry, symbol, Effort::Brief).await;
+            let _ = usages::places(&queries, symbol, Effort::Brief).await;
         }
         session.index.settle();
         part
@@ -290,14 +290,14 @@ async fn the_index_holds_over_edits_by_chance() {
 /// Some edit of a text, and what it is.
 fn edit(text: &str, chance: &mut Dice) -> Option<(&'static str, String)> {
     let all = units(text)?;
-    let bodies: Vec<&Unit> = all.iter().filter(|it| it.body.is_some()).collect();
-    let types: Vec<&Unit> = all.iter().filter(|it| it.kind == UnitKind::Type).collect();
-    fn pick<'a>(of: &[&'a Unit], chance: &mut Dice) -> Option<&'a Unit> {
+    let bodies: Vec<&DeclarationSpan> = all.iter().filter(|it| it.body.is_some()).collect();
+    let types: Vec<&DeclarationSpan> = all.iter().filter(|it| it.kind == SpanKind::Type).collect();
+    fn pick<'a>(of: &[&'a DeclarationSpan], chance: &mut Dice) -> Option<&'a DeclarationSpan> {
         of.get(chance.below(of.len())).copied()
     }
     let put = |span: Span, with: &str| format!("{}{with}{}", &text[..span.start], &text[span.end..]);
     let at = |place: usize| Span::new(place, place);
-    let lines = |unit: &Unit| -> Vec<Span> {
+    let lines = |unit: &DeclarationSpan| -> Vec<Span> {
         let body = unit.body.unwrap_or(unit.span);
         let mut from = body.start;
         let all = text[body.start..body.end].split_inclusive('\n').map(|line| {
@@ -350,7 +350,7 @@ fn edit(text: &str, chance: &mut Dice) -> Option<(&'static str, String)> {
             let unit = pick(&bodies, chance)?;
             let name = chance.below(1000);
             let copy = &text[unit.span.start..unit.span.end];
-            let copy = copy.replacen('(', &format!("Copy{name}("), usize::from(unit.kind == UnitKind::Function));
+            let copy = copy.replacen('(', &format!("Copy{name}("), usize::from(unit.kind == SpanKind::Function));
             ("a declaration more", format!("{text}\n{copy}\n"))
         }
     })

@@ -10,7 +10,7 @@ use crate::lang::Deadlines;
 use crate::lang::engine::{FileChange, FileChangeKind};
 use crate::lang::files::Files;
 use crate::lang::go::layout::Layout;
-use crate::lang::go::{Go, GoConfig, judge};
+use crate::lang::go::{Go, GoConfig, impact};
 use crate::model::{FileEdit, Judgement, State};
 
 /// Where gopls is installed once for all tests.
@@ -89,10 +89,10 @@ impl Fixture {
     pub async fn judge_by_gopls(&self, edits: &[FileEdit]) -> Judgement {
         let view = self.go.view(self.files.clone());
         let session = &view.session;
-        let scene = judge::Scene::new(self.files.clone(), edits);
-        let after = Layout::of(scene.after.clone(), &session.context());
+        let context = impact::EditContext::new(self.files.clone(), edits);
+        let after = Layout::of(context.after.clone(), &session.context());
         let layouts = [&*session.layout(&self.files), &after];
-        judge::by_gopls(session, layouts, &scene, edits, view.generation.unwrap(), deadlines()).await.unwrap()
+        impact::by_gopls(session, layouts, &context, edits, view.generation.unwrap(), deadlines()).await.unwrap()
     }
 
     /// What the watcher says of a file that was changed in place.

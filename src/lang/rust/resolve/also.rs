@@ -2,7 +2,7 @@
 
 use ra_ap_ide_db::defs::Definition;
 
-use super::written::Written;
+use super::requested::RequestedPath;
 use super::{ResolvedSymbol, paths};
 use crate::lang::rust::resolve::paths::text::is_named_first;
 use crate::lang::rust::resolve::paths::{definitions, members};
@@ -10,7 +10,7 @@ use crate::lang::rust::view::Context;
 use crate::model::SymbolKind;
 
 /// Where a type, trait or module is among what was found, macros are left out. Answers their paths.
-pub(super) fn set_macros_aside<'db>(written: &Written<'_>, found: &mut Vec<ResolvedSymbol<'db>>) -> Vec<String> {
+pub(super) fn set_macros_aside<'db>(written: &RequestedPath<'_>, found: &mut Vec<ResolvedSymbol<'db>>) -> Vec<String> {
     let comes_first = |it: &ResolvedSymbol<'db>| it.definition.is_some_and(is_named_first);
     if written.kind.is_some() || !found.iter().any(comes_first) {
         return Vec::new();

@@ -1,6 +1,6 @@
 //! Fuzz target of symbol paths as requests write them.
 
-use super::written::{Written, bare, fits_end, last_name, segments, split_ordinal, split_qualified};
+use super::requested::{RequestedPath, bare, fits_end, last_name, segments, split_ordinal, split_qualified};
 use crate::fuzz::{fuzz, mutated};
 
 const PATHS: &[&str] = &[
@@ -20,7 +20,7 @@ const SIGNS: &[&str] = &[
 #[test]
 fn fuzz_rust_paths() {
     fuzz("rust_paths", (mutated(PATHS, SIGNS), mutated(PATHS, SIGNS)), |(path, other)| {
-        let Ok(written) = Written::parse(&path) else { return };
+        let Ok(written) = RequestedPath::parse(&path) else { return };
         assert!(path.contains(&written.path) && path.contains(bare(&path)));
         for segment in segments(&written.path) {
             assert!(path.contains(segment.name) && path.contains(segment.arguments), "{segment:?}");

@@ -8,7 +8,7 @@ use ra_ap_ide::FileId;
 use ra_ap_ide_db::defs::Definition;
 
 use super::paths::{Item, module_definition};
-use super::written::{bare, last_name, segments};
+use super::requested::{bare, last_name, segments};
 use super::{paths, walk};
 use crate::lang::files::File;
 use crate::lang::rust::LANGUAGE;

@@ -9,8 +9,8 @@ use ra_ap_ide::RootDatabase;
 use ra_ap_ide_db::defs::Definition;
 
 use super::paths::{Item, assoc_definition, module_definition};
+use super::requested::{Segment, split_qualified};
 use super::types::{self, Piece};
-use super::written::{Segment, split_qualified};
 use crate::lang::files::Files;
 use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::resolve::paths::text::plain_name;

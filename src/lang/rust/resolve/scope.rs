@@ -3,8 +3,8 @@
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, Edition, SourceFile, SyntaxNode, ast};
 
+use super::requested::{Segment, segments};
 use super::walk;
-use super::written::{Segment, segments};
 use crate::lang::rust::resolve::paths::detached;
 use crate::lang::rust::syntax::nesting::too_deep;
 use crate::lang::rust::view::Context;

@@ -7,14 +7,14 @@ use ra_ap_ide_db::defs::Definition;
 
 use super::paths;
 use super::paths::{as_assoc_item, module_definition};
+use super::requested::{RequestedPath, Segment, fits_end, is_of_kind, segments, split_ordinal, split_qualified};
 use super::types::{self, Piece};
-use super::written::{Segment, Written, fits_end, is_of_kind, segments, split_ordinal, split_qualified};
 use crate::lang::rust::resolve::paths::text::ORDINAL;
 use crate::lang::rust::resolve::paths::{crates, definitions, members, type_paths};
 use crate::lang::rust::view::Context;
 use crate::model::SymbolKind;
 
-pub(super) fn walk_written<'db>(cx: &Context<'db>, written: &Written<'_>) -> Vec<Definition<'db>> {
+pub(super) fn walk_written<'db>(cx: &Context<'db>, written: &RequestedPath<'_>) -> Vec<Definition<'db>> {
     if written.kind != Some("impl") || written.path.starts_with('<') && split_qualified(&written.path).is_some() {
         return walk(cx, &written.path);
     }

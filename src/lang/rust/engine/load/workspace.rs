@@ -20,7 +20,7 @@ use super::tools::{Tools, Version};
 use crate::beneath::Look;
 
 /// A workspace, and why its dependencies are unknown, if they are.
-pub(super) struct FileSymbols {
+pub(super) struct LoadedWorkspace {
     pub workspace: ProjectWorkspace,
     pub error: Option<String>,
 }
@@ -36,7 +36,7 @@ pub(super) fn load(
     manifest: &AbsPath,
     features: &CargoFeatures,
     std_sources: Option<&AbsPath>,
-) -> Result<FileSymbols, String> {
+) -> Result<LoadedWorkspace, String> {
     let manifest = locate(tools, manifest)?;
     let directory = manifest.parent();
     let configuration = CargoConfiguration::ask(tools, directory);
@@ -67,7 +67,7 @@ pub(super) fn load(
         extra_includes: Vec::new(),
         set_test: true,
     };
-    Ok(FileSymbols { workspace, error })
+    Ok(LoadedWorkspace { workspace, error })
 }
 
 /// The manifest of the workspace's root.

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use super::delta::{self, Altered, Shift};
 use super::diagnostics;
-use super::inquiry::Inquiry;
 use super::layout::Layout;
 use super::meaning;
 use super::names::{self, is_test_file};
 use super::outside;
 use super::proof;
+use super::queries::GoplsQueries;
 use super::quick;
 use super::session::{SCOPE, Session};
 use super::silence::{self, State};
@@ -30,7 +30,7 @@ const MAX_FILES: usize = 400;
 const MAX_ALTERED: usize = 200;
 
 /// What was edited, seen from before and after.
-pub(super) struct Scene {
+pub(super) struct EditContext {
     pub before: Arc<Files>,
     pub after: Arc<Files>,
     pub altered: Vec<Altered>,
@@ -71,15 +71,15 @@ pub async fn run(
     if edits.is_empty() {
         return Ok(Judgement::nothing());
     }
-    let scene = Scene::new(files, &edits);
-    let layout = session.layout(&scene.before);
-    let after = Layout::of(scene.after.clone(), &session.context());
-    let quick = quick::run(&session, [&layout, &after], &scene, &edits, generation, deadlines).await;
+    let context = EditContext::new(files, &edits);
+    let layout = session.layout(&context.before);
+    let after = Layout::of(context.after.clone(), &session.context());
+    let quick = quick::run(&session, [&layout, &after], &context, &edits, generation, deadlines).await;
     let mut judgement = match quick {
         Some(judgement) => judgement,
-        None => by_gopls(&session, [&layout, &after], &scene, &edits, generation, deadlines).await?,
+        None => by_gopls(&session, [&layout, &after], &context, &edits, generation, deadlines).await?,
     };
-    unchecked(&session, &scene, &after, &edits, &mut judgement.impact);
+    unchecked(&session, &context, &after, &edits, &mut judgement.impact);
     // No build takes them, so nobody has looked at them.
     let of_go = edits.iter().filter(|it| LANGUAGE.takes(&it.file));
     for edit in of_go.filter(|it| !layout.is_active(&it.file) && !after.is_active(&it.file)) {
@@ -104,7 +104,7 @@ fn tell_unanswered(judgement: &mut Judgement) {
 pub(super) async fn by_gopls(
     session: &Session,
     [layout, after]: [&Layout; 2],
-    scene: &Scene,
+    context: &EditContext,
     edits: &[FileEdit],
     generation: u64,
     deadlines: Deadlines,
@@ -112,7 +112,7 @@ pub(super) async fn by_gopls(
     // What changes is told by the text alone.
     let unanswered = |missing: Missing| {
         let mut judgement = Judgement::unanswered(missing);
-        scene.impact([layout, after], &BTreeMap::new(), Vec::new(), &mut judgement);
+        context.impact([layout, after], &BTreeMap::new(), Vec::new(), &mut judgement);
         judgement
     };
     let Ok(_alone) = tokio::time::timeout_at(deadlines.answer.into(), session.gate.write()).await else {
@@ -123,42 +123,42 @@ pub(super) async fn by_gopls(
         return Ok(unanswered(failure.missing()));
     }
     let mut judgement = Judgement::nothing();
-    let current = Inquiry::new(session, layout, deadlines, Some(generation));
-    if session.book().generation() != generation {
+    let current = GoplsQueries::new(session, layout, deadlines, Some(generation));
+    if session.documents().generation() != generation {
         return Err(Stop::Stale);
     }
 
-    let reach = Reach::find(&current, scene, &mut judgement).await?;
+    let reach = AffectedSet::find(&current, context, &mut judgement).await?;
     let checked = reach.files([layout, after], edits, &mut judgement);
-    let existing: Vec<String> = checked.iter().filter(|file| scene.before.get(file).is_some()).cloned().collect();
+    let existing: Vec<String> = checked.iter().filter(|file| context.before.get(file).is_some()).cloned().collect();
     let old = diagnostics::by_file(&current, existing, &mut judgement.coverage).await;
 
-    session.book().overlay(edits.iter().map(|edit| (edit.file.clone(), planned(edit))));
+    session.documents().overlay(edits.iter().map(|edit| (edit.file.clone(), planned(edit))));
     let overlaid = Overlaid(session);
-    let planned = Inquiry::new(session, after, deadlines, None);
-    let remaining: Vec<String> = checked.iter().filter(|file| scene.after.get(file).is_some()).cloned().collect();
+    let planned = GoplsQueries::new(session, after, deadlines, None);
+    let remaining: Vec<String> = checked.iter().filter(|file| context.after.get(file).is_some()).cloned().collect();
     let new = diagnostics::by_file(&planned, remaining, &mut judgement.coverage).await;
     drop(overlaid);
 
-    if session.book().generation() != generation {
+    if session.documents().generation() != generation {
         return Err(Stop::Stale);
     }
     // What could be asked of one state only says nothing of a difference.
     for file in &checked {
-        let created = scene.before.get(file).is_none();
-        let deleted = scene.after.get(file).is_none();
+        let created = context.before.get(file).is_none();
+        let deleted = context.after.get(file).is_none();
         match (old.get(file), new.get(file)) {
-            (Some(old), Some(new)) => scene.difference(file, old, new, &mut judgement),
+            (Some(old), Some(new)) => context.difference(file, old, new, &mut judgement),
             (None, Some(new)) if created => judgement.new.extend(new.iter().cloned()),
             (Some(old), None) if deleted => judgement.fixed.extend(old.iter().cloned()),
             _ => {}
         }
     }
     let states = [State { layout, found: &old }, State { layout: after, found: &new }];
-    silence::discount(states, &mut judgement, |it| scene.writes(it));
+    silence::discount(states, &mut judgement, |it| context.writes(it));
     judgement.new.sort();
     judgement.fixed.sort();
-    scene.impact([layout, after], &reach.symbols, reach.named, &mut judgement);
+    context.impact([layout, after], &reach.symbols, reach.named, &mut judgement);
     for edit in edits.iter().filter(|edit| edit.new.is_none()) {
         let detail = format!("{} was judged as emptied, not as deleted", edit.file);
         judgement.impact.unchecked.push(Unchecked { code: "deleted_file".to_owned(), detail });
@@ -185,32 +185,32 @@ pub(super) fn planned(edit: &FileEdit) -> Arc<str> {
 
 /// The places that name what is changed, and the files that have to be looked at because of it.
 #[derive(Default)]
-struct Reach {
+struct AffectedSet {
     named: Vec<Named>,
     files: BTreeSet<String>,
     symbols: BTreeMap<usize, Symbol>,
 }
 
-impl Reach {
-    async fn find(inquiry: &Inquiry<'_>, scene: &Scene, judgement: &mut Judgement) -> Result<Reach> {
-        let mut reach = Reach::default();
-        if scene.altered.len() > MAX_ALTERED {
-            let detail = format!("{} declarations change; {MAX_ALTERED} were followed", scene.altered.len());
+impl AffectedSet {
+    async fn find(queries: &GoplsQueries<'_>, context: &EditContext, judgement: &mut Judgement) -> Result<AffectedSet> {
+        let mut reach = AffectedSet::default();
+        if context.altered.len() > MAX_ALTERED {
+            let detail = format!("{} declarations change; {MAX_ALTERED} were followed", context.altered.len());
             judgement.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
         }
-        for (at, altered) in scene.altered.iter().enumerate().take(MAX_ALTERED) {
-            let Some(symbol) = altered.before.as_ref().and_then(|it| declared_symbol(inquiry.layout, it)) else {
-                reach.around(inquiry, altered, judgement).await?;
+        for (at, altered) in context.altered.iter().enumerate().take(MAX_ALTERED) {
+            let Some(symbol) = altered.before.as_ref().and_then(|it| declared_symbol(queries.layout, it)) else {
+                reach.around(queries, altered, judgement).await?;
                 continue;
             };
-            let answer = usages::of(inquiry, &symbol, Effort::Brief).await?;
+            let answer = usages::of(queries, &symbol, Effort::Brief).await?;
             judgement.coverage.absorb(answer.coverage);
             for usage in answer.value.items.into_iter().chain(answer.value.possible) {
                 reach.files.insert(usage.place.file.clone());
                 reach.named.push(Named::new(at, &usage.place.file, usage.place.span()));
             }
             if altered.is_seen_from_outside() {
-                reach.around(inquiry, altered, judgement).await?;
+                reach.around(queries, altered, judgement).await?;
             }
             reach.symbols.insert(at, symbol);
         }
@@ -219,20 +219,20 @@ impl Reach {
 
     /// A change of a method or field is felt wherever its type is used, for it may no longer fit an interface; and
     /// an interface's wherever a type is used that has its methods.
-    async fn around(&mut self, inquiry: &Inquiry<'_>, altered: &Altered, judgement: &mut Judgement) -> Result<()> {
+    async fn around(&mut self, queries: &GoplsQueries<'_>, altered: &Altered, judgement: &mut Judgement) -> Result<()> {
         let Some(declared) = altered.declared() else { return Ok(()) };
         let [parent, _] = declared.path.as_slice() else { return Ok(()) };
         if !matches!(declared.kind, SymbolKind::Method | SymbolKind::Field) {
             return Ok(());
         }
-        let owner = inquiry.layout.siblings(&declared.file).iter().find_map(|file| {
-            let symbols = names::symbols(inquiry.layout, file);
+        let owner = queries.layout.siblings(&declared.file).iter().find_map(|file| {
+            let symbols = names::symbols(queries.layout, file);
             symbols.into_iter().find(|it| it.name == *parent && is_type(it.kind))
         });
         let Some(owner) = owner else { return Ok(()) };
         let mut types = Vec::new();
         if owner.kind == SymbolKind::Interface {
-            let implementations = meaning::implementations(inquiry, &owner).await;
+            let implementations = meaning::implementations(queries, &owner).await;
             judgement.coverage.absorb(implementations.coverage);
             types.extend(implementations.value.into_iter().filter(|it| !it.external));
         }
@@ -240,10 +240,10 @@ impl Reach {
         // Candidates only: what is not found here is not missing from an answer.
         for symbol in types {
             self.files.insert(symbol.place.file.clone());
-            let Some(file) = inquiry.load(&symbol.name_at.file) else { continue };
-            match inquiry.references(&file, symbol.name_at.start).await {
+            let Some(file) = queries.load(&symbol.name_at.file) else { continue };
+            match queries.references(&file, symbol.name_at.start).await {
                 Ok(locations) => {
-                    self.files.extend(locations.iter().filter_map(|it| inquiry.session.root.file(&it.uri)))
+                    self.files.extend(locations.iter().filter_map(|it| queries.session.root.file(&it.uri)))
                 }
                 Err(failure) => failure.note(&mut judgement.coverage),
             }
@@ -287,8 +287,8 @@ fn declared_symbol(layout: &Layout, declared: &delta::Declared) -> Option<Symbol
     Some(layout.told_apart(found))
 }
 
-impl Scene {
-    pub fn new(before: Arc<Files>, edits: &[FileEdit]) -> Scene {
+impl EditContext {
+    pub fn new(before: Arc<Files>, edits: &[FileEdit]) -> EditContext {
         let mut after = Files::clone(&before);
         for edit in edits {
             match &edit.new {
@@ -306,7 +306,7 @@ impl Scene {
         });
         let shifts = shifts.collect();
         let altered = delta::of(&before, &after, edits);
-        Scene { shifts, altered, after: Arc::new(after), before }
+        EditContext { shifts, altered, after: Arc::new(after), before }
     }
 
     /// Sorts the diagnostics of one file into new and fixed. Lines that an edit moves are no difference.
@@ -457,10 +457,10 @@ fn tests(references: impl Iterator<Item = Affected>) -> Vec<Affected> {
 }
 
 /// What this judgement cannot know, where it matters for this edit.
-fn unchecked(session: &Session, scene: &Scene, layout: &Layout, edits: &[FileEdit], impact: &mut Impact) {
-    let outward = scene.altered.iter().filter(|it| it.is_seen_from_outside() && it.kind != ChangeKind::Added);
+fn unchecked(session: &Session, context: &EditContext, layout: &Layout, edits: &[FileEdit], impact: &mut Impact) {
+    let outward = context.altered.iter().filter(|it| it.is_seen_from_outside() && it.kind != ChangeKind::Added);
     let names: BTreeSet<&str> = outward.filter_map(|it| it.before.as_ref()).map(delta::Declared::name).collect();
-    let hidden: Vec<&str> = scene
+    let hidden: Vec<&str> = context
         .after
         .of(LANGUAGE)
         .filter(|file| !layout.is_active(&file.path))

@@ -30,7 +30,7 @@ const OPEN_FILES: usize = 32;
 /// Modules of one workspace that gopls loads at the start; the others it loads when one of their files is opened.
 const MAX_FOLDERS: usize = 32;
 
-pub struct Book {
+pub struct DocumentSync {
     root: Root,
     files: Arc<Files>,
     generation: u64,
@@ -68,11 +68,11 @@ struct Document {
 
 type Stamp = (u64, i64, i64);
 
-impl Book {
-    pub fn new(root: Root, files: Arc<Files>) -> Book {
+impl DocumentSync {
+    pub fn new(root: Root, files: Arc<Files>) -> DocumentSync {
         let overlaid = files.iter().filter(|it| it.overlay && matters(&it.path)).map(|it| it.path.to_string());
         let overlaid: Vec<String> = overlaid.collect();
-        let mut book = Book {
+        let mut documents = DocumentSync {
             root,
             files,
             generation: 0,
@@ -89,8 +89,8 @@ impl Book {
             clock: 0,
             restructured: false,
         };
-        overlaid.iter().for_each(|file| book.pin(file));
-        book
+        overlaid.iter().for_each(|file| documents.pin(file));
+        documents
     }
 
     pub fn files(&self) -> &Arc<Files> {
@@ -243,7 +243,7 @@ impl Book {
         hope
     }
 
-    /// Takes texts for granted that are not on the disk, until [`Book::take_back`].
+    /// Takes texts for granted that are not on the disk, until [`DocumentSync::take_back`].
     pub fn overlay(&mut self, texts: impl IntoIterator<Item = (String, Arc<str>)>) {
         self.overlay = texts.into_iter().collect();
         self.reload |= self.overlay.keys().any(|file| is_manifest(file));
@@ -268,7 +268,7 @@ impl Book {
     pub fn preamble(&mut self, wanted: &[&str]) -> Vec<Message> {
         let mut messages = Vec::new();
         self.clock += 1;
-        self.close(|book, file, _| book.text(file).is_none(), &mut messages);
+        self.close(|documents, file, _| documents.text(file).is_none(), &mut messages);
         self.tell_changes(&mut messages);
         let dry: Vec<String> = self.overlay.keys().cloned().collect();
         for file in wanted.iter().copied().chain(dry.iter().map(String::as_str)) {
@@ -289,7 +289,7 @@ impl Book {
         messages
     }
 
-    fn close(&mut self, which: impl Fn(&Book, &str, &Document) -> bool, messages: &mut Vec<Message>) {
+    fn close(&mut self, which: impl Fn(&DocumentSync, &str, &Document) -> bool, messages: &mut Vec<Message>) {
         let closing: Vec<String> =
             self.open.iter().filter(|(file, it)| which(self, file, it)).map(|(file, _)| file.clone()).collect();
         for file in closing {

@@ -9,7 +9,7 @@ use crate::model::{Code, Error, SymbolKind};
 const MOST_SEGMENTS: usize = 64;
 const DEEPEST: usize = 32;
 
-pub(super) struct Written<'a> {
+pub(super) struct RequestedPath<'a> {
     /// As it came.
     pub(super) asked: &'a str,
     /// As in rustdoc's links: `fn@`, `struct@`, `f()`, `name!`.
@@ -17,15 +17,15 @@ pub(super) struct Written<'a> {
     pub(super) path: String,
 }
 
-impl Written<'_> {
+impl RequestedPath<'_> {
     /// `invalid_request` for what can be no path at all.
-    pub(super) fn parse(symbol: &str) -> Result<Written<'_>, Error> {
+    pub(super) fn parse(symbol: &str) -> Result<RequestedPath<'_>, Error> {
         let asked = symbol.trim();
         let (kind, path) = split_mark(asked);
         // `::std::vec` is how macros write it.
         let path = path.strip_prefix("::").unwrap_or(path);
         well_formed(path)?;
-        Ok(Written { asked, kind, path: path.to_owned() })
+        Ok(RequestedPath { asked, kind, path: path.to_owned() })
     }
 
     pub(super) fn fits(&self, kind: Option<SymbolKind>) -> bool {

@@ -10,7 +10,7 @@ use crate::model::Span;
 use crate::text::words::{WordHash, word_hash};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UnitKind {
+pub enum SpanKind {
     Import,
     Function,
     Method,
@@ -21,8 +21,8 @@ pub enum UnitKind {
 
 /// One declaration at the top level, with all that stands in its parentheses.
 #[derive(Debug)]
-pub struct Unit {
-    pub kind: UnitKind,
+pub struct DeclarationSpan {
+    pub kind: SpanKind,
     pub span: Span,
     /// Of a function or a method, from its opening brace to the end.
     pub body: Option<Span>,
@@ -33,7 +33,7 @@ pub struct Unit {
     pub body_words: Box<[WordHash]>,
 }
 
-impl Unit {
+impl DeclarationSpan {
     /// What code elsewhere may see of it.
     pub fn head(&self) -> Span {
         Span::new(self.span.start, self.body.map_or(self.span.end, |it| it.start))
@@ -45,7 +45,7 @@ impl Unit {
 }
 
 /// The declarations of a text in their order; none where the parser does not understand all of it.
-pub fn units(text: &str) -> Option<Vec<Unit>> {
+pub fn units(text: &str) -> Option<Vec<DeclarationSpan>> {
     let syntax = Syntax::parse(text);
     if syntax.has_error() {
         return None;
@@ -56,11 +56,11 @@ pub fn units(text: &str) -> Option<Vec<Unit>> {
         for node in root.named_children(&mut cursor) {
             let kind = match node.kind() {
                 "package_clause" | "comment" => continue,
-                "import_declaration" => UnitKind::Import,
-                "function_declaration" => UnitKind::Function,
-                "method_declaration" => UnitKind::Method,
-                "type_declaration" => UnitKind::Type,
-                "const_declaration" | "var_declaration" => UnitKind::Value,
+                "import_declaration" => SpanKind::Import,
+                "function_declaration" => SpanKind::Function,
+                "method_declaration" => SpanKind::Method,
+                "type_declaration" => SpanKind::Type,
+                "const_declaration" | "var_declaration" => SpanKind::Value,
                 _ => return None,
             };
             units.push(unit(text, kind, node));
@@ -69,14 +69,14 @@ pub fn units(text: &str) -> Option<Vec<Unit>> {
     Some(units)
 }
 
-fn unit(text: &str, kind: UnitKind, node: Node) -> Unit {
+fn unit(text: &str, kind: SpanKind, node: Node) -> DeclarationSpan {
     let whole = span(node);
-    let body = matches!(kind, UnitKind::Function | UnitKind::Method).then(|| node.child_by_field_name("body"));
+    let body = matches!(kind, SpanKind::Function | SpanKind::Method).then(|| node.child_by_field_name("body"));
     let body = body.flatten().map(|it| Span::new(it.start_byte(), whole.end));
     let head = Span::new(whole.start, body.map_or(whole.end, |it| it.start));
     let mut names = Vec::new();
     declared(text, node, &mut names);
-    Unit {
+    DeclarationSpan {
         kind,
         span: whole,
         body,
@@ -244,11 +244,11 @@ mod tests {
     fn units_know_what_they_declare() {
         let text = "package a\n\nimport \"x\"\n\ntype (\n\tT struct{ F int }\n\tU = T\n)\n\nfunc (t *T) M(a U) { g(a) }\n\nvar b, c = 1, T{}\n";
         let units = units(text).unwrap();
-        let told: Vec<(UnitKind, usize, usize)> =
+        let told: Vec<(SpanKind, usize, usize)> =
             units.iter().map(|it| (it.kind, it.names.len(), it.body_words.len())).collect();
         assert_eq!(
             told,
-            [(UnitKind::Import, 0, 0), (UnitKind::Type, 2, 0), (UnitKind::Method, 1, 2), (UnitKind::Value, 2, 0)]
+            [(SpanKind::Import, 0, 0), (SpanKind::Type, 2, 0), (SpanKind::Method, 1, 2), (SpanKind::Value, 2, 0)]
         );
         assert!(units[1].names.contains(&word_hash("T")) && units[1].names.contains(&word_hash("U")));
         assert!(units[2].head_words.contains(&word_hash("U")) && !units[2].head_words.contains(&word_hash("g")));

@@ -14,7 +14,7 @@ use crate::text::words::{WordHash, word_hash};
 
 /// The words of a declaration's code that may mean another thing where one of `changed` does; `None` where the parser
 /// does not understand it.
-pub fn tainted_words(code: &str, changed: &HashSet<WordHash>) -> Option<HashSet<WordHash>> {
+pub fn dependent_words(code: &str, changed: &HashSet<WordHash>) -> Option<HashSet<WordHash>> {
     let syntax = Syntax::parse(code);
     if syntax.has_error() {
         return None;
@@ -156,7 +156,7 @@ mod tests {
             ("var v = F()\n", "F"),
         ] {
             let changed = HashSet::from([word_hash("F")]);
-            let found = tainted_words(code, &changed).unwrap();
+            let found = dependent_words(code, &changed).unwrap();
             for word in "F A B C G K L M N R T h q x y z".split(' ') {
                 let is_expected = expected.split(' ').any(|it| it == word);
                 assert_eq!(found.contains(&word_hash(word)), is_expected, "{word} in {code}");

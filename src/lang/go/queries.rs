@@ -32,7 +32,7 @@ const FEW_FRESH: usize = 8;
 /// How gopls says that a file belongs to no package it has loaded.
 const UNKNOWN_FILE: &str = "no package metadata";
 
-pub struct Inquiry<'a> {
+pub struct GoplsQueries<'a> {
     pub session: &'a Session,
     pub layout: &'a Layout,
     pub files: &'a Files,
@@ -41,9 +41,14 @@ pub struct Inquiry<'a> {
     pub generation: Option<u64>,
 }
 
-impl<'a> Inquiry<'a> {
-    pub fn new(session: &'a Session, layout: &'a Layout, deadlines: Deadlines, generation: Option<u64>) -> Inquiry<'a> {
-        Inquiry { session, layout, files: &layout.files, deadlines, generation }
+impl<'a> GoplsQueries<'a> {
+    pub fn new(
+        session: &'a Session,
+        layout: &'a Layout,
+        deadlines: Deadlines,
+        generation: Option<u64>,
+    ) -> GoplsQueries<'a> {
+        GoplsQueries { session, layout, files: &layout.files, deadlines, generation }
     }
 
     pub fn load(&self, file: &str) -> Option<Arc<File>> {
@@ -71,12 +76,12 @@ impl<'a> Inquiry<'a> {
         open: &[&str],
         params: &R::Params,
     ) -> Result<R::Result, Failure> {
-        let reloads = self.session.book().reloads();
+        let reloads = self.session.documents().reloads();
         match self.session.ask::<R>(open, params, self.deadlines).await {
             Err(Failure::Refused(message))
                 if message.contains(UNKNOWN_FILE)
                     && self.layout.is_built(file)
-                    && self.session.book().retries(file, reloads) =>
+                    && self.session.documents().retries(file, reloads) =>
             {
                 self.session.cache.forget_references();
                 self.session.index.clear();
@@ -88,11 +93,11 @@ impl<'a> Inquiry<'a> {
 
     /// Has gopls load what came since it last loaded, so that its answers cover it.
     async fn catch_up(&self) -> Result<(), Failure> {
-        let fresh = self.session.book().fresh();
+        let fresh = self.session.documents().fresh();
         let Some(generation) = self.generation.filter(|_| !fresh.is_empty()) else { return Ok(()) };
         let built: Vec<&String> = fresh.iter().filter(|file| self.layout.is_built(file)).collect();
         if built.len() > FEW_FRESH {
-            self.session.book().load_anew();
+            self.session.documents().load_anew();
         } else {
             // The same package need not be loaded twice.
             for (at, path) in built.iter().enumerate() {
@@ -108,7 +113,7 @@ impl<'a> Inquiry<'a> {
                 }
             }
         }
-        self.session.book().settled(&fresh, generation);
+        self.session.documents().settled(&fresh, generation);
         Ok(())
     }
 
@@ -128,7 +133,7 @@ impl<'a> Inquiry<'a> {
         let answer = self.ask::<ReferencesRequest>(&file.path, &self.to_open(&file.path), &params).await?;
         let locations = Arc::new(answer.unwrap_or_default());
         if let Some(generation) = self.generation {
-            self.session.book().was_asked(generation);
+            self.session.documents().was_asked(generation);
             cache.keep_references(generation, &file.path, offset, locations.clone());
         }
         Ok(locations)

@@ -16,13 +16,13 @@ use crate::model::{OutlineItem, Symbol};
 
 /// For each declaration that the plain path does not mean, what stands before its path.
 #[derive(Debug, Default)]
-pub struct Twins {
+pub struct SamePaths {
     marks: HashMap<(Arc<str>, usize), String>,
 }
 
-impl Twins {
+impl SamePaths {
     /// Of all packages that have one import path.
-    pub fn of<'p>(packages: impl IntoIterator<Item = &'p GoPackage>) -> Twins {
+    pub fn of<'p>(packages: impl IntoIterator<Item = &'p GoPackage>) -> SamePaths {
         let mut by_bits: HashMap<Vec<&str>, Vec<Declaration>> = HashMap::new();
         for declaration in packages.into_iter().flat_map(GoPackage::declarations) {
             by_bits.entry(declaration.bits().collect()).or_default().push(declaration);
@@ -34,7 +34,7 @@ impl Twins {
             let others = twins.iter().filter(|it| Some(place(it)) != plain);
             marks.extend(others.map(|it| (place(it), mark(it, &twins))));
         }
-        Twins { marks }
+        SamePaths { marks }
     }
 
     pub fn path(&self, file: &File, package: &str, item: &OutlineItem) -> String {

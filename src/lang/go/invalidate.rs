@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use super::modules::{base_name, modules};
-use super::syntax::{self, Unit, UnitKind};
+use super::syntax::{self, DeclarationSpan, SpanKind};
 use crate::lang::engine::{FileChange, FileChangeKind};
 use crate::lang::files::{File, Files};
 use crate::lang::go::LANGUAGE;
@@ -17,13 +17,13 @@ use crate::lang::sound;
 use crate::model::Span;
 use crate::text::words::WordHash;
 
-pub enum Touch {
+pub enum Invalidation {
     Everything,
-    These(Touched),
+    These(Invalidated),
 }
 
 #[derive(Default)]
-pub struct Touched {
+pub struct Invalidated {
     /// How the places of each edited file move.
     pub shifts: HashMap<Arc<str>, Shift>,
     /// Names of which a place may mean another thing now. Two words may share a hash, so more may be touched.
@@ -60,16 +60,16 @@ impl Shift {
 /// The declarations of each content that was asked about.
 #[derive(Default)]
 pub struct UnitStore {
-    known: Mutex<HashMap<blake3::Hash, Option<Arc<[Unit]>>>>,
+    known: Mutex<HashMap<blake3::Hash, Option<Arc<[DeclarationSpan]>>>>,
 }
 
 impl UnitStore {
-    pub fn of(&self, file: &File) -> Option<Arc<[Unit]>> {
+    pub fn of(&self, file: &File) -> Option<Arc<[DeclarationSpan]>> {
         let known = || sound::lock(&self.known);
         if let Some(units) = known().get(&file.hash) {
             return units.clone();
         }
-        let units: Option<Arc<[Unit]>> = syntax::units(&file.text).map(Arc::from);
+        let units: Option<Arc<[DeclarationSpan]>> = syntax::units(&file.text).map(Arc::from);
         known().insert(file.hash, units.clone());
         units
     }
@@ -92,48 +92,50 @@ pub fn of(
     after: &Files,
     changes: &[&FileChange],
     header: impl Fn(&str) -> &str,
-) -> Touch {
-    let mut touched = Touched::default();
+) -> Invalidation {
+    let mut touched = Invalidated::default();
     // Names that are declared otherwise, or by naming one that is.
     let mut changed = HashSet::new();
     for change in changes {
         let (Some(old), Some(new)) = (before.get(&change.path), after.get(&change.path)) else {
-            return Touch::Everything;
+            return Invalidation::Everything;
         };
         let is_go = LANGUAGE.takes(&change.path);
         if old.hash == new.hash {
             continue;
         }
         if change.kind != FileChangeKind::Changed || !is_go || header(&old.text) != header(&new.text) {
-            return Touch::Everything;
+            return Invalidation::Everything;
         }
         let uses_c = |it: &File| syntax::imports_c(&it.text);
-        let (Some(old_units), Some(new_units)) = (store.of(old), store.of(new)) else { return Touch::Everything };
+        let (Some(old_units), Some(new_units)) = (store.of(old), store.of(new)) else {
+            return Invalidation::Everything;
+        };
         if uses_c(old) || uses_c(new) || imports(old, &old_units) != imports(new, &new_units) {
-            return Touch::Everything;
+            return Invalidation::Everything;
         }
         let shift = compare((old, &old_units), (new, &new_units), &mut touched, &mut changed);
         touched.shifts.insert(new.path.clone(), shift);
     }
     if changed.is_empty() {
-        return Touch::These(touched);
+        return Invalidation::These(touched);
     }
     if is_known_outside(after) {
-        return Touch::Everything;
+        return Invalidation::Everything;
     }
     let mut all = Vec::new();
     for file in after.of(LANGUAGE) {
         match store.of(file) {
             Some(units) => all.push((file, units)),
-            None => return Touch::Everything,
+            None => return Invalidation::Everything,
         }
     }
     follow(&all, changed, &mut touched);
-    Touch::These(touched)
+    Invalidation::These(touched)
 }
 
-fn imports<'t>(file: &'t File, units: &[Unit]) -> Vec<&'t str> {
-    units.iter().filter(|it| it.kind == UnitKind::Import).map(|it| slice(&file.text, it.span)).collect()
+fn imports<'t>(file: &'t File, units: &[DeclarationSpan]) -> Vec<&'t str> {
+    units.iter().filter(|it| it.kind == SpanKind::Import).map(|it| slice(&file.text, it.span)).collect()
 }
 
 fn slice(text: &str, span: Span) -> &str {
@@ -142,13 +144,13 @@ fn slice(text: &str, span: Span) -> &str {
 
 /// What an edit of one file touches by itself.
 fn compare(
-    (old, old_units): (&File, &[Unit]),
-    (new, new_units): (&File, &[Unit]),
-    touched: &mut Touched,
+    (old, old_units): (&File, &[DeclarationSpan]),
+    (new, new_units): (&File, &[DeclarationSpan]),
+    touched: &mut Invalidated,
     changed: &mut HashSet<WordHash>,
 ) -> Shift {
     let mut shift = Shift::default();
-    let (mut gone, mut come): (Vec<&Unit>, Vec<&Unit>) = (Vec::new(), new_units.iter().collect());
+    let (mut gone, mut come): (Vec<&DeclarationSpan>, Vec<&DeclarationSpan>) = (Vec::new(), new_units.iter().collect());
     // In their order, so that of equal ones the first stays the first.
     for unit in old_units {
         let text = slice(&old.text, unit.span);
@@ -163,7 +165,8 @@ fn compare(
         match same.filter(|_| unit.body.is_some()) {
             Some(at) => body((old, unit), (new, come.remove(at)), &mut shift, touched),
             None => {
-                let is_same = |it: &&Unit| it.body.is_some() && it.kind == unit.kind && it.names == unit.names;
+                let is_same =
+                    |it: &&DeclarationSpan| it.body.is_some() && it.kind == unit.kind && it.names == unit.names;
                 let same = come.iter().position(is_same).filter(|_| unit.body.is_some());
                 match same {
                     Some(at) => signature((old, unit), (new, come.remove(at)), &mut shift, touched, changed),
@@ -176,15 +179,20 @@ fn compare(
     shift.sorted()
 }
 
-fn declaration(unit: &Unit, touched: &mut Touched, changed: &mut HashSet<WordHash>) {
+fn declaration(unit: &DeclarationSpan, touched: &mut Invalidated, changed: &mut HashSet<WordHash>) {
     touched.words.extend(unit.words());
-    touched.methods |= matches!(unit.kind, UnitKind::Type | UnitKind::Method);
+    touched.methods |= matches!(unit.kind, SpanKind::Type | SpanKind::Method);
     changed.extend(unit.names.iter().copied());
 }
 
-fn body((old, old_unit): (&File, &Unit), (new, new_unit): (&File, &Unit), shift: &mut Shift, touched: &mut Touched) {
+fn body(
+    (old, old_unit): (&File, &DeclarationSpan),
+    (new, new_unit): (&File, &DeclarationSpan),
+    shift: &mut Shift,
+    touched: &mut Invalidated,
+) {
     let (old_text, new_text) = (slice(&old.text, old_unit.span), slice(&new.text, new_unit.span));
-    let whole = |unit: &Unit| Span::new(unit.head().end - unit.span.start, unit.span.end - unit.span.start);
+    let whole = |unit: &DeclarationSpan| Span::new(unit.head().end - unit.span.start, unit.span.end - unit.span.start);
     let (old_part, new_part) =
         syntax::changed_statements(old_text, new_text).unwrap_or_else(|| (whole(old_unit), whole(new_unit)));
     touched.words.extend(syntax::words_touching(new_text, new_part).iter().copied());
@@ -195,22 +203,22 @@ fn body((old, old_unit): (&File, &Unit), (new, new_unit): (&File, &Unit), shift:
 
 /// Of a function with another head and the same body, only what the head declares is another.
 fn signature(
-    (old, old_unit): (&File, &Unit),
-    (new, new_unit): (&File, &Unit),
+    (old, old_unit): (&File, &DeclarationSpan),
+    (new, new_unit): (&File, &DeclarationSpan),
     shift: &mut Shift,
-    touched: &mut Touched,
+    touched: &mut Invalidated,
     changed: &mut HashSet<WordHash>,
 ) {
-    let body = |file: &File, unit: &Unit| unit.body.map(|it| slice(&file.text, it).to_owned());
+    let body = |file: &File, unit: &DeclarationSpan| unit.body.map(|it| slice(&file.text, it).to_owned());
     let (old_text, new_text) = (slice(&old.text, old_unit.span), slice(&new.text, new_unit.span));
-    let inside = || syntax::tainted_words(new_text, &syntax::declared_otherwise(old_text, new_text)?);
+    let inside = || syntax::dependent_words(new_text, &syntax::declared_otherwise(old_text, new_text)?);
     let Some(inside) = (body(old, old_unit) == body(new, new_unit)).then(inside).flatten() else {
         declaration(old_unit, touched, changed);
         return declaration(new_unit, touched, changed);
     };
     touched.words.extend(inside);
     touched.words.extend(old_unit.head_words.iter().chain(&new_unit.head_words));
-    touched.methods |= new_unit.kind == UnitKind::Method;
+    touched.methods |= new_unit.kind == SpanKind::Method;
     changed.extend(new_unit.names.iter().copied());
     if let (Some(old_body), Some(new_body)) = (old_unit.body, new_unit.body) {
         shift.stays(old_body, new_body.start);
@@ -218,16 +226,16 @@ fn signature(
 }
 
 /// Adds what is declared by naming what has changed, and the words of all that names any of it.
-fn follow(all: &[(&Arc<File>, Arc<[Unit]>)], mut changed: HashSet<WordHash>, touched: &mut Touched) {
+fn follow(all: &[(&Arc<File>, Arc<[DeclarationSpan]>)], mut changed: HashSet<WordHash>, touched: &mut Invalidated) {
     let units = || all.iter().flat_map(|it| it.1.iter());
     let names = |words: &[WordHash], changed: &HashSet<WordHash>| words.iter().any(|it| changed.contains(it));
-    let mut rest: Vec<&Unit> = units().collect();
+    let mut rest: Vec<&DeclarationSpan> = units().collect();
     loop {
         let before = changed.len();
         rest.retain(|unit| {
             let reached = names(&unit.head_words, &changed);
             if reached {
-                touched.methods |= matches!(unit.kind, UnitKind::Type | UnitKind::Method);
+                touched.methods |= matches!(unit.kind, SpanKind::Type | SpanKind::Method);
                 changed.extend(unit.names.iter().copied());
             }
             !reached
@@ -238,7 +246,7 @@ fn follow(all: &[(&Arc<File>, Arc<[Unit]>)], mut changed: HashSet<WordHash>, tou
     }
     for (file, units) in all {
         for unit in units.iter().filter(|it| it.words().any(|it| changed.contains(&it))) {
-            match syntax::tainted_words(slice(&file.text, unit.span), &changed) {
+            match syntax::dependent_words(slice(&file.text, unit.span), &changed) {
                 Some(words) => touched.words.extend(words),
                 None => touched.words.extend(unit.words()),
             }
@@ -273,7 +281,7 @@ func use() { x := make2(); other(x.F) }
 func other(int) {}
 ";
 
-    fn touch(after: &str) -> Option<Touched> {
+    fn touch(after: &str) -> Option<Invalidated> {
         let files = |text: &str| {
             let mut files = Files::default();
             files.insert(Arc::new(crate::lang::go::file("a.go", text)));
@@ -283,8 +291,8 @@ func other(int) {}
         let header = |it: &str| it.lines().next().map_or(0, str::len);
         let touch = of(&UnitStore::default(), &files(BEFORE), &files(after), &[&change], |it| &it[..header(it)]);
         match touch {
-            Touch::Everything => None,
-            Touch::These(touched) => Some(touched),
+            Invalidation::Everything => None,
+            Invalidation::These(touched) => Some(touched),
         }
     }
 
