@@ -3,6 +3,7 @@
 mod effective;
 #[cfg(test)]
 mod fuzz;
+mod gate;
 mod languages;
 mod listen;
 mod settings;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use effective::{DEFAULT_LISTEN, DEFAULT_LOG, Effective, Origin, effective};
+pub use gate::Gate;
 pub use languages::{DiagnosticsFrom, LanguageKeys, Readiness};
 pub use listen::Listen;
 pub use settings::{Features, JournalBounds, RustSettings, Settings};
@@ -103,6 +105,7 @@ impl Config {
             slow: document.log.slow(),
             max_tokens: document.answers.max_tokens(),
             user: settings::Keys {
+                gate: document.gate,
                 limits: document.limits,
                 go: document.go,
                 rust: document.rust,
@@ -122,6 +125,12 @@ impl Config {
     pub fn settings(&self, root: &Path, trusted: bool) -> Result<Settings, ConfigError> {
         let own = settings::read_workspace_if_any(&root.join("semdex.toml"))?;
         Ok(Settings::new(&own, &self.user, trusted))
+    }
+
+    /// The thresholds of the gate: those of the workspace's own file over the user's over the defaults.
+    pub fn gate(&self, root: &Path) -> Result<Gate, ConfigError> {
+        let own = settings::read_workspace_if_any(&root.join("semdex.toml"))?;
+        Ok(Gate::new(&own.gate, &self.user.gate))
     }
 
     /// What counts where the workspace's own file is left out, be it missing or wrong.

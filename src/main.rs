@@ -102,15 +102,15 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
                 return Ok(ExitCode::from(FAILED));
             }
         }
-        Command::Hook { agent: cli::hook::Agent::Claude } => {
-            let answered = Config::load(&Flags::default()).map_err(io::Error::other).and_then(|config| {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-                runtime.block_on(cli::hook::hook(&config))
-            });
-            if let Err(error) = answered {
-                // An agent takes a failed hook for a reason to stop.
-                complain(&error.to_string());
-            }
+        Command::Hook { agent } => {
+            // An agent takes a failed hook for a reason to stop.
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+                return Ok(ExitCode::SUCCESS);
+            };
+            let code = runtime.block_on(cli::hook::hook(agent));
+            // A read of standard input that is under way cannot be given up.
+            runtime.shutdown_background();
+            return Ok(ExitCode::from(code));
         }
         Command::Doctor { root } => {
             if !cli::doctor::doctor(root.as_deref(), &Config::load(&Flags::default())?)? {
@@ -120,9 +120,7 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
         Command::Verb(verb) => {
             let config = Config::load(&Flags::default())?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            if !runtime.block_on(cli::run(verb, &config, color))? {
-                return Ok(ExitCode::from(FAILED));
-            }
+            return Ok(ExitCode::from(runtime.block_on(cli::run(verb, &config, color))?));
         }
     }
     Ok(ExitCode::SUCCESS)

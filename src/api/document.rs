@@ -2,6 +2,7 @@
 
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
+use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::AnyOf;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{
@@ -9,10 +10,14 @@ use utoipa::openapi::{
 };
 use utoipa::{Modify, OpenApi, ToSchema};
 
-use super::problem::{listening_refusals, metrics_refusals, refusals};
-use super::{events, metrics};
-use crate::contract::{CALLS, Call, EventData, EventsQuery, Language, Method, NamedSchema, Needs, Problem, schemas};
+use super::problem::{hook_refusals, listening_refusals, metrics_refusals, refusals};
+use super::responder::SARIF;
+use super::{events, hooks, metrics};
+use crate::contract::{
+    CALLS, Call, EventData, EventsQuery, Language, Method, Name, NamedSchema, Needs, Problem, schemas,
+};
 use crate::lang::registry::Registry;
+use crate::ops::hooks::Agent;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -29,6 +34,7 @@ use crate::lang::registry::Registry;
     servers((url = "http://127.0.0.1:7878", description = "Where `semdex serve` listens unless told otherwise")),
     tags(
         (name = "read", description = "Questions about the code"),
+        (name = "diagnostics", description = "What is wrong, watched: baseline, regressions, gate, statistics"),
         (name = "change", description = "Changes of files, with what they bring and break"),
         (name = "workspaces", description = "Which workspaces are open"),
         (name = "process", description = "How the process is doing"),
@@ -77,6 +83,7 @@ pub fn of_calls() -> openapi::OpenApi {
         document.paths.add_path_operation(path, vec![HttpMethod::Get], operation);
         schemas.extend(named);
     }
+    document.paths.add_path_operation(hooks::PATH, vec![HttpMethod::Post], agents_hooks());
     let components = &mut document.components.get_or_insert_default().schemas;
     components.extend(schemas);
     components.insert(<Language as ToSchema>::name().into_owned(), language());
@@ -137,6 +144,41 @@ const EVENTS: &str = "event: state\nid: 1767323045678017\n\
     data: {\"workspace\":\"ripgrep\",\"revision\":17,\"state\":\"ready\"}\n\n";
 const METRICS: &str = "# TYPE semdex_revision gauge\nsemdex_revision 17\n# EOF\n";
 
+/// What an agent's hooks are told and answered is the agent's own to describe.
+fn agents_hooks() -> OperationBuilder {
+    let names: Vec<&str> = Agent::ALL.iter().map(|it| it.name()).collect();
+    let string = ObjectBuilder::new().schema_type(openapi::schema::Type::String).enum_values(Some(names));
+    let agent = ParameterBuilder::new()
+        .name("agent")
+        .parameter_in(ParameterIn::Path)
+        .required(openapi::Required::True)
+        .description(Some("Whose JSON it is."))
+        .schema(Some(string));
+    let any = || ContentBuilder::new().build();
+    let body = RequestBodyBuilder::new()
+        .description(Some("What the agent tells its hooks."))
+        .content("application/json", any())
+        .required(Some(openapi::Required::True));
+    let answer = ResponseBuilder::new()
+        .description("What the agent reads of its hooks; `{}` where there is nothing to say.")
+        .content("application/json", any())
+        .build();
+    let mut responses = hook_refusals();
+    responses.insert("200".to_owned(), RefOr::T(answer));
+    OperationBuilder::new()
+        .tag("diagnostics")
+        .summary(Some("An agent's hooks"))
+        .description(Some(
+            "The agent's own hook JSON in, the agent's own hook JSON out: after an edit what is wrong in the file and what \
+             the edit broke elsewhere, at the end how much is left. Whatever is not understood, not known or not known in \
+             three seconds is answered with `{}`.",
+        ))
+        .operation_id(Some("hooks"))
+        .parameter(agent)
+        .request_body(Some(body.build()))
+        .responses(ResponsesBuilder::new().responses_from_iter(responses))
+}
+
 /// Of several forms that share fields more than one may hold.
 fn overlap(schema: &mut RefOr<Schema>) {
     if let RefOr::T(Schema::OneOf(one)) = schema {
@@ -158,11 +200,15 @@ fn language() -> RefOr<Schema> {
 /// The reply in both of its forms.
 fn answered(call: &Call, json: Option<Ref>) -> openapi::Response {
     let text = openapi::Object::with_type(openapi::schema::Type::String);
-    ResponseBuilder::new()
+    let answer = ResponseBuilder::new()
         .description(call.answers)
         .content("application/json", ContentBuilder::new().schema(json).build())
-        .content("text/markdown", ContentBuilder::new().schema(Some(text)).build())
-        .build()
+        .content("text/markdown", ContentBuilder::new().schema(Some(text)).build());
+    match call.name == Name::Diagnostics.call().name {
+        // Its shape is the standard's.
+        true => answer.content(SARIF, ContentBuilder::new().build()).build(),
+        false => answer.build(),
+    }
 }
 
 fn method(method: Method) -> HttpMethod {

@@ -20,7 +20,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::problem::Refusal;
-use super::{OPENAPI, events, pages, responder};
+use super::{OPENAPI, events, hooks, pages, responder};
 use crate::contract::CALLS;
 use crate::model::{Code, Error};
 use crate::ops::Service;
@@ -76,7 +76,8 @@ fn calls() -> HashMap<(Method, String), &'static str> {
     let others = [(events::PATH, "events"), (PATH, "metrics"), (OPENAPI, "openapi")];
     let pages = pages::PATHS.iter().map(|it| (*it, "page"));
     let others = others.into_iter().chain(pages).map(|(path, name)| ((Method::GET, path.to_owned()), name));
-    of_table.chain(others).collect()
+    let hooks = ((Method::POST, hooks::PATH.to_owned()), "hooks");
+    of_table.chain(others).chain([hooks]).collect()
 }
 
 /// The outermost layer: notes how long each request took, and how it ended.

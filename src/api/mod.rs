@@ -5,6 +5,7 @@ mod auth;
 mod document;
 mod events;
 mod extract;
+mod hooks;
 mod idle;
 mod listen;
 mod mcp;
@@ -29,7 +30,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 pub use idle::Pulse;
 pub use listen::Listener;
 
-use crate::contract::{self, CALLS, Call};
+use crate::contract::{self, CALLS, Call, DiagnosticsFormat, Reply};
 use crate::model::{Code, Error};
 use crate::ops::slow::{self, Spent, Took};
 use crate::ops::{self, Service};
@@ -56,6 +57,7 @@ pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Rout
         .iter()
         .fold(Router::new(), route)
         .route(events::PATH, routing::get(events::events))
+        .route(hooks::PATH, routing::post(hooks::answer))
         .route(metrics::PATH, routing::get(metrics::metrics))
         .with_state(service.clone())
         .route(mcp::PATH, mcp::route(service))
@@ -104,15 +106,33 @@ async fn answer(
     request: Request,
 ) -> Result<Response, Refusal> {
     let id = request.extensions().get::<RequestId>().cloned();
-    let request: contract::Request = extract::request_for(call, request).await?;
+    let mut request: contract::Request = extract::request_for(call, request).await?;
+    let is_sarif = sarif(&mut request, responder)?;
     let max_tokens = request.common().max_tokens;
     let spent = Arc::new(Spent::default());
     let reply = slow::measured(spent.clone(), Box::pin(ops::answer(service, request, client))).await;
     let begun = Instant::now();
-    let response = reply.map(|it| responder.answer(it, max_tokens, service.max_tokens));
+    let response = reply.map(|it| match it {
+        Reply::Diagnostics(found) if is_sarif => responder.sarif(&found),
+        it => responder.answer(it, max_tokens, service.max_tokens),
+    });
     let took = Took { elapsed: responder.elapsed(), rendering: begun.elapsed(), spent: &spent };
     slow::note_if_slow(service, call, id.as_ref().map(RequestId::as_str), took);
     Ok(response?)
+}
+
+/// Whether the answer is wanted as SARIF, by its query or by the header, which only diagnostics come in.
+fn sarif(request: &mut contract::Request, responder: Responder) -> Result<bool, Error> {
+    match request {
+        contract::Request::Diagnostics(query) => {
+            if responder.wants_sarif() {
+                query.format = Some(DiagnosticsFormat::Sarif);
+            }
+            Ok(query.format == Some(DiagnosticsFormat::Sarif))
+        }
+        _ if responder.wants_sarif() => Err(responder::not_acceptable()),
+        _ => Ok(false),
+    }
 }
 
 /// Refuses at once what would only wait for its turn.

@@ -117,6 +117,11 @@ pub fn metrics_refusals() -> BTreeMap<String, RefOr<Documented>> {
     documented(&[NO_FORM, &[Code::Unauthorized]])
 }
 
+/// Of `/v1/hooks/{agent}`.
+pub fn hook_refusals() -> BTreeMap<String, RefOr<Documented>> {
+    documented(&[NO_FORM, &[Code::Unauthorized, Code::UnknownRoute]])
+}
+
 fn documented(sets: &[&[Code]]) -> BTreeMap<String, RefOr<Documented>> {
     let mut codes: BTreeMap<u16, Vec<Code>> = BTreeMap::new();
     for &code in sets.iter().copied().flatten() {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::problem::{Refusal, over_http};
 use super::request_id::{self, RequestId};
 use crate::contract::budget::{Form, fitted};
-use crate::contract::{Meta, PROBLEM_TOKENS, Problem, Reply, milliseconds};
+use crate::contract::{DiagnosticsReply, Meta, PROBLEM_TOKENS, Problem, Reply, milliseconds};
 use crate::model::{Code, Error};
 use crate::render;
 use axum::extract::{FromRequestParts, Request};
@@ -18,11 +18,14 @@ use tracing::Instrument;
 const JSON: &str = "application/json";
 const PROBLEM: &str = "application/problem+json";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
+pub const SARIF: &str = "application/sarif+json";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Json,
     Markdown,
+    /// Of diagnostics alone.
+    Sarif,
 }
 
 /// How this request wants to be answered, and when it came.
@@ -43,6 +46,18 @@ impl Responder {
                 serde_json::to_vec(&reply)
             }),
         })
+    }
+
+    /// Answers with diagnostics as a log of SARIF, in full.
+    pub fn sarif(self, reply: &DiagnosticsReply) -> Response {
+        match serde_json::to_vec(&render::sarif(reply)) {
+            Ok(body) => with_type(SARIF, body),
+            Err(error) => self.send(Err(error)),
+        }
+    }
+
+    pub fn wants_sarif(self) -> bool {
+        self.format == Some(Format::Sarif)
     }
 
     /// How long it took is known last.
@@ -94,12 +109,17 @@ impl<S: Sync> FromRequestParts<S> for Responder {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Responder, Refusal> {
         match parts.extensions.get::<Responder>() {
             Some(responder) if responder.format.is_some() => Ok(*responder),
-            _ => Err(Refusal(Error::new(
-                Code::NotAcceptable,
-                "ask with `Accept: application/json` or `Accept: text/markdown`: those are the forms that there are",
-            ))),
+            _ => Err(Refusal(not_acceptable())),
         }
     }
+}
+
+pub fn not_acceptable() -> Error {
+    Error::new(
+        Code::NotAcceptable,
+        "ask with `Accept: application/json` or `Accept: text/markdown`: those are the forms that there are; of \
+         diagnostics there is `application/sarif+json` too",
+    )
 }
 
 /// Notes when the request came, its id and what it accepts, and gives refusals their body.
@@ -156,7 +176,12 @@ fn accepted(headers: &HeaderMap) -> Option<Format> {
     }
     let json = quality(&ranges, "application", &["json", "problem+json"]);
     let markdown = quality(&ranges, "text", &["markdown"]);
-    if markdown > json {
+    // Whoever takes anything did not ask for it.
+    let names_sarif = ranges.iter().any(|it| it.starts_with(SARIF));
+    let sarif = if names_sarif { quality(&ranges, "application", &["sarif+json"]) } else { 0.0 };
+    if sarif > json.max(markdown) {
+        Some(Format::Sarif)
+    } else if markdown > json {
         Some(Format::Markdown)
     } else if json > 0.0 {
         Some(Format::Json)
@@ -221,5 +246,9 @@ mod tests {
         check(&["application/xml, image/png"], None);
         check(&["application/json;q=0"], None);
         check(&["nonsense"], None);
+        check(&["application/sarif+json"], Some(Format::Sarif));
+        check(&["application/sarif+json, application/json;q=0.5"], Some(Format::Sarif));
+        check(&["application/sarif+json;q=0.2, application/json"], Some(Format::Json));
+        check(&["application/*"], Some(Format::Json));
     }
 }

@@ -83,15 +83,7 @@ pub async fn call(server: &Announcement, call: &Call, json: bool, client: Option
             format!("{AGENT} ({name})")
         },
     );
-    let mut builder = reqwest::Client::builder().no_proxy().timeout(DEADLINE).user_agent(agent);
-    let base = match server.listening.strip_prefix("unix:") {
-        Some(path) => {
-            builder = builder.unix_socket(PathBuf::from(path));
-            "http://localhost"
-        }
-        None => server.listening.as_str(),
-    };
-    let client = builder.build().map_err(io::Error::other)?;
+    let (client, base) = connection(server, DEADLINE, agent)?;
     let url = format!("{base}{}", call.path());
     let row = call.name.call();
     let method = Method::from_bytes(row.method.name().as_bytes()).map_err(io::Error::other)?;
@@ -104,6 +96,30 @@ pub async fn call(server: &Announcement, call: &Call, json: bool, client: Option
         None => client.request(method, format!("{url}?{}", call.query())),
     };
     request = request.header("accept", if json { "application/json" } else { "text/markdown" });
+    said(server, request).await
+}
+
+/// An agent's hook, as it told it.
+pub async fn hook(server: &Announcement, agent: &str, told: Vec<u8>, deadline: Duration) -> io::Result<String> {
+    let (client, base) = connection(server, deadline, AGENT.to_owned())?;
+    let request = client.post(format!("{base}/v1/hooks/{agent}")).header("content-type", "application/json").body(told);
+    match said(server, request).await? {
+        Said { well: true, text } => Ok(text),
+        Said { text, .. } => Err(io::Error::other(text)),
+    }
+}
+
+/// A client for a server, and what its addresses begin with.
+fn connection(server: &Announcement, deadline: Duration, agent: String) -> io::Result<(reqwest::Client, &str)> {
+    let builder = reqwest::Client::builder().no_proxy().timeout(deadline).user_agent(agent);
+    let (builder, base) = match server.listening.strip_prefix("unix:") {
+        Some(path) => (builder.unix_socket(PathBuf::from(path)), "http://localhost"),
+        None => (builder, server.listening.as_str()),
+    };
+    Ok((builder.build().map_err(io::Error::other)?, base))
+}
+
+async fn said(server: &Announcement, mut request: reqwest::RequestBuilder) -> io::Result<Said> {
     if let Some(file) = &server.token_file {
         let token = std::fs::read_to_string(file)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))?;

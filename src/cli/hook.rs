@@ -1,132 +1,87 @@
-//! `semdex hook AGENT`: what an agent's hook asks before it uses a tool. The first search of a symbol's name, and the
-//! first reading of a long file as a whole, are answered with what semdex knows; the same again passes.
+//! `semdex hook AGENT`: an agent's hook, its JSON on standard input. Before a tool is used the answer is a nudge (`nudge.rs`);
+//! after one the server that runs answers, and what it says is printed. A hook never breaks the agent: whatever goes
+//! wrong, nothing is printed and the process ends with 0, in about three seconds at most.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read, Write};
+mod nudge;
+
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
 
-use super::client::{self, Call, Said};
-use super::servers;
-use crate::config::{Config, create_private_dir};
-use crate::contract::Name;
-use crate::workspace::registry::find_root;
+use super::client;
+use super::servers::{self, Running};
+use crate::config::{Config, Flags};
 
 /// An agent waits for its hooks.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// A file that is no longer than this is read as quickly as its outline.
-const LONG_FILE: u64 = 16 << 10;
-/// What an answer may take of a conversation.
-const MAX_TOKENS: usize = 1500;
+/// More than any agent tells.
+const LONGEST: u64 = 16 << 20;
+/// Agents take it for a hook that blocks, and read standard error.
+const BLOCKED: u8 = 2;
 
 /// Whose hooks are understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Agent {
     Claude,
+    Codex,
+    Gemini,
+    Cursor,
 }
 
-/// Reads the hook's JSON and answers it. Whatever goes wrong, the agent goes on as if there were no hook.
-pub async fn hook(config: &Config) -> io::Result<()> {
-    let mut text = String::new();
-    io::stdin().lock().read_to_string(&mut text)?;
-    let asked = async {
-        let event: Value = serde_json::from_str(&text).ok()?;
-        nudge(&event, config).await
-    };
-    if let Ok(Some(reason)) = tokio::time::timeout(PATIENCE, asked).await {
-        let decision = json!({
+impl Agent {
+    fn name(self) -> String {
+        self.to_possible_value().map(|it| it.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+/// Reads the hook's JSON and answers it. Answers with what the process ends with.
+pub async fn hook(agent: Agent) -> u8 {
+    let answer = tokio::time::timeout(PATIENCE, answered(agent)).await.ok().flatten().unwrap_or_default();
+    // Where it cannot be printed, nobody is there to read it.
+    match answer["reason"].as_str().filter(|_| answer["decision"] == "block" && agent != Agent::Gemini) {
+        Some(reason) => {
+            let _ = writeln!(io::stderr(), "{reason}");
+            BLOCKED
+        }
+        None => {
+            if answer.as_object().is_some_and(|it| !it.is_empty()) {
+                let _ = writeln!(io::stdout(), "{answer}");
+            }
+            0
+        }
+    }
+}
+
+async fn answered(agent: Agent) -> Option<Value> {
+    let mut told = Vec::new();
+    tokio::io::stdin().take(LONGEST).read_to_end(&mut told).await.ok()?;
+    let event: Value = serde_json::from_slice(&told).ok()?;
+    let config = Config::load(&Flags::default()).ok()?;
+    if event["hook_event_name"] == "PreToolUse" {
+        let reason = nudge::nudge(&event, &config).await.filter(|_| agent == Agent::Claude)?;
+        return Some(json!({
             "hookSpecificOutput": {
                 "hookEventName": "PreToolUse",
                 "permissionDecision": "deny",
                 "permissionDecisionReason": reason,
             }
-        });
-        writeln!(io::stdout(), "{decision}")?;
+        }));
     }
-    Ok(())
+    let server = server(&event, &config)?;
+    let answer = client::hook(&server.announcement, &agent.name(), told, PATIENCE).await.ok()?;
+    serde_json::from_str(&answer).ok()
 }
 
-/// What is said in place of the tool's answer, where there is something to say for the first time.
-async fn nudge(event: &Value, config: &Config) -> Option<String> {
-    if event["hook_event_name"] != "PreToolUse" {
-        return None;
-    }
-    let directory = PathBuf::from(event["cwd"].as_str()?);
-    let root = find_root(&directory).ok()?;
-    let (subject, call) = question(event, &root, &directory)?;
-    let running = servers::find_running(&config.state_dir, &root)?;
-    let call = call.with("wait_ms", Some(0)).with("max_tokens", Some(MAX_TOKENS));
-    let is_own = running.roots.contains(&root);
-    let call = call.with("workspace", is_own.then(|| root.to_string_lossy().into_owned()));
-    let Said { well: true, text } = client::call(&running.announcement, &call, false, None).await.ok()? else {
-        return None;
-    };
-    is_first(&config.state_dir, event["session_id"].as_str()?, &subject).then(|| {
-        format!("semdex knows this already; the same call again passes, if this is not what was wanted.\n\n{text}")
-    })
-}
-
-/// What the tool is about, and the call that answers it better.
-fn question(event: &Value, root: &Path, directory: &Path) -> Option<(String, Call)> {
-    let input = &event["tool_input"];
-    match event["tool_name"].as_str()? {
-        "Grep" => {
-            let pattern = input["pattern"].as_str()?;
-            let name = pattern.trim_matches(|it: char| it == '(').trim_start_matches("\\b").trim_end_matches("\\b");
-            let name = name.trim_end_matches("\\");
-            is_identifier(name).then(|| (name.to_owned(), Call::of(Name::Describe).with("symbol", Some(name))))
-        }
-        "Read" if input["offset"].is_null() && input["limit"].is_null() => {
-            let file = directory.join(input["file_path"].as_str()?);
-            if fs::metadata(&file).ok()?.len() < LONG_FILE {
-                return None;
-            }
-            let name = file.canonicalize().ok()?.strip_prefix(root).ok()?.to_str()?.to_owned();
-            Some((name.clone(), Call::of(Name::Open).with("file", Some(name))))
-        }
-        _ => None,
-    }
-}
-
-/// A name as code has it. A short word of small letters is more likely one of prose.
-fn is_identifier(text: &str) -> bool {
-    let is_word = text.chars().all(|it| it.is_alphanumeric() || it == '_');
-    let is_name = text.contains('_') || text.chars().any(char::is_uppercase) || text.len() > 8;
-    is_word && is_name && text.len() > 2 && !text.starts_with(|it: char| it.is_ascii_digit())
-}
-
-/// Whether this session was not told of this before. Where that cannot be noted, nothing is said.
-fn is_first(state_dir: &Path, session: &str, subject: &str) -> bool {
-    let note = |text: &str| blake3::hash(text.as_bytes()).to_hex().as_str()[..16].to_owned();
-    let directory = state_dir.join("nudged").join(note(session));
-    if create_private_dir(&state_dir.join("nudged")).is_err() || create_private_dir(&directory).is_err() {
-        return false;
-    }
-    OpenOptions::new().write(true).create_new(true).open(directory.join(note(subject))).is_ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_code_are_told_from_words() {
-        for name in ["SearcherBuilder", "search_path", "greet_all", "HiArgs", "canonicalize"] {
-            assert!(is_identifier(name), "{name}");
-        }
-        for word in ["error", "TODO: x", "a.*b", "fn greet", "", "2D_x", "ab"] {
-            assert!(!is_identifier(word), "{word}");
-        }
-    }
-
-    #[test]
-    fn each_session_is_told_once() {
-        let state = tempfile::tempdir().unwrap();
-        assert!(is_first(state.path(), "a", "x"));
-        assert!(!is_first(state.path(), "a", "x"));
-        assert!(is_first(state.path(), "a", "y") && is_first(state.path(), "b", "x"));
-    }
+/// The server of where the agent works, or of the file that it tells of.
+fn server(event: &Value, config: &Config) -> Option<Running> {
+    let roots = event["workspace_roots"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let file = ["/tool_input/file_path", "/tool_input/notebook_path", "/tool_input/path", "/file_path"];
+    let file = file.into_iter().find_map(|it| event.pointer(it)?.as_str());
+    let places = event["cwd"].as_str().into_iter().chain(roots.iter().filter_map(Value::as_str)).chain(file);
+    let resolved = |it: &str| Path::new(it).canonicalize().unwrap_or_else(|_| PathBuf::from(it));
+    places.map(resolved).filter(|it| it.is_absolute()).find_map(|it| servers::find_running(&config.state_dir, &it))
 }

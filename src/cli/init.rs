@@ -1,6 +1,7 @@
 //! `semdex init AGENT`: what an agent's configuration has to say so that it finds semdex, printed, or merged into the
 //! file that is there without losing anything of it.
 
+mod hooks;
 mod merge;
 
 use std::fs;
@@ -21,7 +22,7 @@ pub struct Init {
     /// Do not ask before writing.
     #[arg(long, requires = "write")]
     yes: bool,
-    /// Also the hook that answers the first search of a symbol's name with what semdex knows of it.
+    /// Also the hooks: what an edit broke is told right after it, and what is left at the end.
     #[arg(long)]
     hook: bool,
 }
@@ -35,9 +36,14 @@ pub enum Agent {
     Opencode,
 }
 
-/// An entry of a configuration file: below these keys.
+/// What belongs into a configuration file.
 struct Entry {
     file: PathBuf,
+    items: Vec<Item>,
+}
+
+/// A value below these keys.
+struct Item {
     keys: &'static [&'static str],
     value: Value,
     /// Whether the last key holds a list, to which the value is added.
@@ -49,13 +55,10 @@ pub fn init(init: &Init) -> io::Result<bool> {
     let root = find_root(&std::env::current_dir()?)?;
     let mut entries = vec![server(init.agent, &root, &program()?)?];
     if init.hook {
-        match hook(init.agent, &root, &program()?) {
+        match hooks::of(init.agent, &root, &program()?) {
             Some(entry) => entries.push(entry),
             None => {
-                writeln!(
-                    io::stderr(),
-                    "semdex: this agent has no hook before a tool is used, so there is none to set"
-                )?;
+                writeln!(io::stderr(), "semdex: this agent runs no programs as hooks, so there are none to set")?;
                 return Ok(false);
             }
         }
@@ -87,7 +90,7 @@ fn program() -> io::Result<String> {
 }
 
 fn server(agent: Agent, root: &Path, program: &str) -> io::Result<Entry> {
-    let entry = |file: PathBuf, keys, value| Entry { file, keys, value, is_listed: false };
+    let entry = |file: PathBuf, keys, value| Entry { file, items: vec![Item { keys, value, is_listed: false }] };
     let stdio = json!({"command": program, "args": ["mcp"]});
     Ok(match agent {
         Agent::Claude => entry(root.join(".mcp.json"), &["mcpServers", "semdex"], stdio),
@@ -110,18 +113,6 @@ fn server(agent: Agent, root: &Path, program: &str) -> io::Result<Entry> {
     })
 }
 
-fn hook(agent: Agent, root: &Path, program: &str) -> Option<Entry> {
-    let entry = |file: PathBuf, keys, value| Entry { file, keys, value, is_listed: true };
-    match agent {
-        Agent::Claude => {
-            let command = json!({"type": "command", "command": format!("{program} hook claude"), "timeout": 5});
-            let value = json!({"matcher": "Grep|Read", "hooks": [command]});
-            Some(entry(root.join(".claude/settings.json"), &["hooks", "PreToolUse"], value))
-        }
-        _ => None,
-    }
-}
-
 impl Entry {
     fn is_toml(&self) -> bool {
         self.file.extension().is_some_and(|it| it == "toml")
@@ -132,13 +123,12 @@ impl Entry {
         self.merged("").map_err(io::Error::other)
     }
 
-    /// The file with the entry in it, all else as it was.
+    /// The file with all of it, and else as it was.
     fn merged(&self, text: &str) -> Result<String, String> {
-        if self.is_toml() {
-            merge::into_toml(text, self.keys, &self.value)
-        } else {
-            merge::into_json(text, self.keys, &self.value, self.is_listed)
-        }
+        self.items.iter().try_fold(text.to_owned(), |text, it| match self.is_toml() {
+            true => merge::into_toml(&text, it.keys, &it.value),
+            false => merge::into_json(&text, it.keys, &it.value, it.is_listed),
+        })
     }
 }
 

@@ -10,6 +10,7 @@ use super::here::Here;
 use super::overlay::Overlay;
 use super::print::{self, Color};
 use super::progress;
+use super::watched::{self, Watched};
 use super::workspaces::Workspaces;
 use crate::config::Config;
 use crate::contract::{Name, Problem};
@@ -100,17 +101,8 @@ pub enum Verb {
     Callees(About),
     /// Lists what implements a symbol.
     Implementations(About),
-    /// Tells what is wrong with a file or the whole workspace.
-    Diagnostics {
-        file: Option<PathBuf>,
-        /// The least severity that is told.
-        #[arg(long)]
-        severity: Option<Severity>,
-        #[arg(long)]
-        max: Option<usize>,
-        #[command(flatten)]
-        common: Common,
-    },
+    #[command(flatten)]
+    Watched(Watched),
     /// Tells how the server and its workspaces are doing.
     Status {
         /// JSON instead of Markdown.
@@ -285,21 +277,27 @@ words! {
     At { Body, Whole, Before, After, Delete }
     Mode { Append, Overwrite, Create }
     OnBreak { Report, Reject }
-    Severity { Error, Warning, Info, Hint }
 }
 
+/// What a verb that did not go well has the process end with.
+const FAILED: u8 = 1;
+
 /// Carries a verb out and prints what the server says: the answer on standard output, a problem on standard error.
-/// Whether it went well.
-pub async fn run(verb: Verb, config: &Config, color: Color) -> io::Result<bool> {
+/// Answers with what the process ends with.
+pub async fn run(verb: Verb, config: &Config, color: Color) -> io::Result<u8> {
     let json = verb.is_json();
+    let is_gate = matches!(verb, Verb::Watched(Watched::Gate(_)));
     let said = match ask(verb, config).await {
         Ok(said) => said,
         // With `--json` what went wrong is JSON, whoever says it.
         Err(error) if json => client::Said { well: false, text: problem(&error) },
         Err(error) => return Err(error),
     };
-    if said.well { print::answer(&said.text, json, color) } else { print::problem(&said.text, json, color) }?;
-    Ok(said.well)
+    match said.well {
+        true if is_gate => watched::verdict(&said.text, json, color),
+        true => print::answer(&said.text, json, color).map(|()| 0),
+        false => print::problem(&said.text, json, color).map(|()| FAILED),
+    }
 }
 
 async fn ask(verb: Verb, config: &Config) -> io::Result<client::Said> {
@@ -327,6 +325,7 @@ impl Verb {
             Verb::Open { file, .. } | Verb::SymbolAt { file, .. } => Some(file),
             Verb::Write(WriteText { file, .. }) => Some(file),
             Verb::Overlay(overlay) => overlay.file(),
+            Verb::Watched(watched) => watched.file(),
             Verb::Edit(EditText { file, .. })
             | Verb::Rename(RenameSymbol { file, .. })
             | Verb::Describe { file, .. }
@@ -336,8 +335,7 @@ impl Verb {
             | Verb::Callers(About { file, .. })
             | Verb::Callees(About { file, .. })
             | Verb::Implementations(About { file, .. })
-            | Verb::Changes { file, .. }
-            | Verb::Diagnostics { file, .. } => file.as_deref(),
+            | Verb::Changes { file, .. } => file.as_deref(),
             Verb::Undo { .. } | Verb::Status { .. } | Verb::Health { .. } | Verb::Workspaces(_) => None,
         }
     }
@@ -348,13 +346,13 @@ impl Verb {
             Verb::Status { json } | Verb::Health { json } => *json,
             Verb::Workspaces(workspaces) => workspaces.is_json(),
             Verb::Overlay(overlay) => overlay.common().json,
+            Verb::Watched(watched) => watched.is_json(),
             Verb::Open { common, .. }
             | Verb::Describe { common, .. }
             | Verb::Undo { common, .. }
             | Verb::Changes { common, .. }
             | Verb::Symbols { common, .. }
             | Verb::SymbolAt { common, .. }
-            | Verb::Diagnostics { common, .. }
             | Verb::Edit(EditText { common, .. })
             | Verb::Write(WriteText { common, .. })
             | Verb::Rename(RenameSymbol { common, .. })
@@ -402,10 +400,7 @@ impl Verb {
             Verb::Callers(about) => about.over(Call::of(Name::Callers), here)?,
             Verb::Callees(about) => about.over(Call::of(Name::Callees), here)?,
             Verb::Implementations(about) => about.over(Call::of(Name::Implementations), here)?,
-            Verb::Diagnostics { file, severity, max, common } => {
-                let call = Call::of(Name::Diagnostics).with("file", here.maybe(file.as_ref())?);
-                (call.with("severity", severity.map(Severity::word)).with("max", max), common)
-            }
+            Verb::Watched(watched) => return watched.call(here),
             Verb::Status { json } => return Ok((Call::of(Name::Status), json)),
             Verb::Health { json } => return Ok((Call::of(Name::Health), json)),
             Verb::Workspaces(workspaces) => return workspaces.call(),
@@ -424,7 +419,7 @@ impl About {
 }
 
 impl Common {
-    fn over(self, call: Call, here: &Here) -> Call {
+    pub(super) fn over(self, call: Call, here: &Here) -> Call {
         let workspace = here.server.roots.contains(&here.root).then(|| here.root.to_string_lossy().into_owned());
         call.with("workspace", workspace)
             .with("wait_ms", self.wait_ms)
@@ -540,7 +535,11 @@ mod tests {
         "callers a::b",
         "callees a::b",
         "implementations a::b",
-        "diagnostics a.rs --severity error --max 9",
+        "diagnostics a.rs --severity error,warning --source rustc --max 9 --format sarif",
+        "baseline a.rs b.rs",
+        "regressions a.rs",
+        "gate --max-errors 1 --max-warnings 2 --block-on-error=false --block-on-warning --new-only",
+        "stats --session s",
         "status",
         "health",
         "workspaces list",

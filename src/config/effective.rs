@@ -53,6 +53,7 @@ pub fn effective(
     let config = Config::load(flags)?;
     let trusted = is_trusted(&config);
     let settings = config.settings(root, trusted)?;
+    let gate = config.gate(root)?;
     let files = Files::read(&config, root);
     let of_user = |key, value: Value| Effective { key, value, origin: files.user(key) };
     let of_both = |key, value: Value| Effective { key, value, origin: files.nearest(key) };
@@ -88,6 +89,10 @@ pub fn effective(
         of_user("journal.max_bytes", json!(config.journal.max_bytes)),
         of_user("workspaces.roots", json!(config.workspace_roots)),
         of_both("limits.max_file_bytes", json!(settings.max_file_bytes)),
+        of_both("gate.max_errors", json!(gate.max_errors)),
+        of_both("gate.max_warnings", json!(gate.max_warnings)),
+        of_both("gate.block_on_error", json!(gate.block_on_error)),
+        of_both("gate.block_on_warning", json!(gate.block_on_warning)),
         of_both("go.memory_limit", json!(settings.go_memory_limit)),
         of_both("rust.features", features(&settings.rust.features)),
         of_both("rust.second_database", json!(settings.rust.second_database)),

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
 
 use super::ConfigError;
+use super::gate::GateKeys;
 use super::languages::{self, LanguageKeys};
 use crate::beneath;
 
@@ -88,6 +89,7 @@ impl Settings {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Keys {
+    pub gate: GateKeys,
     pub limits: Limits,
     pub go: Go,
     pub rust: Rust,
@@ -97,6 +99,7 @@ pub(super) struct Keys {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct UserDocument {
+    pub gate: GateKeys,
     pub limits: Limits,
     pub go: Go,
     pub rust: Rust,
@@ -354,8 +357,13 @@ mod tests {
     fn settings(workspace: &str, user: &str, trusted: bool) -> Settings {
         let own = parse(workspace, read_workspace_if_any).unwrap();
         let document = parse(user, read_user).unwrap();
-        let user =
-            Keys { limits: document.limits, go: document.go, rust: document.rust, languages: document.languages };
+        let user = Keys {
+            limits: document.limits,
+            go: document.go,
+            rust: document.rust,
+            languages: document.languages,
+            ..Keys::default()
+        };
         Settings::new(&own, &user, trusted)
     }
 
@@ -425,11 +433,11 @@ mod tests {
             ("[rust]\nbuild_script = true", "Did you mean `build_scripts`?"),
             (
                 "\n[rusty]",
-                "/semdex.toml:2: unknown field `rusty`, expected one of `limits`, `go`, `rust`, `languages`. Did you mean `rust`?",
+                "/semdex.toml:2: unknown field `rusty`, expected one of `gate`, `limits`, `go`, `rust`, `languages`. Did you mean `rust`?",
             ),
             (
                 "[workspaces]\nroots = ['/']",
-                "/semdex.toml:1: unknown field `workspaces`, expected one of `limits`, `go`, `rust`, `languages`",
+                "/semdex.toml:1: unknown field `workspaces`, expected one of `gate`, `limits`, `go`, `rust`, `languages`",
             ),
             (
                 "[go]\nmemory_limit = 'lots'",

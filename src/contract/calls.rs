@@ -17,6 +17,7 @@ const SYMBOL: &[Code] = &[Code::UnknownSymbol, Code::UnknownPackage, Code::Ambig
 const CHANGE: &[Code] =
     &[Code::HashMismatch, Code::AlreadyExists, Code::Conflict, Code::WouldBreak, Code::InvalidContent, Code::DiskFull];
 const OVERLAY: &[Code] = &[Code::InvalidContent, Code::NotReady, Code::Timeout];
+const BASELINE: &[Code] = &[Code::DiskFull];
 const UNDO: &[Code] = &[Code::UnknownChange, Code::HashMismatch, Code::Conflict, Code::DiskFull];
 const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous];
 const RENAME: &[Code] = &[Code::RenameRefused];
@@ -41,7 +42,7 @@ macro_rules! given_in_full {
 }
 
 given_in_full! {
-    OverlayReply, OverlaysReply, WorkspaceReply, WorkspacesReply, StatusReply,
+    BaselineReply, GateReply, OverlayReply, OverlaysReply, WorkspaceReply, WorkspacesReply, StatusReply,
 }
 
 macro_rules! calls {
@@ -230,9 +231,62 @@ calls! {
         group: "read",
         summary: "What is wrong",
         description: "The engines' diagnostics of one file or of the whole workspace, each with its source \
-                      and the symbol it is in.",
+                      and the symbol it is in. With `Accept: application/sarif+json` or `format=sarif` a log of SARIF 2.1.0.",
         answers: "The diagnostics.",
         refusals: &[FILE, ANSWER],
+    }
+
+    Baseline(BaselineRequest) -> BaselineReply {
+        name: "baseline",
+        method: Method::Post,
+        path: "/v1/baseline",
+        effect: Effect::Change,
+        needs: Needs::Index,
+        group: "diagnostics",
+        summary: "Keep the diagnostics of this moment",
+        description: "What `regressions` and `gate` compare with later. Kept with the journal, so also over restarts.",
+        answers: "What is kept.",
+        refusals: &[FILE, BASELINE, ANSWER],
+    }
+
+    Regressions(RegressionsQuery) -> RegressionsReply {
+        name: "regressions",
+        method: Method::Get,
+        path: "/v1/regressions",
+        effect: Effect::Read,
+        needs: Needs::Index,
+        group: "diagnostics",
+        summary: "What is new since the baseline",
+        description: "Errors and warnings that came and went. One that only moved did neither.",
+        answers: "What came and what went.",
+        refusals: &[FILE, ANSWER],
+    }
+
+    Gate(GateQuery) -> GateReply {
+        name: "gate",
+        method: Method::Get,
+        path: "/v1/gate",
+        effect: Effect::Read,
+        needs: Needs::Index,
+        group: "diagnostics",
+        summary: "May this pass?",
+        description: "Blocks where there are more errors or warnings than allowed. The query comes before `[gate]` in `semdex.toml`, that\n\
+                      before the user's configuration.",
+        answers: "Whether it passes, and why not.",
+        refusals: &[ANSWER],
+    }
+
+    Stats(StatsQuery) -> StatsReply {
+        name: "stats",
+        method: Method::Get,
+        path: "/v1/stats",
+        effect: Effect::Read,
+        needs: Needs::Text,
+        group: "diagnostics",
+        summary: "How it went",
+        description: "The errors and warnings that hooks and questions have seen since the start, by file, with their history.",
+        answers: "The statistics.",
+        refusals: &[ANSWER],
     }
 
     Impact(ImpactRequest) -> ImpactReport {

@@ -25,12 +25,15 @@ pub struct Diagnostic {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub symbol: Option<String>,
+    /// What the compiler says of it at this revision: that it is so, or that it is not; null where it was not asked.
+    #[schema(required)]
+    pub confirmed: Option<bool>,
 }
 
 impl From<model::Diagnostic> for Diagnostic {
     fn from(diagnostic: model::Diagnostic) -> Diagnostic {
-        let model::Diagnostic { place, severity, code, message, source, symbol } = diagnostic;
-        Diagnostic { place: place.into(), severity: severity.into(), code, message, source, symbol }
+        let model::Diagnostic { place, severity, code, message, source, symbol, confirmed } = diagnostic;
+        Diagnostic { place: place.into(), severity: severity.into(), code, message, source, symbol, confirmed }
     }
 }
 

@@ -1,15 +1,16 @@
 //! `diagnostics`: what the engines have to say against a file or the whole workspace.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::budget::{Budget, Listing, left_out};
 use super::change::Diagnostic;
 use super::examples;
 use super::pages::diagnostic_cost;
+use super::parse::nearest;
 use super::request::{Answer, request};
 use super::shapes::Meta;
-use super::words::Severity;
+use crate::model::{self, Code, Error, Result};
 
 request! { query
     /// Of what, and how grave.
@@ -17,13 +18,57 @@ request! { query
         /// Absent: the whole workspace.
         #[param(nullable = false)]
         pub file: Option<String>,
-        /// The least severity to report. Absent: errors and warnings.
-        #[param(nullable = false)]
-        pub severity: Option<Severity>,
-        /// How many to tell at most, the gravest first. Default: 1000.
+        /// Only these severities, with commas between them: `error`, `warning`, `info`, `hint`. Absent: errors and warnings.
+        #[param(nullable = false, example = "error,warning")]
+        pub severity: Option<String>,
+        /// Only those of these sources, with commas between them, as `source` of the items names them. Default: of all.
+        #[param(nullable = false, example = "rustc")]
+        pub source: Option<String>,
+        /// How many to tell at most, the gravest first. Default: 1000, in SARIF all.
         #[param(nullable = false)]
         pub max: Option<usize>,
+        /// `sarif` does the same as `Accept: application/sarif+json`. Default: as `Accept` says.
+        #[param(nullable = false, inline)]
+        pub format: Option<DiagnosticsFormat>,
     }
+}
+
+/// In which form diagnostics are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DiagnosticsFormat {
+    /// As `Accept` says: JSON or Markdown.
+    Json,
+    /// A log of SARIF 2.1.0.
+    Sarif,
+}
+
+impl DiagnosticsQuery {
+    /// The severities that are asked for.
+    pub fn severities(&self) -> Result<Vec<model::Severity>> {
+        match &self.severity {
+            Some(list) => list.split(',').map(|it| severity(it.trim())).collect(),
+            None => Ok(vec![model::Severity::Error, model::Severity::Warning]),
+        }
+    }
+
+    /// Whether diagnostics of this source are asked for.
+    pub fn takes(&self, source: &str) -> bool {
+        self.source.as_ref().is_none_or(|list| list.split(',').any(|it| it.trim().eq_ignore_ascii_case(source)))
+    }
+}
+
+fn severity(name: &str) -> Result<model::Severity> {
+    use model::Severity;
+    const ALL: [Severity; 4] = [Severity::Error, Severity::Warning, Severity::Info, Severity::Hint];
+    ALL.into_iter().find(|it| it.name() == name).ok_or_else(|| {
+        let names: Vec<String> = ALL.iter().map(|it| it.name().to_owned()).collect();
+        let nearest = nearest(name, &names);
+        let hint = nearest.map(|it| format!("did you mean `{it}`? ")).unwrap_or_default();
+        let known = names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+        let detail = format!("`severity`: unknown value `{name}`: {hint}Known: {known}, with commas between several");
+        Error::new(Code::InvalidRequest, detail).suggesting(nearest.map(str::to_owned).into_iter().collect())
+    })
 }
 
 /// The diagnostics, the gravest first.
@@ -32,11 +77,16 @@ request! { query
 pub struct DiagnosticsReply {
     #[schema(value_type = Vec<Diagnostic>)]
     pub items: Listing<Diagnostic>,
+    /// Of all severities, those that were not asked for as well.
     pub counts: Counts,
+    /// Of the severities that were asked for, told or not.
     pub total: usize,
     #[schema(required)]
     pub next_cursor: Option<String>,
     pub meta: Meta,
+    /// The line that each item is about, as it stands in the file.
+    #[serde(skip)]
+    pub lines: Vec<String>,
 }
 
 impl Answer for DiagnosticsReply {
@@ -54,10 +104,48 @@ impl Answer for DiagnosticsReply {
 }
 
 /// How many there are of each severity, told or not.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Counts {
     pub error: usize,
     pub warning: usize,
     pub info: usize,
     pub hint: usize,
+}
+
+impl Counts {
+    /// Of a list of severities.
+    pub fn of(severities: impl Iterator<Item = model::Severity>) -> Counts {
+        let mut counts = Counts::default();
+        for severity in severities {
+            match severity {
+                model::Severity::Error => counts.error += 1,
+                model::Severity::Warning => counts.warning += 1,
+                model::Severity::Info => counts.info += 1,
+                model::Severity::Hint => counts.hint += 1,
+            }
+        }
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn severities(text: &str) -> Result<Vec<model::Severity>> {
+        let query: DiagnosticsQuery = super::super::parse::from_query(&format!("severity={text}")).unwrap();
+        query.severities()
+    }
+
+    #[test]
+    fn severities_are_a_list() {
+        use model::Severity::{Error, Hint, Warning};
+        assert_eq!(severities("error").unwrap(), [Error]);
+        assert_eq!(severities("warning,%20hint").unwrap(), [Warning, Hint]);
+        for wrong in ["", "error,", "eror", "Error,x"] {
+            let error = severities(wrong).unwrap_err();
+            assert!(error.code == Code::InvalidRequest && error.detail.contains("`hint`"), "{error}");
+        }
+        assert!(severities("eror").unwrap_err().detail.contains("did you mean `error`?"));
+    }
 }

@@ -86,14 +86,52 @@ pub fn symbols() -> Value {
     json!({"symbols": [line_iter(false)], "total": 1, "next_cursor": null, "meta": meta(1.9)})
 }
 
+fn diagnostic() -> Value {
+    json!({
+        "file": "crates/printer/src/util.rs", "start": 7900, "end": 7915, "line": 249, "end_line": 249, "column": 9,
+        "severity": "error", "code": "E0061", "message": "expected 3 arguments, found 2",
+        "source": "rust-analyzer", "symbol": "grep_printer::util::Sunk::lines", "confirmed": null
+    })
+}
+
+fn counts(error: usize) -> Value {
+    json!({"error": error, "warning": 0, "info": 0, "hint": 0})
+}
+
 pub fn diagnostics() -> Value {
     json!({
-        "items": [{
-            "file": "crates/printer/src/util.rs", "start": 7900, "end": 7915, "line": 249, "end_line": 249, "column": 9,
-            "severity": "error", "code": "E0107", "message": "expected 3 arguments, found 2",
-            "source": "rust-analyzer", "symbol": "grep_printer::util::Sunk::lines"
+        "items": [diagnostic()], "counts": counts(1), "total": 1, "next_cursor": null, "meta": meta(41.0)
+    })
+}
+
+pub fn baseline() -> Value {
+    json!({"baseline": "01JD8M2Q6Z5V9K3T7W1X4Y0ABC", "files": 100, "counts": counts(0), "meta": meta(412.0)})
+}
+
+pub fn regressions() -> Value {
+    json!({
+        "has_regression": true, "has_improvement": false, "new_errors": 1, "fixed_errors": 0, "new_warnings": 0,
+        "fixed_warnings": 0, "new": [diagnostic()], "fixed": [], "summary": "Regression detected: 1 new error",
+        "baseline": "01JD8M2Q6Z5V9K3T7W1X4Y0ABC", "next_cursor": null, "meta": meta(398.0)
+    })
+}
+
+pub fn gate() -> Value {
+    json!({
+        "block": true, "exit_code": 2, "reasons": ["1 error, 0 allowed"], "notices": [], "counts": counts(1),
+        "meta": meta(401.0)
+    })
+}
+
+pub fn stats() -> Value {
+    json!({
+        "session": "5d3c9a70-71c4-4f4c-9f4c-0a3b1a5e7c11", "since": "2026-01-02T03:04:05.678Z", "edits": 2,
+        "counts": counts(1),
+        "files": [{
+            "file": "crates/printer/src/util.rs", "errors": 1, "warnings": 0,
+            "history": [{"revision": 16, "errors": 0, "warnings": 0}, {"revision": 17, "errors": 1, "warnings": 0}]
         }],
-        "counts": {"error": 1, "warning": 0, "info": 0, "hint": 0}, "total": 1, "next_cursor": null, "meta": meta(41.0)
+        "next_cursor": null, "meta": meta(0.1)
     })
 }
 

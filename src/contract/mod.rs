@@ -1,6 +1,7 @@
 //! The contract: what may be asked and what is answered, whatever the face. Requests with their validation, replies,
 //! budgets and cursors, problems, and the one table of calls. Knows no transport, no workspace and no engine.
 
+mod baseline;
 pub mod budget;
 mod call;
 mod calls;
@@ -12,6 +13,7 @@ mod events;
 mod examples;
 #[cfg(test)]
 mod fuzz;
+mod gate;
 mod impact;
 mod journal;
 mod names;
@@ -25,11 +27,13 @@ mod relations;
 mod rename;
 mod request;
 mod shapes;
+mod stats;
 mod symbols;
 mod time;
 mod words;
 mod write;
 
+pub use baseline::*;
 pub use call::{Call, Effect, Method, Needs, Refusals};
 pub use calls::{CALLS, Name, Reply, Request};
 pub use change::*;
@@ -37,6 +41,7 @@ pub use describe::*;
 pub use diagnostics::*;
 pub use edit::*;
 pub use events::*;
+pub use gate::*;
 pub use impact::*;
 pub use journal::*;
 pub use names::*;
@@ -50,6 +55,7 @@ pub use relations::*;
 pub use rename::*;
 pub use request::{Answer, Arguments, Common, Document, NamedSchema, schemas};
 pub use shapes::*;
+pub use stats::*;
 pub use symbols::*;
 pub use time::rfc3339;
 pub use words::*;

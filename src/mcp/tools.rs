@@ -151,7 +151,7 @@ pub const TOOLS: &[Tool] = &[
         description: "Errors and warnings of a file or the workspace, without a build. For borrow errors and tests run \
             the compiler.",
         required: &[],
-        fields: &[FILE, ("severity", Word(&["error", "warning", "info", "hint"]), "The least"), MAX_TOKENS],
+        fields: &[FILE, ("severity", Text, "As `error,warning`"), MAX_TOKENS],
         is_destructive: false,
     },
     Tool {

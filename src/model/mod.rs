@@ -269,6 +269,8 @@ pub struct Diagnostic {
     pub message: String,
     pub source: String,
     pub symbol: Option<String>,
+    /// Whether the compiler says so too, at this revision; absent where it was not asked.
+    pub confirmed: Option<bool>,
 }
 
 /// Why an answer may lack something.
@@ -291,6 +293,8 @@ pub enum MissingCode {
     TooMany,
     Unsupported,
     NotInAPackage,
+    /// Nothing was saved that this could be compared with.
+    NoBaseline,
 }
 
 impl MissingCode {
@@ -318,6 +322,7 @@ impl MissingCode {
             MissingCode::TooMany => "too_many",
             MissingCode::Unsupported => "unsupported",
             MissingCode::NotInAPackage => "not_in_a_package",
+            MissingCode::NoBaseline => "no_baseline",
         }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::ask::Ask;
 use super::replies::Replies;
 use super::{
-    changes, describe, diagnostics, edit, impact, nearest_file, open, overlays, process, rename, symbols, undo, usages,
-    write,
+    baseline, changes, describe, diagnostics, edit, gate, impact, nearest_file, open, overlays, process, rename, stats,
+    symbols, undo, usages, write,
 };
 use crate::contract::{Reply, Request};
 use crate::model::Result;
@@ -57,6 +57,10 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         Request::Callees(it) => handle!(Callees, usages::callees, it),
         Request::Implementations(it) => handle!(Implementations, usages::implementations, it),
         Request::Diagnostics(it) => handle!(Diagnostics, diagnostics::diagnostics, it),
+        Request::Baseline(it) => handle!(Baseline, baseline::baseline, it),
+        Request::Regressions(it) => handle!(Regressions, baseline::regressions, it),
+        Request::Gate(it) => handle!(Gate, gate::gate, it),
+        Request::Stats(it) => handle!(Stats, stats::stats, it),
         Request::Impact(it) => handle!(Impact, impact::impact, it),
         Request::Edit(it) => handle!(Edit, edit::edit, it),
         Request::Write(it) => handle!(Write, write::write, it),

@@ -118,6 +118,25 @@ where
     }))
 }
 
+/// What a change would bring, judged once and not made: where others are quicker, it is not known.
+pub(super) async fn tried(workspace: &Workspace, asked: &Ask, edits: Vec<FileEdit>) -> Result<Judgement> {
+    let busy = || Error::new(Code::Conflict, "the files were changed by others meanwhile");
+    let judged = judge(workspace, asked, &edits).await.map_err(|stop| match stop {
+        Stop::Stale => busy(),
+        Stop::Failed(error) => error,
+    })?;
+    let change = Change {
+        cause: Cause::Edit,
+        client: None,
+        undoes: None,
+        edits,
+        dry_run: true,
+        reject_if_broken: false,
+        judged,
+    };
+    Ok(workspace.change(change, asked.needs(None, true).deadline).await?.judgement)
+}
+
 /// What is refused if it breaks something must itself compile: the errors of what is written count as well.
 fn with_own_errors(mut judgement: Judgement, edits: &[FileEdit]) -> Judgement {
     for diagnostic in judgement.new.iter().filter(|it| it.severity == Severity::Error) {

@@ -1,47 +1,105 @@
 //! `diagnostics`: what is wrong in a file or in the workspace.
 
+use std::collections::BTreeMap;
+
 use super::ask::{Ask, ask, not_indexed};
 use super::open::text_of;
-use crate::contract::{Counts, DiagnosticsQuery, DiagnosticsReply, list};
-use crate::model::{Answer, Diagnostic, Meta, Missing, MissingCode, Result, Severity};
+use crate::contract::{Counts, DiagnosticsFormat, DiagnosticsQuery, DiagnosticsReply};
+use crate::model::{Answer, Diagnostic, LanguageId, Meta, Missing, MissingCode, Result};
 use crate::workspace::Workspace;
+use crate::workspace::statistics::Seen;
 
 const MOST: usize = 1000;
 
 pub async fn diagnostics(workspace: &Workspace, request: DiagnosticsQuery, asked: &Ask) -> Result<DiagnosticsReply> {
+    let severities = request.severities()?;
     let file = request.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
+    let Found { mut diagnostics, meta, .. } = find(workspace, &Vec::from_iter(file), asked).await?;
+    diagnostics.retain(|it| request.takes(&it.diagnostic.source));
+    let counts = counts(&diagnostics);
+    diagnostics.retain(|it| severities.contains(&it.diagnostic.severity));
+    gravest_first(&mut diagnostics);
+    let total = diagnostics.len();
+    diagnostics.truncate(request.max.unwrap_or(total));
+    let most = if request.format == Some(DiagnosticsFormat::Sarif) { total } else { MOST };
+    let page = asked.page(diagnostics, most)?;
+    let lines = page.items.iter().map(|it| it.text.clone()).collect();
+    let items = page.map(|it| it.diagnostic.into());
+    Ok(DiagnosticsReply { next_cursor: items.next_cursor(), items, counts, total, lines, meta: meta.into() })
+}
+
+/// A diagnostic and the text of its line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OnLine {
+    pub(super) diagnostic: Diagnostic,
+    pub(super) text: String,
+}
+
+/// What the engines have to say at one moment.
+pub(super) struct Found {
+    pub(super) diagnostics: Vec<OnLine>,
+    /// So many files were asked about.
+    pub(super) files: usize,
+    pub(super) meta: Meta,
+}
+
+/// Of these files, or of all where none is named.
+pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -> Result<Found> {
     let first = workspace.snapshot(asked.needs(None, false)).await?;
-    if let Some(file) = &file {
+    for file in files {
         text_of(&first.files, file)?;
     }
-    let languages = match &file {
-        Some(file) => workspace.language_of(file).into_iter().collect(),
-        None => workspace.status().languages,
-    };
-    let mut found = Vec::new();
     let mut meta = workspace.meta(None, first.revision, Default::default());
-    if let Some(name) = file.as_deref().filter(|_| languages.is_empty()) {
-        let detail = "no engine analyses this kind of file, so nothing is known of it";
-        meta.coverage.lacks(Missing::new(MissingCode::Unsupported, name, detail));
+    let mut of_language: Vec<(LanguageId, Vec<String>)> = Vec::new();
+    if files.is_empty() {
+        of_language = workspace.status().languages.into_iter().map(|it| (it, Vec::new())).collect();
     }
-    for language in languages {
+    for file in files {
+        let Some(language) = workspace.language_of(file) else {
+            let detail = "no engine analyses this kind of file, so nothing is known of it";
+            meta.coverage.lacks(Missing::new(MissingCode::Unsupported, file.as_str(), detail));
+            continue;
+        };
+        match of_language.iter_mut().find(|it| it.0 == language) {
+            Some((_, named)) => named.push(file.clone()),
+            None => of_language.push((language, vec![file.clone()])),
+        }
+    }
+    let mut diagnostics = Vec::new();
+    let mut count = files.len();
+    drop(first.view);
+    for (language, named) in of_language {
         let reply = ask(workspace, asked.needs(Some(language), true), None, |it| {
-            let file = file.clone();
+            let named = named.clone();
             async move {
-                if let Some(file) = &file {
+                for file in &named {
                     text_of(&it.files, file)?;
                 }
-                match it.view {
-                    Some(view) => view.diagnostics(file.into_iter().collect(), it.deadlines).await,
-                    None => Ok(Answer::lacking(Vec::new(), not_indexed(language))),
-                }
+                let count = it.files.of(language).count();
+                let answer = match it.view {
+                    Some(view) => view.diagnostics(named, it.deadlines).await?,
+                    None => Answer::lacking(Vec::new(), not_indexed(language)),
+                };
+                Ok(answer.map(|found| {
+                    let with_text = |diagnostic: Diagnostic| {
+                        let file = it.files.get(&diagnostic.place.file);
+                        let text = file.map(|it| it.lines().line_text(&it.text, diagnostic.place.line));
+                        OnLine { text: text.unwrap_or_default().to_owned(), diagnostic }
+                    };
+                    (found.into_iter().map(with_text).collect::<Vec<_>>(), count)
+                }))
             }
         })
         .await?;
-        found.extend(reply.value);
+        let (found, of_this) = reply.value;
+        diagnostics.extend(found);
+        if files.is_empty() {
+            count += of_this;
+        }
         meta = joined(meta, reply.meta);
     }
-    reply(found, &request, asked, meta)
+    note(workspace, files, &diagnostics, &meta);
+    Ok(Found { diagnostics, files: count, meta })
 }
 
 /// The later revision, and what either lacks.
@@ -51,20 +109,36 @@ fn joined(first: Meta, second: Meta) -> Meta {
     Meta { coverage, ..second }
 }
 
-/// The gravest first.
-fn reply(mut found: Vec<Diagnostic>, request: &DiagnosticsQuery, asked: &Ask, meta: Meta) -> Result<DiagnosticsReply> {
-    let least = request.severity.map_or(Severity::Warning, Severity::from);
-    let count = |severity| found.iter().filter(|it| it.severity == severity).count();
-    let counts = Counts {
-        error: count(Severity::Error),
-        warning: count(Severity::Warning),
-        info: count(Severity::Info),
-        hint: count(Severity::Hint),
-    };
-    found.retain(|it| it.severity <= least);
-    found.sort_by(|a, b| (a.severity, &a.place).cmp(&(b.severity, &b.place)));
-    let total = found.len();
-    found.truncate(request.max.unwrap_or(total));
-    let items = asked.page(list(found), MOST)?;
-    Ok(DiagnosticsReply { next_cursor: items.next_cursor(), items, counts, total, meta: meta.into() })
+/// The statistics follow what is known in full.
+fn note(workspace: &Workspace, files: &[String], found: &[OnLine], meta: &Meta) {
+    if !meta.coverage.complete {
+        return;
+    }
+    if files.is_empty() {
+        let mut by_file: BTreeMap<&str, Vec<&Diagnostic>> = BTreeMap::new();
+        for it in found {
+            by_file.entry(&it.diagnostic.place.file).or_default().push(&it.diagnostic);
+        }
+        let seen = by_file.into_iter().map(|(file, of_file)| (file, Seen::of(of_file.into_iter()))).collect();
+        workspace.statistics().note_all(meta.revision, &seen);
+    }
+    for file in files {
+        workspace.statistics().note(meta.revision, file, seen_in(found, file));
+    }
+}
+
+/// What there is against a file.
+pub(super) fn seen_in(found: &[OnLine], file: &str) -> Seen {
+    Seen::of(found.iter().map(|it| &it.diagnostic).filter(|it| it.place.file == file))
+}
+
+pub(super) fn counts(found: &[OnLine]) -> Counts {
+    Counts::of(found.iter().map(|it| it.diagnostic.severity))
+}
+
+pub(super) fn gravest_first(found: &mut [OnLine]) {
+    found.sort_by(|a, b| {
+        let (a, b) = (&a.diagnostic, &b.diagnostic);
+        (a.severity, &a.place).cmp(&(b.severity, &b.place))
+    });
 }

@@ -7,7 +7,9 @@ mod describe;
 mod journal;
 mod lists;
 mod origin;
+mod sarif;
 mod status;
+mod watched;
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -15,6 +17,7 @@ use std::slice::from_ref;
 use std::time::Instant;
 
 pub use change::problem;
+pub use sarif::sarif;
 
 use crate::contract::budget::{Fit, Form, fitted};
 use crate::contract::{Health, Meta, Missing, PROBLEM_TOKENS, Place, Problem, Reply, milliseconds};
@@ -59,6 +62,10 @@ pub fn reply(reply: &Reply) -> String {
         Reply::Callees(it) => lists::callees(it) + &footer(&it.meta),
         Reply::Implementations(it) => lists::implementations(it) + &footer(&it.meta),
         Reply::Diagnostics(it) => lists::diagnostics(it) + &footer(&it.meta),
+        Reply::Baseline(it) => watched::baseline(it) + &footer(&it.meta),
+        Reply::Regressions(it) => watched::regressions(it) + &footer(&it.meta),
+        Reply::Gate(it) => watched::gate(it) + &footer(&it.meta),
+        Reply::Stats(it) => watched::stats(it) + &footer(&it.meta),
         Reply::Impact(it) => change::impact(it) + &footer(&it.meta),
         Reply::Edit(it) | Reply::Write(it) | Reply::Undo(it) | Reply::Rename(it) => {
             change::change(it) + &footer(&it.meta)

@@ -9,6 +9,7 @@
 //! A single file needs no record to be whole, since one rename makes it so. It is recorded as strictly all the same:
 //! a change that could not be taken back after a power cut is not what was promised.
 
+mod baseline;
 mod content;
 mod database;
 mod store;
@@ -28,6 +29,7 @@ use crate::config::JournalBounds;
 use crate::fault;
 use crate::lang::retries::Retries;
 use crate::model::{Code, Error, Result};
+pub use baseline::{Baseline, Kept};
 use store::{Store, milliseconds};
 
 /// Jobs that may wait at once. Every change waits for its own, so there are never more than there are workspaces and
@@ -113,6 +115,8 @@ enum Job {
     Unfinished(String, crossbeam_channel::Sender<Result<Vec<Entry>>>),
     Get(String, String, oneshot::Sender<Result<Option<Entry>>>),
     Find(Query, oneshot::Sender<Result<Found>>),
+    KeepBaseline(Box<Baseline>, oneshot::Sender<Result<()>>),
+    Baseline(String, oneshot::Sender<Result<Option<Baseline>>>),
     Flush(oneshot::Sender<()>),
 }
 
@@ -175,6 +179,16 @@ impl Journal {
     /// Changes that are done, the newest first.
     pub async fn find(&self, query: Query) -> Result<Found> {
         self.ask(|reply| Job::Find(query, reply)).await?
+    }
+
+    /// Keeps a baseline: in place of the one before where it is whole, else in place of what that has of its files.
+    pub async fn keep_baseline(&self, baseline: Baseline) -> Result<()> {
+        self.ask(|reply| Job::KeepBaseline(Box::new(baseline), reply)).await?
+    }
+
+    /// The baseline of a workspace, if one was kept.
+    pub async fn baseline(&self, workspace: String) -> Result<Option<Baseline>> {
+        self.ask(|reply| Job::Baseline(workspace, reply)).await?
     }
 
     /// Returns when all that was noted is written.
@@ -257,6 +271,8 @@ async fn serve(store: &mut Store, job: Job) {
         Job::Unfinished(workspace, reply) => drop(reply.send(store.unfinished(&workspace).await)),
         Job::Get(workspace, id, reply) => drop(reply.send(store.get(&workspace, &id).await)),
         Job::Find(query, reply) => drop(reply.send(store.find(query).await)),
+        Job::KeepBaseline(baseline, reply) => drop(reply.send(store.keep_baseline(&baseline).await)),
+        Job::Baseline(workspace, reply) => drop(reply.send(store.baseline(&workspace).await)),
         Job::Flush(reply) => {
             store.rest().await;
             let _ = reply.send(());

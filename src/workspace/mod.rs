@@ -14,14 +14,17 @@ mod named;
 mod outside;
 pub mod overlays;
 mod propose;
+pub mod recent;
 pub mod registry;
 mod repair;
 pub mod requirements;
 mod sources_outside;
+pub mod statistics;
 mod supervise;
 pub mod telemetry;
 pub mod timing;
 pub mod watch;
+mod watched;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -31,6 +34,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch as channel};
 
+use crate::config::Config;
 use crate::lang::files::{File, Files};
 use crate::lang::registry::Registry;
 use crate::lang::view::View;
@@ -46,7 +50,9 @@ use disk::Disk;
 use engines::Seen;
 use journal::{Entry, Found, Journal};
 use overlays::{Overlay, Overlays, Put, Shown};
+use recent::Recent;
 pub use registry::Workspaces;
+use statistics::Statistics;
 use telemetry::Telemetry;
 use timing::{Part, Ticket};
 use writer::{Event, Inbox};
@@ -73,6 +79,9 @@ struct Inner {
     inbox: Inbox,
     disk: Arc<Disk>,
     journal: Journal,
+    config: Config,
+    statistics: Statistics,
+    recent: Arc<Recent>,
     published: channel::Receiver<Published>,
     answers: AnswerCache,
     telemetry: Arc<Telemetry>,

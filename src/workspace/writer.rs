@@ -24,8 +24,10 @@ use super::journal::Journal;
 use super::lock::LockFile;
 use super::named::NamedFiles;
 use super::overlays::{Overlays, Put, Shown};
+use super::recent::Recent;
 use super::registry::Shared;
 use super::repair::repair;
+use super::statistics::Statistics;
 use super::supervise::supervise;
 use super::telemetry::Telemetry;
 use super::timing::{Part, Ticket};
@@ -120,6 +122,7 @@ pub(super) struct Writer {
     pub(super) inbox: Sender<Event>,
     pub(super) disk: Arc<Disk>,
     pub(super) journal: Journal,
+    recent: Arc<Recent>,
     pub(super) lock_file: LockFile,
     pub(super) tokens: ulid::Generator,
     pub(super) watcher: Option<Watcher>,
@@ -180,6 +183,7 @@ pub(super) fn start(
         missing: Vec::new(),
     };
     let (published, subscription) = channel::channel(first);
+    let recent = Arc::new(Recent::default());
     let (busy, closing) = (Arc::new(Busy::default()), Arc::new(AtomicBool::new(false)));
     let writer = Writer {
         id: id.clone(),
@@ -192,6 +196,7 @@ pub(super) fn start(
         inbox: sender.clone(),
         disk: disk.clone(),
         journal: journal.clone(),
+        recent: recent.clone(),
         lock_file: LockFile::new(&config.state_dir, &root),
         tokens: ulid::Generator::new(),
         watcher: None,
@@ -225,6 +230,9 @@ pub(super) fn start(
             inbox: Inbox(sender),
             disk,
             journal,
+            config: config.clone(),
+            statistics: Statistics::default(),
+            recent,
             published: subscription,
             answers: AnswerCache::new(),
             telemetry,
@@ -416,6 +424,11 @@ impl Writer {
     pub(super) fn apply(&mut self, edits: &[FileEdit], after: Arc<Files>, cause: Cause) {
         self.note_names(edits, &after);
         self.files = after;
+        match cause {
+            Cause::Outside => self.recent.note(edits),
+            // Whoever made it was told what it brings.
+            _ => edits.iter().for_each(|it| self.recent.forget(&it.file)),
+        }
         // An overlay may say just what the disk has.
         let before = self.revision;
         self.revision.0 += u64::from(edits.iter().any(|it| it.old != it.new));

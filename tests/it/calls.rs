@@ -64,6 +64,10 @@ fn example(call: &str, root: &str, change: &str) -> (Value, &'static str, Value)
         "callees" => (json!({"symbol": "greeter::shout::shout"}), "/items/0/symbol/path", "greeter::greet".into()),
         "implementations" => (greet(), "/symbol/path", "greeter::greet".into()),
         "diagnostics" => (json!({}), "/counts/error", 0.into()),
+        "baseline" => (json!({"files": ["src/lib.rs"]}), "/files", 1.into()),
+        "regressions" => (json!({"file": "src/lib.rs"}), "/summary", "No change since the baseline".into()),
+        "gate" => (json!({}), "/block", false.into()),
+        "stats" => (json!({}), "/edits", 0.into()),
         "impact" => {
             (json!({"symbol": "greeter::greet", "change": "signature"}), "/impact/changed/0/kind", "signature".into())
         }

@@ -154,8 +154,24 @@ fn init_prints_what_each_agent_needs_and_merges_it_without_loss() {
         assert_eq!(merged["mcpServers"]["other"]["command"], "o");
         assert_eq!(merged["mcpServers"]["semdex"]["args"], serde_json::json!(["mcp"]));
         let hooks: Value = serde_json::from_str(&home.read(".claude/settings.json")).unwrap();
-        assert_eq!(hooks["hooks"]["PreToolUse"].as_array().unwrap().len(), 1, "{hooks}");
+        for event in ["PreToolUse", "PostToolUse", "Stop", "SessionEnd"] {
+            assert_eq!(hooks["hooks"][event].as_array().unwrap().len(), 1, "{hooks}");
+        }
     }
+    home.write(".cursor/hooks.json", "{\"version\": 1, \"hooks\": {\"postToolUse\": [{\"command\": \"own\"}]}}\n");
+    for (agent, file, event, count) in [
+        ("codex", ".codex/hooks.json", "PostToolUse", 1),
+        ("gemini", ".gemini/settings.json", "AfterTool", 1),
+        ("cursor", ".cursor/hooks.json", "postToolUse", 2),
+    ] {
+        for _ in 0..2 {
+            assert_eq!(init(&[agent, "--write", "--yes", "--hook"]).code, Some(0), "{agent}");
+        }
+        let hooks: Value = serde_json::from_str(&home.read(file)).unwrap();
+        assert_eq!(hooks["hooks"][event].as_array().unwrap().len(), count, "{hooks}");
+        assert!(hooks.to_string().contains(&format!("hook {agent}\"")), "{hooks}");
+    }
+    assert_eq!(init(&["opencode", "--hook"]).code, Some(1));
     assert_eq!(init(&["codex", "--write", "--yes"]).code, Some(0));
     assert!(std::fs::read_to_string(home.path().join("codex/config.toml")).unwrap().contains("args = [\"mcp\"]"));
 }

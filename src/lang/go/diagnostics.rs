@@ -68,6 +68,7 @@ fn translate(queries: &GoplsQueries<'_>, file: &File, found: &gen_lsp_types::Dia
         message: wire::message(found).to_owned(),
         source: found.source.clone().unwrap_or_else(|| "gopls".to_owned()),
         symbol: queries.layout.symbol_around(&file.path, place.start),
+        confirmed: None,
         place,
     }
 }

@@ -98,6 +98,7 @@ fn diagnostic(layout: &Layout, fault: &Fault) -> Option<Diagnostic> {
         message: fault.message.clone(),
         source: fault.source.clone(),
         symbol: layout.symbol_around(&file.path, place.start),
+        confirmed: None,
         place,
     })
 }

@@ -164,6 +164,7 @@ fn diagnostic(inquiry: &Inquiry, file: &Arc<File>, told: &Value) -> Option<Diagn
         message: text("message")?,
         source,
         symbol: file.outline().enclosing(span.start).last().map(|it| names::path(&file.path, it)),
+        confirmed: None,
         place,
     })
 }

@@ -16,7 +16,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) type Failure = sqlx::Error;
 
 /// Each raises the version by one. What was released is never altered, only added to.
-const MIGRATIONS: &[&[&str]] = &[&[
+const MIGRATIONS: &[&[&str]] = &[CHANGES, BASELINES];
+
+const CHANGES: &[&str] = &[
     "CREATE TABLE changes (
         id TEXT NOT NULL PRIMARY KEY,
         workspace TEXT NOT NULL,
@@ -42,7 +44,24 @@ const MIGRATIONS: &[&[&str]] = &[&[
         PRIMARY KEY (change_id, file)
     )",
     "CREATE INDEX change_files_of_file ON change_files (file, change_id)",
-]];
+];
+
+const BASELINES: &[&str] = &[
+    "CREATE TABLE baselines (
+        workspace TEXT NOT NULL PRIMARY KEY,
+        id TEXT NOT NULL,
+        made_at BIGINT NOT NULL,
+        revision BIGINT NOT NULL,
+        is_whole INTEGER NOT NULL,
+        lacking TEXT NOT NULL
+    )",
+    "CREATE TABLE baseline_files (
+        workspace TEXT NOT NULL,
+        file TEXT NOT NULL,
+        diagnostics BYTEA NOT NULL,
+        PRIMARY KEY (workspace, file)
+    )",
+];
 
 /// WAL, so that readers and other processes go on meanwhile; synced with each commit, since a change of several files
 /// rests on its record (see the head of `journal.rs`).

@@ -53,6 +53,9 @@ macro_rules! retried {
         }
     }};
 }
+
+mod baselines;
+
 impl Store {
     pub(super) fn new(directory: &Path, bounds: JournalBounds) -> Store {
         Store {

@@ -116,6 +116,7 @@ impl From<Finding> for Diagnostic {
             message: it.message,
             source: it.source.to_owned(),
             symbol: it.symbol,
+            confirmed: None,
         }
     }
 }

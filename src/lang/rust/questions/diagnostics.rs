@@ -69,6 +69,7 @@ pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<D
                 severity,
                 code: Some(code(it.code, &it.message)),
                 symbol: symbols::enclosing_path(cx, file, id, at.start),
+                confirmed: None,
                 message: it.message,
                 source: "rust-analyzer".to_owned(),
             })

@@ -53,6 +53,7 @@ pub(crate) fn unused_imports(cx: &Context<'_>, file: &File) -> UnusedImports {
             message: format!("unused import: `{}`", written(&it)),
             source: "rust-analyzer".to_owned(),
             symbol: symbols::enclosing_path(cx, file, id, at.start),
+            confirmed: None,
         }
     });
     unused.found = found.collect();

@@ -1,0 +1,60 @@
+//! `hooks`: what an agent tells of its edits, answered with what is wrong now, in the agent's own JSON. A hook never
+//! breaks the agent: what is not understood, not known or not known in time is answered with nothing.
+
+mod agent;
+mod event;
+mod reports;
+mod text;
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures::FutureExt;
+use serde_json::{Value, json};
+
+use super::Service;
+pub use agent::Agent;
+use event::{Event, Kind};
+
+/// An agent waits for its hooks.
+const PATIENCE: Duration = Duration::from_millis(2700);
+/// One that ends waits for 1.5 s, whatever is configured.
+const FAREWELL: Duration = Duration::from_millis(1200);
+
+/// Answers what an agent's hook was told. `{}` says nothing.
+pub async fn hook(service: &Service, agent: Agent, told: &Value) -> Value {
+    let nothing = || json!({});
+    let Some(event) = Event::read(told) else { return nothing() };
+    let patience = if event.kind == Kind::Ended { FAREWELL } else { PATIENCE };
+    let answered = AssertUnwindSafe(answered(service, agent, &event)).catch_unwind();
+    match tokio::time::timeout(patience, answered).await {
+        Ok(Ok(answer)) => answer.unwrap_or_else(nothing),
+        Ok(Err(_)) => nothing(),
+        Err(_) => {
+            tracing::info!(event = event.name, "a hook was not answered in time");
+            nothing()
+        }
+    }
+}
+
+async fn answered(service: &Service, agent: Agent, event: &Event) -> Option<Value> {
+    let workspaces = service.workspaces.list();
+    match event.kind {
+        Kind::Edited | Kind::Batch => {
+            let report = reports::edited(&workspaces, event).await?;
+            Some(match report.stops {
+                true if agent.can_be_stopped() => agent.stopped(&report.text),
+                _ => agent.context(&event.name, &report.text),
+            })
+        }
+        Kind::Stopped => {
+            let report = reports::left(&workspaces, event).await?;
+            match report.stops {
+                // Told once, it may go.
+                true if agent.can_be_stopped() && !event.is_repeated => Some(agent.kept_going(&report.text)),
+                _ => agent.message(&report.text),
+            }
+        }
+        Kind::Ended => agent.farewell(&reports::ended(&workspaces, event).await?),
+    }
+}

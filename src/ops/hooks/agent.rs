@@ -1,0 +1,74 @@
+//! The agents, and the JSON that each reads: fields that an agent does not know may have it refuse the answer.
+
+use serde_json::{Value, json};
+
+/// Whose hooks are understood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agent {
+    Claude,
+    Codex,
+    Gemini,
+    Cursor,
+}
+
+impl Agent {
+    pub const ALL: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Cursor];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Agent::Claude => "claude",
+            Agent::Codex => "codex",
+            Agent::Gemini => "gemini",
+            Agent::Cursor => "cursor",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Agent> {
+        Agent::ALL.into_iter().find(|it| it.name() == name)
+    }
+
+    /// A hook of Gemini's that blocks hides what the tool answered.
+    pub(super) fn can_be_stopped(self) -> bool {
+        self != Agent::Gemini
+    }
+
+    /// A text beside what the tool answered.
+    pub(super) fn context(self, event: &str, text: &str) -> Value {
+        match self {
+            Agent::Cursor => json!({"additional_context": text}),
+            _ => json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}),
+        }
+    }
+
+    /// The same, which the agent has to heed before it goes on.
+    pub(super) fn stopped(self, text: &str) -> Value {
+        match self {
+            Agent::Cursor => json!({"decision": "block", "reason": text, "additional_context": text}),
+            _ => json!({"decision": "block", "reason": text}),
+        }
+    }
+
+    /// An agent that was about to stop goes on with a text.
+    pub(super) fn kept_going(self, text: &str) -> Value {
+        match self {
+            Agent::Cursor => json!({"decision": "block", "reason": text, "followup_message": text}),
+            _ => json!({"decision": "block", "reason": text}),
+        }
+    }
+
+    /// A text for the user, where the agent shows one.
+    pub(super) fn message(self, text: &str) -> Option<Value> {
+        match self {
+            Agent::Cursor => None,
+            _ => Some(json!({"systemMessage": text})),
+        }
+    }
+
+    /// The last word of a session.
+    pub(super) fn farewell(self, text: &str) -> Option<Value> {
+        match self {
+            Agent::Cursor => Some(json!({"user_message": text})),
+            _ => self.message(text),
+        }
+    }
+}

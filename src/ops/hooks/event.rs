@@ -1,0 +1,207 @@
+//! What a hook was told, whichever agent told it: what happened, in which session, to which files.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Event {
+    pub(super) kind: Kind,
+    /// As the agent calls it.
+    pub(super) name: String,
+    pub(super) session: Option<String>,
+    /// Where the agent works.
+    pub(super) directories: Vec<PathBuf>,
+    pub(super) touched: Vec<Touched>,
+    /// The agent goes on already because a hook had it.
+    pub(super) is_repeated: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A tool was used.
+    Edited,
+    /// Several were, each of which was perhaps told by itself.
+    Batch,
+    /// The agent has nothing more to do.
+    Stopped,
+    /// The session is over.
+    Ended,
+}
+
+/// A file that a tool wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Touched {
+    pub(super) file: PathBuf,
+    /// The name of the tool's use.
+    pub(super) tool_use: Option<String>,
+}
+
+/// More files than an agent edits at once.
+const MOST_FILES: usize = 50;
+
+impl Event {
+    /// Nothing where it is no event that there is something to say to.
+    pub(super) fn read(told: &Value) -> Option<Event> {
+        let name = told["hook_event_name"].as_str()?;
+        let kind = match name.to_ascii_lowercase().as_str() {
+            "posttooluse" | "aftertool" | "afterfileedit" => Kind::Edited,
+            "posttoolbatch" => Kind::Batch,
+            "stop" | "subagentstop" | "afteragent" => Kind::Stopped,
+            "sessionend" => Kind::Ended,
+            _ => return None,
+        };
+        let session = ["session_id", "conversation_id"].into_iter().find_map(|it| told[it].as_str());
+        let roots = told["workspace_roots"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let directories: Vec<PathBuf> =
+            told["cwd"].as_str().into_iter().chain(roots.iter().filter_map(Value::as_str)).map(PathBuf::from).collect();
+        let base = directories.iter().find(|it| it.is_absolute()).cloned().unwrap_or_default();
+        let mut touched = Vec::new();
+        match kind {
+            Kind::Edited => touched = files_of(told, &base),
+            Kind::Batch => {
+                let uses = ["tool_calls", "tool_results"].into_iter().find_map(|it| told[it].as_array());
+                touched.extend(uses.into_iter().flatten().flat_map(|it| files_of(it, &base)));
+            }
+            Kind::Stopped | Kind::Ended => {}
+        }
+        touched.truncate(MOST_FILES);
+        let is_repeated = told["stop_hook_active"] == true || told["loop_count"].as_u64().is_some_and(|it| it > 0);
+        Some(Event {
+            kind,
+            name: name.to_owned(),
+            session: session.map(str::to_owned),
+            directories,
+            touched,
+            is_repeated,
+        })
+    }
+}
+
+/// The files that the use of a tool wrote, each once.
+fn files_of(told: &Value, base: &Path) -> Vec<Touched> {
+    let tool_use = told["tool_use_id"].as_str().map(str::to_owned);
+    let tool = told["tool_name"].as_str();
+    let input = &told["tool_input"];
+    let mut named: Vec<&str> = texts(input).into_iter().flat_map(patched).collect();
+    if named.is_empty() && tool.is_none_or(is_edit) {
+        const FIELDS: [&str; 7] =
+            ["file_path", "notebook_path", "path", "filePath", "absolute_path", "target_file", "file"];
+        let field = |of: &'_ Value| FIELDS.into_iter().find_map(|it| of[it].as_str().map(str::to_owned));
+        let found = field(input).or_else(|| field(told));
+        return found.into_iter().map(|it| Touched { file: base.join(it), tool_use: tool_use.clone() }).collect();
+    }
+    let mut once: Vec<&str> = Vec::new();
+    named.retain(|it| {
+        !once.contains(it) && {
+            once.push(it);
+            true
+        }
+    });
+    named.into_iter().map(|it| Touched { file: base.join(it), tool_use: tool_use.clone() }).collect()
+}
+
+/// Whether a tool of this name writes files. Those of semdex say themselves what they break.
+fn is_edit(tool: &str) -> bool {
+    const WORDS: [&str; 9] = ["edit", "write", "replace", "patch", "create", "insert", "update", "save", "delete"];
+    let tool = tool.to_ascii_lowercase();
+    !tool.starts_with("mcp__semdex") && WORDS.iter().any(|it| tool.contains(it))
+}
+
+/// Where a patch may stand.
+fn texts(input: &Value) -> Vec<&str> {
+    let fields = ["command", "patch", "input"].into_iter().filter_map(|it| input[it].as_str());
+    let words = input["command"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    input.as_str().into_iter().chain(fields).chain(words).collect()
+}
+
+/// The files that a patch in the form of `apply_patch` is of.
+fn patched(text: &str) -> Vec<&str> {
+    const BEGIN: &str = "*** Begin Patch";
+    const HEADS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
+    let Some(at) = text.find(BEGIN) else { return Vec::new() };
+    let patch = text.get(at..).unwrap_or_default();
+    patch.lines().filter_map(|line| HEADS.iter().find_map(|it| line.strip_prefix(it))).map(str::trim).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(told: Value, kind: Kind, files: &[&str]) {
+        let event = Event::read(&told).unwrap_or_else(|| panic!("{told}"));
+        assert_eq!(event.kind, kind, "{told}");
+        let named: Vec<&str> = event.touched.iter().map(|it| it.file.to_str().unwrap()).collect();
+        assert_eq!(named, files, "{told}");
+    }
+
+    #[test]
+    fn each_agent_names_its_files() {
+        check(
+            json!({"hook_event_name": "PostToolUse", "session_id": "s", "cwd": "/w", "tool_name": "Edit",
+                "tool_input": {"file_path": "/w/a.rs", "old_string": "a", "new_string": "b"}, "tool_use_id": "1"}),
+            Kind::Edited,
+            &["/w/a.rs"],
+        );
+        check(
+            json!({"hook_event_name": "PostToolBatch", "cwd": "/w", "tool_calls": [
+                {"tool_name": "Read", "tool_input": {"file_path": "/w/r.rs"}, "tool_use_id": "1"},
+                {"tool_name": "Write", "tool_input": {"file_path": "/w/a.rs"}, "tool_use_id": "2"},
+                {"tool_name": "NotebookEdit", "tool_input": {"notebook_path": "b.ipynb"}, "tool_use_id": "3"}]}),
+            Kind::Batch,
+            &["/w/a.rs", "/w/b.ipynb"],
+        );
+        let patch = "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-a\n+b\n*** Add File: b.rs\n+c\n*** Update File: \
+                     src/a.rs\n*** Move to: src/c.rs\n*** End Patch";
+        check(
+            json!({"hook_event_name": "PostToolUse", "cwd": "/w", "tool_name": "apply_patch", "tool_input": {"command": patch}}),
+            Kind::Edited,
+            &["/w/src/a.rs", "/w/b.rs", "/w/src/c.rs"],
+        );
+        check(
+            json!({"hook_event_name": "PostToolUse", "cwd": "/w", "tool_name": "Bash",
+                "tool_input": {"command": format!("apply_patch <<'EOF'\n{patch}\nEOF")}}),
+            Kind::Edited,
+            &["/w/src/a.rs", "/w/b.rs", "/w/src/c.rs"],
+        );
+        check(
+            json!({"hook_event_name": "AfterTool", "cwd": "/w", "tool_name": "write_file", "tool_input": {"file_path": "a.go"}}),
+            Kind::Edited,
+            &["/w/a.go"],
+        );
+        check(
+            json!({"hook_event_name": "afterFileEdit", "conversation_id": "c", "workspace_roots": ["/w"],
+                "file_path": "/w/a.ts", "edits": [{"old_string": "a", "new_string": "b"}]}),
+            Kind::Edited,
+            &["/w/a.ts"],
+        );
+        for (name, kind) in [("Stop", Kind::Stopped), ("AfterAgent", Kind::Stopped), ("sessionEnd", Kind::Ended)] {
+            check(json!({"hook_event_name": name, "cwd": "/w"}), kind, &[]);
+        }
+    }
+
+    #[test]
+    fn what_only_reads_touches_nothing_and_the_rest_is_no_event() {
+        for (tool, input) in [
+            ("Read", json!({"file_path": "/w/a.rs"})),
+            ("Bash", json!({"command": "cat a.rs"})),
+            ("run_shell_command", json!({"command": ["ls"]})),
+            ("mcp__semdex__edit", json!({"file": "a.rs"})),
+            ("Edit", json!(7)),
+        ] {
+            check(
+                json!({"hook_event_name": "PostToolUse", "cwd": "/w", "tool_name": tool, "tool_input": input}),
+                Kind::Edited,
+                &[],
+            );
+        }
+        for odd in
+            [json!(null), json!([]), json!({}), json!({"hook_event_name": 1}), json!({"hook_event_name": "PreToolUse"})]
+        {
+            assert_eq!(Event::read(&odd), None, "{odd}");
+        }
+    }
+}

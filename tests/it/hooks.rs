@@ -1,0 +1,345 @@
+//! The hooks of agents, over HTTP and by `semdex hook` on standard input.
+
+use std::fs::File;
+use std::io::Write;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{Ended, Home, RUST, Reply, Server, run, wait};
+
+const SHOUT: &str = "use crate::greet;\n\npub fn shout(name: &str) -> String {\n    greet(name).to_uppercase()\n}\n";
+
+/// A workspace that is whole.
+fn whole() -> Home {
+    let home = Home::with(RUST);
+    home.write("src/shout.rs", SHOUT);
+    home
+}
+
+/// What an agent tells after it has edited a file.
+fn edited(server: &Server, session: &str, file: &str) -> Value {
+    json!({
+        "session_id": session, "transcript_path": "/nowhere", "cwd": server.home.root(),
+        "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_use_id": "toolu_1",
+        "tool_input": {"file_path": server.home.root().join(file), "old_string": "a", "new_string": "b"},
+        "tool_response": {"success": true},
+    })
+}
+
+#[track_caller]
+fn post(server: &Server, agent: &str, told: &Value) -> Value {
+    let reply = server.send(server.request("POST", &format!("/v1/hooks/{agent}")).json(told));
+    assert_eq!((reply.status, reply.header("content-type")), (200, "application/json"), "{}", reply.text);
+    reply.json()
+}
+
+#[track_caller]
+fn context(answer: &Value) -> String {
+    let text = answer["hookSpecificOutput"]["additionalContext"].as_str().or(answer["additional_context"].as_str());
+    text.unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+fn hook(home: &Home, agent: &str, told: &str) -> Ended {
+    let file = home.path().join("event.json");
+    std::fs::write(&file, told).unwrap();
+    run(home.semdex().args(["hook", agent]).stdin(File::open(file).unwrap()))
+}
+
+/// Neither a word nor a reason to stop.
+#[track_caller]
+fn silent(ended: &Ended) {
+    assert_eq!((ended.code, ended.output.as_str(), ended.errors.as_str()), (Some(0), "", ""));
+}
+
+const BROKEN_SHOUT: &str =
+    "use crate::greet;\n\npub fn shout(name: &str) -> String {\n    nothing();\n    greet(name, 2).to_uppercase()\n}\n";
+
+#[test]
+fn after_an_edit_the_agent_reads_what_is_wrong() {
+    let server = whole().serve(&["--trust"]);
+    server.wait_ready();
+    // Clean: nothing is said.
+    server.home.write("src/shout.rs", &SHOUT.replace("greet(name)", "greet(name).clone()"));
+    assert_eq!(post(&server, "claude", &edited(&server, "s", "src/shout.rs")), json!({}));
+    silent(&hook(&server.home, "claude", &edited(&server, "s", "src/shout.rs").to_string()));
+
+    server.home.write("src/shout.rs", BROKEN_SHOUT);
+    let text = context(&post(&server, "claude", &edited(&server, "s", "src/shout.rs")));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "LSP: 2 error(s), 0 warning(s) in src/shout.rs", "{text}");
+    assert!(lines[1].starts_with("  - [ERROR] Line 4: ") && lines[1].ends_with(" [rust-analyzer]"), "{text}");
+    assert!(lines[2].starts_with("  - [ERROR] Line 5: ") && lines.len() == 3, "{text}");
+
+    // Each agent in its own words, over both ways.
+    let fields = |answer: &Value| answer.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    for (agent, event, told) in [
+        ("claude", "PostToolUse", edited(&server, "s", "src/shout.rs")),
+        (
+            "codex",
+            "PostToolUse",
+            json!({
+                "session_id": "s", "turn_id": "t", "cwd": server.home.root(), "hook_event_name": "PostToolUse", "model": "m",
+                "tool_name": "apply_patch", "tool_use_id": "u",
+                "tool_input": {"command": "*** Begin Patch\n*** Update File: src/shout.rs\n@@\n-a\n+b\n*** End Patch"},
+            }),
+        ),
+        (
+            "gemini",
+            "AfterTool",
+            json!({
+                "session_id": "s", "cwd": server.home.root(), "hook_event_name": "AfterTool", "timestamp": "",
+                "tool_name": "replace", "tool_input": {"file_path": "src/shout.rs"}, "tool_response": {"llmContent": ""},
+            }),
+        ),
+        (
+            "cursor",
+            "",
+            json!({
+                "conversation_id": "s", "hook_event_name": "afterFileEdit", "workspace_roots": [server.home.root()],
+                "file_path": server.home.root().join("src/shout.rs"), "edits": [],
+            }),
+        ),
+    ] {
+        let answer = post(&server, agent, &told);
+        assert!(context(&answer).starts_with("LSP: 2 error(s), 0 warning(s) in src/shout.rs\n"), "{agent}: {answer}");
+        match agent {
+            "cursor" => assert_eq!(fields(&answer), ["additional_context"], "{answer}"),
+            _ => {
+                assert_eq!(fields(&answer), ["hookSpecificOutput"], "{answer}");
+                assert_eq!(fields(&answer["hookSpecificOutput"]), ["additionalContext", "hookEventName"], "{answer}");
+                assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
+            }
+        }
+        let ended = hook(&server.home, agent, &told.to_string());
+        assert_eq!((ended.code, ended.errors.as_str()), (Some(0), ""), "{agent}");
+        assert_eq!(serde_json::from_str::<Value>(&ended.output).unwrap(), answer, "{agent}");
+    }
+    let batch = json!({
+        "session_id": "s", "cwd": server.home.root(), "hook_event_name": "PostToolBatch", "tool_calls": [
+            {"tool_name": "Read", "tool_use_id": "1", "tool_input": {"file_path": server.home.root().join("src/lib.rs")}},
+            {"tool_name": "Edit", "tool_use_id": "2", "tool_input": {"file_path": server.home.root().join("src/shout.rs")}},
+        ],
+    });
+    let answer = post(&server, "claude", &batch);
+    assert!(context(&answer).starts_with("LSP: 2 error(s)"), "{answer}");
+    assert_eq!(answer["hookSpecificOutput"]["hookEventName"], "PostToolBatch");
+}
+
+#[test]
+fn what_an_edit_broke_elsewhere_is_told_once() {
+    let server = whole().serve(&["--trust"]);
+    server.wait_ready();
+    let lib = server.home.read("src/lib.rs");
+    server
+        .home
+        .write("src/lib.rs", &lib.replace("pub fn greet(name: &str)", "pub fn greet(name: &str, _times: usize)"));
+    let text = context(&post(&server, "claude", &edited(&server, "s", "src/lib.rs")));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "LSP: 1 error(s), 0 warning(s) in src/lib.rs", "{text}");
+    assert!(lines[1].starts_with("  - [ERROR] Line 12: "), "{text}");
+    assert_eq!(lines[2], "This edit broke 1 place in 1 other file:", "{text}");
+    assert!(lines[3].starts_with("  - [ERROR] src/shout.rs:4: ") && lines.len() == 4, "{text}");
+
+    // The next edit did not break that.
+    server.home.write("src/lib.rs", &server.home.read("src/lib.rs").replace("greet(name))", "greet(name, 1))"));
+    assert_eq!(post(&server, "claude", &edited(&server, "s", "src/lib.rs")), json!({}));
+
+    // What is left at the end of the turn, and of the session.
+    let stop =
+        json!({"session_id": "s", "cwd": server.home.root(), "hook_event_name": "Stop", "stop_hook_active": false});
+    let left = post(&server, "claude", &stop);
+    let message = left["systemMessage"].as_str().unwrap_or_else(|| panic!("{left}"));
+    assert_eq!(
+        message,
+        "LSP: 1 error(s), 0 warning(s) left in files of this session\n  - src/shout.rs: 1 error(s), 0 warning(s)"
+    );
+    let end = json!({"session_id": "s", "cwd": server.home.root(), "hook_event_name": "SessionEnd", "reason": "other"});
+    let begun = Instant::now();
+    let ended = hook(&server.home, "claude", &end.to_string());
+    assert!(begun.elapsed() < Duration::from_millis(1500) || cfg!(debug_assertions), "{:?}", begun.elapsed());
+    let message = serde_json::from_str::<Value>(&ended.output).unwrap()["systemMessage"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("LSP: 1 error(s), 0 warning(s) left in the workspace"), "{message}");
+
+    server.home.write("src/shout.rs", &SHOUT.replace("greet(name)", "greet(name, 3)"));
+    assert_eq!(post(&server, "claude", &edited(&server, "s", "src/shout.rs")), json!({}));
+    assert_eq!(post(&server, "claude", &stop), json!({}));
+    assert!(post(&server, "claude", &end)["systemMessage"].as_str().unwrap().starts_with("LSP: 0 error(s)"));
+
+    // A file that goes breaks what used it; what comes back does not.
+    std::fs::rename(server.home.root().join("src/shout.rs"), server.home.path().join("shout.rs")).unwrap();
+    assert_eq!(
+        post(&server, "claude", &edited(&server, "s", "src/shout.rs")),
+        json!({}),
+        "a file that is gone: silence"
+    );
+}
+
+#[test]
+fn each_session_has_its_statistics() {
+    let server = whole().serve(&["--trust"]);
+    server.wait_ready();
+    let stats = |query: &str| {
+        let (status, reply) = server.get(&format!("/v1/stats{query}"));
+        assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+        reply
+    };
+    let none = stats("?session=a");
+    assert_eq!(
+        (&none["session"], &none["edits"], &none["files"], &none["since"]),
+        (&json!("a"), &json!(0), &json!([]), &Value::Null)
+    );
+
+    server.home.write("src/shout.rs", BROKEN_SHOUT);
+    post(&server, "claude", &edited(&server, "a", "src/shout.rs"));
+    let once = stats("?session=a");
+    assert_eq!(
+        (&once["edits"], &once["counts"]["error"], &once["files"][0]["file"]),
+        (&json!(1), &json!(2), &json!("src/shout.rs"))
+    );
+    server.home.write("src/shout.rs", SHOUT);
+    post(&server, "claude", &edited(&server, "a", "src/shout.rs"));
+    post(&server, "claude", &edited(&server, "b", "src/lib.rs"));
+    // A file of no language is one of the workspace all the same; one outside is none.
+    server.home.write("notes.txt", "x\n");
+    post(&server, "claude", &edited(&server, "b", "notes.txt"));
+    post(&server, "claude", &edited(&server, "b", "../outside.txt"));
+    // Of a batch only what was not told of before.
+    let batch = json!({"session_id": "b", "cwd": server.home.root(), "hook_event_name": "PostToolBatch", "tool_calls": [
+        {"tool_name": "Edit", "tool_use_id": "toolu_1", "tool_input": {"file_path": server.home.root().join("src/lib.rs")}}]});
+    post(&server, "claude", &batch);
+
+    let of_a = stats("?session=a");
+    let file = &of_a["files"][0];
+    assert_eq!(
+        (&of_a["edits"], &of_a["counts"]["error"], &file["errors"]),
+        (&json!(2), &json!(0), &json!(0)),
+        "{of_a}"
+    );
+    let errors: Vec<&Value> = file["history"].as_array().unwrap().iter().map(|it| &it["errors"]).collect();
+    assert_eq!(errors, [&json!(2), &json!(0)], "{of_a}");
+    assert!(of_a["since"].as_str().unwrap().ends_with('Z'), "{of_a}");
+    let of_b = stats("?session=b");
+    assert_eq!((&of_b["edits"], of_b["files"].as_array().unwrap().len()), (&json!(2), 1), "{of_b}");
+    let all = stats("");
+    assert_eq!((&all["session"], &all["edits"]), (&Value::Null, &json!(4)), "{all}");
+    let printed = run(server.home.semdex().args(["stats", "--session", "a"]));
+    assert!(printed.output.contains("- src/shout.rs: 0 errors, 0 warnings (errors: 2 → 0)"), "{}", printed.output);
+}
+
+#[test]
+fn a_hook_blocks_only_where_the_workspace_says_so() {
+    let server = whole().serve(&["--trust"]);
+    server.wait_ready();
+    server.home.write("src/shout.rs", BROKEN_SHOUT);
+    let told = edited(&server, "s", "src/shout.rs");
+    let in_words_of = |agent: &str| match agent {
+        "gemini" => {
+            let mut told = told.clone();
+            told["hook_event_name"] = "AfterTool".into();
+            told["tool_name"] = "replace".into();
+            told
+        }
+        _ => told.clone(),
+    };
+    let users = server.home.path().join("config/semdex/config.toml");
+    std::fs::create_dir_all(users.parent().unwrap()).unwrap();
+    std::fs::write(&users, "[gate]\nblock_on_error = true\n").unwrap();
+    for (gate, blocks) in [
+        ("", false),
+        ("[gate]\nmax_errors = 0\n", false),
+        ("[gate]\nblock_on_error = false\n", false),
+        ("[gate]\nblock_on_error = true\nmax_errors = 2\n", false),
+        ("[gate\n", false),
+        ("[gate]\nblock_on_error = true\nmax_errors = 1\n", true),
+        ("[gate]\nblock_on_error = true\n", true),
+    ] {
+        server.home.write("semdex.toml", gate);
+        for agent in ["claude", "codex", "gemini"] {
+            let answer = post(&server, agent, &in_words_of(agent));
+            let ended = hook(&server.home, agent, &in_words_of(agent).to_string());
+            if blocks && agent != "gemini" {
+                assert_eq!(answer["decision"], "block", "{gate}: {answer}");
+                assert_eq!(answer.as_object().unwrap().len(), 2, "{answer}");
+                let reason = answer["reason"].as_str().unwrap();
+                assert!(reason.starts_with("LSP: 2 error(s), 0 warning(s) in src/shout.rs\n"), "{answer}");
+                assert_eq!((ended.code, ended.output.as_str()), (Some(2), ""), "{gate} {agent}");
+                assert_eq!(ended.errors.trim_end(), reason);
+            } else {
+                assert!(context(&answer).starts_with("LSP: 2 error(s)"), "{gate}: {answer}");
+                assert!(answer.get("decision").is_none(), "{gate}: {answer}");
+                assert_eq!((ended.code, ended.errors.as_str()), (Some(0), ""), "{gate} {agent}");
+            }
+        }
+    }
+    // An agent that is kept going once may stop then.
+    let stop = |again: bool| json!({"session_id": "s", "cwd": server.home.root(), "hook_event_name": "Stop", "stop_hook_active": again});
+    assert_eq!(post(&server, "claude", &stop(false))["decision"], "block");
+    assert!(post(&server, "claude", &stop(true)).get("decision").is_none());
+}
+
+#[test]
+fn a_hook_never_breaks_the_agent() {
+    let server = whole().serve(&["--trust"]);
+    server.wait_ready();
+    let outside = server.home.path().join("outside.rs");
+    std::fs::write(&outside, "fn f() { nothing(); }\n").unwrap();
+    std::os::unix::fs::symlink(&outside, server.home.root().join("src/link.rs")).unwrap();
+    std::os::unix::fs::symlink(server.home.path(), server.home.root().join("up")).unwrap();
+    server.home.write("notes.md", "# x\n");
+    let file = |name: &str| edited(&server, "s", name).to_string();
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for told in [
+        String::new(),
+        "nonsense".to_owned(),
+        "[]".to_owned(),
+        "{}".to_owned(),
+        "{\"hook_event_name\": \"PostToolUse\"}".to_owned(),
+        "{\"hook_event_name\": \"PostToolUse\", \"tool_input\": 7, \"cwd\": 7}".to_owned(),
+        "{\"hook_event_name\": \"SomethingNew\", \"cwd\": \"/\"}".to_owned(),
+        "{\"hook_event_name\": \"SessionEnd\", \"cwd\": \"/nowhere\", \"session_id\": \"?\"}".to_owned(),
+        deep,
+        file("src/link.rs"),
+        file("up/outside.rs"),
+        file("../outside.rs"),
+        file("src"),
+        file("src/gone.rs"),
+        file("no/such/file.rs"),
+        file("notes.md"),
+        file(""),
+    ] {
+        let shown: String = told.chars().take(200).collect();
+        for agent in ["claude", "codex", "gemini", "cursor"] {
+            let reply: Reply = server.send(server.request("POST", &format!("/v1/hooks/{agent}")).body(told.clone()));
+            assert_eq!((reply.status, reply.text.as_str()), (200, "{}"), "{agent} {shown}");
+        }
+        silent(&hook(&server.home, "claude", &told));
+    }
+    let unknown = server.send(server.request("POST", "/v1/hooks/cluade").json(&json!({})));
+    assert!(unknown.code() == "unknown_route" && unknown.text.contains("`claude`"), "{}", unknown.text);
+    let stranger = server.send(server.stranger("POST", "/v1/hooks/claude").json(&json!({})));
+    assert_eq!(stranger.status, 401);
+
+    // Standard input that does not end, and a server that stands still.
+    let mut child =
+        server.home.semdex().args(["hook", "claude"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"{\"hook_event_name\":").unwrap();
+    let begun = Instant::now();
+    assert_eq!(wait(&mut child).code(), Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    drop(input);
+    server.signal(rustix::process::Signal::STOP);
+    let begun = Instant::now();
+    let ended = hook(&server.home, "claude", &file("src/lib.rs"));
+    server.signal(rustix::process::Signal::CONT);
+    silent(&ended);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+
+    // A server that is gone.
+    let told = file("src/lib.rs");
+    let home = Home::with(RUST);
+    silent(&hook(&home, "claude", &told));
+    silent(&hook(&home, "gemini", "{"));
+}
