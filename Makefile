@@ -7,6 +7,8 @@ SEMDEX := $(TARGET)/release/semdex
 LISTEN ?= 127.0.0.1:7878
 # Workspaces for `bench` and `tour`: directories; the corpora are unpacked where none are given.
 WORKSPACES ?=
+# Of the crate, for `build` and `run`: `bedrock` has the client that runs of a model need.
+FEATURES ?=
 
 export SEMDEX_TOOLS := $(TOOLS)
 
@@ -23,7 +25,7 @@ help:
 	@echo 'make fuzz                 every fuzz target for FUZZ_SECONDS, ten minutes where nothing is said'
 
 build:
-	cargo build --locked --release
+	cargo build --locked --release $(if $(FEATURES),--features $(FEATURES))
 
 run:
 	@test -n "$(WORKSPACE)" || { echo 'which workspace? make run WORKSPACE=path/to/it' >&2; exit 2; }
@@ -34,7 +36,7 @@ run:
 
 test:
 	@scripts/install-missing.sh go std venv node lsp
-	cargo test --locked --lib --test it
+	cargo test --locked --features bedrock --lib --test it
 
 # The binary of the tests, as `make test` has built it.
 test-all: test
@@ -43,7 +45,7 @@ test-all: test
 
 lint:
 	cargo fmt --check
-	cargo clippy --locked --all-targets -- -D warnings
+	cargo clippy --locked --all-targets --features bedrock -- -D warnings
 	@scripts/install-missing.sh deny node go
 	$(TOOLS)/bin/cargo-deny --locked check bans licenses sources
 	scripts/lint-openapi.sh

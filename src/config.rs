@@ -41,6 +41,8 @@ pub struct Config {
     pub slow: Duration,
     /// How many tokens a reply in Markdown may have where the request does not say; absent: any number.
     pub max_tokens: Option<usize>,
+    /// The model that runs ask where the request names none; absent: the client's own.
+    pub run_model: Option<String>,
     /// The user's own file. A workspace's may say otherwise.
     user: settings::Keys,
     own_paths: Arc<[PathBuf]>,
@@ -104,6 +106,7 @@ impl Config {
             journal: document.journal.bounds(),
             slow: document.log.slow(),
             max_tokens: document.answers.max_tokens(),
+            run_model: document.runs.model.filter(|it| !it.trim().is_empty()),
             user: settings::Keys {
                 gate: document.gate,
                 limits: document.limits,

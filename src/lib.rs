@@ -3,6 +3,7 @@
 pub mod api;
 pub mod beneath;
 pub mod cli;
+pub mod coder;
 pub mod config;
 pub mod contract;
 pub mod fault;

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use clap::Parser;
 use semdex::api::{self, Listener, Pulse};
-use semdex::cli::{self, Announcement, Arguments, Color, Command, Serve};
+use semdex::cli::{self, Announcement, Arguments, Color, Command, Serve, Verb};
 use semdex::config::{Config, Flags, create_private_dir};
 use semdex::lang::{self, process_group, search_path};
-use semdex::ops::Service;
+use semdex::ops::{Runs, Service};
 use semdex::token::{self, Token};
 use semdex::trust::TrustStore;
 use semdex::workspace::Workspaces;
@@ -117,6 +117,11 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
                 return Ok(ExitCode::from(FAILED));
             }
         }
+        Command::Verb(Verb::Run(task)) => {
+            let config = Config::load(&Flags::default())?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            return Ok(ExitCode::from(runtime.block_on(cli::run::run(task, &config, color))?));
+        }
         Command::Verb(verb) => {
             let config = Config::load(&Flags::default())?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -150,6 +155,7 @@ async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure
 
     let may_open = roots.iter().chain(&config.workspace_roots).filter_map(|it| it.canonicalize().ok()).collect();
     let (state_dir, max_tokens) = (config.state_dir.clone(), config.max_tokens);
+    let runs = runs(&config);
     let workspaces = Workspaces::new(config, runtime.handle().clone());
     for root in &roots {
         workspaces.open(root)?;
@@ -160,12 +166,31 @@ async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure
     if io::stderr().is_terminal() {
         say_what_next(&announcement, token.is_some())?;
     }
-    let service = Service::new(workspaces.clone(), may_open, max_tokens);
+    let mut service = Service::new(workspaces.clone(), may_open, max_tokens);
+    if let Some(runs) = &runs {
+        service = service.with_runs(runs.clone());
+    }
     listener.serve(api::router(service, token.map(Arc::new), pulse), stop).await;
 
     drop(registered);
+    if let Some(runs) = runs {
+        // While the workspaces can still take its changes back.
+        runs.leave(None).await;
+    }
     workspaces.shutdown().await;
     Ok(())
+}
+
+/// Who carries out runs of a model, where there is a client for one.
+#[cfg(feature = "bedrock")]
+fn runs(config: &Config) -> Option<Arc<dyn Runs>> {
+    use semdex::coder::{Coder, bedrock::Bedrock};
+    Some(Arc::new(Coder::new(Arc::new(Bedrock::new(config.run_model.clone())))))
+}
+
+#[cfg(not(feature = "bedrock"))]
+fn runs(_: &Config) -> Option<Arc<dyn Runs>> {
+    None
 }
 
 /// The workspaces to serve, each once.

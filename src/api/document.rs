@@ -10,7 +10,7 @@ use utoipa::openapi::{
 };
 use utoipa::{Modify, OpenApi, ToSchema};
 
-use super::problem::{hook_refusals, listening_refusals, metrics_refusals, refusals};
+use super::problem::{hook_refusals, listening_refusals, metrics_refusals, refusals, success};
 use super::responder::SARIF;
 use super::{events, hooks, metrics};
 use crate::contract::{
@@ -36,6 +36,7 @@ use crate::ops::hooks::Agent;
         (name = "read", description = "Questions about the code"),
         (name = "diagnostics", description = "What is wrong, watched: baseline, regressions, gate, statistics"),
         (name = "change", description = "Changes of files, with what they bring and break"),
+        (name = "runs", description = "Tasks for a model"),
         (name = "workspaces", description = "Which workspaces are open"),
         (name = "process", description = "How the process is doing"),
     ),
@@ -64,7 +65,7 @@ pub fn of_calls() -> openapi::OpenApi {
         let reply = (call.shape.reply)();
         let answer = reply.first().map(|(name, _)| Ref::from_schema_name(name));
         let mut responses = refusals(call);
-        responses.insert("200".to_owned(), RefOr::T(answered(call, answer)));
+        responses.insert(success(call).as_u16().to_string(), RefOr::T(answered(call, answer)));
         let mut operation = OperationBuilder::new()
             .tag(call.group)
             .summary(Some(call.summary))

@@ -35,10 +35,10 @@ pub async fn request_for(call: &Call, request: Request) -> Result<contract::Requ
         let detail = format!("this call takes its options in the JSON body, not in the query (`?{query}`)");
         return Err(Error::new(Code::InvalidRequest, detail));
     };
-    if call.is_about_file() {
-        let unreadable = |_| Error::new(Code::InvalidRequest, "the file's name in the path is not UTF-8");
-        let Path(file) = Path::<String>::from_request_parts(&mut parts, &()).await.map_err(unreadable)?;
-        request.name_file(file);
+    if call.named_in_path().is_some() {
+        let unreadable = |_| Error::new(Code::InvalidRequest, "the name in the path is not UTF-8");
+        let Path(named) = Path::<String>::from_request_parts(&mut parts, &()).await.map_err(unreadable)?;
+        request.name_in_path(named);
     }
     Ok(request)
 }

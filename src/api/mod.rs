@@ -38,7 +38,7 @@ use crate::token::Token;
 use auth::AuthGuard;
 use extract::Client;
 use metrics::Metrics;
-use problem::Refusal;
+use problem::{Refusal, success};
 use request_id::RequestId;
 use responder::Responder;
 
@@ -118,7 +118,9 @@ async fn answer(
     });
     let took = Took { elapsed: responder.elapsed(), rendering: begun.elapsed(), spent: &spent };
     slow::note_if_slow(service, call, id.as_ref().map(RequestId::as_str), took);
-    Ok(response?)
+    let mut response = response?;
+    *response.status_mut() = success(call);
+    Ok(response)
 }
 
 /// Whether the answer is wanted as SARIF, by its query or by the header, which only diagnostics come in.

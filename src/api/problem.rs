@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Response as Documented, ResponseBuilder, Schema};
 
-use crate::contract::{Call, Needs, Problem, title};
+use crate::contract::{Call, Effect, Needs, Problem, title};
 use crate::model::{Code, Error};
 
 /// A refusal on its way out. What it looks like, JSON or Markdown, is for [`super::responder`] to say, which knows what the
@@ -57,7 +57,8 @@ fn status(code: Code) -> StatusCode {
         | Code::UnknownFile
         | Code::UnknownSymbol
         | Code::UnknownPackage
-        | Code::UnknownChange => StatusCode::NOT_FOUND,
+        | Code::UnknownChange
+        | Code::UnknownRun => StatusCode::NOT_FOUND,
         Code::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         Code::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
         Code::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
@@ -72,11 +73,20 @@ fn status(code: Code) -> StatusCode {
         Code::NotText | Code::WouldBreak | Code::RenameRefused | Code::InvalidContent => {
             StatusCode::UNPROCESSABLE_ENTITY
         }
+        Code::ModelUnavailable => StatusCode::FAILED_DEPENDENCY,
         Code::Busy => StatusCode::TOO_MANY_REQUESTS,
         Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         Code::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
         Code::NotReady | Code::EngineUnavailable | Code::RevisionNotReached => StatusCode::SERVICE_UNAVAILABLE,
         Code::Timeout => StatusCode::GATEWAY_TIMEOUT,
+    }
+}
+
+/// The status of an answer to this call that is no refusal.
+pub fn success(call: &Call) -> StatusCode {
+    match call.effect {
+        Effect::Read | Effect::Change => StatusCode::OK,
+        Effect::Begin => StatusCode::ACCEPTED,
     }
 }
 

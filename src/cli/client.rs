@@ -20,8 +20,8 @@ const AGENT: &str = concat!("semdex-cli/", env!("CARGO_PKG_VERSION"));
 #[derive(Debug, Clone)]
 pub struct Call {
     pub name: Name,
-    /// The one that the path names.
-    pub(super) file: Option<String>,
+    /// What the path names: a file, a run.
+    pub(super) about: Option<String>,
     pub fields: Map<String, Value>,
     /// A body of the text that the call takes beside JSON; the fields then stand in the query.
     pub(super) body: Option<String>,
@@ -29,16 +29,20 @@ pub struct Call {
 
 impl Call {
     pub fn of(name: Name) -> Call {
-        Call { name, file: None, fields: Map::new(), body: None }
+        Call { name, about: None, fields: Map::new(), body: None }
     }
 
-    /// About the file that the path names.
-    pub fn about(self, file: String) -> Call {
-        Call { file: Some(file), ..self }
+    /// About what the path names.
+    pub fn about(self, named: String) -> Call {
+        Call { about: Some(named), ..self }
     }
 
     fn path(&self) -> String {
-        self.name.call().path.replace("{file}", &escaped(self.file.as_deref().unwrap_or_default()))
+        let path = self.name.call().path;
+        match path.rsplit_once('{') {
+            Some((before, _)) => format!("{before}{}", escaped(self.about.as_deref().unwrap_or_default())),
+            None => path.to_owned(),
+        }
     }
 
     pub fn sending(self, text: String) -> Call {

@@ -10,6 +10,7 @@ pub mod mcp;
 mod overlay;
 mod print;
 mod progress;
+pub mod run;
 mod servers;
 mod settings;
 mod verbs;

@@ -10,6 +10,7 @@ use super::here::Here;
 use super::overlay::Overlay;
 use super::print::{self, Color};
 use super::progress;
+use super::run::{RunTask, Runs};
 use super::watched::{self, Watched};
 use super::workspaces::Workspaces;
 use crate::config::Config;
@@ -103,6 +104,11 @@ pub enum Verb {
     Implementations(About),
     #[command(flatten)]
     Watched(Watched),
+    /// Has a model carry out a task, and waits for its end.
+    Run(RunTask),
+    /// Looks at runs of a model, and ends them.
+    #[command(subcommand)]
+    Runs(Runs),
     /// Tells how the server and its workspaces are doing.
     Status {
         /// JSON instead of Markdown.
@@ -336,7 +342,12 @@ impl Verb {
             | Verb::Callees(About { file, .. })
             | Verb::Implementations(About { file, .. })
             | Verb::Changes { file, .. } => file.as_deref(),
-            Verb::Undo { .. } | Verb::Status { .. } | Verb::Health { .. } | Verb::Workspaces(_) => None,
+            Verb::Undo { .. }
+            | Verb::Run(_)
+            | Verb::Runs(_)
+            | Verb::Status { .. }
+            | Verb::Health { .. }
+            | Verb::Workspaces(_) => None,
         }
     }
 
@@ -344,6 +355,8 @@ impl Verb {
     fn is_json(&self) -> bool {
         match self {
             Verb::Status { json } | Verb::Health { json } => *json,
+            Verb::Run(task) => task.json,
+            Verb::Runs(runs) => runs.is_json(),
             Verb::Workspaces(workspaces) => workspaces.is_json(),
             Verb::Overlay(overlay) => overlay.common().json,
             Verb::Watched(watched) => watched.is_json(),
@@ -401,6 +414,8 @@ impl Verb {
             Verb::Callees(about) => about.over(Call::of(Name::Callees), here)?,
             Verb::Implementations(about) => about.over(Call::of(Name::Implementations), here)?,
             Verb::Watched(watched) => return watched.call(here),
+            Verb::Run(task) => return task.call(here),
+            Verb::Runs(runs) => runs.call(),
             Verb::Status { json } => return Ok((Call::of(Name::Status), json)),
             Verb::Health { json } => return Ok((Call::of(Name::Health), json)),
             Verb::Workspaces(workspaces) => return workspaces.call(),
@@ -540,6 +555,9 @@ mod tests {
         "regressions a.rs",
         "gate --max-errors 1 --max-warnings 2 --block-on-error=false --block-on-warning --new-only",
         "stats --session s",
+        "run make it so --model m --max-retries 1 --verify check --verify lint --file a.rs --commit --dry-run --keep",
+        "runs show 01",
+        "runs cancel 01",
         "status",
         "health",
         "workspaces list",

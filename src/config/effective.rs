@@ -84,6 +84,7 @@ pub fn effective(
         Effective { key: "log", value: json!(log), origin: log_origin },
         // None: no limit, which the file says by 0.
         of_user("answers.max_tokens", json!(config.max_tokens.unwrap_or_default())),
+        of_user("runs.model", json!(config.run_model)),
         of_user("log.slow_ms", json!(u64::try_from(config.slow.as_millis()).unwrap_or(u64::MAX))),
         of_user("journal.keep_days", json!(days)),
         of_user("journal.max_bytes", json!(config.journal.max_bytes)),

@@ -108,6 +108,7 @@ pub(super) struct UserDocument {
     pub log: Log,
     pub workspaces: Workspaces,
     pub answers: Answers,
+    pub runs: Runs,
 }
 
 /// Only the user's own file has it, since one server answers for all workspaces.
@@ -122,6 +123,13 @@ impl Answers {
     pub(super) fn max_tokens(&self) -> Option<usize> {
         Some(self.max_tokens.unwrap_or(DEFAULT_MAX_TOKENS)).filter(|it| *it > 0)
     }
+}
+
+/// Only the user's own file has it: a workspace does not choose who reads it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Runs {
+    pub model: Option<String>,
 }
 
 /// Only the user's own file has it, since all workspaces share the journal.

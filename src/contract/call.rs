@@ -12,7 +12,7 @@ use crate::model::{Code, Error, Result};
 pub struct Call {
     pub name: &'static str,
     pub method: Method,
-    /// Of the call over HTTP. `{file}` stands for a file's name, slashes and all.
+    /// Of the call over HTTP. `{file}` stands for a file's name, slashes and all; another name in braces for one part.
     pub path: &'static str,
     pub effect: Effect,
     pub needs: Needs,
@@ -57,6 +57,8 @@ impl Method {
 pub enum Effect {
     Read,
     Change,
+    /// It begins something that goes on after the answer.
+    Begin,
 }
 
 /// What a call needs to be answered in full.
@@ -110,7 +112,7 @@ impl Call {
         (self.shape.from_text)(query, body)
     }
 
-    /// The names of all that its request may say besides the file in its path.
+    /// The names of all that its request may say besides what its path names.
     pub fn fields(&self) -> Vec<String> {
         let Document { parameters, schemas, .. } = (self.shape.document)();
         let body = schemas.into_iter().next().map(|(_, schema)| schema);
@@ -121,19 +123,22 @@ impl Call {
         parameters.into_iter().map(|it| it.name).chain(properties).collect()
     }
 
-    /// Whether its path names a file.
-    pub fn is_about_file(&self) -> bool {
-        self.path.ends_with("{file}")
+    /// The field that its path names: `file`, where it ends in `{file}`.
+    pub fn named_in_path(&self) -> Option<&'static str> {
+        self.path.rsplit_once('{')?.1.strip_suffix('}')
     }
 
     /// A request from all of its fields, those of the path among them.
     pub fn from_arguments(&self, mut arguments: Map<String, Value>) -> Result<Request> {
-        let file = if self.is_about_file() { arguments.remove("file") } else { None };
+        let field = self.named_in_path();
+        let named = field.and_then(|it| arguments.remove(it));
         let mut request = self.from_json(Value::Object(arguments).to_string().as_bytes())?;
-        match file {
-            Some(Value::String(file)) => request.name_file(file),
-            None if !self.is_about_file() => {}
-            _ => return Err(Error::new(Code::InvalidRequest, "`file`: give the name of a file")),
+        match (field, named) {
+            (_, Some(Value::String(named))) => request.name_in_path(named),
+            (None, _) => {}
+            (Some(field), _) => {
+                return Err(Error::new(Code::InvalidRequest, format!("`{field}`: say which {field}, as a text")));
+            }
         }
         Ok(request)
     }

@@ -21,6 +21,8 @@ const BASELINE: &[Code] = &[Code::DiskFull];
 const UNDO: &[Code] = &[Code::UnknownChange, Code::HashMismatch, Code::Conflict, Code::DiskFull];
 const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous];
 const RENAME: &[Code] = &[Code::RenameRefused];
+const RUN: &[Code] = &[Code::Untrusted, Code::ModelUnavailable, Code::Busy];
+const KNOWN_RUN: &[Code] = &[Code::UnknownRun];
 const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied];
 
 impl Name {
@@ -82,9 +84,9 @@ macro_rules! calls {
                 match self { $(Request::$variant(it) => it.common()),* }
             }
 
-            /// Sets the file that the call's path names.
-            pub fn name_file(&mut self, file: String) {
-                match self { $(Request::$variant(it) => it.name_file(file)),* }
+            /// Sets what the call's path names.
+            pub fn name_in_path(&mut self, named: String) {
+                match self { $(Request::$variant(it) => it.name_in_path(named)),* }
             }
         }
 
@@ -411,6 +413,49 @@ calls! {
         description: "What the disk has is seen again.",
         answers: "The overlay as it was.",
         refusals: &[FILE, OVERLAY],
+    }
+
+    StartRun(StartRunRequest) -> RunStarted {
+        name: "start_run",
+        method: Method::Post,
+        path: "/v1/runs",
+        effect: Effect::Begin,
+        needs: Needs::Text,
+        group: "runs",
+        summary: "Have a model do a task",
+        description: "Sends the task with what matters of the workspace to a model in Amazon Bedrock, applies the edits of its reply\n\
+                      as one change, verifies them, and lets it try again with what went wrong. The tree ends verified, or as it\n\
+                      was. Answers at once; `GET /v1/runs/{run}` and the events `run` tell how far it is. `verify` wants trust.",
+        answers: "The run has begun.",
+        refusals: &[FILE, RUN, ANSWER],
+    }
+
+    Run(RunQuery) -> RunReply {
+        name: "run",
+        method: Method::Get,
+        path: "/v1/runs/{run}",
+        effect: Effect::Read,
+        needs: Needs::Text,
+        group: "runs",
+        summary: "How far a run is",
+        description: "Each attempt with its edits, the errors that they bring and their verification; the files that are changed, what is\n\
+                      still wrong, and the tokens. The last 100 runs of this process are known.",
+        answers: "The run.",
+        refusals: &[KNOWN_RUN, ANSWER],
+    }
+
+    CancelRun(CancelRunQuery) -> RunReply {
+        name: "cancel_run",
+        method: Method::Delete,
+        path: "/v1/runs/{run}",
+        effect: Effect::Change,
+        needs: Needs::Text,
+        group: "runs",
+        summary: "End a run",
+        description: "What it does is given up, and its files are again what they were unless it was started with `keep`. Waits for that,\n\
+                      a few seconds at most. A run that has ended stays as it is.",
+        answers: "The run.",
+        refusals: &[KNOWN_RUN, ANSWER],
     }
 
     ListWorkspaces(NoArguments) -> WorkspacesReply {

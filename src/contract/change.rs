@@ -1,6 +1,6 @@
 //! What every change answers with: where it landed, what it brought and what it breaks.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::examples;
@@ -10,7 +10,7 @@ use super::words::{ChangeKind, FindingKind, Severity, Strategy};
 use crate::model;
 
 /// What an engine says of a place.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Diagnostic {
     #[serde(flatten)]
     pub place: Place,
@@ -34,6 +34,21 @@ impl From<model::Diagnostic> for Diagnostic {
     fn from(diagnostic: model::Diagnostic) -> Diagnostic {
         let model::Diagnostic { place, severity, code, message, source, symbol, confirmed } = diagnostic;
         Diagnostic { place: place.into(), severity: severity.into(), code, message, source, symbol, confirmed }
+    }
+}
+
+impl Diagnostic {
+    /// A place that a change breaks, as what an engine would say of it.
+    pub fn of_broken(broken: &Broken, source: &str) -> Diagnostic {
+        Diagnostic {
+            place: broken.at.place.clone(),
+            severity: Severity::Error,
+            code: broken.code.clone(),
+            message: broken.reason.clone(),
+            source: source.to_owned(),
+            symbol: broken.at.symbol.clone(),
+            confirmed: None,
+        }
     }
 }
 

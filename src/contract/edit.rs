@@ -69,6 +69,9 @@ request! { body(EditRequest::document(), {
         /// SEARCH/REPLACE blocks instead of all other edits: the body of a request of another type.
         #[serde(skip)]
         pub blocks: Option<String>,
+        /// Edits that this program has already read, instead of all others.
+        #[serde(skip)]
+        pub parsed: Option<Vec<Edit>>,
     }
 }
 
@@ -170,7 +173,7 @@ pub struct Edits {
 
 impl EditRequest {
     pub fn checked(self) -> Result<Edits> {
-        let EditRequest { edits: several, blocks, dry_run, format, fix_imports, on_break, .. } = self;
+        let EditRequest { edits: several, blocks, parsed, dry_run, format, fix_imports, on_break, .. } = self;
         let single = EditItem {
             file: self.file,
             search_context: self.search_context,
@@ -181,7 +184,10 @@ impl EditRequest {
             expected_hash: self.expected_hash,
             near_line: self.near_line,
         };
-        let of_blocks = blocks.map(|it| from_blocks(&it)).transpose()?;
+        let read = match blocks {
+            Some(blocks) => Some(from_blocks(&blocks)?),
+            None => parsed,
+        };
         let autofix = match self.autofix.unwrap_or(DEFAULT_AUTOFIX) {
             autofix if autofix > 100 => {
                 let detail = format!("`autofix`: {autofix} is more than 100, which asks for the very same text");
@@ -190,7 +196,7 @@ impl EditRequest {
             autofix => autofix,
         };
         Ok(Edits {
-            edits: of_blocks.map_or_else(|| edits(single, several), Ok)?,
+            edits: read.map_or_else(|| edits(single, several), Ok)?,
             autofix,
             dry_run: dry_run.unwrap_or_default(),
             on_break: on_break.unwrap_or(OnBreak::Report),
@@ -221,6 +227,11 @@ impl EditRequest {
 
 /// The edits that a body of SEARCH/REPLACE blocks asks for.
 pub fn from_blocks(body: &str) -> Result<Vec<Edit>> {
+    Ok(from_parsed(blocks::parse(body)?))
+}
+
+/// The same of blocks that are read already.
+pub fn from_parsed(blocks: Vec<blocks::Block>) -> Vec<Edit> {
     let edit = |block: blocks::Block| {
         let file = block.file;
         let (target, replacement) = match block.action {
@@ -233,7 +244,7 @@ pub fn from_blocks(body: &str) -> Result<Vec<Edit>> {
         };
         Edit { target, replacement, expected_hash: None }
     };
-    Ok(blocks::parse(body)?.into_iter().map(edit).collect())
+    blocks.into_iter().map(edit).collect()
 }
 
 fn edits(single: EditItem, several: Option<Vec<EditItem>>) -> Result<Vec<Edit>> {

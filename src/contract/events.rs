@@ -11,7 +11,7 @@ use super::change::{Diagnostic, Impact};
 use super::parse::{from_query, nearest};
 use super::process::Progress;
 use super::request::parameters;
-use super::words::{ChangeCause, EventType, State};
+use super::words::{ChangeCause, EventType, RunState, State};
 use crate::model::{Code, Error, Result};
 
 /// Which events to tell.
@@ -85,6 +85,7 @@ pub enum EventData {
     Revision(RevisionEvent),
     Change(Box<ChangeEvent>),
     Diagnostics(DiagnosticsEvent),
+    Run(RunEvent),
     Reset(ResetEvent),
 }
 
@@ -146,6 +147,22 @@ pub struct DiagnosticsEvent {
     pub new: Vec<Diagnostic>,
     /// The first 100 of them.
     pub fixed: Vec<Diagnostic>,
+}
+
+/// `run`: a run of a model has come further.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct RunEvent {
+    /// The workspace's id.
+    pub workspace: String,
+    pub revision: u64,
+    /// The run's token.
+    pub run: String,
+    pub state: RunState,
+    /// Of the model's replies, from 1.
+    pub attempt: usize,
+    /// What is being done, in a few words; null when it has ended.
+    #[schema(required)]
+    pub step: Option<String>,
 }
 
 /// `reset`: events were lost between the last one seen and the next, so what is known of the workspaces has to be asked

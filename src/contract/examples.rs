@@ -208,3 +208,33 @@ pub fn calls() -> Value {
         "next_cursor": null, "meta": meta(1.2)
     })
 }
+
+pub fn run_started() -> Value {
+    json!({"run": "01JD8M4T1Q8Z3N5B6V7C9X0DEF", "meta": meta(3.0)})
+}
+
+pub fn run() -> Value {
+    json!({
+        "run": "01JD8M4T1Q8Z3N5B6V7C9X0DEF", "state": "succeeded", "step": null, "reason": null,
+        "model": "global.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "attempts": [{
+            "edits": [{
+                "file": FILE, "reply_line": 3,
+                "landed": {
+                    "strategy": "exact", "score": 100.0, "file": FILE, "start": 655, "end": 711, "line": 25, "end_line": 25,
+                    "column": 5
+                }
+            }],
+            "change": "01JD8M5A2W3E4R5T6Y7U8I9GHJ", "refused": null, "diagnostics": [],
+            "verify": [
+                {"kind": "check", "ok": true, "duration_ms": 2110.4, "errors": 0, "failed_tests": []},
+                {"kind": "test", "ok": true, "duration_ms": 6310.9, "errors": 0, "failed_tests": []}
+            ],
+            "diff": "--- a/crates/searcher/src/lines.rs\n+++ b/crates/searcher/src/lines.rs\n@@ -25,1 +25,1 @@\n-    pub fn new(line_term: u8)\n+    pub fn new(line_term: u8, limit: usize)\n",
+            "prompt_tokens": 10412, "took": {"model_ms": 8122.0, "edit_ms": 96.1, "verify_ms": 8421.3}
+        }],
+        "files": [FILE], "changes": ["01JD8M5A2W3E4R5T6Y7U8I9GHJ"], "errors": [],
+        "usage": {"input_tokens": 11873, "output_tokens": 412}, "retries": 0,
+        "commit": "9d1f0b6f7a5c4e3d2c1b0a9f8e7d6c5b4a392817", "next_cursor": null, "meta": meta(0.4)
+    })
+}

@@ -63,16 +63,16 @@ impl Document {
         Document { parameters, ..Document::default() }
     }
 
-    /// The file stands in the path of the call.
-    pub fn about_file(mut self, description: &str) -> Document {
+    /// What the call is about stands in its path.
+    pub fn about(mut self, field: &str, description: &str) -> Document {
         let string = Object::with_type(schema::Type::String);
-        let file = ParameterBuilder::new()
-            .name("file")
+        let named = ParameterBuilder::new()
+            .name(field)
             .parameter_in(ParameterIn::Path)
             .required(Required::True)
             .description(Some(description))
             .schema(Some(string));
-        self.parameters.insert(0, file.build());
+        self.parameters.insert(0, named.build());
         self
     }
 }
@@ -95,8 +95,8 @@ pub trait Arguments: DeserializeOwned {
 
     fn common(&self) -> Common;
 
-    /// Sets the file that the call's path names.
-    fn name_file(&mut self, _file: String) {}
+    /// Sets what the call's path names.
+    fn name_in_path(&mut self, _named: String) {}
 
     /// The media type of a body of text that does the same as one of JSON.
     const TEXT: Option<&'static str> = None;
@@ -120,8 +120,8 @@ pub trait Answer: Serialize + ToSchema + Clone {
 }
 
 /// A request type with the fields that every request may carry. serde's `flatten` would do, were it not that it
-/// cannot refuse unknown fields. `body` makes it a JSON body, `query` the parameters of a query; `about file` stands
-/// before both where the file is named beside them.
+/// cannot refuse unknown fields. `body` makes it a JSON body, `query` the parameters of a query; `about file`, or another
+/// field, stands before both where that is named in the path beside them.
 macro_rules! request {
     (body $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
         $crate::contract::request::request! { @body $(#[$attribute])* pub struct $name { $($fields)* } }
@@ -139,29 +139,29 @@ macro_rules! request {
             @arguments $name, $crate::contract::Document::query($crate::contract::request::parameters::<$name>())
         }
     };
-    (about file($description:literal) body $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
+    (about $field:ident($description:literal) body $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
         $crate::contract::request::request! { @body $(#[$attribute])* pub struct $name {
             /// Not a part of the body: the call's path names it.
             #[serde(skip)]
-            pub file: String,
+            pub $field: String,
             $($fields)*
         } }
         $crate::contract::request::request! {
-            @arguments $name, $crate::contract::Document::body::<$name>().about_file($description),
-            fn name_file(&mut self, file: String) { self.file = file; }
+            @arguments $name, $crate::contract::Document::body::<$name>().about(stringify!($field), $description),
+            fn name_in_path(&mut self, named: String) { self.$field = named; }
         }
     };
-    (about file($description:literal) query $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
+    (about $field:ident($description:literal) query $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
         $crate::contract::request::request! { @query $(#[$attribute])* pub struct $name {
             /// Not a part of the query: the call's path names it.
             #[serde(skip)]
-            pub file: String,
+            pub $field: String,
             $($fields)*
         } }
         $crate::contract::request::request! {
             @arguments $name,
-            $crate::contract::Document::query($crate::contract::request::parameters::<$name>()).about_file($description),
-            fn name_file(&mut self, file: String) { self.file = file; }
+            $crate::contract::Document::query($crate::contract::request::parameters::<$name>()).about(stringify!($field), $description),
+            fn name_in_path(&mut self, named: String) { self.$field = named; }
         }
     };
     (@body $($struct:tt)*) => {

@@ -1,14 +1,14 @@
 //! The shapes that many replies share, as they go over the wire: exactly the contract's field names. An optional
 //! field that does not apply is left out.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::words::{Language, Role, State, SymbolKind};
 use crate::model;
 
 /// A stretch of a file, in UTF-8 byte offsets with the end exclusive; lines and the column (in bytes) count from 1.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Place {
     /// Relative to the workspace root, with `/`; absolute for a file outside of it (the standard library, a dependency).
     #[schema(examples("crates/searcher/src/lib.rs"))]

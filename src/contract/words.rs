@@ -54,7 +54,7 @@ macro_rules! names {
 names! {
     SymbolKind for model::SymbolKind, Role for model::Role, Severity for model::Severity, State for model::State, EngineState for model::EngineState,
     Strategy for model::Strategy, ChangeKind for model::ChangeKind,
-    ProblemCode for model::Code,
+    ProblemCode for model::Code, RunState for model::RunState,
 }
 
 words_of_model! {
@@ -105,13 +105,22 @@ words_of_model! {
     /// What the validation of written text finds.
     FindingKind for model::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax, WrongArguments, Undeclared }
 
+    /// How far a run of a model is.
+    RunState for model::RunState {
+        Running,
+        /// What it was to do is done, and verified.
+        Succeeded,
+        Failed,
+        Cancelled,
+    }
+
     /// The closed set of what can go wrong with a request. Each call lists its own.
     ProblemCode for model::Code {
         InvalidJson, InvalidRequest, OutsideWorkspace, Unauthorized, ForbiddenHost, ForbiddenOrigin, ForbiddenRoot,
         PermissionDenied, Untrusted, UnknownRoute, UnknownWorkspace, UnknownFile, UnknownSymbol, UnknownPackage,
-        UnknownChange, MethodNotAllowed, NotAcceptable, RequestTimeout, NoMatch, Ambiguous, AmbiguousSymbol,
+        UnknownChange, UnknownRun, MethodNotAllowed, NotAcceptable, RequestTimeout, NoMatch, Ambiguous, AmbiguousSymbol,
         HashMismatch, AlreadyExists, Conflict, TooLarge, UnsupportedMediaType, NotText, WouldBreak, RenameRefused,
-        InvalidContent, Busy, Internal, DiskFull, NotReady, EngineUnavailable, RevisionNotReached, Timeout,
+        InvalidContent, ModelUnavailable, Busy, Internal, DiskFull, NotReady, EngineUnavailable, RevisionNotReached, Timeout,
     }
 }
 
@@ -154,8 +163,21 @@ words! {
     /// Whether an edit that breaks something is reported or refused.
     OnBreak { Report, Reject }
 
+    /// What is verified: that it compiles, that the linter finds nothing, that the tests pass.
+    VerifyKind { Check, Lint, Test }
+
     /// `append` makes the file where it is missing, `create` refuses where it exists.
     WriteMode { Append, Overwrite, Create }
+}
+
+impl VerifyKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            VerifyKind::Check => "check",
+            VerifyKind::Lint => "lint",
+            VerifyKind::Test => "test",
+        }
+    }
 }
 
 impl ChangeCause {

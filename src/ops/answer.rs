@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use super::ask::Ask;
 use super::replies::Replies;
+use super::runs::Runs;
 use super::{
-    baseline, changes, describe, diagnostics, edit, gate, impact, nearest_file, open, overlays, process, rename, stats,
-    symbols, undo, usages, write,
+    baseline, changes, describe, diagnostics, edit, gate, impact, nearest_file, open, overlays, process, rename, runs,
+    stats, symbols, undo, usages, write,
 };
 use crate::contract::{Reply, Request};
 use crate::model::Result;
@@ -21,12 +22,19 @@ pub struct Service {
     pub roots: Arc<[PathBuf]>,
     /// How many tokens a reply in Markdown may have where nothing is said.
     pub max_tokens: Option<usize>,
+    /// Who carries out runs of a model; absent: nobody can.
+    pub(super) runs: Option<Arc<dyn Runs>>,
     replies: Arc<Replies>,
 }
 
 impl Service {
     pub fn new(workspaces: Workspaces, roots: Arc<[PathBuf]>, max_tokens: Option<usize>) -> Service {
-        Service { workspaces, roots, max_tokens, replies: Arc::default() }
+        Service { workspaces, roots, max_tokens, runs: None, replies: Arc::default() }
+    }
+
+    /// The same with runs of a model.
+    pub fn with_runs(self, runs: Arc<dyn Runs>) -> Service {
+        Service { runs: Some(runs), ..self }
     }
 }
 
@@ -70,6 +78,21 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         Request::ListOverlays(it) => handle!(ListOverlays, overlays::overlays, it),
         Request::PutOverlay(it) => handle!(PutOverlay, overlays::put, it),
         Request::DeleteOverlay(it) => handle!(DeleteOverlay, overlays::delete, it),
+        Request::StartRun(it) => {
+            let (workspace, ask) = (service.workspaces.pick(common.workspace.as_deref())?, Ask::new(&common, client)?);
+            match Box::pin(runs::start(service, workspace.clone(), it, &ask)).await {
+                Ok(begun) => Reply::StartRun(begun),
+                Err(error) => return Err(Box::pin(nearest_file::suggest(&workspace, error)).await),
+            }
+        }
+        Request::Run(it) => {
+            let (workspace, ask) = (service.workspaces.pick(common.workspace.as_deref())?, Ask::new(&common, client)?);
+            Reply::Run(runs::look(service, &workspace, &it, &ask)?)
+        }
+        Request::CancelRun(it) => {
+            let (workspace, ask) = (service.workspaces.pick(common.workspace.as_deref())?, Ask::new(&common, client)?);
+            Reply::CancelRun(Box::pin(runs::cancel(service, &workspace, &it, &ask)).await?)
+        }
         Request::ListWorkspaces(_) => Reply::ListWorkspaces(process::list_workspaces(service)),
         Request::OpenWorkspace(it) => Reply::OpenWorkspace(process::open_workspace(service, &it)?),
         Request::CloseWorkspace(it) => Reply::CloseWorkspace(process::close_workspace(service, &it).await?),

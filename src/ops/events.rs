@@ -3,12 +3,12 @@
 use super::Service;
 use super::process::meta_of;
 use crate::contract::{
-    ChangeEvent, DiagnosticsEvent, EventData, EventType, EventsQuery, Progress, ResetEvent, RevisionEvent, StateEvent,
-    list,
+    ChangeEvent, DiagnosticsEvent, EventData, EventType, EventsQuery, Progress, ResetEvent, RevisionEvent, RunEvent,
+    StateEvent, list,
 };
 use crate::model::Result;
 use crate::workspace::Workspace;
-use crate::workspace::events::{Event, News, Next, Reader};
+use crate::workspace::events::{Event, News, Next, Reader, RunNews};
 
 /// The events that one client asked for, in their order.
 pub struct Listener {
@@ -73,6 +73,7 @@ fn type_of(news: &News) -> EventType {
         News::Revision { .. } => EventType::Revision,
         News::Change(_) => EventType::Change,
         News::Diagnostics { .. } => EventType::Diagnostics,
+        News::Run(_) => EventType::Run,
     }
 }
 
@@ -96,6 +97,9 @@ fn data(event: &Event) -> EventData {
             files: made.files,
             impact: made.impact.into(),
         })),
+        News::Run(RunNews { run, state, attempt, step }) => {
+            EventData::Run(RunEvent { workspace, revision, run, state: state.into(), attempt, step })
+        }
         News::Diagnostics { change, new, fixed } => {
             EventData::Diagnostics(DiagnosticsEvent { workspace, revision, change, new: list(new), fixed: list(fixed) })
         }

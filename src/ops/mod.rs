@@ -19,6 +19,8 @@ mod overlays;
 mod process;
 mod rename;
 mod replies;
+mod restore;
+mod runs;
 pub mod slow;
 mod stats;
 mod symbols;
@@ -30,3 +32,5 @@ pub mod vitals;
 mod write;
 
 pub use answer::{Service, answer};
+pub use restore::restore;
+pub use runs::Runs;

@@ -45,7 +45,11 @@ pub fn open_workspace(service: &Service, request: &OpenWorkspaceRequest) -> Resu
 }
 
 pub async fn close_workspace(service: &Service, request: &CloseWorkspaceQuery) -> Result<WorkspaceReply> {
-    let status = service.workspaces.pick(Some(&request.workspace))?.status();
+    let workspace = service.workspaces.pick(Some(&request.workspace))?;
+    let status = workspace.status();
+    if let Some(runs) = &service.runs {
+        runs.leave(Some(&workspace)).await;
+    }
     service.workspaces.close(&request.workspace).await?;
     Ok(reply(status))
 }

@@ -11,15 +11,27 @@ use crate::workspace::journal::{Entry, EntryFile};
 use crate::workspace::{Cause, Undone, Workspace};
 
 pub async fn undo(workspace: &Workspace, request: UndoRequest, asked: &Ask) -> Result<ChangeReport> {
+    let entry = made(workspace, &request.change).await?;
+    take_back(workspace, &entry, request.dry_run.unwrap_or_default(), asked).await
+}
+
+pub(super) async fn made(workspace: &Workspace, change: &str) -> Result<Entry> {
     // Tokens are printed in capitals, and read either way.
-    let token = request.change.trim().to_ascii_uppercase();
-    let entry = workspace.made(&token).await?.ok_or_else(|| {
+    let token = change.trim().to_ascii_uppercase();
+    workspace.made(&token).await?.ok_or_else(|| {
         let detail = format!(
-            "the journal has no change `{}` of this workspace: `GET /v1/changes` lists those that can be taken back",
-            request.change
+            "the journal has no change `{change}` of this workspace: `GET /v1/changes` lists those that can be taken back",
         );
         Error::new(Code::UnknownChange, detail)
-    })?;
+    })
+}
+
+pub(super) async fn take_back(
+    workspace: &Workspace,
+    entry: &Entry,
+    dry_run: bool,
+    asked: &Ask,
+) -> Result<ChangeReport> {
     let came_back = entry.files.iter().filter(|it| it.new.is_none());
     let gone = entry.files.iter().filter(|it| it.old.is_none());
     let undone = Undone {
@@ -27,9 +39,8 @@ pub async fn undo(workspace: &Workspace, request: UndoRequest, asked: &Ask) -> R
         modes: came_back.filter_map(|it| Some((it.file.clone(), it.mode?))).collect(),
         made_directories: gone.map(|it| (it.file.clone(), it.made_directories)).collect(),
     };
-    let dry_run = request.dry_run.unwrap_or_default();
     let mode = Mode { undoes: Some(undone), ..Mode::new(Cause::Undo, dry_run, OnBreak::Report) };
-    apply_change(workspace, asked, mode, || plan(workspace, &entry, asked)).await
+    apply_change(workspace, asked, mode, || plan(workspace, entry, asked)).await
 }
 
 /// Every file must be what the change left.

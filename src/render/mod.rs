@@ -7,6 +7,7 @@ mod describe;
 mod journal;
 mod lists;
 mod origin;
+mod runs;
 mod sarif;
 mod status;
 mod watched;
@@ -74,6 +75,8 @@ pub fn reply(reply: &Reply) -> String {
         Reply::ListOverlays(it) => journal::overlays(&it.overlays) + &footer(&it.meta),
         Reply::PutOverlay(it) => journal::overlays(from_ref(&it.overlay)) + &footer(&it.meta),
         Reply::DeleteOverlay(it) => format!("`{}` is again what the disk has.\n", it.overlay.file) + &footer(&it.meta),
+        Reply::StartRun(it) => runs::started(it) + &footer(&it.meta),
+        Reply::Run(it) | Reply::CancelRun(it) => runs::run(it) + &footer(&it.meta),
         Reply::ListWorkspaces(it) => status::workspaces(&it.workspaces),
         Reply::OpenWorkspace(it) => status::workspaces(from_ref(&it.workspace)),
         Reply::CloseWorkspace(it) => format!("Closed `{}` ({}).\n", it.workspace.id, it.workspace.root),

@@ -68,10 +68,10 @@ enum Name {
 }
 
 #[derive(Debug, Clone)]
-struct Fence {
+pub(super) struct Fence {
     sign: char,
     length: usize,
-    line: usize,
+    pub(super) line: usize,
 }
 
 struct Parser<'a> {
@@ -269,14 +269,14 @@ fn unclear(line: usize) -> Error {
 }
 
 /// A line that begins with five signs or more of a marker: the sign, how many, and what follows.
-fn marker(line: &str) -> Option<(char, usize, &str)> {
+pub(super) fn marker(line: &str) -> Option<(char, usize, &str)> {
     let sign = line.chars().next().filter(|sign| matches!(sign, '<' | '=' | '>'))?;
     let rest = line.trim_start_matches(sign);
     let count = line.len() - rest.len();
     (count >= 5).then_some((sign, count, rest))
 }
 
-fn word_of(sign: char) -> &'static str {
+pub(super) fn word_of(sign: char) -> &'static str {
     match sign {
         '<' => "SEARCH",
         '>' => "REPLACE",
@@ -285,12 +285,12 @@ fn word_of(sign: char) -> &'static str {
 }
 
 /// Whether a marker's word is this one; aider's own also closes with an angle.
-fn is_word(rest: &str, word: &str) -> bool {
+pub(super) fn is_word(rest: &str, word: &str) -> bool {
     let rest = rest.trim().trim_end_matches('>');
     rest.eq_ignore_ascii_case(word)
 }
 
-fn fence(line: &str, number: usize) -> Option<Fence> {
+pub(super) fn fence(line: &str, number: usize) -> Option<Fence> {
     let sign = line.chars().next().filter(|sign| matches!(sign, '`' | '~'))?;
     let rest = line.trim_start_matches(sign);
     let length = line.len() - rest.len();
@@ -298,18 +298,23 @@ fn fence(line: &str, number: usize) -> Option<Fence> {
 }
 
 impl Fence {
-    fn closed_by(&self, line: &str) -> bool {
+    pub(super) fn closed_by(&self, line: &str) -> bool {
         line.len() >= self.length && line.chars().all(|it| it == self.sign)
     }
 
     /// Whether a line of the content opens a fence that the content's end could be taken for the end of.
-    fn may_be_nested(&self, line: &str) -> bool {
+    pub(super) fn may_be_nested(&self, line: &str) -> bool {
         fence(line.trim_start(), 0).is_some_and(|it| it.sign == self.sign && it.length >= self.length)
     }
 }
 
 /// A name as it stands above a block: bare, as a heading, in backticks or in bold, perhaps with a colon.
 fn name(line: &str, number: usize) -> Name {
+    file_name(line).map_or(Name::Unclear(number), Name::Of)
+}
+
+/// The name of a file that a line is, if it is one and nothing else.
+pub(super) fn file_name(line: &str) -> Option<String> {
     /// Names that have neither a slash nor a dot.
     const PLAIN: [&str; 9] =
         ["Makefile", "Dockerfile", "Justfile", "justfile", "LICENSE", "COPYING", "NOTICE", "README", "CODEOWNERS"];
@@ -321,12 +326,12 @@ fn name(line: &str, number: usize) -> Name {
         && !quoted.trim().is_empty()
         && !quoted.contains('`')
     {
-        return Name::Of(quoted.to_owned());
+        return Some(quoted.to_owned());
     }
     let looks_like_one = (stripped.contains(['/', '.']) || PLAIN.contains(&stripped))
         && !stripped.ends_with(['.', '!', '?', ',', ';'])
         && !stripped.contains(|it: char| it.is_whitespace() || "`*\"<>|".contains(it));
-    if looks_like_one { Name::Of(stripped.to_owned()) } else { Name::Unclear(number) }
+    looks_like_one.then(|| stripped.to_owned())
 }
 
 #[cfg(test)]

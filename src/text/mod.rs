@@ -6,6 +6,8 @@ pub mod diff;
 mod fuzz;
 pub mod lines;
 pub mod matching;
+pub mod merge;
+pub mod reply;
 pub mod score;
 #[cfg(test)]
 pub mod testing;

@@ -12,7 +12,7 @@ use tokio::sync::watch as channel;
 use super::change::Cause;
 use super::{Phase, STANDSTILL, Workspace};
 use crate::lang::Progress;
-use crate::model::{Diagnostic, FileEdit, Impact, Judgement, Revision, State};
+use crate::model::{Diagnostic, FileEdit, Impact, Judgement, Revision, RunState, State};
 
 /// So many events are kept for readers that were away.
 const KEPT: usize = 1000;
@@ -56,6 +56,17 @@ pub enum News {
     Change(Box<MadeChange>),
     /// What a change brought and took away.
     Diagnostics { change: String, new: Vec<Diagnostic>, fixed: Vec<Diagnostic> },
+    /// A run of a model has come further.
+    Run(RunNews),
+}
+
+/// How far a run is, in the words of whoever runs it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunNews {
+    pub run: String,
+    pub state: RunState,
+    pub attempt: usize,
+    pub step: Option<String>,
 }
 
 /// A change as an event tells it.
@@ -101,7 +112,7 @@ impl Events {
         Events { ring: Arc::new(Mutex::new(ring)), newest: channel::channel(newest).0 }
     }
 
-    pub(super) fn tell(&self, workspace: &str, revision: Revision, news: News) {
+    pub fn tell(&self, workspace: &str, revision: Revision, news: News) {
         let mut ring = self.lock();
         ring.newest += 1;
         let newest = ring.newest;

@@ -2,7 +2,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
 
+use futures::future::BoxFuture;
+use semdex::coder::Coder;
+use semdex::coder::model::{self, Model, Question, Trouble};
 use semdex::config::{Config, Flags};
 use semdex::contract::{CALLS, Call, Effect, Needs};
 use semdex::model::{Code, Error};
@@ -36,7 +40,8 @@ impl Asked {
             tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build().unwrap();
         let workspaces = Workspaces::new(config, runtime.handle().clone());
         workspaces.open(&home.root()).unwrap();
-        Asked { service: Service::new(workspaces, [home.root()].into(), None), runtime, home }
+        let service = Service::new(workspaces, [home.root()].into(), None);
+        Asked { service: service.with_runs(Arc::new(Coder::new(Arc::new(Silent)))), runtime, home }
     }
 
     fn ask(&self, call: &Call, arguments: &Value) -> Result<contract::Reply, Error> {
@@ -51,7 +56,24 @@ impl Drop for Asked {
     }
 }
 
-/// What a call is asked, and what its reply has where. `change` is the token of the change before.
+/// A model that is asked, and never says a word.
+struct Silent;
+
+impl Model for Silent {
+    fn default_name(&self) -> &str {
+        "silent"
+    }
+
+    fn check(&self) -> BoxFuture<'_, Result<(), Error>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn reply<'a>(&'a self, _: &'a Question) -> BoxFuture<'a, Result<model::Reply, Trouble>> {
+        Box::pin(futures::future::pending())
+    }
+}
+
+/// What a call is asked, and what its reply has where. `change` is the token of the change, or of the run, before.
 fn example(call: &str, root: &str, change: &str) -> (Value, &'static str, Value) {
     let greet = || json!({"symbol": "greeter::greet"});
     match call {
@@ -85,6 +107,10 @@ fn example(call: &str, root: &str, change: &str) -> (Value, &'static str, Value)
         "list_overlays" => (json!({}), "/overlays", json!([])),
         "put_overlay" => (json!({"file": "src/a b.rs", "content": "// New.\n"}), "/old_hash", Value::Null),
         "delete_overlay" => (json!({"file": "src/a b.rs"}), "/file", "src/a b.rs".into()),
+        // Its model never says a word.
+        "start_run" => (json!({"prompt": "Greet louder.", "verify": []}), "/meta/workspace", "workspace".into()),
+        "run" => (json!({"run": change}), "/model", "silent".into()),
+        "cancel_run" => (json!({"run": change}), "/state", "cancelled".into()),
         "list_workspaces" => (json!({}), "/workspaces/0/trusted", true.into()),
         "open_workspace" => (json!({"root": root}), "/workspace/root", root.into()),
         "close_workspace" => (json!({"workspace": "workspace"}), "/workspace/id", "workspace".into()),
@@ -111,6 +137,9 @@ fn every_call_is_answered_without_a_socket() {
         let text = render::reply(&reply);
         let says_so = text.contains("complete (0.0 ms)");
         assert_eq!(says_so, call.needs >= Needs::Text, "{}: {text}", call.name);
+        if let Some(run) = json["run"].as_str() {
+            change = run.to_owned();
+        }
         if json["change"].is_string() {
             assert_eq!((call.effect, &json["applied"]), (Effect::Change, &json!(true)), "{}: {json}", call.name);
             change = json["change"].as_str().unwrap().to_owned();
@@ -122,10 +151,10 @@ fn every_call_is_answered_without_a_socket() {
 fn a_request_says_only_what_its_call_takes() {
     for call in CALLS.iter().filter(|it| it.needs > Needs::Nothing) {
         let mut arguments = serde_json::Map::from_iter([("nonesuch".to_owned(), Value::from(1))]);
-        if call.is_about_file() {
+        if let Some(named) = call.named_in_path() {
             let error = call.from_arguments(arguments.clone()).unwrap_err();
             assert_eq!(error.code, Code::InvalidRequest, "{}", call.name);
-            arguments.insert("file".to_owned(), "a.rs".into());
+            arguments.insert(named.to_owned(), "a.rs".into());
         }
         let error = call.from_arguments(arguments).unwrap_err();
         assert!(error.code == Code::InvalidRequest && error.detail.contains("nonesuch"), "{}: {error}", call.name);

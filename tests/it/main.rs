@@ -32,6 +32,8 @@ mod path_dependencies;
 mod process;
 mod read;
 mod rename;
+#[cfg(feature = "bedrock")]
+mod runs;
 mod starting;
 mod support;
 mod survival;

@@ -30,6 +30,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     // What is asked and answered, whatever the face: it knows no transport, no workspace and no engine.
     ("contract", &["text", "model"]),
     ("ops", &["contract", "workspace", "lang", "text", "config", "model"]),
+    // Runs of a model, by the calls that every client has: `ops` knows of it by a trait alone, and `main` puts it there.
+    ("coder", &["ops", "contract", "render", "workspace", "lang", "config", "text", "model"]),
     // Markdown, for every face that shows answers.
     ("render", &["contract", "model"]),
     ("api", &["mcp", "render", "ops", "contract", "lang", "token", "config", "model"]),
@@ -57,6 +59,7 @@ const ONLY_PLACES: &[OnlyPlace] = &[
     OnlyPlace { names: &["http", "http_", "hyper", "hyper_"], places: &["src/api", "src/cli"] },
     OnlyPlace { names: &["reqwest"], places: &["src/cli"] },
     OnlyPlace { names: &["rmcp"], places: &["src/mcp"] },
+    OnlyPlace { names: &["aws_"], places: &["src/coder/bedrock"] },
     OnlyPlace { names: &["clap"], places: &["src/cli", "src/main", "src/config"] },
     OnlyPlace { names: &["tree_sitter", "tree_sitter_"], places: &["src/lang/go", "src/lang/lsp"] },
 ];
@@ -253,6 +256,7 @@ fn languages(file: &str, text: &str) -> Vec<String> {
         "src/mcp",
         "src/contract",
         "src/render",
+        "src/coder",
         "src/model",
         "src/lang/engine",
         "src/lang/view",
