@@ -110,6 +110,8 @@ pub struct Setup {
     pub settings: Settings,
     /// `$XDG_CACHE_HOME/semdex`.
     pub cache_dir: PathBuf,
+    /// Files and directories that are never read, wherever they lie.
+    pub forbidden: Arc<[PathBuf]>,
     pub runtime: tokio::runtime::Handle,
     pub files: Arc<Files>,
     /// So many of its kind have failed before it.

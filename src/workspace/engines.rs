@@ -117,6 +117,7 @@ impl Writer {
             trusted: self.trusted,
             settings: self.settings.clone(),
             cache_dir: self.config.cache_dir.clone(),
+            forbidden: self.disk.tree().forbidden().clone(),
             runtime: self.runtime.clone(),
             files: self.files.clone(),
             restarts: slot.lives.failed,

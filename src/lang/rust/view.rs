@@ -236,7 +236,7 @@ impl<'db> Context<'db> {
             let missing = too_deep(&file.path);
             if strictly { coverage.lacks(missing) } else { coverage.note(missing) }
         }
-        for missing in &self.environment.unread {
+        for missing in self.environment.unknown_code() {
             coverage.lacks(missing.clone());
         }
         for name in self.environment.included.iter() {

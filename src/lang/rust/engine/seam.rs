@@ -84,7 +84,7 @@ impl EngineKind for RustKind {
     }
 
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {
-        let Setup { root, trusted, settings, cache_dir, files, restarts, wake, .. } = setup;
+        let Setup { root, trusted, settings, cache_dir, forbidden, files, restarts, wake, .. } = setup;
         let (features, all_features) = match &settings.rust.features {
             Features::Default => (Vec::new(), false),
             Features::All => (Vec::new(), true),
@@ -94,6 +94,7 @@ impl EngineKind for RustKind {
             target_dir: target_dir(&cache_dir, &root),
             root,
             trusted,
+            forbidden,
             features,
             all_features,
             build_scripts: settings.rust.build_scripts,
