@@ -219,6 +219,34 @@ fn a_panic_of_any_thread_of_rust_costs_one_request_at_most() {
 }
 
 #[test]
+fn a_body_over_which_the_analysis_panics_is_none_without_errors() {
+    let server = server_on(RUST);
+    server.wait_ready();
+    let point = fault(&server, "rust.body");
+    set(&server, "rust.body", "always");
+    let (status, reply) = server.post("/v1/edit", &breaking_edit(true));
+    assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(false)), "{reply}");
+    let unchecked = reply["impact"]["unchecked"].to_string();
+    assert!(unchecked.contains("the body of `greet_all` (src/lib.rs:11)"), "{reply}");
+    assert!(unchecked.contains("the body of `shout` (src/shout.rs:4)"), "{reply}");
+    let mut strict = breaking_edit(false);
+    strict["on_break"] = json!("reject");
+    let (status, reply) = server.post("/v1/edit", &strict);
+    assert_eq!((status, &reply["code"]), (503, &json!("engine_unavailable")), "{reply}");
+    // What was not judged is not kept for what has no errors.
+    let whole = server.home.read("src/lib.rs");
+    server.home.write("src/lib.rs", &whole.replace("greet(name: &str)", "greet(name: &str, _times: usize)"));
+    server.wait_ready();
+    fs::remove_file(point).unwrap();
+    let mended = json!({"name": "src/lib.rs", "content": whole, "mode": "overwrite", "dry_run": true});
+    let (status, reply) = server.post("/v1/write", &mended);
+    assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+    assert_eq!(reply["diagnostics"]["fixed"].as_array().unwrap().len(), 2, "{reply}");
+    server.home.write("src/lib.rs", &whole);
+    check_all_is_well(&server, "rust.body");
+}
+
+#[test]
 fn a_panic_at_the_start_costs_nothing() {
     let all: Vec<(&str, &str)> = RUST.iter().copied().chain([SECOND]).collect();
     let points = ["writer.begin", "rust.write", "rust.load", "rust.prime", "rust.index", "rust.shadow.make"];
