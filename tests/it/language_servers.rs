@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{Home, Server};
 
 /// The directory of the programs; a test without them fails.
-fn tools() -> PathBuf {
+pub fn tools() -> PathBuf {
     let tools = std::env::var_os("SEMDEX_TOOLS")
         .map_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("../tools"), PathBuf::from);
     let bin = tools.join("lsp/bin");

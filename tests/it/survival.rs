@@ -1,7 +1,7 @@
 //! What panics or stands still costs the request at hand, and never the workspace.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -438,6 +438,29 @@ fn a_panic_of_any_task_of_go_costs_one_request_at_most() {
     server.home.write("more.go", "package greeter\n");
     let _ = server.get("/v1/diagnostics?file=more.go");
     server.wait_for(|it| !fault(it, "go.book").exists());
+    assert_eq!(usages(&server, symbol), 3);
+    server.wait_ready();
+}
+
+#[test]
+fn a_panic_of_what_runs_a_language_server_costs_one_request_at_most() {
+    let home = Home::with(&[
+        ("pyproject.toml", "[project]\nname = \"shop\"\n"),
+        ("shop.py", "def sell():\n    pass\n"),
+        ("main.py", "from shop import sell\n\nsell()\n"),
+    ]);
+    let faults = home.path().join("faults");
+    fs::create_dir(&faults).unwrap();
+    fs::write(faults.join("lsp.supervisor"), "once").unwrap();
+    let path = format!("{}:{}", crate::language_servers::tools().display(), std::env::var("PATH").unwrap());
+    let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults), ("PATH", Path::new(&path))]);
+    let symbol = "shop.py::sell";
+    assert_eq!(usages(&server, symbol), 2);
+    assert!(!fault(&server, "lsp.supervisor").exists());
+    // While it watches the server, which is lost with it.
+    set(&server, "lsp.life", "once");
+    server.wait_for(|it| !fault(it, "lsp.life").exists());
+    server.home.write("more.py", "import shop\n\nshop.sell()\n");
     assert_eq!(usages(&server, symbol), 3);
     server.wait_ready();
 }

@@ -12,7 +12,7 @@ use super::session::{Failure, Session};
 use super::wire::{self, Location};
 use crate::lang::files::{File, Files};
 use crate::lang::view::blocking;
-use crate::lang::{Deadlines, Result, Stop};
+use crate::lang::{Deadlines, Result, Stop, too_deep};
 use crate::model::{
     Code as ProblemCode, Coverage, Error, Help, OutlineItem, Place, Span, Symbol, SymbolKind, SymbolQuery,
 };
@@ -95,7 +95,14 @@ impl Inquiry {
     pub async fn items(&self, file: &Arc<File>, coverage: &mut Coverage) -> Result<Vec<OutlineItem>> {
         if self.grammar_of(&file.path).is_some() {
             let file = file.clone();
-            return blocking(move || Ok(file.outline().items.clone())).await;
+            let (items, lack) = blocking(move || {
+                let items = file.outline().items.clone();
+                let lack = (items.is_empty() && file.is_too_deep()).then(|| too_deep(&file.path));
+                Ok((items, lack))
+            })
+            .await?;
+            lack.into_iter().for_each(|it| coverage.lacks(it));
+            return Ok(items);
         }
         let params = json!({"textDocument": {"uri": self.session.root.uri(&file.path)}});
         match self.ask(&[&file.path], "textDocument/documentSymbol", &params).await? {
@@ -283,7 +290,7 @@ fn chosen(all: Vec<(bool, Found)>) -> Vec<Found> {
 }
 
 /// `DocumentSymbol[]` or `SymbolInformation[]` as declarations.
-fn outlined(file: &File, answer: &Value, container: &[String]) -> Vec<OutlineItem> {
+pub(super) fn outlined(file: &File, answer: &Value, container: &[String]) -> Vec<OutlineItem> {
     let one = |it: &Value| {
         let name = it.get("name")?.as_str()?.split(['(', ' ']).next().unwrap_or_default().to_owned();
         let whole = wire::range(it.get("range").or_else(|| it.pointer("/location/range"))?)?;
@@ -291,7 +298,8 @@ fn outlined(file: &File, answer: &Value, container: &[String]) -> Vec<OutlineIte
         let span = wire::span(file, whole);
         let selected = selected.map_or(span, |it| wire::span(file, it));
         let written = file.text.get(selected.start..selected.end)?;
-        let at = selected.start + written.find(&name).unwrap_or_default();
+        let found = written.find(&name).map(|it| selected.start + it);
+        let at = found.unwrap_or(selected.start);
         let mut own = container.to_vec();
         if let Some(outer) = it.get("containerName").and_then(Value::as_str).filter(|it| !it.is_empty()) {
             own = vec![outer.to_owned()];
@@ -305,7 +313,7 @@ fn outlined(file: &File, answer: &Value, container: &[String]) -> Vec<OutlineIte
             signature: signature.to_owned(),
             docs: None,
             span,
-            name_span: Span::new(at, (at + name.len()).min(file.text.len())),
+            name_span: found.map_or(selected, |it| Span::new(it, it + name.len())),
             body: None,
             public: true,
             test: false,

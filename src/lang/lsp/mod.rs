@@ -9,6 +9,8 @@ mod book;
 mod capabilities;
 mod diagnostics;
 mod edits;
+#[cfg(test)]
+mod fuzz;
 mod grammar;
 mod inquiry;
 mod judge;

@@ -14,6 +14,7 @@ use super::capabilities::Capabilities;
 use super::program::{self, Program};
 use super::session::{Link, Push, Session};
 use crate::config::Readiness;
+use crate::fault;
 use crate::lang::child::{Child, Pipes};
 use crate::lang::{Condition, Progress, memory, sound};
 use crate::lsp::{Client, Hooks, Message};
@@ -49,6 +50,8 @@ pub async fn run(session: Arc<Session>, stop: CancellationToken) {
 pub fn fell(session: &Session) {
     let detail = format!("what runs {} met a fault, which is in the log", session.row.server());
     down(session, Condition::Broken, Link::Waiting(session.missing(MissingCode::EngineRestarting, detail)));
+    // Whoever waits for it is still there.
+    session.wanted.notify_one();
 }
 
 enum Ended {
@@ -77,6 +80,7 @@ async fn supervise(session: &Arc<Session>, stop: &CancellationToken) {
             () = session.wanted.notified() => {}
             () = stop.cancelled() => return,
         }
+        fault::point("lsp.supervisor");
         match live(session, stop).await {
             Ended::Stopped => return,
             Ended::Idle => (pause, deaths) = (FIRST_PAUSE, 0),
@@ -277,6 +281,7 @@ async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &
     let deadline = session.row.keys.deadline_s.map_or(DEADLINE, Duration::from_secs);
     let most = session.row.keys.memory_mib.unwrap_or(MEMORY_LIMIT) << 20;
     loop {
+        fault::point("lsp.life");
         let memory = memory::resident(process.pid);
         session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
         if let Some(memory) = memory.filter(|it| *it > most) {
