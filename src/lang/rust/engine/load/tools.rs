@@ -19,6 +19,8 @@ use serde::Deserialize;
 
 use crate::lang::process_group::{self, Failure};
 
+/// Has Cargo download nothing.
+pub(super) const OFFLINE: &str = "CARGO_NET_OFFLINE";
 /// A directory with nothing above it.
 const NOWHERE: &str = "/";
 /// What rust-analyzer takes for granted though `rustc --print cfg` does not say it on stable.
@@ -75,6 +77,7 @@ impl<'a> Tools<'a> {
             set("CARGO_BUILD_RUSTC_WRAPPER", "");
             set("CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER", "");
             set("CARGO_NET_GIT_FETCH_WITH_CLI", "false");
+            set(OFFLINE, "true");
         }
         let mut tools = Tools {
             sysroot: root.to_path_buf(),
