@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -200,10 +200,9 @@ fn who_takes_nothing_is_cut_off_and_holds_nobody_up() {
 fn a_listening_client_does_not_hold_up_the_end() {
     let mut server = Server::on(RUST);
     let _stream = Stream::open(&server, "", None);
-    let begun = Instant::now();
     server.signal(rustix::process::Signal::TERM);
     assert_eq!(server.wait().code(), Some(0));
-    assert!(begun.elapsed() < Duration::from_secs(25), "it waited for the one who listens");
+    assert!(!server.log().contains("requests still in flight"), "it waited for the one who listens: {}", server.log());
 }
 
 #[test]
