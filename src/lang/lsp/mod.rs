@@ -15,6 +15,7 @@ mod grammar;
 mod inquiry;
 mod judge;
 mod names;
+mod origin;
 mod overview;
 mod program;
 mod relations;
