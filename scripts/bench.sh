@@ -36,6 +36,7 @@ bench benches/rename/rename.py "${all[@]}"
 bench benches/latency/latency.py
 bench benches/crowd/crowd.py
 bench benches/crash/crash.py
+bench benches/git/git.py
 bench benches/faults/faults.py
 bench benches/storm/storm.py "${all[@]}"
 if [ ${#go[@]} -gt 0 ]; then
