@@ -15,6 +15,7 @@ mod errors;
 mod events;
 mod expansion;
 mod fresh;
+mod git;
 mod hooks;
 mod impact;
 mod inputs;
