@@ -41,6 +41,7 @@ bench benches/latency/latency.py
 bench benches/memory/memory.py --rust-analyzer "${SEMDEX_TOOLS:+$SEMDEX_TOOLS/bin/}rust-analyzer"
 bench benches/crowd/crowd.py
 bench benches/crash/crash.py
+bench benches/git/git.py
 bench benches/faults/faults.py
 bench benches/storm/storm.py "${all[@]}"
 if [ ${#go[@]} -gt 0 ]; then

@@ -109,6 +109,7 @@ impl Config {
                 limits: document.limits,
                 go: document.go,
                 rust: document.rust,
+                git: document.git,
                 languages: document.languages,
             },
         })

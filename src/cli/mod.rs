@@ -3,6 +3,7 @@
 mod client;
 pub mod doctor;
 mod generate;
+mod git;
 mod here;
 pub mod hook;
 pub mod init;

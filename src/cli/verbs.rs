@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::client::{self, Call};
+use super::git::Commit;
 use super::here::Here;
 use super::overlay::Overlay;
 use super::print::{self, Color};
@@ -45,15 +46,26 @@ pub enum Verb {
     Edit(EditText),
     /// Writes a text into a file.
     Write(WriteText),
-    /// Takes back one change, by the token that it was answered with.
+    /// Takes back one change, by the token that it was answered with, or a commit.
     Undo {
-        change: String,
+        #[arg(required_unless_present = "commit", conflicts_with = "commit")]
+        change: Option<String>,
+        /// What this commit did is taken back, and that is committed.
+        #[arg(long, value_name = "SHA")]
+        commit: Option<String>,
         /// Tell the same, but change nothing.
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
         common: Common,
     },
+    /// Tells the branch, the last commit, and which files are not committed.
+    Git {
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Commits the files of changes, and others, and nothing else.
+    Commit(Commit),
     /// Lists the changes that were made, the newest first.
     Changes {
         /// Only those of this file.
@@ -326,6 +338,7 @@ impl Verb {
             Verb::Write(WriteText { file, .. }) => Some(file),
             Verb::Overlay(overlay) => overlay.file(),
             Verb::Watched(watched) => watched.file(),
+            Verb::Commit(commit) => commit.file(),
             Verb::Edit(EditText { file, .. })
             | Verb::Rename(RenameSymbol { file, .. })
             | Verb::Describe { file, .. }
@@ -336,7 +349,9 @@ impl Verb {
             | Verb::Callees(About { file, .. })
             | Verb::Implementations(About { file, .. })
             | Verb::Changes { file, .. } => file.as_deref(),
-            Verb::Undo { .. } | Verb::Status { .. } | Verb::Health { .. } | Verb::Workspaces(_) => None,
+            Verb::Undo { .. } | Verb::Git { .. } | Verb::Status { .. } | Verb::Health { .. } | Verb::Workspaces(_) => {
+                None
+            }
         }
     }
 
@@ -347,9 +362,11 @@ impl Verb {
             Verb::Workspaces(workspaces) => workspaces.is_json(),
             Verb::Overlay(overlay) => overlay.common().json,
             Verb::Watched(watched) => watched.is_json(),
+            Verb::Commit(commit) => commit.common().json,
             Verb::Open { common, .. }
             | Verb::Describe { common, .. }
             | Verb::Undo { common, .. }
+            | Verb::Git { common }
             | Verb::Changes { common, .. }
             | Verb::Symbols { common, .. }
             | Verb::SymbolAt { common, .. }
@@ -378,14 +395,16 @@ impl Verb {
             }
             Verb::Edit(edit) => edit.call(here)?,
             Verb::Write(write) => write.call(here)?,
-            Verb::Undo { change, dry_run, common } => {
-                let call = Call::of(Name::Undo).with("change", Some(change));
+            Verb::Undo { change, commit, dry_run, common } => {
+                let call = Call::of(Name::Undo).with("change", change).with("commit", commit);
                 (call.with("dry_run", dry_run.then_some(true)), common)
             }
             Verb::Changes { file, diff, common } => {
                 let call = Call::of(Name::Changes).with("file", here.maybe(file.as_ref())?);
                 (call.with("diff", diff.then_some(true)), common)
             }
+            Verb::Git { common } => (Call::of(Name::Git), common),
+            Verb::Commit(commit) => commit.call(here)?,
             Verb::Rename(rename) => rename.call(here)?,
             Verb::Overlay(overlay) => overlay.call(here)?,
             Verb::Symbols { query, file, common } => {
@@ -522,6 +541,9 @@ mod tests {
         "edit --symbol a::b --package a --at body --replace y",
         "write a.rs --content x --mode create --expected-hash h --declare --format --fix-imports --dry-run",
         "undo 01 --dry-run",
+        "undo --commit abcd --dry-run",
+        "git",
+        "commit --change 01 --change 02 --file a.rs --message x --author y --dirty commit_first",
         "changes a.rs --diff",
         "rename a::b c --file a.rs --package a --dry-run --on-break report",
         "overlay put a.rs --content x --ttl 9 --edits overlay",

@@ -19,6 +19,8 @@ const CHANGE: &[Code] =
 const OVERLAY: &[Code] = &[Code::InvalidContent, Code::NotReady, Code::Timeout];
 const BASELINE: &[Code] = &[Code::DiskFull];
 const UNDO: &[Code] = &[Code::UnknownChange, Code::HashMismatch, Code::Conflict, Code::DiskFull];
+const REPOSITORY: &[Code] = &[Code::NotARepository, Code::Untrusted, Code::Conflict];
+const COMMIT: &[Code] = &[Code::NothingToCommit, Code::UnknownChange, Code::InvalidContent, Code::DiskFull];
 const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous];
 const RENAME: &[Code] = &[Code::RenameRefused];
 const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied];
@@ -341,9 +343,37 @@ calls! {
         group: "change",
         summary: "Take back a change",
         description: "All its files are again what they were, if each still is what the change left; else nothing is changed, and `diff`\n\
-                      says what others made of them since. An undo is a change like any other, and can be undone.",
+                      says what others made of them since. An undo is a change like any other, and can be undone. With `commit` it takes\n\
+                      back what a commit did, as one change, and commits that.",
         answers: "What changed.",
-        refusals: &[FILE, UNDO, ANSWER],
+        refusals: &[FILE, UNDO, REPOSITORY, COMMIT, ANSWER],
+    }
+
+    Git(GitQuery) -> GitReply {
+        name: "git",
+        method: Method::Get,
+        path: "/v1/git",
+        effect: Effect::Read,
+        needs: Needs::Text,
+        group: "git",
+        summary: "What is not committed",
+        description: "The branch, the last commit, and each file that is not as that has it. Nothing is written, not even the index.",
+        answers: "The state of the repository.",
+        refusals: &[REPOSITORY, ANSWER],
+    }
+
+    Commit(CommitRequest) -> CommitReply {
+        name: "commit",
+        method: Method::Post,
+        path: "/v1/commit",
+        effect: Effect::Change,
+        needs: Needs::Text,
+        group: "git",
+        summary: "Commit files",
+        description: "The files of changes, and other files, whole and as they stand: nothing else goes into the commit, and the index and\n\
+                      all other files stay as they are. Without a message one is made from what changed.",
+        answers: "The commit.",
+        refusals: &[FILE, REPOSITORY, COMMIT, ANSWER],
     }
 
     Changes(ChangesQuery) -> ChangesReply {

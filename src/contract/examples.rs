@@ -195,6 +195,25 @@ pub fn changes() -> Value {
     })
 }
 
+pub fn git() -> Value {
+    json!({
+        "branch": "main", "head": "9d0f1c7be2a44b0f7c3d1e5a6b8c9d0e1f2a3b4c",
+        "dirty": [
+            {"file": FILE, "status": "modified", "staged": false, "unstaged": true},
+            {"file": "notes.txt", "status": "untracked", "staged": false, "unstaged": true}
+        ],
+        "total": 2, "next_cursor": null, "meta": meta(9.2)
+    })
+}
+
+pub fn commit() -> Value {
+    json!({
+        "commit": "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "files": [FILE],
+        "message": "refactor: change the signature of new in lines.rs\n\nWhat changed:\n- signature of `new` in crates/searcher/src/lines.rs\n",
+        "branch": "main", "next_cursor": null, "meta": meta(61.0)
+    })
+}
+
 pub fn status() -> Value {
     json!({
         "version": "0.1.0", "pid": 4711, "memory_bytes": 902_000_000,

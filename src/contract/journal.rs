@@ -12,10 +12,15 @@ use crate::model::Result;
 
 request! { body
     /// Which change to take back.
-    #[schema(examples(json!({"change": "01JD8M2Q6Z5V9K3T7W1X4Y0ABC"})))]
+    #[schema(examples(json!({"change": "01JD8M2Q6Z5V9K3T7W1X4Y0ABC"}), json!({"commit": "9d0f1c7"})))]
     pub struct UndoRequest {
-        /// The token that the change was answered with; that of an undo brings back what it took.
-        pub change: String,
+        /// The token that the change was answered with; that of an undo brings back what it took. Either this or
+        /// `commit`.
+        pub change: Option<String>,
+        /// A commit of HEAD's history, by its hash or the beginning of it: what it did is taken back as one change, and
+        /// that is committed.
+        #[schema(examples("9d0f1c7"))]
+        pub commit: Option<String>,
         /// Answer the same, but change nothing.
         #[schema(default = false)]
         pub dry_run: Option<bool>,

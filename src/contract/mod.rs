@@ -14,6 +14,7 @@ mod examples;
 #[cfg(test)]
 mod fuzz;
 mod gate;
+mod git;
 mod impact;
 mod journal;
 mod names;
@@ -42,6 +43,7 @@ pub use diagnostics::*;
 pub use edit::*;
 pub use events::*;
 pub use gate::*;
+pub use git::*;
 pub use impact::*;
 pub use journal::*;
 pub use names::*;

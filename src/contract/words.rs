@@ -112,6 +112,7 @@ words_of_model! {
         UnknownChange, MethodNotAllowed, NotAcceptable, RequestTimeout, NoMatch, Ambiguous, AmbiguousSymbol,
         HashMismatch, AlreadyExists, Conflict, TooLarge, UnsupportedMediaType, NotText, WouldBreak, RenameRefused,
         InvalidContent, Busy, Internal, DiskFull, NotReady, EngineUnavailable, RevisionNotReached, Timeout,
+        NotARepository, NothingToCommit,
     }
 }
 
@@ -153,6 +154,20 @@ words! {
 
     /// Whether an edit that breaks something is reported or refused.
     OnBreak { Report, Reject }
+
+    /// What becomes of the user's own work that is not committed: it stays, it is committed before, or nothing is
+    /// committed where there is some.
+    Dirty { Leave, CommitFirst, Refuse }
+
+    /// What became of a file since the last commit.
+    FileStatus {
+        Modified, Added, Deleted, Renamed, Copied,
+        /// A file has become a link, say.
+        TypeChanged,
+        /// It is in conflict.
+        Unmerged,
+        Untracked,
+    }
 
     /// `append` makes the file where it is missing, `create` refuses where it exists.
     WriteMode { Append, Overwrite, Create }

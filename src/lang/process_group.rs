@@ -173,8 +173,18 @@ impl Drop for Group {
 }
 
 /// Runs a program to its end, and answers with what it printed. It has no standard input.
-pub fn run(mut command: Command, deadline: Instant, is_wanted: &dyn Fn() -> bool) -> Result<Output, Failure> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+pub fn run(command: Command, deadline: Instant, is_wanted: &dyn Fn() -> bool) -> Result<Output, Failure> {
+    run_on(command, Stdio::null(), deadline, is_wanted)
+}
+
+/// The same with a standard input: a file, since nobody here writes to a pipe meanwhile.
+pub fn run_on(
+    mut command: Command,
+    input: Stdio,
+    deadline: Instant,
+    is_wanted: &dyn Fn() -> bool,
+) -> Result<Output, Failure> {
+    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
     let (group, pipes) = spawn(command)?;
     let (stdout, stderr) = (Collected::of(pipes.stdout), Collected::of(pipes.stderr));
     let Some(status) = group.wait_until(deadline, is_wanted)? else {

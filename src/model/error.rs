@@ -44,6 +44,8 @@ pub enum Code {
     EngineUnavailable,
     RevisionNotReached,
     Timeout,
+    NotARepository,
+    NothingToCommit,
 }
 
 impl Code {
@@ -96,6 +98,8 @@ impl Code {
             Code::EngineUnavailable => "engine_unavailable",
             Code::RevisionNotReached => "revision_not_reached",
             Code::Timeout => "timeout",
+            Code::NotARepository => "not_a_repository",
+            Code::NothingToCommit => "nothing_to_commit",
         }
     }
 }

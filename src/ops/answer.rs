@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::ask::Ask;
 use super::replies::Replies;
 use super::{
-    baseline, changes, describe, diagnostics, edit, gate, impact, nearest_file, open, overlays, process, rename, stats,
-    symbols, undo, usages, write,
+    baseline, changes, commit, describe, diagnostics, edit, gate, git, impact, nearest_file, open, overlays, process,
+    rename, stats, symbols, undo, usages, write,
 };
 use crate::contract::{Reply, Request};
 use crate::model::Result;
@@ -66,6 +66,8 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         Request::Write(it) => handle!(Write, write::write, it),
         Request::Undo(it) => handle!(Undo, undo::undo, it),
         Request::Changes(it) => handle!(Changes, changes::changes, it),
+        Request::Git(it) => handle!(Git, git::git, it),
+        Request::Commit(it) => handle!(Commit, commit::commit, it),
         Request::Rename(it) => handle!(Rename, rename::rename, it),
         Request::ListOverlays(it) => handle!(ListOverlays, overlays::overlays, it),
         Request::PutOverlay(it) => handle!(PutOverlay, overlays::put, it),

@@ -272,6 +272,7 @@ fn report(workspace: &Workspace, plan: &Plan, outcome: Outcome, meta: Meta) -> C
         validation,
         diagnostics: DiagnosticsDelta { new: list(new), fixed: list(judgement.fixed) },
         impact: judgement.impact.into(),
+        commit: None,
         next_cursor: None,
         meta,
         pages: Default::default(),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
 use super::ask::Ask;
+use super::undo_commit::undo_commit;
 use crate::contract::{ChangeReport, OnBreak, UndoRequest};
 use crate::model::{Code, Error, FileEdit, Help, Result};
 use crate::text::diff::unified;
@@ -11,23 +12,40 @@ use crate::workspace::journal::{Entry, EntryFile};
 use crate::workspace::{Cause, Undone, Workspace};
 
 pub async fn undo(workspace: &Workspace, request: UndoRequest, asked: &Ask) -> Result<ChangeReport> {
+    let dry_run = request.dry_run.unwrap_or_default();
+    match (request.change, request.commit) {
+        (Some(change), None) => undo_change(workspace, &change, dry_run, asked).await,
+        (None, Some(commit)) => undo_commit(workspace, &commit, dry_run, asked).await,
+        (Some(_), Some(_)) => Err(invalid("give `change` or `commit`, not both")),
+        (None, None) => Err(invalid("missing field `change`: say which change, or which `commit`")),
+    }
+}
+
+fn invalid(detail: &str) -> Error {
+    Error::new(Code::InvalidRequest, detail)
+}
+
+pub(super) async fn undo_change(
+    workspace: &Workspace,
+    change: &str,
+    dry_run: bool,
+    asked: &Ask,
+) -> Result<ChangeReport> {
     // Tokens are printed in capitals, and read either way.
-    let token = request.change.trim().to_ascii_uppercase();
+    let token = change.trim().to_ascii_uppercase();
     let entry = workspace.made(&token).await?.ok_or_else(|| {
         let detail = format!(
-            "the journal has no change `{}` of this workspace: `GET /v1/changes` lists those that can be taken back",
-            request.change
+            "the journal has no change `{change}` of this workspace: `GET /v1/changes` lists those that can be taken back"
         );
         Error::new(Code::UnknownChange, detail)
     })?;
     let came_back = entry.files.iter().filter(|it| it.new.is_none());
     let gone = entry.files.iter().filter(|it| it.old.is_none());
     let undone = Undone {
-        change: entry.id.clone(),
+        change: Some(entry.id.clone()),
         modes: came_back.filter_map(|it| Some((it.file.clone(), it.mode?))).collect(),
         made_directories: gone.map(|it| (it.file.clone(), it.made_directories)).collect(),
     };
-    let dry_run = request.dry_run.unwrap_or_default();
     let mode = Mode { undoes: Some(undone), ..Mode::new(Cause::Undo, dry_run, OnBreak::Report) };
     apply_change(workspace, asked, mode, || plan(workspace, &entry, asked)).await
 }

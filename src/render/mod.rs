@@ -4,6 +4,7 @@
 mod change;
 mod code;
 mod describe;
+mod git;
 mod journal;
 mod lists;
 mod sarif;
@@ -69,6 +70,8 @@ pub fn reply(reply: &Reply) -> String {
         Reply::Edit(it) | Reply::Write(it) | Reply::Undo(it) | Reply::Rename(it) => {
             change::change(it) + &footer(&it.meta)
         }
+        Reply::Git(it) => git::state(it) + &footer(&it.meta),
+        Reply::Commit(it) => git::commit(it) + &footer(&it.meta),
         Reply::Changes(it) => journal::changes(it) + &footer(&it.meta),
         Reply::ListOverlays(it) => journal::overlays(&it.overlays) + &footer(&it.meta),
         Reply::PutOverlay(it) => journal::overlays(from_ref(&it.overlay)) + &footer(&it.meta),

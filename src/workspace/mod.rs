@@ -7,6 +7,7 @@ pub mod disk;
 mod engines;
 pub mod events;
 mod freshness;
+pub mod git;
 mod inputs;
 pub mod journal;
 mod lock;
@@ -87,6 +88,7 @@ struct Inner {
     telemetry: Arc<Telemetry>,
     busy: Arc<Busy>,
     closing: Arc<AtomicBool>,
+    git: git::Git,
 }
 
 /// How the writer is doing.
@@ -385,6 +387,11 @@ impl Workspace {
     /// How many requests wait for the writer.
     pub fn queue_length(&self) -> usize {
         self.inner.inbox.len()
+    }
+
+    /// The repository around it.
+    pub fn git(&self) -> &git::Git {
+        &self.inner.git
     }
 
     pub fn answers(&self) -> &AnswerCache {

@@ -105,7 +105,7 @@ impl Writer {
             change: token.clone(),
             cause: change.cause,
             client: change.client,
-            undoes: change.undoes.map(|it| it.change),
+            undoes: change.undoes.and_then(|it| it.change),
             files: events::files(&change.edits),
             impact,
         })));
@@ -189,7 +189,7 @@ impl Writer {
             revision: self.revision.0 + 1,
             cause: change.cause,
             client: change.client.clone(),
-            undoes: change.undoes.as_ref().map(|it| it.change.clone()),
+            undoes: change.undoes.as_ref().and_then(|it| it.change.clone()),
             undone_by: None,
             files: change
                 .edits

@@ -20,6 +20,7 @@ use super::disk::Disk;
 use super::engines::Slot;
 use super::events::{self, News};
 use super::freshness::OpenTrees;
+use super::git::{self, Git};
 use super::journal::Journal;
 use super::lock::LockFile;
 use super::named::NamedFiles;
@@ -172,6 +173,7 @@ pub(super) fn start(
         Error::new(code, format!("{}: {error}", root.display()))
     })?;
     let disk = Arc::new(disk);
+    let git = Git::new(&root, &config.state_dir, settings.co_author.clone());
     let slots: Vec<Slot> = registry.kinds().iter().cloned().map(Slot::new).collect();
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
     let first = Published {
@@ -238,6 +240,7 @@ pub(super) fn start(
             telemetry,
             busy,
             closing,
+            git,
         }),
     })
 }
@@ -249,6 +252,7 @@ impl Writer {
         if !self.lock_file.all_ended() {
             self.look_into_journal();
         }
+        git::repair(&self.config.state_dir);
         match self.watch() {
             Ok(found) => {
                 let mut files = Files::new(self.registry.languages().clone());

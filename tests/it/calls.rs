@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
 
 use semdex::config::{Config, Flags};
 use semdex::contract::{CALLS, Call, Effect, Needs};
@@ -27,6 +28,10 @@ struct Asked {
 impl Asked {
     fn on(files: &[(&str, &str)]) -> Asked {
         let home = Home::with(files);
+        for arguments in [&["init", "-q"][..], &["config", "user.name", "A"], &["config", "user.email", "a@x.org"]] {
+            let ran = Command::new("git").args(arguments).current_dir(home.root()).status().unwrap();
+            assert!(ran.success(), "git {arguments:?}");
+        }
         let settings = home.path().join("config.toml");
         fs::write(&settings, "").unwrap();
         let flags = Flags { config_file: Some(settings), trust: Some(true) };
@@ -77,6 +82,8 @@ fn example(call: &str, root: &str, change: &str) -> (Value, &'static str, Value)
         }
         "write" => (json!({"name": "notes.txt", "content": "one\n"}), "/files/0/created", true.into()),
         "undo" => (json!({"change": change}), "/applied", true.into()),
+        "git" => (json!({}), "/head", Value::Null),
+        "commit" => (json!({"files": ["src/lib.rs"], "message": "feat: greet"}), "/files/0", "src/lib.rs".into()),
         "changes" => (json!({}), "/changes/0/client", "a test".into()),
         "rename" => {
             let rename = json!({"symbol": "greeter::greet", "new_name": "welcome"});

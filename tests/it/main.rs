@@ -16,6 +16,7 @@ mod events;
 mod expansion;
 mod fresh;
 mod healthy;
+mod git;
 mod hooks;
 mod impact;
 mod inputs;

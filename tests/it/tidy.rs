@@ -72,6 +72,8 @@ const ONLY_WORDS: &[OnlyPlace] = &[
             "src/lang/lsp",
             "src/lang/process_group",
             "src/lang/child",
+            // The user's git, and the hooks of the user's repository.
+            "src/workspace/git",
             "src/cli",
             "src/main",
         ],
