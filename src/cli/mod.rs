@@ -6,6 +6,7 @@ mod generate;
 mod here;
 pub mod hook;
 pub mod init;
+mod map;
 pub mod mcp;
 mod overlay;
 mod print;

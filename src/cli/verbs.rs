@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::client::{self, Call};
 use super::here::Here;
+use super::map::Map;
 use super::overlay::Overlay;
 use super::print::{self, Color};
 use super::progress;
@@ -103,6 +104,8 @@ pub enum Verb {
     Implementations(About),
     #[command(flatten)]
     Watched(Watched),
+    /// Shows the most important symbols, as many as there is room for.
+    Map(Map),
     /// Tells how the server and its workspaces are doing.
     Status {
         /// JSON instead of Markdown.
@@ -336,7 +339,7 @@ impl Verb {
             | Verb::Callees(About { file, .. })
             | Verb::Implementations(About { file, .. })
             | Verb::Changes { file, .. } => file.as_deref(),
-            Verb::Undo { .. } | Verb::Status { .. } | Verb::Health { .. } | Verb::Workspaces(_) => None,
+            Verb::Map(_) | Verb::Undo { .. } | Verb::Status { .. } | Verb::Health { .. } | Verb::Workspaces(_) => None,
         }
     }
 
@@ -351,6 +354,7 @@ impl Verb {
             | Verb::Describe { common, .. }
             | Verb::Undo { common, .. }
             | Verb::Changes { common, .. }
+            | Verb::Map(Map { common, .. })
             | Verb::Symbols { common, .. }
             | Verb::SymbolAt { common, .. }
             | Verb::Edit(EditText { common, .. })
@@ -401,6 +405,7 @@ impl Verb {
             Verb::Callees(about) => about.over(Call::of(Name::Callees), here)?,
             Verb::Implementations(about) => about.over(Call::of(Name::Implementations), here)?,
             Verb::Watched(watched) => return watched.call(here),
+            Verb::Map(map) => map.call(here)?,
             Verb::Status { json } => return Ok((Call::of(Name::Status), json)),
             Verb::Health { json } => return Ok((Call::of(Name::Health), json)),
             Verb::Workspaces(workspaces) => return workspaces.call(),
@@ -540,6 +545,7 @@ mod tests {
         "regressions a.rs",
         "gate --max-errors 1 --max-warnings 2 --block-on-error=false --block-on-warning --new-only",
         "stats --session s",
+        "map --focus a.rs --focus a::b --query words --max-tokens 9",
         "status",
         "health",
         "workspaces list",

@@ -13,6 +13,7 @@ pub mod events;
 mod gate;
 pub mod hooks;
 mod impact;
+mod map;
 mod nearest_file;
 mod open;
 mod overlays;

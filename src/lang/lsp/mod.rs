@@ -15,6 +15,7 @@ mod judge;
 mod names;
 mod overview;
 mod program;
+mod references;
 mod relations;
 mod session;
 mod supervisor;
