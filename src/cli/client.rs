@@ -58,6 +58,10 @@ impl Call {
         for (name, value) in &self.fields {
             match value {
                 Value::String(text) => query.append_pair(name, text),
+                Value::Array(several) => {
+                    let texts = several.iter().filter_map(Value::as_str);
+                    query.extend_pairs(texts.map(|it| (name, it)))
+                }
                 other => query.append_pair(name, &other.to_string()),
             };
         }
@@ -165,5 +169,7 @@ mod tests {
         let call =
             Call::of(Name::Symbols).with("query", Some("a&b c")).with("limit", Some(3)).with("file", None::<String>);
         assert_eq!(call.query(), "limit=3&query=a%26b+c");
+        let call = Call::of(Name::Map).with("focus", Some(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(call.query(), "focus=a&focus=b");
     }
 }

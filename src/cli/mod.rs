@@ -7,6 +7,7 @@ mod git;
 mod here;
 pub mod hook;
 pub mod init;
+mod map;
 pub mod mcp;
 mod overlay;
 mod print;

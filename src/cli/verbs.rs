@@ -8,6 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::client::{self, Call};
 use super::git::Commit;
 use super::here::Here;
+use super::map::Map;
 use super::overlay::Overlay;
 use super::print::{self, Color};
 use super::progress;
@@ -115,6 +116,8 @@ pub enum Verb {
     Implementations(About),
     #[command(flatten)]
     Watched(Watched),
+    /// Shows the most important symbols, as many as there is room for.
+    Map(Map),
     /// Tells how the server and its workspaces are doing.
     Status {
         /// JSON instead of Markdown.
@@ -349,9 +352,7 @@ impl Verb {
             | Verb::Callees(About { file, .. })
             | Verb::Implementations(About { file, .. })
             | Verb::Changes { file, .. } => file.as_deref(),
-            Verb::Undo { .. } | Verb::Git { .. } | Verb::Status { .. } | Verb::Health { .. } | Verb::Workspaces(_) => {
-                None
-            }
+            Verb::Map(_) | Verb::Undo { .. } | Verb::Git { .. } | Verb::Status { .. } | Verb::Health { .. } | Verb::Workspaces(_) => None,
         }
     }
 
@@ -368,6 +369,7 @@ impl Verb {
             | Verb::Undo { common, .. }
             | Verb::Git { common }
             | Verb::Changes { common, .. }
+            | Verb::Map(Map { common, .. })
             | Verb::Symbols { common, .. }
             | Verb::SymbolAt { common, .. }
             | Verb::Edit(EditText { common, .. })
@@ -420,6 +422,7 @@ impl Verb {
             Verb::Callees(about) => about.over(Call::of(Name::Callees), here)?,
             Verb::Implementations(about) => about.over(Call::of(Name::Implementations), here)?,
             Verb::Watched(watched) => return watched.call(here),
+            Verb::Map(map) => map.call(here)?,
             Verb::Status { json } => return Ok((Call::of(Name::Status), json)),
             Verb::Health { json } => return Ok((Call::of(Name::Health), json)),
             Verb::Workspaces(workspaces) => return workspaces.call(),
@@ -562,6 +565,7 @@ mod tests {
         "regressions a.rs",
         "gate --max-errors 1 --max-warnings 2 --block-on-error=false --block-on-warning --new-only",
         "stats --session s",
+        "map --focus a.rs --focus a::b --query words --max-tokens 9",
         "status",
         "health",
         "workspaces list",

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::budget::Budget;
 use super::call::{Call, Effect, Method, Needs, Shape};
-use super::parse::{from_json, from_query};
+use super::parse::{from_json, from_query, from_repeating_query};
 use super::request::{Answer, Arguments, Common, schemas};
 use super::*;
 use crate::model::Code;
@@ -54,7 +54,13 @@ macro_rules! calls {
             $($fields)*
             shape: Shape {
                 from_json: |object| from_json(object).map(Request::$variant),
-                from_query: |query| from_query(query).map(Request::$variant),
+                from_query: |query| {
+                    let read = match <$request>::REPEATING {
+                        [] => from_query(query),
+                        names => from_repeating_query(query, names),
+                    };
+                    read.map(Request::$variant)
+                },
                 from_text: |query, body| <$request>::of_text(query, body).map(Request::$variant),
                 text: <$request>::TEXT,
                 document: <$request as Arguments>::document,
@@ -289,6 +295,18 @@ calls! {
         description: "The errors and warnings that hooks and questions have seen since the start, by file, with their history.",
         answers: "The statistics.",
         refusals: &[ANSWER],
+    Map(MapQuery) -> MapReply {
+        name: "map",
+        method: Method::Get,
+        path: "/v1/map",
+        effect: Effect::Read,
+        needs: Needs::Index,
+        group: "read",
+        summary: "The most important symbols",
+        description: "Files and the signatures in them, ranked by PageRank over who refers to what, and drawn towards `focus` and the\n\
+                      words of `query`: as many as `max_tokens` of Markdown take.",
+        answers: "The map.",
+        refusals: &[FILE, SYMBOL, ANSWER],
     }
 
     Impact(ImpactRequest) -> ImpactReport {

@@ -86,6 +86,18 @@ pub fn symbols() -> Value {
     json!({"symbols": [line_iter(false)], "total": 1, "next_cursor": null, "meta": meta(1.9)})
 }
 
+pub fn map() -> Value {
+    let mut symbol = line_iter(false);
+    for absent in ["docs", "usages"] {
+        symbol.as_object_mut().map(|it| it.remove(absent));
+    }
+    symbol["rank"] = json!(0.0041);
+    json!({
+        "files": [{"file": FILE, "rank": 0.0187, "symbols": [symbol]}], "total": 1, "next_cursor": null,
+        "meta": meta(2.6)
+    })
+}
+
 fn diagnostic() -> Value {
     json!({
         "file": "crates/printer/src/util.rs", "start": 7900, "end": 7915, "line": 249, "end_line": 249, "column": 9,

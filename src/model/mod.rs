@@ -5,6 +5,7 @@ mod detail;
 mod error;
 mod language;
 mod origin;
+mod references;
 
 use std::sync::Arc;
 
@@ -12,6 +13,7 @@ pub use detail::Detail;
 pub use error::{Candidate, Code, Error, Help, Nearest, Result};
 pub use language::{Language, LanguageId, Languages, NamedFile, Syntax};
 pub use origin::Origin;
+pub use references::{Declared, FileReferences, Reference, References};
 
 /// Grows with every change of content of a workspace, and with nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

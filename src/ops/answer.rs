@@ -8,6 +8,10 @@ use super::replies::Replies;
 use super::{
     baseline, changes, commit, describe, diagnostics, edit, gate, git, impact, nearest_file, open, overlays, process,
     rename, stats, symbols, undo, usages, write,
+    baseline, changes, describe, diagnostics, edit, gate, impact, nearest_file, open, overlays, process, rename, stats,
+    symbols, undo, usages, write,
+    changes, describe, diagnostics, edit, impact, map, nearest_file, open, overlays, process, rename, symbols, undo,
+    usages, write,
 };
 use crate::contract::{Reply, Request};
 use crate::model::Result;
@@ -61,6 +65,7 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         Request::Regressions(it) => handle!(Regressions, baseline::regressions, it),
         Request::Gate(it) => handle!(Gate, gate::gate, it),
         Request::Stats(it) => handle!(Stats, stats::stats, it),
+        Request::Map(it) => handle!(Map, map::map, it),
         Request::Impact(it) => handle!(Impact, impact::impact, it),
         Request::Edit(it) => handle!(Edit, edit::edit, it),
         Request::Write(it) => handle!(Write, write::write, it),

@@ -16,6 +16,7 @@ mod gate;
 mod git;
 pub mod hooks;
 mod impact;
+mod map;
 mod nearest_file;
 mod open;
 mod overlays;

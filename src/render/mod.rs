@@ -7,6 +7,8 @@ mod describe;
 mod git;
 mod journal;
 mod lists;
+mod map;
+mod origin;
 mod sarif;
 mod status;
 mod watched;
@@ -66,6 +68,7 @@ pub fn reply(reply: &Reply) -> String {
         Reply::Regressions(it) => watched::regressions(it) + &footer(&it.meta),
         Reply::Gate(it) => watched::gate(it) + &footer(&it.meta),
         Reply::Stats(it) => watched::stats(it) + &footer(&it.meta),
+        Reply::Map(it) => map::map(it) + &footer(&it.meta),
         Reply::Impact(it) => change::impact(it) + &footer(&it.meta),
         Reply::Edit(it) | Reply::Write(it) | Reply::Undo(it) | Reply::Rename(it) => {
             change::change(it) + &footer(&it.meta)

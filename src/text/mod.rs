@@ -7,6 +7,7 @@ mod fuzz;
 pub mod lines;
 pub mod matching;
 pub mod score;
+pub mod terms;
 #[cfg(test)]
 pub mod testing;
 pub mod words;

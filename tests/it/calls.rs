@@ -73,6 +73,7 @@ fn example(call: &str, root: &str, change: &str) -> (Value, &'static str, Value)
         "regressions" => (json!({"file": "src/lib.rs"}), "/summary", "No change since the baseline".into()),
         "gate" => (json!({}), "/block", false.into()),
         "stats" => (json!({}), "/edits", 0.into()),
+        "map" => (json!({"focus": ["src/lib.rs"]}), "/files/0/file", "src/lib.rs".into()),
         "impact" => {
             (json!({"symbol": "greeter::greet", "change": "signature"}), "/impact/changed/0/kind", "signature".into())
         }

@@ -22,6 +22,7 @@ mod impact;
 mod inputs;
 mod journal;
 mod language_servers;
+mod map;
 mod markdown;
 mod mcp;
 mod named_files;

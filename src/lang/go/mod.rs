@@ -39,6 +39,7 @@ mod process;
 mod proof;
 mod queries;
 mod quick;
+mod references;
 mod relations;
 mod rename;
 mod requirements;

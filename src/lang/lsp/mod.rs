@@ -18,6 +18,7 @@ mod names;
 mod origin;
 mod overview;
 mod program;
+mod references;
 mod relations;
 mod session;
 mod supervisor;

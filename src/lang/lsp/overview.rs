@@ -120,7 +120,7 @@ fn upstream(files: &Files, file: &File) -> Vec<Upstream> {
 }
 
 /// The file that an import leads to, and the name that it takes from it.
-fn imported(files: &Files, from: &str, path: &str) -> (Option<String>, Option<String>) {
+pub fn imported(files: &Files, from: &str, path: &str) -> (Option<String>, Option<String>) {
     let directory = from.rsplit_once('/').map_or("", |it| it.0);
     let exists = |it: &String| files.get(it).is_some();
     if path.starts_with("./") || path.starts_with("../") || path.contains('/') || path.ends_with(".h") {

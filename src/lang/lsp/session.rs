@@ -10,6 +10,7 @@ use tokio::sync::{Notify, RwLock, watch};
 
 use super::book::Book;
 use super::capabilities::Capabilities;
+use super::references::Tags;
 use super::table::{Row, Service, base_name};
 use super::wire::Root;
 use crate::lang::engine::FileChange;
@@ -38,6 +39,8 @@ pub struct Session {
     pub gate: Arc<RwLock<()>>,
     /// Somebody asks.
     pub wanted: Notify,
+    /// The names in each text.
+    pub tags: Tags,
     /// So many were started.
     pub lives: AtomicU32,
     asked: Mutex<Option<Instant>>,
@@ -157,6 +160,7 @@ impl Session {
             pushed: Pushed::default(),
             gate: Arc::default(),
             wanted: Notify::new(),
+            tags: Tags::default(),
             lives: AtomicU32::new(0),
             asked: Mutex::default(),
             unanswered: Mutex::default(),

@@ -8,13 +8,13 @@ use futures::future::BoxFuture;
 
 use super::inquiry::Inquiry;
 use super::session::Session;
-use super::{diagnostics, edits, judge, overview, relations, usages};
+use super::{diagnostics, edits, judge, overview, references, relations, usages};
 use crate::lang::files::Files;
-use crate::lang::view::{Answering, View};
+use crate::lang::view::{Answering, View, blocking};
 use crate::lang::{Deadlines, Result, Tidied, Wanted};
 use crate::model::{
     Answer, Calls, Coverage, Description, Diagnostic, Error, FileEdit, Judgement, LanguageId, Overview, Package,
-    Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
+    References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 pub struct LspView {
@@ -143,6 +143,12 @@ impl View for LspView {
 
     fn implementations(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Symbol>)> {
         self.with(deadlines, move |it| async move { relations::implementations(&it, &query).await })
+    }
+
+    /// By the texts alone: no server is asked.
+    fn references(self: Box<Self>, deadlines: Deadlines) -> Answering<Arc<References>> {
+        let inquiry = self.inquiry(deadlines);
+        blocking(move || Ok(references::of(&inquiry)))
     }
 
     fn rename(self: Box<Self>, query: SymbolQuery, new_name: String, deadlines: Deadlines) -> Answering<Renaming> {
