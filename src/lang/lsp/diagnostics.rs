@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 
-use super::inquiry::{AT_ONCE, Asked, Inquiry};
 use super::names;
+use super::queries::{AT_ONCE, Asked, ServerQueries};
 use super::session::Failure;
 use super::wire;
 use crate::config::DiagnosticsFrom;
@@ -29,9 +29,9 @@ type OfFile = (Arc<File>, Asked<Vec<Value>>);
 const IDLE: Duration = Duration::from_millis(60);
 
 /// Of these files, or of all.
-pub async fn of(inquiry: &Inquiry, names: Vec<String>) -> Result<Answer<Vec<Diagnostic>>> {
+pub async fn of(queries: &ServerQueries, names: Vec<String>) -> Result<Answer<Vec<Diagnostic>>> {
     let mut coverage = Coverage::default();
-    let session = &inquiry.session;
+    let session = &queries.session;
     let files: Vec<Arc<File>> = match names.as_slice() {
         [] if session.row.keys.on_request == Some(true) => {
             let detail = format!("{} files are checked where one is asked for by its name", session.row.title());
@@ -39,21 +39,21 @@ pub async fn of(inquiry: &Inquiry, names: Vec<String>) -> Result<Answer<Vec<Diag
             coverage.note(session.missing(MissingCode::Unsupported, detail));
             return Ok(Answer { value: Vec::new(), coverage });
         }
-        [] => inquiry.own_files(),
-        names => names.iter().map(|it| inquiry.file(it)).collect::<Result<_>>()?,
+        [] => queries.own_files(),
+        names => names.iter().map(|it| queries.file(it)).collect::<Result<_>>()?,
     };
     if files.len() > MOST_FILES {
         let detail = format!("there are {} files; {MOST_FILES} were checked: ask for others by name", files.len());
         coverage.lacks(session.missing(MissingCode::TooMany, detail));
     }
     let files: Vec<Arc<File>> = files.into_iter().take(MOST_FILES).collect();
-    let found = by_file(inquiry, &files, &mut coverage).await?;
+    let found = by_file(queries, &files, &mut coverage).await?;
     Ok(Answer { value: found.into_values().flatten().collect(), coverage })
 }
 
 /// The diagnostics of each file that the server answered for.
 pub async fn by_file(
-    inquiry: &Inquiry,
+    queries: &ServerQueries,
     files: &[Arc<File>],
     coverage: &mut Coverage,
 ) -> Result<BTreeMap<String, Vec<Diagnostic>>> {
@@ -61,8 +61,8 @@ pub async fn by_file(
     if files.is_empty() {
         return Ok(found);
     }
-    let session = &inquiry.session;
-    if let Err(failure) = session.ready(inquiry.deadlines.ready).await {
+    let session = &queries.session;
+    if let Err(failure) = session.ready(queries.deadlines.ready).await {
         failure.note(session, coverage);
         return Ok(found);
     }
@@ -79,8 +79,8 @@ pub async fn by_file(
     }
     let asked = files.iter().map(|file| async move {
         let items = match from {
-            DiagnosticsFrom::Pull => pulled(inquiry, file).await?,
-            _ => pushed(inquiry, file).await?,
+            DiagnosticsFrom::Pull => pulled(queries, file).await?,
+            _ => pushed(queries, file).await?,
         };
         Ok((file.clone(), items))
     });
@@ -90,7 +90,7 @@ pub async fn by_file(
         let (file, items) = answer?;
         match items {
             Ok(items) => {
-                let told = items.iter().filter_map(|it| diagnostic(inquiry, &file, it)).collect();
+                let told = items.iter().filter_map(|it| diagnostic(queries, &file, it)).collect();
                 found.insert(file.path.to_string(), told);
             }
             Err(failure) => failure.note(session, coverage),
@@ -99,9 +99,9 @@ pub async fn by_file(
     Ok(found)
 }
 
-async fn pulled(inquiry: &Inquiry, file: &File) -> Result<Asked<Vec<Value>>> {
-    let params = json!({"textDocument": {"uri": inquiry.session.root.uri(&file.path)}});
-    let answer = inquiry.ask(&[&file.path], "textDocument/diagnostic", &params).await?;
+async fn pulled(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
+    let params = json!({"textDocument": {"uri": queries.session.root.uri(&file.path)}});
+    let answer = queries.ask(&[&file.path], "textDocument/diagnostic", &params).await?;
     Ok(answer.and_then(|it| match it.get("items").and_then(Value::as_array) {
         Some(items) => Ok(items.clone()),
         // "Unchanged" is of no use: nothing was said to be known.
@@ -110,26 +110,26 @@ async fn pulled(inquiry: &Inquiry, file: &File) -> Result<Asked<Vec<Value>>> {
 }
 
 /// Waits for what the server says of the file as it is now.
-async fn pushed(inquiry: &Inquiry, file: &File) -> Result<Asked<Vec<Value>>> {
-    let session = &inquiry.session;
-    inquiry.check()?;
-    if let Err(failure) = session.open(&[&file.path], inquiry.deadlines).await {
+async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
+    let session = &queries.session;
+    queries.check()?;
+    if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
         return Ok(Err(failure));
     }
     let (version, since) = {
-        let mut book = session.book();
+        let mut documents = session.documents();
         // What it said before something else changed is said anew.
-        let is_old = session.pushed.of(&file.path).is_some_and(|it| it.at < book.last_change());
-        if is_old { book.touch(&file.path) } else { book.told(&file.path) }
+        let is_old = session.pushed.of(&file.path).is_some_and(|it| it.at < documents.last_change());
+        if is_old { documents.touch(&file.path) } else { documents.told(&file.path) }
     };
-    if let Err(failure) = session.open(&[&file.path], inquiry.deadlines).await {
+    if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
         return Ok(Err(failure));
     }
     let quiet = session.row.keys.quiet_ms.map_or(QUIET, Duration::from_millis);
     loop {
         let news = session.pushed.news.notified();
-        inquiry.check()?;
-        let mut until = inquiry.deadlines.answer;
+        queries.check()?;
+        let mut until = queries.deadlines.answer;
         if let Some(push) = session.pushed.of(&file.path) {
             let is_new = match push.version {
                 Some(pushed) => Some(pushed) >= version,
@@ -147,16 +147,16 @@ async fn pushed(inquiry: &Inquiry, file: &File) -> Result<Asked<Vec<Value>>> {
                 until = until.min(settled);
             }
         }
-        if tokio::time::timeout_at(until.into(), news).await.is_err() && Instant::now() >= inquiry.deadlines.answer {
+        if tokio::time::timeout_at(until.into(), news).await.is_err() && Instant::now() >= queries.deadlines.answer {
             return Ok(Err(session.out_of_time()));
         }
     }
 }
 
-fn diagnostic(inquiry: &Inquiry, file: &Arc<File>, told: &Value) -> Option<Diagnostic> {
+fn diagnostic(queries: &ServerQueries, file: &Arc<File>, told: &Value) -> Option<Diagnostic> {
     let span = wire::span(file, wire::range(told.get("range")?)?);
     let text = |name: &str| told.get(name).and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned);
-    let source = text("source").unwrap_or_else(|| inquiry.session.row.server().to_owned());
+    let source = text("source").unwrap_or_else(|| queries.session.row.server().to_owned());
     let place = file.lines().place(&file.path, Span::new(span.start, span.end));
     Some(Diagnostic {
         severity: wire::severity(told),

@@ -2,19 +2,19 @@
 //! itself.
 //!
 //! A server is started when somebody asks, supervised, and ended when nobody asks any more ([`supervisor`]). It is told of
-//! every change in the order of the revisions ([`book`]), and believed only where what it says fits the texts of the
-//! revision that is asked about ([`inquiry`], [`usages`]). What it cannot say is named in the answer's coverage.
+//! every change in the order of the revisions ([`document_sync`]), and believed only where what it says fits the texts of the
+//! revision that is asked about ([`queries`], [`usages`]). What it cannot say is named in the answer's coverage.
 
-mod book;
 mod capabilities;
 mod diagnostics;
+mod document_sync;
 mod edits;
 mod grammar;
-mod inquiry;
-mod judge;
+mod impact;
 mod names;
 mod overview;
 mod program;
+mod queries;
 mod relations;
 mod session;
 mod supervisor;
@@ -161,8 +161,8 @@ impl Engine for LspEngine {
 
     fn view(&self, files: Arc<Files>) -> Box<dyn View> {
         let generation = {
-            let book = self.session.book();
-            book::are_same(book.files(), &files).then(|| book.generation())
+            let documents = self.session.documents();
+            document_sync::are_same(documents.files(), &files).then(|| documents.generation())
         };
         Box::new(LspView { session: self.session.clone(), files, generation })
     }

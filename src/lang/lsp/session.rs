@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::sync::{Notify, RwLock, watch};
 
-use super::book::Book;
 use super::capabilities::Capabilities;
+use super::document_sync::DocumentSync;
 use super::table::{Row, Service, base_name};
 use super::wire::Root;
 use crate::lang::engine::FileChange;
@@ -43,7 +43,7 @@ pub struct Session {
     asked: Mutex<Option<Instant>>,
     /// Since when a question has no answer, where none has come to another meanwhile.
     unanswered: Mutex<Option<Instant>>,
-    book: Mutex<Book>,
+    documents: Mutex<DocumentSync>,
 }
 
 /// The way to the server.
@@ -145,7 +145,7 @@ impl Session {
         let status =
             EngineStatus { condition: Condition::Idle, ..EngineStatus::new(row.server(), language, State::Ready) };
         Session {
-            book: Mutex::new(Book::new(root.clone(), service.clone(), files)),
+            documents: Mutex::new(DocumentSync::new(root.clone(), service.clone(), files)),
             service,
             language,
             row,
@@ -167,10 +167,10 @@ impl Session {
         Missing::new(code, self.language.name, detail)
     }
 
-    pub fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(|poisoned| {
+    pub fn documents(&self) -> MutexGuard<'_, DocumentSync> {
+        self.documents.lock().unwrap_or_else(|poisoned| {
             // What the server was told is not known any more: the next one is told all.
-            self.book.clear_poison();
+            self.documents.clear_poison();
             if let Link::Up { client, .. } = &*self.link.borrow() {
                 client.close("what it was told is not known after a fault of semdex");
             }
@@ -194,29 +194,29 @@ impl Session {
     }
 
     pub fn feed(&self, files: Arc<Files>, changes: &[FileChange], is_on_disk: bool) {
-        let mut book = self.book();
-        book.feed(files, changes, is_on_disk);
+        let mut documents = self.documents();
+        documents.feed(files, changes, is_on_disk);
         let client = match &*self.link.borrow() {
             Link::Up { client, .. } => client.clone(),
             _ => return,
         };
-        // Sent under the book's lock, so that notes leave in the order of the book. With a full queue they are sent with
+        // Sent under the lock, so that notes leave in the order of the changes. With a full queue they are sent with
         // the next question.
         if let Some(slot) = client.try_slot() {
-            slot.notify(&book.preamble(&[]));
+            slot.notify(&documents.preamble(&[]));
         }
     }
 
     /// Brings back what was tried.
     pub fn end_trial(&self) {
-        let mut book = self.book();
-        let tried = book.end_trial();
+        let mut documents = self.documents();
+        let tried = documents.end_trial();
         let client = match &*self.link.borrow() {
             Link::Up { client, .. } => client.clone(),
             _ => return,
         };
         if let Some(slot) = client.try_slot().filter(|_| !tried.is_empty()) {
-            slot.notify(&book.preamble(&[]));
+            slot.notify(&documents.preamble(&[]));
         }
     }
 
@@ -255,13 +255,13 @@ impl Session {
             let outcome = match client.slot(deadlines.answer).await {
                 Ok(slot) => {
                     let answer = {
-                        let mut book = self.book();
+                        let mut documents = self.documents();
                         let current = matches!(&*self.link.borrow(), Link::Up { life: now, .. } if *now == life);
                         if !current {
-                            // The book already speaks of the next server.
+                            // What is known of its documents speaks of the next server already.
                             continue;
                         }
-                        slot.plain(&book.preamble(open), method, params)
+                        slot.plain(&documents.preamble(open), method, params)
                     };
                     match answer {
                         Ok(answer) => answer.before(deadlines.answer).await,
@@ -311,8 +311,8 @@ impl Session {
             RequestError::Timeout => self.out_of_time(),
             other => Failure::Refused(other.to_string()),
         })?;
-        let mut book = self.book();
-        slot.notify(&book.preamble(files));
+        let mut documents = self.documents();
+        slot.notify(&documents.preamble(files));
         Ok(life)
     }
 
@@ -332,7 +332,7 @@ impl Session {
 
     /// The directories that the server takes for roots: the workspace's own, or those below it that a marker makes one.
     pub fn folders(&self) -> Vec<String> {
-        let files = self.book().files().clone();
+        let files = self.documents().files().clone();
         let markers = |it: &Option<Vec<String>>| it.clone().unwrap_or_default();
         let (roots, excluded) = (markers(&self.row.keys.roots), markers(&self.row.keys.exclude));
         let directory = |path: &str| path.rsplit_once('/').map_or("", |it| it.0).to_owned();

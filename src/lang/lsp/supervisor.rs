@@ -249,12 +249,12 @@ async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &
         [Message::plain("initialized", &json!({})), Message::plain("workspace/didChangeConfiguration", &settings)];
     match client.slot(limit).await {
         Ok(slot) => {
-            // The book begins anew, and some servers load nothing before the first document is open.
-            let mut book = session.book();
-            book.restart(saves);
-            let first = session.first_file(book.files());
+            // What it has open begins anew, and some servers load nothing before the first document is open.
+            let mut documents = session.documents();
+            documents.restart(saves);
+            let first = session.first_file(documents.files());
             let mut all = messages.to_vec();
-            all.extend(book.preamble(&first.iter().map(String::as_str).collect::<Vec<_>>()));
+            all.extend(documents.preamble(&first.iter().map(String::as_str).collect::<Vec<_>>()));
             slot.notify(&all);
         }
         Err(error) => return died(error.to_string()),

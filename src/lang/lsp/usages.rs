@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::grammar::Code;
-use super::inquiry::{Found, Inquiry};
 use super::names;
+use super::queries::{Found, ServerQueries};
 use super::wire;
 use crate::lang::files::File;
 use crate::lang::rank::{self, UsageRank};
@@ -26,26 +26,26 @@ const LEARNING: Duration = Duration::from_secs(3);
 type At = (Arc<File>, Span);
 
 /// All usages of a declaration.
-pub async fn of(inquiry: &Inquiry, found: &Found, coverage: &mut Coverage) -> Result<Usages> {
+pub async fn of(queries: &ServerQueries, found: &Found, coverage: &mut Coverage) -> Result<Usages> {
     let name = &found.item.name;
-    let mut files = inquiry.files_with(name).await?;
+    let mut files = queries.files_with(name).await?;
     files.sort_by_key(|it| (it.path != found.file.path, it.path.clone()));
     let open: Vec<&str> = files.iter().take(MOST_OPENED).map(|it| &*it.path).collect();
     let begun = Instant::now();
     loop {
-        let answer = inquiry.ask_at(&open, "textDocument/references", &found.file, found.item.name_span.start).await?;
+        let answer = queries.ask_at(&open, "textDocument/references", &found.file, found.item.name_span.start).await?;
         let told = match answer {
             Ok(answer) => wire::locations(&answer),
             Err(failure) => {
-                failure.note(&inquiry.session, coverage);
-                return by_text(inquiry, found, files).await;
+                failure.note(&queries.session, coverage);
+                return by_text(queries, found, files).await;
             }
         };
         let told: BTreeSet<(Arc<str>, Span)> =
-            told.iter().filter_map(|it| inquiry.place(it)).map(|(file, span)| (file.path.clone(), span)).collect();
+            told.iter().filter_map(|it| queries.place(it)).map(|(file, span)| (file.path.clone(), span)).collect();
         let own = (found.file.path.clone(), found.item.name_span.start);
         // Where a stub stands before a module, its users use the stub, though a definition is looked for behind it.
-        let has_stub = own.0.ends_with(".py") && inquiry.files.get(&format!("{}i", own.0)).is_some();
+        let has_stub = own.0.ends_with(".py") && queries.files.get(&format!("{}i", own.0)).is_some();
         let knows_itself = told.iter().any(|(file, span)| *file == own.0 && span.start == own.1);
         let unaccounted = unaccounted(name, &files, &told).await?;
         let mut usages = Usages::default();
@@ -54,13 +54,13 @@ pub async fn of(inquiry: &Inquiry, found: &Found, coverage: &mut Coverage) -> Re
         let places: Vec<(Arc<File>, usize)> = checked.iter().map(|(file, span)| (file.clone(), span.start)).collect();
         let mut more = Vec::new();
         let mut possible = Vec::new();
-        for (at, definitions) in checked.into_iter().zip(inquiry.all_definitions(&places).await?) {
+        for (at, definitions) in checked.into_iter().zip(queries.all_definitions(&places).await?) {
             match definitions {
                 Ok(definitions) if definitions.is_empty() => possible.push(at),
                 Ok(definitions) => {
                     // Of a name that is declared twice, as an interface and as a constant, no one can say which is used.
                     let leads_here = definitions.iter().all(|it| {
-                        inquiry.place(it).is_some_and(|(file, span)| {
+                        queries.place(it).is_some_and(|(file, span)| {
                             file.path == own.0 && (span.start == own.1 || span.start == found.item.span.start)
                         })
                     });
@@ -69,39 +69,39 @@ pub async fn of(inquiry: &Inquiry, found: &Found, coverage: &mut Coverage) -> Re
                         more.push(at);
                     }
                 }
-                Err(failure) => failure.note(&inquiry.session, coverage),
+                Err(failure) => failure.note(&queries.session, coverage),
             }
         }
         let is_learning = begun.elapsed() < LEARNING;
-        if !is_sound && is_learning && inquiry.pause().await {
+        if !is_sound && is_learning && queries.pause().await {
             continue;
         }
         if !knows_itself {
-            let detail = format!("{} does not tell `{name}` itself among its uses yet", inquiry.session.row.server());
-            coverage.lacks(inquiry.session.missing(MissingCode::Indexing, detail));
+            let detail = format!("{} does not tell `{name}` itself among its uses yet", queries.session.row.server());
+            coverage.lacks(queries.session.missing(MissingCode::Indexing, detail));
         }
         let items: Vec<At> = told
             .into_iter()
-            .filter(|(file, span)| !is_declaration(inquiry, found, file, *span))
-            .filter_map(|(file, span)| Some((inquiry.files.get(&file)?.clone(), span)))
+            .filter(|(file, span)| !is_declaration(queries, found, file, *span))
+            .filter_map(|(file, span)| Some((queries.files.get(&file)?.clone(), span)))
             .chain(more)
             .collect();
-        usages.items = described(inquiry, items).await?;
-        usages.possible = described(inquiry, possible).await?;
-        inquiry.check()?;
+        usages.items = described(queries, items).await?;
+        usages.possible = described(queries, possible).await?;
+        queries.check()?;
         return Ok(usages);
     }
 }
 
 /// What a server told is no use where the symbol itself is declared: overloads, and both halves of a property.
-fn is_declaration(inquiry: &Inquiry, found: &Found, file: &str, span: Span) -> bool {
+fn is_declaration(queries: &ServerQueries, found: &Found, file: &str, span: Span) -> bool {
     if file != &*found.file.path {
         return false;
     }
     if span.start == found.item.name_span.start {
         return true;
     }
-    if inquiry.grammar_of(file).is_none() {
+    if queries.grammar_of(file).is_none() {
         return false;
     }
     let mut is_it = false;
@@ -145,23 +145,23 @@ async fn unaccounted(name: &str, files: &[Arc<File>], told: &BTreeSet<(Arc<str>,
 }
 
 /// Without a server: every word of the name in the code is possible.
-async fn by_text(inquiry: &Inquiry, found: &Found, files: Vec<Arc<File>>) -> Result<Usages> {
+async fn by_text(queries: &ServerQueries, found: &Found, files: Vec<Arc<File>>) -> Result<Usages> {
     let own = BTreeSet::from([(found.file.path.clone(), found.item.name_span)]);
     let words = unaccounted(&found.item.name, &files, &own).await?;
-    Ok(Usages { items: Vec::new(), possible: described(inquiry, words).await? })
+    Ok(Usages { items: Vec::new(), possible: described(queries, words).await? })
 }
 
 /// Usages as they are told: the whole line, what it stands in, what it does there.
-pub async fn described(inquiry: &Inquiry, places: Vec<At>) -> Result<Vec<Usage>> {
+pub async fn described(queries: &ServerQueries, places: Vec<At>) -> Result<Vec<Usage>> {
     let mut sorted = places;
     sorted.sort_by(|a, b| (&a.0.path, a.1).cmp(&(&b.0.path, b.1)));
     sorted.dedup_by(|a, b| a.0.path == b.0.path && a.1 == b.1);
-    let inquiry = inquiry.clone();
+    let queries = queries.clone();
     blocking(move || {
         let mut usages = Vec::with_capacity(sorted.len());
         for group in sorted.chunk_by(|a, b| a.0.path == b.0.path) {
             let Some((file, _)) = group.first() else { continue };
-            let code = inquiry.code(file);
+            let code = queries.code(file);
             let in_tests = names::is_test_file(&file.path);
             for (_, span) in group {
                 let place = file.lines().place(&file.path, *span);
@@ -204,6 +204,6 @@ fn ordered(usages: Vec<Usage>, own: &str) -> Vec<Usage> {
 }
 
 /// Whether the server is there to be asked.
-pub fn is_up(inquiry: &Inquiry) -> bool {
-    inquiry.session.status.borrow().condition == Condition::Normal
+pub fn is_up(queries: &ServerQueries) -> bool {
+    queries.session.status.borrow().condition == Condition::Normal
 }

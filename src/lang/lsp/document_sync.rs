@@ -18,7 +18,7 @@ const MOST_OPEN: usize = 300;
 const MOST_PENDING: usize = 10_000;
 
 #[derive(Debug)]
-pub struct Book {
+pub struct DocumentSync {
     root: Root,
     service: Arc<Service>,
     files: Arc<Files>,
@@ -45,9 +45,9 @@ struct Document {
     at: Instant,
 }
 
-impl Book {
-    pub fn new(root: Root, service: Arc<Service>, files: Arc<Files>) -> Book {
-        Book {
+impl DocumentSync {
+    pub fn new(root: Root, service: Arc<Service>, files: Arc<Files>) -> DocumentSync {
+        DocumentSync {
             root,
             service,
             files,

@@ -26,7 +26,7 @@ pub const AT_ONCE: usize = 8;
 pub type Asked<T> = std::result::Result<T, Failure>;
 
 #[derive(Clone)]
-pub struct Inquiry {
+pub struct ServerQueries {
     pub session: Arc<Session>,
     pub files: Arc<Files>,
     /// Of the texts that are asked about; none where they are not the newest any more.
@@ -41,10 +41,10 @@ pub struct Found {
     pub item: OutlineItem,
 }
 
-impl Inquiry {
+impl ServerQueries {
     /// An answer that came after a change is of nobody's use.
     pub fn check(&self) -> Result<()> {
-        match self.generation == Some(self.session.book().generation()) {
+        match self.generation == Some(self.session.documents().generation()) {
             true => Ok(()),
             false => Err(Stop::Stale),
         }

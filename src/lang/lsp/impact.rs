@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::diagnostics;
-use super::inquiry::{Found, Inquiry};
 use super::names;
+use super::queries::{Found, ServerQueries};
 use super::session::Session;
 use super::usages;
 use crate::lang::Result;
@@ -40,14 +40,14 @@ impl Drop for Tried<'_> {
     }
 }
 
-pub async fn run(inquiry: &Inquiry, edits: Vec<FileEdit>) -> Result<Judgement> {
-    let session = &inquiry.session;
+pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<Judgement> {
+    let session = &queries.session;
     let own: Vec<FileEdit> = edits.into_iter().filter(|it| session.service.row_of(&it.file).is_some()).collect();
     if own.is_empty() {
         return Ok(Judgement::nothing());
     }
     let after = {
-        let mut after = Files::clone(&inquiry.files);
+        let mut after = Files::clone(&queries.files);
         for edit in &own {
             match &edit.new {
                 Some(text) => drop(after.insert(Arc::new(after.file(&edit.file, text.clone())))),
@@ -57,42 +57,42 @@ pub async fn run(inquiry: &Inquiry, edits: Vec<FileEdit>) -> Result<Judgement> {
         Arc::new(after)
     };
     // What is asked of the state before is asked in turn with the others.
-    let turn = tokio::time::timeout_at(inquiry.deadlines.answer.into(), session.gate.clone().read_owned()).await;
+    let turn = tokio::time::timeout_at(queries.deadlines.answer.into(), session.gate.clone().read_owned()).await;
     let Ok(reading) = turn else { return Ok(Judgement::unanswered(session.out_of_time().missing(session))) };
-    let altered = altered(inquiry, &after, &own).await?;
+    let altered = altered(queries, &after, &own).await?;
     let mut judgement = Judgement::nothing();
     judgement.impact.changed = altered.iter().map(|it| it.changed.clone()).collect();
-    if let Err(failure) = session.ready(inquiry.deadlines.ready).await {
+    if let Err(failure) = session.ready(queries.deadlines.ready).await {
         let mut unanswered = Judgement::unanswered(failure.missing(session));
         unanswered.impact.changed = judgement.impact.changed;
         return Ok(unanswered);
     }
-    let reach = reach(inquiry, &after, &own, &altered).await?;
-    let users = users(inquiry, &altered, &mut judgement.coverage).await?;
+    let affected_set = affected_set(queries, &after, &own, &altered).await?;
+    let users = users(queries, &altered, &mut judgement.coverage).await?;
     drop(reading);
     let turn = session.gate.clone().write_owned();
-    let Ok(_alone) = tokio::time::timeout_at(inquiry.deadlines.answer.into(), turn).await else {
+    let Ok(_alone) = tokio::time::timeout_at(queries.deadlines.answer.into(), turn).await else {
         return Ok(Judgement::unanswered(session.out_of_time().missing(session)));
     };
-    inquiry.check()?;
-    if reach.left > 0 {
-        let detail = format!("{} more files name what changes; {MOST_FILES} were checked", reach.left);
+    queries.check()?;
+    if affected_set.left > 0 {
+        let detail = format!("{} more files name what changes; {MOST_FILES} were checked", affected_set.left);
         judgement.impact.unchecked.push(Unchecked { code: "too_many".to_owned(), detail });
     }
-    let (before_files, after_files) = (of(&inquiry.files, &reach.files), of(&after, &reach.files));
-    let old = diagnostics::by_file(inquiry, &before_files, &mut judgement.coverage).await?;
+    let (before_files, after_files) = (of(&queries.files, &affected_set.files), of(&after, &affected_set.files));
+    let old = diagnostics::by_file(queries, &before_files, &mut judgement.coverage).await?;
     let texts = own.iter().map(|it| (it.file.clone(), it.new.clone().unwrap_or_default())).collect();
-    session.book().begin_trial(texts);
+    session.documents().begin_trial(texts);
     let tried = Tried(session);
-    let trial = Inquiry { files: after.clone(), ..inquiry.clone() };
+    let trial = ServerQueries { files: after.clone(), ..queries.clone() };
     let new = diagnostics::by_file(&trial, &after_files, &mut judgement.coverage).await;
     drop(tried);
     let new = new?;
-    inquiry.check()?;
-    compare(inquiry, &after, [&old, &new], &mut judgement);
+    queries.check()?;
+    compare(queries, &after, [&old, &new], &mut judgement);
     broken(&after, &own, &altered, &mut judgement);
     affected(users, &mut judgement);
-    unchecked(inquiry, &own, &mut judgement);
+    unchecked(queries, &own, &mut judgement);
     Ok(judgement)
 }
 
@@ -101,10 +101,10 @@ fn of(files: &Files, names: &BTreeSet<String>) -> Vec<Arc<File>> {
 }
 
 /// What the declarations of the edited files are before and after.
-async fn altered(inquiry: &Inquiry, after: &Arc<Files>, edits: &[FileEdit]) -> Result<Vec<Altered>> {
+async fn altered(queries: &ServerQueries, after: &Arc<Files>, edits: &[FileEdit]) -> Result<Vec<Altered>> {
     let mut all = Vec::new();
     for edit in edits {
-        let (before, now) = (inquiry.files.get(&edit.file).cloned(), after.get(&edit.file).cloned());
+        let (before, now) = (queries.files.get(&edit.file).cloned(), after.get(&edit.file).cloned());
         let flat = |file: &Option<Arc<File>>| {
             let file = file.clone();
             blocking(move || {
@@ -186,15 +186,20 @@ fn entry(
     Altered { file, item: item.clone(), changed }
 }
 
-struct Reach {
+struct AffectedSet {
     files: BTreeSet<String>,
     /// Those beyond the bound.
     left: usize,
 }
 
 /// The files that a change can reach: those that name what changes, or what stands around such a name.
-async fn reach(inquiry: &Inquiry, after: &Arc<Files>, edits: &[FileEdit], altered: &[Altered]) -> Result<Reach> {
-    let own = inquiry.own_files();
+async fn affected_set(
+    queries: &ServerQueries,
+    after: &Arc<Files>,
+    edits: &[FileEdit],
+    altered: &[Altered],
+) -> Result<AffectedSet> {
+    let own = queries.own_files();
     let edited: BTreeSet<String> = edits.iter().map(|it| it.file.clone()).collect();
     let mut words: BTreeSet<String> = altered.iter().map(|it| it.item.name.clone()).collect();
     // Who imports a file names its stem; a file that comes or goes is reached so, and code that is no declaration.
@@ -235,19 +240,19 @@ async fn reach(inquiry: &Inquiry, after: &Arc<Files>, edits: &[FileEdit], altere
             words = next;
         }
         files.extend(edited.into_iter().filter(|it| after.get(it).is_some()));
-        Ok(Reach { files, left })
+        Ok(AffectedSet { files, left })
     })
     .await
 }
 
 /// Who uses what changes, before the change.
-async fn users(inquiry: &Inquiry, altered: &[Altered], coverage: &mut Coverage) -> Result<Vec<Affected>> {
+async fn users(queries: &ServerQueries, altered: &[Altered], coverage: &mut Coverage) -> Result<Vec<Affected>> {
     let mut all = Vec::new();
     let followed = altered.iter().filter(|it| !matches!(it.changed.kind, ChangeKind::Added));
     for one in followed.take(MOST_ALTERED) {
         let found = Found { file: one.file.clone(), item: one.item.clone() };
         let mut lacks = Coverage::default();
-        let used = usages::of(inquiry, &found, &mut lacks).await?;
+        let used = usages::of(queries, &found, &mut lacks).await?;
         if !lacks.complete {
             lacks.missing.retain(|it| it.code != MissingCode::Indexing);
             lacks.missing.into_iter().for_each(|it| coverage.note(it));
@@ -266,7 +271,7 @@ async fn users(inquiry: &Inquiry, altered: &[Altered], coverage: &mut Coverage) 
 type ByFile = BTreeMap<String, Vec<Diagnostic>>;
 
 /// What is there after and was not before; an error that has only moved is not new.
-fn compare(inquiry: &Inquiry, after: &Files, [old, new]: [&ByFile; 2], judgement: &mut Judgement) {
+fn compare(queries: &ServerQueries, after: &Files, [old, new]: [&ByFile; 2], judgement: &mut Judgement) {
     let line = |files: &Files, it: &Diagnostic| {
         let file = files.get(&it.place.file);
         file.map(|file| file.lines().line_text(&file.text, it.place.line).trim().to_owned()).unwrap_or_default()
@@ -277,13 +282,13 @@ fn compare(inquiry: &Inquiry, after: &Files, [old, new]: [&ByFile; 2], judgement
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     for name in names {
         let (was, is) = (old.get(name), new.get(name));
-        let is_there = [inquiry.files.get(name).is_some(), after.get(name).is_some()];
+        let is_there = [queries.files.get(name).is_some(), after.get(name).is_some()];
         // What could be asked of one state only says nothing of a difference.
         if (is_there[0] && was.is_none()) || (is_there[1] && is.is_none()) {
             continue;
         }
         let mut counts: BTreeMap<_, isize> = BTreeMap::new();
-        was.into_iter().flatten().for_each(|it| *counts.entry(key(&inquiry.files, it)).or_default() += 1);
+        was.into_iter().flatten().for_each(|it| *counts.entry(key(&queries.files, it)).or_default() += 1);
         let mut fresh: Vec<&Diagnostic> = Vec::new();
         for it in is.into_iter().flatten() {
             let left = counts.entry(key(after, it)).or_default();
@@ -294,7 +299,7 @@ fn compare(inquiry: &Inquiry, after: &Files, [old, new]: [&ByFile; 2], judgement
         }
         let mut gone: Vec<&Diagnostic> = Vec::new();
         for it in was.into_iter().flatten() {
-            let left = counts.entry(key(&inquiry.files, it)).or_default();
+            let left = counts.entry(key(&queries.files, it)).or_default();
             if *left > 0 {
                 *left -= 1;
                 gone.push(it);
@@ -302,7 +307,7 @@ fn compare(inquiry: &Inquiry, after: &Files, [old, new]: [&ByFile; 2], judgement
         }
         // An error on a line that the change itself writes anew is the same error, where its line is there no more.
         let is_kept = |it: &Diagnostic| {
-            let was = line(&inquiry.files, it);
+            let was = line(&queries.files, it);
             after.get(name).is_some_and(|file| file.text.lines().any(|it| it.trim() == was))
         };
         fresh.retain(|it| {
@@ -362,11 +367,11 @@ fn affected(users: Vec<Affected>, judgement: &mut Judgement) {
     judgement.impact.tests = tests;
 }
 
-fn unchecked(inquiry: &Inquiry, edits: &[FileEdit], judgement: &mut Judgement) {
+fn unchecked(queries: &ServerQueries, edits: &[FileEdit], judgement: &mut Judgement) {
     let mut say = |code: &str, detail: String| {
         judgement.impact.unchecked.push(Unchecked { code: code.to_owned(), detail });
     };
-    let server = inquiry.session.row.server();
+    let server = queries.session.row.server();
     say(
         "untyped_code",
         format!("{server} checks types where the code says or shows them: other uses may fail when they run"),
