@@ -214,7 +214,15 @@ pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<La
             return fitting;
         }
     }
-    if open.is_empty() { all.iter().take(1).collect() } else { open }
+    if open.is_empty() { all.iter().take(1).collect() } else { by_bare_name(workspace, open) }
+}
+
+/// Those of these languages that are asked where nothing says which is meant: not those whose engine would be started
+/// only to say that it knows of nothing, unless there are no others.
+pub(super) fn by_bare_name(workspace: &Workspace, languages: Vec<LanguageId>) -> Vec<LanguageId> {
+    let is_asked = |it: &LanguageId| !workspace.registry().kind_of(*it).is_some_and(|it| it.is_on_request());
+    let asked: Vec<LanguageId> = languages.iter().copied().filter(is_asked).collect();
+    if asked.is_empty() { languages } else { asked }
 }
 
 /// Puts a question about a symbol to each language that its name may belong to, and takes the one that knows it. A miss
@@ -232,6 +240,7 @@ where
 {
     check_query(query)?;
     let mut first_miss: Option<Error> = None;
+    let mut first_failure: Option<Error> = None;
     let mut found: Vec<(LanguageId, WithMeta<T>)> = Vec::new();
     let query = &located(workspace, query)?;
     if workspace.status().languages.is_empty() {
@@ -260,7 +269,8 @@ where
         match answer {
             Ok(reply) => found.push((language, reply)),
             Err(error) if is_miss(&error) => join_misses(&mut first_miss, error),
-            Err(error) => return Err(error),
+            // What one engine could not answer another may have.
+            Err(error) => first_failure = first_failure.or(Some(error)),
         }
         // The first file of a language may have come with the question.
         if next == languages.len() && found.is_empty() {
@@ -268,8 +278,8 @@ where
             languages.extend(now.into_iter().filter(|it| !languages.contains(it)).collect::<Vec<_>>());
         }
     }
-    match (found.len(), first_miss) {
-        (0, Some(miss)) => Err(miss),
+    match (found.len(), first_failure.or(first_miss)) {
+        (0, Some(error)) => Err(error),
         (0, None) => Err(Error::new(Code::UnknownSymbol, format!("there is no symbol `{}`", query.symbol))),
         (1, _) => Ok(found.remove(0).1),
         _ => {
