@@ -20,6 +20,8 @@ use crate::model::{
     Reaching, Severity, Unchecked,
 };
 
+use crate::text::words::words;
+
 /// Changed declarations whose users are listed.
 const MOST_ALTERED: usize = 40;
 /// Declarations whose users are asked for at once.
@@ -307,7 +309,8 @@ fn broken(after: &Files, edits: &[FileEdit], altered: &[Altered], judgement: &mu
         let Some(file) = after.get(&it.place.file) else { continue };
         let text = file.lines().line_text(&file.text, it.place.line).to_owned();
         let is_edited = edits.iter().any(|edit| edit.file == it.place.file);
-        let names_it = |one: &&Altered| text.contains(&one.item.name) || it.message.contains(&one.item.name);
+        let holds = |text: &str, name: &str| words(text).any(|it| it.1 == name);
+        let names_it = |one: &&Altered| holds(&text, &one.item.name) || holds(&it.message, &one.item.name);
         let cause = altered.iter().find(names_it).or_else(|| altered.first().filter(|_| !is_edited));
         // An error in the written text itself, which has nothing to do with a declaration, is no place that it breaks.
         let Some(cause) = cause else { continue };

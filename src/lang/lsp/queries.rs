@@ -92,7 +92,8 @@ impl ServerQueries {
         if session.is_proved.load(Ordering::Relaxed) || !session.has("textDocument/references") {
             return Ok(Ok(true));
         }
-        let files = files.to_vec();
+        // Where these declare nothing, others do.
+        let files: Vec<Arc<File>> = files.iter().cloned().chain(self.own_files()).collect();
         let declared: Vec<(Arc<File>, usize)> = blocking(move || {
             let first = |file: &Arc<File>| Some((file.clone(), file.outline().items.first()?.name_span.start));
             Ok(files.iter().filter_map(first).take(MOST_PROOFS).collect())
