@@ -15,6 +15,7 @@ pub fn alter(
     item: Span,
     name: Span,
     change: Alteration,
+    has_types: bool,
 ) -> Option<(Span, String)> {
     let old = text.get(name.start..name.end)?;
     match change {
@@ -23,7 +24,7 @@ pub fn alter(
         Alteration::Signature => {
             let (tree, grammar) = grammar.parse(text)?;
             let node = tree.root_node().descendant_for_byte_range(name.start, name.end)?;
-            signature(grammar, text, node)
+            signature(grammar, text, node, has_types)
         }
         Alteration::Visibility => hidden(text, item, name),
     }
@@ -37,17 +38,17 @@ fn removed(grammar: &'static Grammar, text: &str, item: Span) -> String {
 }
 
 /// One parameter more, or another type.
-fn signature(grammar: &'static Grammar, text: &str, name: Node<'_>) -> Option<(Span, String)> {
+fn signature(grammar: &'static Grammar, text: &str, name: Node<'_>, has_types: bool) -> Option<(Span, String)> {
     let mut node = name;
     for _ in 0..6 {
         node = node.parent()?;
         let function = node.child_by_field_name("value").filter(|it| it.child_by_field_name("parameters").is_some());
         let holder = function.unwrap_or(node);
         if let Some(list) = holder.child_by_field_name("parameters") {
-            return parameter(grammar, text, list);
+            return parameter(grammar, text, list, has_types);
         }
         if let Some(ty) = node.child_by_field_name("type") {
-            return other_type(ty);
+            return other_type(ty).filter(|_| has_types);
         }
         if node.kind().ends_with("_definition") || node.kind().ends_with("_declaration") {
             return None;
@@ -56,7 +57,7 @@ fn signature(grammar: &'static Grammar, text: &str, name: Node<'_>) -> Option<(S
     None
 }
 
-fn parameter(grammar: &'static Grammar, text: &str, list: Node<'_>) -> Option<(Span, String)> {
+fn parameter(grammar: &'static Grammar, text: &str, list: Node<'_>, has_types: bool) -> Option<(Span, String)> {
     let mut cursor = list.walk();
     let all: Vec<Node<'_>> = list.named_children(&mut cursor).filter(|it| it.kind() != "comment").collect();
     // `void f(void)` has none.
@@ -64,7 +65,8 @@ fn parameter(grammar: &'static Grammar, text: &str, list: Node<'_>) -> Option<(S
     let own = all.first().filter(|it| matches!(text_of(text, **it), "self" | "cls"));
     let added = match (list.kind(), grammar.bodies) {
         ("parameters", Bodies::Python) | ("method_parameters", _) => ADDED.to_owned(),
-        ("formal_parameters", _) if list.parent().is_some_and(|it| has_types(it)) => format!("{ADDED}: unique symbol"),
+        ("formal_parameters", _) if !has_types => ADDED.to_owned(),
+        ("formal_parameters", _) if list.parent().is_some_and(is_of_script) => format!("{ADDED}: unique symbol"),
         ("formal_parameters", _) => format!("int {ADDED}"),
         ("parameter_list", _) => format!("int {ADDED}"),
         _ => return None,
@@ -79,7 +81,7 @@ fn parameter(grammar: &'static Grammar, text: &str, list: Node<'_>) -> Option<(S
 }
 
 /// Whether the parameters are those of TypeScript; Java and C# have the same kind of node.
-fn has_types(function: Node<'_>) -> bool {
+fn is_of_script(function: Node<'_>) -> bool {
     matches!(
         function.kind(),
         "function_declaration"

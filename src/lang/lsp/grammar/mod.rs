@@ -120,7 +120,8 @@ impl Syntax for LspSyntax {
     }
 
     fn alter(&self, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
-        alter::alter(self.grammar.filter(|_| !self.is_too_deep(text))?, text, item, name, change)
+        let has_types = !self.extensions.contains(&"js");
+        alter::alter(self.grammar.filter(|_| !self.is_too_deep(text))?, text, item, name, change, has_types)
     }
 
     fn finding(&self, code: &str) -> Option<FindingKind> {
