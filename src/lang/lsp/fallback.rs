@@ -190,6 +190,7 @@ fn diagnostic(tool: &Tool, file: &Arc<File>, told: &Finding) -> Option<Diagnosti
         message: told.message.clone(),
         source: tool.name.clone(),
         symbol: file.outline().enclosing(span.start).last().map(|it| names::path(&file.path, it)),
+        confirmed: None,
         place: file.lines().place(&file.path, span),
     })
 }
