@@ -124,10 +124,12 @@ pub async fn edits_of(queries: &ServerQueries, file: &File, action: &Value) -> R
     let (name, text) = (&*file.path, &file.text);
     let mut whole = action.clone();
     let is_command = action.get("command").is_some_and(Value::is_string);
-    if action.get("edit").is_none() && !is_command && session.has("codeAction/resolve") {
-        if let Ok(resolved) = tried(queries, name, text, "codeAction/resolve", action).await? {
-            whole = resolved;
-        }
+    if action.get("edit").is_none()
+        && !is_command
+        && session.has("codeAction/resolve")
+        && let Ok(resolved) = tried(queries, name, text, "codeAction/resolve", action).await?
+    {
+        whole = resolved;
     }
     if let Some(edit) = whole.get("edit") {
         return Ok(wire::workspace_edit(edit).0);

@@ -318,9 +318,9 @@ async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &
     tokio::pin!(probe);
     let deadline = session.row.keys.deadline_s.map_or(DEADLINE, Duration::from_secs);
     let most = session.row.keys.memory_mib.unwrap_or(MEMORY_LIMIT) << 20;
-    let mut looks = 0;
+    let mut looks: u32 = 0;
     loop {
-        if looks % COUNTED_EVERY == 0 {
+        if looks.is_multiple_of(COUNTED_EVERY) {
             let memory = memory::of_group(process.pid);
             session.status.send_if_modified(|status| std::mem::replace(&mut status.memory_bytes, memory) != memory);
             if let Some(memory) = memory.filter(|it| *it > most) {
