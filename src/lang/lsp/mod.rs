@@ -2,23 +2,29 @@
 //! itself.
 //!
 //! A server is started when somebody asks, supervised, and ended when nobody asks any more ([`supervisor`]). It is told of
-//! every change in the order of the revisions ([`book`]), and believed only where what it says fits the texts of the
-//! revision that is asked about ([`inquiry`], [`usages`]). What it cannot say is named in the answer's coverage.
+//! every change in the order of the revisions ([`document_sync`]), and believed only where what it says fits the texts of the
+//! revision that is asked about ([`queries`], [`usages`]). What it cannot say is named in the answer's coverage.
 
-mod book;
+mod actions;
+mod affected;
 mod capabilities;
 mod diagnostics;
+mod document_sync;
 mod edits;
 #[cfg(test)]
 mod fuzz;
+mod environment;
+mod fallback;
 mod grammar;
-mod inquiry;
-mod judge;
+mod impact;
+mod introduction;
 mod names;
 mod origin;
 mod overview;
 mod program;
 mod references;
+mod queries;
+mod readiness;
 mod relations;
 mod session;
 mod supervisor;
@@ -72,6 +78,10 @@ impl EngineKind for LspKind {
 
     fn languages(&self) -> &[LanguageId] {
         &self.service.languages
+    }
+
+    fn is_on_request(&self) -> bool {
+        self.service.main().is_some_and(|it| it.keys.on_request == Some(true))
     }
 
     fn requirements(&self, _: &Path) -> Vec<Requirement> {
@@ -165,8 +175,8 @@ impl Engine for LspEngine {
 
     fn view(&self, files: Arc<Files>) -> Box<dyn View> {
         let generation = {
-            let book = self.session.book();
-            book::are_same(book.files(), &files).then(|| book.generation())
+            let documents = self.session.documents();
+            document_sync::are_same(documents.files(), &files).then(|| documents.generation())
         };
         Box::new(LspView { session: self.session.clone(), files, generation })
     }
@@ -174,6 +184,10 @@ impl Engine for LspEngine {
     fn apply(&mut self, change: Applied<'_>) {
         let changes: Vec<FileChange> = change.edits.iter().map(FileChange::from).collect();
         self.session.feed(change.files.clone(), &changes, change.is_on_disk);
+    }
+
+    fn follow_environment(&mut self, files: &Arc<Files>) -> bool {
+        self.session.follow_environment(files)
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
