@@ -13,6 +13,7 @@ mod progress;
 mod servers;
 mod settings;
 mod verbs;
+mod verify;
 mod watched;
 mod workspaces;
 

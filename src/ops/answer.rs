@@ -7,7 +7,7 @@ use super::ask::Ask;
 use super::replies::Replies;
 use super::{
     baseline, changes, describe, diagnostics, edit, gate, impact, nearest_file, open, overlays, process, rename, stats,
-    symbols, undo, usages, write,
+    symbols, undo, usages, verify, write,
 };
 use crate::contract::{Reply, Request};
 use crate::model::Result;
@@ -67,6 +67,7 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         Request::Undo(it) => handle!(Undo, undo::undo, it),
         Request::Changes(it) => handle!(Changes, changes::changes, it),
         Request::Rename(it) => handle!(Rename, rename::rename, it),
+        Request::Verify(it) => handle!(Verify, verify::verify, it),
         Request::ListOverlays(it) => handle!(ListOverlays, overlays::overlays, it),
         Request::PutOverlay(it) => handle!(PutOverlay, overlays::put, it),
         Request::DeleteOverlay(it) => handle!(DeleteOverlay, overlays::delete, it),

@@ -26,6 +26,7 @@ mod tidy;
 mod undo;
 mod usages;
 mod validate;
+mod verify;
 pub mod vitals;
 mod write;
 

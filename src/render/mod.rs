@@ -9,6 +9,7 @@ mod lists;
 mod origin;
 mod sarif;
 mod status;
+mod verify;
 mod watched;
 
 use std::convert::Infallible;
@@ -71,6 +72,7 @@ pub fn reply(reply: &Reply) -> String {
             change::change(it) + &footer(&it.meta)
         }
         Reply::Changes(it) => journal::changes(it) + &footer(&it.meta),
+        Reply::Verify(it) => verify::verified(it) + &footer(&it.meta),
         Reply::ListOverlays(it) => journal::overlays(&it.overlays) + &footer(&it.meta),
         Reply::PutOverlay(it) => journal::overlays(from_ref(&it.overlay)) + &footer(&it.meta),
         Reply::DeleteOverlay(it) => format!("`{}` is again what the disk has.\n", it.overlay.file) + &footer(&it.meta),
