@@ -80,7 +80,6 @@ impl Settings {
             rust: RustSettings {
                 build_scripts: starts(workspace.rust.build_scripts, user.rust.build_scripts),
                 proc_macros: starts(workspace.rust.proc_macros, user.rust.proc_macros),
-                // Nothing reads it yet.
                 confirm: trusted && workspace.rust.confirm.or(user.rust.confirm).unwrap_or(false),
                 second_database: workspace.rust.second_database.or(user.rust.second_database),
                 features: workspace.rust.features.as_ref().or(user.rust.features.as_ref()).cloned().unwrap_or_default(),

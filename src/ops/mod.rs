@@ -6,6 +6,7 @@ mod ask;
 mod baseline;
 mod changes;
 mod compare;
+mod confirm;
 mod describe;
 mod diagnostics;
 mod edit;

@@ -638,3 +638,40 @@ fn a_build_of_the_user_runs_beside() {
     assert_eq!(fs::read_dir(target.join("debug")).unwrap().count(), 1);
     assert!(!server.home.root().join("Cargo.lock").exists());
 }
+
+#[test]
+fn the_compiler_confirms_when_nobody_asks() {
+    let good = "pub fn first(v: &[u8]) -> Option<u8> {\n    v.first().copied()\n}\n";
+    let settings = ("semdex.toml", "[rust]\nconfirm = true\n");
+    let server = Server::on(&[("Cargo.toml", &manifest("borrows", "")), ("src/lib.rs", good), settings]);
+    server.wait_ready();
+    // Asked seldom: who asks holds it up.
+    let confirmed = |wanted: &dyn Fn(&[Value]) -> bool| {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            thread::park_timeout(Duration::from_secs(5));
+            let (_, reply) = server.get("/v1/diagnostics");
+            if wanted(reply["items"].as_array().unwrap()) {
+                return reply;
+            }
+            assert!(Instant::now() < deadline, "{reply}");
+        }
+    };
+    let borrows = "pub fn moved(v: Vec<u8>) -> usize {\n    drop(v);\n    v.len()\n}\n";
+    server.home.write("src/lib.rs", &format!("{good}\n{borrows}"));
+    let reply = confirmed(&|items| !items.is_empty());
+    let item = &reply["items"][0];
+    assert_eq!((&item["code"], &item["source"], &item["confirmed"]), (&json!("E0382"), &json!("rustc"), &json!(true)));
+    assert_eq!((&item["line"], &item["symbol"]), (&json!(7), &json!("borrows::moved")), "{reply}");
+    // What both say is told once.
+    server.home.write("src/lib.rs", &format!("{good}\npub fn none() -> u8 {{\n    nothing()\n}}\n"));
+    let reply = confirmed(&|items| items.iter().any(|it| it["confirmed"] == true));
+    assert_eq!((reply["total"].as_u64(), &reply["items"][0]["source"]), (Some(1), &json!("rust-analyzer")), "{reply}");
+    // At another revision nobody was asked.
+    server.home.write("src/lib.rs", &format!("{good}\npub fn none() -> u8 {{\n    nothing_else()\n}}\n"));
+    let (_, reply) = server.get("/v1/diagnostics");
+    assert_eq!((reply["total"].as_u64(), &reply["items"][0]["confirmed"]), (Some(1), &Value::Null), "{reply}");
+    server.home.write("src/lib.rs", good);
+    let (_, reply) = server.get("/v1/diagnostics");
+    assert_eq!(reply["total"], 0, "{reply}");
+}
