@@ -159,6 +159,7 @@ async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure
         workspaces.open(root)?;
     }
     tokio::spawn(heed_trust(workspaces.clone()));
+    tokio::spawn(end_runs(workspaces.clone(), stop.clone()));
     let registered = cli::register(&state_dir, &announcement, &roots)?;
     announce(&announcement)?;
     if io::stderr().is_terminal() {
@@ -298,6 +299,12 @@ async fn heed_trust(workspaces: Workspaces) {
         ticks.tick().await;
         workspaces.heed_trust();
     }
+}
+
+/// Builds and tests take longer than anybody who stops the server waits.
+async fn end_runs(workspaces: Workspaces, stop: CancellationToken) {
+    stop.cancelled().await;
+    workspaces.stop_runs();
 }
 
 async fn stop_when_still(pulse: Pulse, duration: Duration, stop: CancellationToken) {

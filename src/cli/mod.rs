@@ -15,6 +15,7 @@ mod progress;
 mod servers;
 mod settings;
 mod verbs;
+mod verify;
 mod watched;
 mod workspaces;
 

@@ -12,6 +12,7 @@ use super::map::Map;
 use super::overlay::Overlay;
 use super::print::{self, Color};
 use super::progress;
+use super::verify::{self, VerifyCode};
 use super::watched::{self, Watched};
 use super::workspaces::Workspaces;
 use crate::config::Config;
@@ -118,6 +119,8 @@ pub enum Verb {
     Watched(Watched),
     /// Shows the most important symbols, as many as there is room for.
     Map(Map),
+    /// Runs the compiler, the linter or the tests; exits with 1 where that fails.
+    Verify(VerifyCode),
     /// Tells how the server and its workspaces are doing.
     Status {
         /// JSON instead of Markdown.
@@ -302,6 +305,7 @@ const FAILED: u8 = 1;
 pub async fn run(verb: Verb, config: &Config, color: Color) -> io::Result<u8> {
     let json = verb.is_json();
     let is_gate = matches!(verb, Verb::Watched(Watched::Gate(_)));
+    let is_verify = matches!(verb, Verb::Verify(_));
     let said = match ask(verb, config).await {
         Ok(said) => said,
         // With `--json` what went wrong is JSON, whoever says it.
@@ -310,7 +314,10 @@ pub async fn run(verb: Verb, config: &Config, color: Color) -> io::Result<u8> {
     };
     match said.well {
         true if is_gate => watched::verdict(&said.text, json, color),
-        true => print::answer(&said.text, json, color).map(|()| 0),
+        true => {
+            print::answer(&said.text, json, color)?;
+            Ok(if is_verify && verify::has_failed(&said.text, json) { FAILED } else { 0 })
+        }
         false => print::problem(&said.text, json, color).map(|()| FAILED),
     }
 }
@@ -352,7 +359,7 @@ impl Verb {
             | Verb::Callees(About { file, .. })
             | Verb::Implementations(About { file, .. })
             | Verb::Changes { file, .. } => file.as_deref(),
-            Verb::Map(_) | Verb::Undo { .. } | Verb::Git { .. } | Verb::Status { .. } | Verb::Health { .. } | Verb::Workspaces(_) => None,
+            Verb::Map(_) | Verb::Verify(_) | Verb::Undo { .. } | Verb::Git { .. } | Verb::Status { .. } | Verb::Health { .. } | Verb::Workspaces(_) => None,
         }
     }
 
@@ -375,6 +382,7 @@ impl Verb {
             | Verb::Edit(EditText { common, .. })
             | Verb::Write(WriteText { common, .. })
             | Verb::Rename(RenameSymbol { common, .. })
+            | Verb::Verify(VerifyCode { common, .. })
             | Verb::Impact { about: About { common, .. }, .. }
             | Verb::Usages(About { common, .. })
             | Verb::Callers(About { common, .. })
@@ -423,6 +431,7 @@ impl Verb {
             Verb::Implementations(about) => about.over(Call::of(Name::Implementations), here)?,
             Verb::Watched(watched) => return watched.call(here),
             Verb::Map(map) => map.call(here)?,
+            Verb::Verify(verify) => verify.call(),
             Verb::Status { json } => return Ok((Call::of(Name::Status), json)),
             Verb::Health { json } => return Ok((Call::of(Name::Health), json)),
             Verb::Workspaces(workspaces) => return workspaces.call(),
@@ -566,6 +575,7 @@ mod tests {
         "gate --max-errors 1 --max-warnings 2 --block-on-error=false --block-on-warning --new-only",
         "stats --session s",
         "map --focus a.rs --focus a::b --query words --max-tokens 9",
+        "verify test --package a --package b --test t --change 01 --timeout-ms 9",
         "status",
         "health",
         "workspaces list",

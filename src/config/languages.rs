@@ -59,6 +59,17 @@ pub struct LanguageKeys {
     /// The tool that answers for diagnostics where there is no server. The file's name is appended.
     pub fallback: Option<Vec<String>>,
     pub fallback_install: Option<String>,
+    /// The commands that check, lint and test its code.
+    pub verify: Option<VerifyCommands>,
+}
+
+/// `[languages.NAME.verify]`: each a program and its arguments.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct VerifyCommands {
+    pub check: Option<Vec<String>>,
+    pub lint: Option<Vec<String>>,
+    pub test: Option<Vec<String>>,
 }
 
 /// When a server that has just started can be believed.
@@ -113,6 +124,14 @@ impl LanguageKeys {
             deadline_s: self.deadline_s.or(base.deadline_s),
             fallback: self.fallback.or(base.fallback),
             fallback_install: self.fallback_install.or(base.fallback_install),
+            verify: match (self.verify, base.verify) {
+                (Some(own), Some(base)) => Some(VerifyCommands {
+                    check: own.check.or(base.check),
+                    lint: own.lint.or(base.lint),
+                    test: own.test.or(base.test),
+                }),
+                (own, base) => own.or(base),
+            },
         }
     }
 
@@ -129,6 +148,7 @@ impl LanguageKeys {
             runs_code: None,
             install: None,
             fallback_install: None,
+            verify: None,
             ..self
         }
     }
@@ -186,9 +206,11 @@ mod tests {
 
     #[test]
     fn what_starts_programs_counts_only_where_it_is_trusted() {
-        let own = read("[py]\ncommand = ['evil']\nextensions = {py = 'python'}\nfallback = ['x']\nenv = {A = 'b'}");
+        let own = read(
+            "[py]\ncommand = ['evil']\nextensions = {py = 'python'}\nfallback = ['x']\nenv = {A = 'b'}\nverify.test = ['y']",
+        );
         let found = merged(&own, &BTreeMap::new(), false).remove("py").unwrap();
-        assert_eq!((found.command, found.fallback, found.env), (None, None, None));
+        assert_eq!((found.command, found.fallback, found.env, found.verify), (None, None, None, None));
         assert!(found.extensions.is_some());
         assert!(toml::from_str::<LanguageKeys>("comand = ['x']").is_err());
     }

@@ -47,6 +47,9 @@ pub struct RustSettings {
     pub features: Features,
     /// Whether what is only asked about is tried in a database of its own; where nothing is said, if there is memory.
     pub second_database: Option<bool>,
+    /// Whether `cargo check` confirms or refutes, while nobody asks, what rust-analyzer says. Never in a workspace that is
+    /// not trusted.
+    pub confirm: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -79,6 +82,7 @@ impl Settings {
             rust: RustSettings {
                 build_scripts: starts(workspace.rust.build_scripts, user.rust.build_scripts),
                 proc_macros: starts(workspace.rust.proc_macros, user.rust.proc_macros),
+                confirm: trusted && workspace.rust.confirm.or(user.rust.confirm).unwrap_or(false),
                 second_database: workspace.rust.second_database.or(user.rust.second_database),
                 features: workspace.rust.features.as_ref().or(user.rust.features.as_ref()).cloned().unwrap_or_default(),
             },
@@ -179,6 +183,7 @@ pub(super) struct Rust {
     proc_macros: Option<bool>,
     features: Option<Features>,
     second_database: Option<bool>,
+    confirm: Option<bool>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

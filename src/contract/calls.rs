@@ -23,6 +23,7 @@ const REPOSITORY: &[Code] = &[Code::NotARepository, Code::Untrusted, Code::Confl
 const COMMIT: &[Code] = &[Code::NothingToCommit, Code::UnknownChange, Code::InvalidContent, Code::DiskFull];
 const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous];
 const RENAME: &[Code] = &[Code::RenameRefused];
+const VERIFY: &[Code] = &[Code::Untrusted, Code::UnknownPackage, Code::UnknownChange];
 const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied];
 
 impl Name {
@@ -419,6 +420,20 @@ calls! {
         description: "Renames a symbol by its engine: every file in one change, or a reason why not.",
         answers: "What changed.",
         refusals: &[FILE, SYMBOL, CHANGE, RENAME, ANSWER],
+    }
+
+    Verify(VerifyRequest) -> VerifyReply {
+        name: "verify",
+        method: Method::Post,
+        path: "/v1/verify",
+        effect: Effect::Read,
+        needs: Needs::Text,
+        group: "read",
+        summary: "Check, lint or test what is on the disk",
+        description: "Runs the tools of all languages of the workspace, which must be trusted, and tells what they say. They build in a directory\n\
+                      of semdex's own and write nothing in the workspace. The run ends where its client leaves.",
+        answers: "What the tools say.",
+        refusals: &[VERIFY, ANSWER],
     }
 
     ListOverlays(OverlayQuery) -> OverlaysReply {

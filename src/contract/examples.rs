@@ -192,6 +192,28 @@ pub fn impact() -> Value {
     json!({"impact": impact_of_a_parameter(), "next_cursor": null, "meta": meta(88.0)})
 }
 
+pub fn verified() -> Value {
+    let command = json!(["cargo", "test", "-p", "grep-searcher", "--locked", "--no-fail-fast"]);
+    json!({
+        "kind": "test", "ok": false, "timed_out": false, "command": command, "exit_code": 101, "duration_ms": 8214.3,
+        "runs": [{
+            "language": "rust", "directory": "", "command": command, "exit_code": 101, "duration_ms": 7311.8
+        }],
+        "diagnostics": [],
+        "tests": {
+            "passed": 94, "failed": 1, "skipped": 0,
+            "failures": [{
+                "name": "lines::tests::line_iter", "package": "grep_searcher", "file": FILE, "line": 311,
+                "message": "assertion `left == right` failed\n  left: 2\n right: 3",
+                "output": "thread 'lines::tests::line_iter' (41) panicked at crates/searcher/src/lines.rs:311:9:\nassertion `left == right` failed",
+                "symbol": "grep_searcher::lines::tests::line_iter"
+            }]
+        },
+        "output": "test result: FAILED. 94 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n",
+        "next_cursor": null, "meta": meta(8301.0)
+    })
+}
+
 pub fn changes() -> Value {
     json!({
         "changes": [{

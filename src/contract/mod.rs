@@ -32,6 +32,7 @@ mod shapes;
 mod stats;
 mod symbols;
 mod time;
+mod verify;
 mod words;
 mod write;
 
@@ -62,5 +63,6 @@ pub use shapes::*;
 pub use stats::*;
 pub use symbols::*;
 pub use time::rfc3339;
+pub use verify::*;
 pub use words::*;
 pub use write::*;

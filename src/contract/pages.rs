@@ -21,11 +21,23 @@ pub const COMMIT: usize = 2;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pages<const N: usize> {
     id: Option<String>,
-    parts: [Part; N],
+    pub(super) parts: [Part; N],
 }
 
 impl<const N: usize> Pages<N> {
-    fn next_cursor(&self) -> Option<String> {
+    /// All of lists of these lengths, kept under a name.
+    pub(super) fn kept(id: &str, lengths: [usize; N]) -> Pages<N> {
+        Pages { id: Some(id.to_owned()), parts: lengths.map(|it| Part::after(0, it)) }
+    }
+
+    /// The rest of lists of these lengths, from where a cursor says.
+    pub(super) fn resume(&mut self, cursor: &str, lengths: [usize; N]) -> Result<[usize; N]> {
+        let from = positions_in::<N>(cursor)?;
+        self.parts = std::array::from_fn(|at| Part::after(from[at], lengths[at]));
+        Ok(self.parts.map(|it| it.from))
+    }
+
+    pub(super) fn next_cursor(&self) -> Option<String> {
         let cursor = next_cursor(&self.parts)?;
         Some(format!("{cursor}{NAMED}{}", self.id.as_deref()?))
     }

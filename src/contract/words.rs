@@ -53,7 +53,7 @@ macro_rules! names {
 
 names! {
     SymbolKind for model::SymbolKind, Role for model::Role, Severity for model::Severity, State for model::State, EngineState for model::EngineState,
-    Strategy for model::Strategy, ChangeKind for model::ChangeKind,
+    Strategy for model::Strategy, ChangeKind for model::ChangeKind, VerifyKind for model::VerifyKind,
     ProblemCode for model::Code,
 }
 
@@ -104,6 +104,9 @@ words_of_model! {
 
     /// What the validation of written text finds.
     FindingKind for model::FindingKind { UnknownImport, UnknownSymbol, UnusedImport, Syntax, WrongArguments, Undeclared }
+
+    /// Which tool is run: the compiler, the linter or the tests.
+    VerifyKind for model::VerifyKind { Check, Lint, Test }
 
     /// The closed set of what can go wrong with a request. Each call lists its own.
     ProblemCode for model::Code {

@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use super::files::Files;
+use super::verify::{Job, Planned};
 use super::view::View;
 use super::{EngineStatus, Tidied};
 use crate::config::Settings;
@@ -73,6 +74,19 @@ pub trait EngineKind: Send + Sync {
     fn format(&self, text: Unformatted<'_>) -> Option<Formatting> {
         let _ = text;
         None
+    }
+
+    /// What its tools would run to answer a job; `None` where it has none. May block.
+    fn verify<'j>(&self, job: &'j Job) -> Option<Box<dyn Planned + 'j>> {
+        let _ = job;
+        None
+    }
+
+    /// Whether its compiler, asked by [`EngineKind::verify`] to check while nobody asks anything, confirms or refutes what
+    /// the engine says. Only where the workspace is trusted.
+    fn confirms(&self, settings: &Settings) -> bool {
+        let _ = settings;
+        false
     }
 
     /// What has to be installed for its languages. May block.

@@ -19,6 +19,7 @@ mod root;
 pub mod rust;
 pub mod search_path;
 pub mod sound;
+pub mod verify;
 pub mod view;
 
 use std::sync::Arc;

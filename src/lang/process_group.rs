@@ -1,6 +1,7 @@
 //! Programs that semdex starts, each in a process group of its own that ends with its leader, at its deadline, when
 //! nobody wants it any more, and with semdex: also where semdex is killed, and where the group ignores SIGTERM.
 
+pub mod lines;
 mod reaper;
 
 use std::io::{self, Read, Seek as _, Write as _};

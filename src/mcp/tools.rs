@@ -32,6 +32,8 @@ enum Type {
     Texts,
     /// A list of objects.
     List(&'static [Field]),
+    /// A list of texts.
+    Texts,
 }
 
 use Type::{Boolean, Integer, List, Text, Texts, Word};
@@ -155,10 +157,24 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Diagnostics,
-        description: "Errors and warnings of a file or the workspace, without a build. For borrow errors and tests run \
-            the compiler.",
+        description: "Errors and warnings of a file or the workspace, without a build. For borrow errors and tests use \
+            `verify`.",
         required: &[],
         fields: &[FILE, ("severity", Text, "As `error,warning`"), MAX_TOKENS],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Verify,
+        description: "Runs the compiler, linter or tests: errors, and failed tests with place and output. Use in place of \
+            cargo or go.",
+        required: &["kind"],
+        fields: &[
+            ("kind", Word(&["check", "lint", "test"]), ""),
+            ("packages", Texts, ""),
+            ("tests", Texts, "Their names"),
+            ("change", Text, "Only what this change reaches, by its token"),
+            ("timeout_ms", Integer, ""),
+        ],
         is_destructive: false,
     },
     Tool {
@@ -219,6 +235,7 @@ fn schema(ty: Type, description: &str) -> Value {
         Word(words) => json!({"type": "string", "enum": words}),
         Texts => json!({"type": "array", "items": {"type": "string"}}),
         List(fields) => json!({"type": "array", "items": object(fields.iter())}),
+        Texts => json!({"type": "array", "items": {"type": "string"}}),
     };
     if !description.is_empty() {
         schema["description"] = json!(description);
@@ -277,7 +294,7 @@ mod tests {
             Integer => vec![json!(1000)],
             Boolean => vec![json!(true)],
             Word(words) => words.iter().map(|it| json!(it)).collect(),
-            Texts => vec![json!(["a", "b"])],
+            Texts => vec![json!([]), json!(["a"])],
             List(fields) => {
                 let items =
                     fields.iter().flat_map(|(name, ty, _)| values(*ty).into_iter().map(move |it| json!({*name: it})));

@@ -6,6 +6,7 @@ mod error;
 mod language;
 mod origin;
 mod references;
+mod verify;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ pub use error::{Candidate, Code, Error, Help, Nearest, Result};
 pub use language::{Language, LanguageId, Languages, NamedFile, Syntax};
 pub use origin::Origin;
 pub use references::{Declared, FileReferences, Reference, References};
+pub use verify::{TestFailure, TestReport, ToolRun, Verified, VerifyKind, VerifyProgress};
 
 /// Grows with every change of content of a workspace, and with nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -301,6 +303,12 @@ pub enum MissingCode {
     NotInAPackage,
     /// Nothing was saved that this could be compared with.
     NoBaseline,
+    /// What the disk has was looked at, and answers have something else.
+    Overlays,
+    /// The contents were changed while it was worked out.
+    Changed,
+    /// No test has the name.
+    UnknownTest,
 }
 
 impl MissingCode {
@@ -329,6 +337,9 @@ impl MissingCode {
             MissingCode::Unsupported => "unsupported",
             MissingCode::NotInAPackage => "not_in_a_package",
             MissingCode::NoBaseline => "no_baseline",
+            MissingCode::Overlays => "overlays",
+            MissingCode::Changed => "changed",
+            MissingCode::UnknownTest => "unknown_test",
         }
     }
 }

@@ -12,6 +12,7 @@ use super::{
     symbols, undo, usages, write,
     changes, describe, diagnostics, edit, impact, map, nearest_file, open, overlays, process, rename, symbols, undo,
     usages, write,
+    symbols, undo, usages, verify, write,
 };
 use crate::contract::{Reply, Request};
 use crate::model::Result;
@@ -74,6 +75,7 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         Request::Git(it) => handle!(Git, git::git, it),
         Request::Commit(it) => handle!(Commit, commit::commit, it),
         Request::Rename(it) => handle!(Rename, rename::rename, it),
+        Request::Verify(it) => handle!(Verify, verify::verify, it),
         Request::ListOverlays(it) => handle!(ListOverlays, overlays::overlays, it),
         Request::PutOverlay(it) => handle!(PutOverlay, overlays::put, it),
         Request::DeleteOverlay(it) => handle!(DeleteOverlay, overlays::delete, it),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ask::{Ask, ask, not_indexed};
+use super::confirm::confirm;
 use super::open::text_of;
 use crate::contract::{Counts, DiagnosticsFormat, DiagnosticsQuery, DiagnosticsReply};
 use crate::model::{Answer, Diagnostic, LanguageId, Meta, Missing, MissingCode, Result};
@@ -98,6 +99,9 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -
             count += of_this;
         }
         meta = joined(meta, reply.meta);
+    }
+    if meta.revision == first.revision {
+        confirm(workspace, &mut diagnostics, files, (&first.files, first.revision), asked).await;
     }
     note(workspace, files, &diagnostics, &meta);
     Ok(Found { diagnostics, files: count, meta })

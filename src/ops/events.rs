@@ -4,7 +4,7 @@ use super::Service;
 use super::process::meta_of;
 use crate::contract::{
     ChangeEvent, DiagnosticsEvent, EventData, EventType, EventsQuery, Progress, ResetEvent, RevisionEvent, StateEvent,
-    list,
+    VerifyEvent, list,
 };
 use crate::model::Result;
 use crate::workspace::Workspace;
@@ -73,6 +73,7 @@ fn type_of(news: &News) -> EventType {
         News::Revision { .. } => EventType::Revision,
         News::Change(_) => EventType::Change,
         News::Diagnostics { .. } => EventType::Diagnostics,
+        News::Verify { .. } => EventType::Verify,
     }
 }
 
@@ -98,6 +99,10 @@ fn data(event: &Event) -> EventData {
         })),
         News::Diagnostics { change, new, fixed } => {
             EventData::Diagnostics(DiagnosticsEvent { workspace, revision, change, new: list(new), fixed: list(fixed) })
+        }
+        News::Verify { kind, state, progress, ok } => {
+            let progress = progress.map(|it| Progress { stage: it.stage, done: it.done, total: it.total });
+            EventData::Verify(VerifyEvent { workspace, revision, kind: kind.into(), state, progress, ok })
         }
     }
 }

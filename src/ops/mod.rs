@@ -8,6 +8,7 @@ mod changes;
 mod commit;
 mod commit_message;
 mod compare;
+mod confirm;
 mod describe;
 mod diagnostics;
 mod edit;
@@ -31,6 +32,7 @@ mod undo;
 mod undo_commit;
 mod usages;
 mod validate;
+mod verify;
 pub mod vitals;
 mod write;
 

@@ -11,6 +11,7 @@ mod map;
 mod origin;
 mod sarif;
 mod status;
+mod verify;
 mod watched;
 
 use std::convert::Infallible;
@@ -76,6 +77,7 @@ pub fn reply(reply: &Reply) -> String {
         Reply::Git(it) => git::state(it) + &footer(&it.meta),
         Reply::Commit(it) => git::commit(it) + &footer(&it.meta),
         Reply::Changes(it) => journal::changes(it) + &footer(&it.meta),
+        Reply::Verify(it) => verify::verified(it) + &footer(&it.meta),
         Reply::ListOverlays(it) => journal::overlays(&it.overlays) + &footer(&it.meta),
         Reply::PutOverlay(it) => journal::overlays(from_ref(&it.overlay)) + &footer(&it.meta),
         Reply::DeleteOverlay(it) => format!("`{}` is again what the disk has.\n", it.overlay.file) + &footer(&it.meta),

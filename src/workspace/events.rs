@@ -12,7 +12,7 @@ use tokio::sync::watch as channel;
 use super::change::Cause;
 use super::{Phase, STANDSTILL, Workspace};
 use crate::lang::Progress;
-use crate::model::{Diagnostic, FileEdit, Impact, Judgement, Revision, State};
+use crate::model::{Diagnostic, FileEdit, Impact, Judgement, Revision, State, VerifyKind, VerifyProgress};
 
 /// So many events are kept for readers that were away.
 const KEPT: usize = 1000;
@@ -56,6 +56,8 @@ pub enum News {
     Change(Box<MadeChange>),
     /// What a change brought and took away.
     Diagnostics { change: String, new: Vec<Diagnostic>, fixed: Vec<Diagnostic> },
+    /// How far a run of the tools is: `queued`, `running`, `finished`.
+    Verify { kind: VerifyKind, state: String, progress: Option<VerifyProgress>, ok: Option<bool> },
 }
 
 /// A change as an event tells it.

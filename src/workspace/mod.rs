@@ -3,6 +3,7 @@
 mod answer_cache;
 mod busy;
 pub mod change;
+pub mod confirm;
 pub mod disk;
 mod engines;
 pub mod events;
@@ -24,6 +25,7 @@ pub mod statistics;
 mod supervise;
 pub mod telemetry;
 pub mod timing;
+pub mod verify;
 pub mod watch;
 mod watched;
 mod writer;
@@ -89,6 +91,9 @@ struct Inner {
     busy: Arc<Busy>,
     closing: Arc<AtomicBool>,
     git: git::Git,
+    config: Config,
+    runs: verify::Runs,
+    confirming: confirm::Confirming,
 }
 
 /// How the writer is doing.
@@ -282,6 +287,11 @@ impl Workspace {
     /// A view of the workspace that holds every change made before this call, by anyone. Waits, as long as the needs
     /// allow, for the index and for the revision that is asked for; for its turn a little longer.
     pub async fn snapshot(&self, needs: Needs) -> Result<Snapshot> {
+        self.inner.confirming.note_asked();
+        self.snapshot_unnoticed(needs).await
+    }
+
+    async fn snapshot_unnoticed(&self, needs: Needs) -> Result<Snapshot> {
         let mut published = self.inner.published.clone();
         let mut until = needs.deadline.max(Instant::now() + PATIENCE);
         loop {

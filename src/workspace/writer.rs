@@ -16,6 +16,7 @@ use tokio::sync::{oneshot, watch as channel};
 use super::answer_cache::AnswerCache;
 use super::busy::Busy;
 use super::change::{Cause, Change, Outcome};
+use super::confirm::Confirming;
 use super::disk::Disk;
 use super::engines::Slot;
 use super::events::{self, News};
@@ -32,6 +33,7 @@ use super::statistics::Statistics;
 use super::supervise::supervise;
 use super::telemetry::Telemetry;
 use super::timing::{Part, Ticket};
+use super::verify::Runs;
 use super::watch::{Watcher, walk};
 use super::{Inner, Phase, Published, Snapshot, Workspace};
 use crate::beneath::Tree;
@@ -242,6 +244,9 @@ pub(super) fn start(
             busy,
             closing,
             git,
+            config: config.clone(),
+            runs: Runs::default(),
+            confirming: Confirming::default(),
         }),
     })
 }

@@ -90,6 +90,7 @@ fn example(call: &str, root: &str, change: &str) -> (Value, &'static str, Value)
             let rename = json!({"symbol": "greeter::greet", "new_name": "welcome"});
             (rename, "/impact/broken", json!([]))
         }
+        "verify" => (json!({"kind": "check"}), "/ok", true.into()),
         "list_overlays" => (json!({}), "/overlays", json!([])),
         "put_overlay" => (json!({"file": "src/a b.rs", "content": "// New.\n"}), "/old_hash", Value::Null),
         "delete_overlay" => (json!({"file": "src/a b.rs"}), "/file", "src/a b.rs".into()),

@@ -48,4 +48,5 @@ mod tidy_up;
 mod trust;
 mod validation;
 mod verbs;
+mod verify;
 mod watched;

@@ -74,6 +74,8 @@ const ONLY_WORDS: &[OnlyPlace] = &[
             "src/lang/child",
             // The user's git, and the hooks of the user's repository.
             "src/workspace/git",
+            // It runs what the rooms of the languages have put together.
+            "src/lang/verify/report",
             "src/cli",
             "src/main",
         ],

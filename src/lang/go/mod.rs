@@ -59,6 +59,7 @@ mod tidy;
 mod toolchain;
 mod unknown;
 mod usages;
+mod verify;
 mod view;
 mod viewpoint;
 mod wire;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::capabilities::Capabilities;
-use super::inquiry::outlined;
+use super::queries::outlined;
 use super::wire::{self, Root};
 use crate::fuzz::{JSON, fuzz, mutated, words_of};
 use crate::lang::files::File;

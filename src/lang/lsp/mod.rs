@@ -30,6 +30,7 @@ mod session;
 mod supervisor;
 mod table;
 mod usages;
+mod verify;
 mod view;
 mod wire;
 
@@ -52,6 +53,7 @@ use super::engine::{Applied, Engine, EngineKind, FileChange, Handle, Requirement
 use super::files::Files;
 use super::panic_message;
 use super::retries::Retries;
+use super::verify::{Job, Planned};
 use super::view::View;
 use crate::config::LanguageKeys;
 use crate::model::{LanguageId, Missing, MissingCode};
@@ -94,6 +96,13 @@ impl EngineKind for LspKind {
             without: "answers come from the text and its outline alone, and say so",
         };
         self.service.main().map(of).into_iter().collect()
+    }
+
+    fn verify<'j>(&self, job: &'j Job) -> Option<Box<dyn Planned + 'j>> {
+        let now = table::services(&job.settings.languages);
+        let same = now.iter().find(|it| it.languages.first() == self.service.languages.first());
+        let language = *self.service.languages.first()?;
+        self.is_needed(&job.files).then(|| verify::plan(&same.unwrap_or(&self.service).rows, language, job))?
     }
 
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::grammar::Code;
-use super::inquiry::Inquiry;
+use super::queries::ServerQueries;
 use super::names::{is_test_file, package, path};
 use super::overview::imported;
 use crate::lang::files::File;
@@ -27,16 +27,16 @@ type FileTags = Vec<(Box<str>, u32, u32)>;
 /// A declaration, as far as names go: the file's position in the list, and where the name begins.
 type At = (u32, u32);
 
-pub fn of(inquiry: &Inquiry) -> Answer<Arc<References>> {
+pub fn of(queries: &ServerQueries) -> Answer<Arc<References>> {
     let mut coverage = Coverage::default();
-    let session = &inquiry.session;
-    let files = inquiry.own_files();
+    let session = &queries.session;
+    let files = queries.own_files();
     let mut unread = 0;
     let mut tags = Vec::with_capacity(files.len());
     for file in &files {
         let known = session.tags.get(file);
-        let is_late = Instant::now() > inquiry.deadlines.answer;
-        let read = || session.tags.learn(file, file_tags(inquiry, file));
+        let is_late = Instant::now() > queries.deadlines.answer;
+        let read = || session.tags.learn(file, file_tags(queries, file));
         let it = known.or_else(|| (!is_late).then(read));
         unread += usize::from(it.is_none());
         tags.push(it.unwrap_or_default());
@@ -46,14 +46,14 @@ pub fn of(inquiry: &Inquiry) -> Answer<Arc<References>> {
         let detail = format!("{unread} files are not read yet: ask again");
         coverage.lacks(session.missing(MissingCode::Indexing, detail));
     }
-    if files.iter().any(|it| inquiry.grammar_of(&it.path).is_some()) {
+    if files.iter().any(|it| queries.grammar_of(&it.path).is_some()) {
         let detail = "references are told by names (tree-sitter tags), not resolved";
         coverage.note(session.missing(MissingCode::Unsupported, detail));
     }
-    Answer { value: Arc::new(references(inquiry, &files, &tags)), coverage }
+    Answer { value: Arc::new(references(queries, &files, &tags)), coverage }
 }
 
-fn references(inquiry: &Inquiry, files: &[Arc<File>], tags: &[Arc<FileTags>]) -> References {
+fn references(queries: &ServerQueries, files: &[Arc<File>], tags: &[Arc<FileTags>]) -> References {
     let mut by_name: HashMap<&str, Vec<At>> = HashMap::new();
     for (position, file) in (0_u32..).zip(files) {
         walk(file, &mut |item| {
@@ -65,7 +65,7 @@ fn references(inquiry: &Inquiry, files: &[Arc<File>], tags: &[Arc<FileTags>]) ->
         let imports = &file.outline().imports;
         let near: HashSet<u32> = imports
             .iter()
-            .filter_map(|it| imported(&inquiry.files, &file.path, &it.path).0)
+            .filter_map(|it| imported(&queries.files, &file.path, &it.path).0)
             .filter_map(|it| positions.get(it.as_str()).copied())
             .collect();
         let mut counts: BTreeMap<At, (f32, f32)> = BTreeMap::new();
@@ -87,7 +87,7 @@ fn references(inquiry: &Inquiry, files: &[Arc<File>], tags: &[Arc<FileTags>]) ->
         });
         FileReferences {
             file: file.path.clone(),
-            package: package(&inquiry.files, &file.path),
+            package: package(&queries.files, &file.path),
             test: is_test_file(&file.path),
             declared,
             uses: counts.into_iter().map(reference).collect(),
@@ -112,7 +112,7 @@ fn candidates(all: &[At], own: u32, near: &HashSet<u32>) -> Vec<At> {
 }
 
 /// What the names in a text are, its declarations' own left out.
-fn file_tags(inquiry: &Inquiry, file: &File) -> FileTags {
+fn file_tags(queries: &ServerQueries, file: &File) -> FileTags {
     let mut declared: HashSet<usize> = HashSet::new();
     let mut tests: Vec<Span> = Vec::new();
     walk(file, &mut |item| {
@@ -122,7 +122,7 @@ fn file_tags(inquiry: &Inquiry, file: &File) -> FileTags {
         }
     });
     let is_test_file = is_test_file(&file.path);
-    let code = Code::new(inquiry.grammar_of(&file.path), &file.text);
+    let code = Code::new(queries.grammar_of(&file.path), &file.text);
     let mut counts: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
     for (at, name) in code.names(&file.text) {
         if !declared.contains(&at) {

@@ -147,8 +147,8 @@ impl View for LspView {
 
     /// By the texts alone: no server is asked.
     fn references(self: Box<Self>, deadlines: Deadlines) -> Answering<Arc<References>> {
-        let inquiry = self.inquiry(deadlines);
-        blocking(move || Ok(references::of(&inquiry)))
+        let queries = self.queries(deadlines);
+        blocking(move || Ok(references::of(&queries)))
     }
 
     fn rename(self: Box<Self>, query: SymbolQuery, new_name: String, deadlines: Deadlines) -> Answering<Renaming> {

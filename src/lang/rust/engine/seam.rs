@@ -24,6 +24,8 @@ use crate::lang::engine::{
 use crate::lang::files::Files;
 use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::syntax::declare;
+use crate::lang::rust::verify;
+use crate::lang::verify::{Job, Planned};
 use crate::lang::view::View;
 use crate::lang::{Ended, Tidied};
 use crate::model::{FileEdit, Judgement, LanguageId, Missing, MissingCode};
@@ -77,6 +79,14 @@ impl EngineKind for RustKind {
             let form = Form { root: &root, directory, edition: &edition, trusted };
             format::format(plain.trim_start_matches('\u{feff}'), &form, Instant::now() + patience)
         }))
+    }
+
+    fn verify<'j>(&self, job: &'j Job) -> Option<Box<dyn Planned + 'j>> {
+        self.is_needed(&job.files).then(|| verify::plan(job))
+    }
+
+    fn confirms(&self, settings: &Settings) -> bool {
+        settings.rust.confirm
     }
 
     fn requirements(&self, _: &Path) -> Vec<Requirement> {

@@ -152,7 +152,7 @@ pub(super) struct LockFile {
 impl LockFile {
     /// `None` where this Cargo cannot be told of one, or none can be made.
     pub fn copy(version: Version, manifest: &ManifestPath, cargo: &mut Command) -> Option<LockFile> {
-        if version < Version(1, 82) {
+        if version < LOCK_FILE_ELSEWHERE {
             return None;
         }
         let directory = tempfile::tempdir().ok()?;
@@ -162,16 +162,24 @@ impl LockFile {
         if let Ok(text) = crate::beneath::read_file(own.as_ref(), super::sources::LARGEST_SOURCE) {
             std::fs::write(&copy, text).ok()?;
         }
-        cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly").args(["-Z", "unstable-options"]);
-        if version < Version(1, 95) {
-            cargo.arg("--lockfile-path").arg(&copy);
-        } else {
-            cargo.env("CARGO_RESOLVER_LOCKFILE_PATH", &copy);
-            if version < Version(1, 97) {
-                cargo.args(["-Z", "lockfile-path"]);
-            }
-        }
+        lock_at(version, &copy, cargo);
         Some(LockFile { _directory: directory })
+    }
+}
+
+/// The first Cargo that can be told of another lock file.
+pub(in crate::lang::rust) const LOCK_FILE_ELSEWHERE: Version = Version(1, 82);
+
+/// Tells Cargo which lock file to read and write.
+pub(in crate::lang::rust) fn lock_at(version: Version, file: &Path, cargo: &mut Command) {
+    cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly").args(["-Z", "unstable-options"]);
+    if version < Version(1, 95) {
+        cargo.arg("--lockfile-path").arg(file);
+    } else {
+        cargo.env("CARGO_RESOLVER_LOCKFILE_PATH", file);
+        if version < Version(1, 97) {
+            cargo.args(["-Z", "lockfile-path"]);
+        }
     }
 }
 
