@@ -359,7 +359,13 @@ impl Verb {
             | Verb::Callees(About { file, .. })
             | Verb::Implementations(About { file, .. })
             | Verb::Changes { file, .. } => file.as_deref(),
-            Verb::Map(_) | Verb::Verify(_) | Verb::Undo { .. } | Verb::Git { .. } | Verb::Status { .. } | Verb::Health { .. } | Verb::Workspaces(_) => None,
+            Verb::Map(_)
+            | Verb::Verify(_)
+            | Verb::Undo { .. }
+            | Verb::Git { .. }
+            | Verb::Status { .. }
+            | Verb::Health { .. }
+            | Verb::Workspaces(_) => None,
         }
     }
 

@@ -32,8 +32,6 @@ enum Type {
     Texts,
     /// A list of objects.
     List(&'static [Field]),
-    /// A list of texts.
-    Texts,
 }
 
 use Type::{Boolean, Integer, List, Text, Texts, Word};
@@ -235,7 +233,6 @@ fn schema(ty: Type, description: &str) -> Value {
         Word(words) => json!({"type": "string", "enum": words}),
         Texts => json!({"type": "array", "items": {"type": "string"}}),
         List(fields) => json!({"type": "array", "items": object(fields.iter())}),
-        Texts => json!({"type": "array", "items": {"type": "string"}}),
     };
     if !description.is_empty() {
         schema["description"] = json!(description);

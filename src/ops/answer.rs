@@ -6,13 +6,8 @@ use std::sync::Arc;
 use super::ask::Ask;
 use super::replies::Replies;
 use super::{
-    baseline, changes, commit, describe, diagnostics, edit, gate, git, impact, nearest_file, open, overlays, process,
-    rename, stats, symbols, undo, usages, write,
-    baseline, changes, describe, diagnostics, edit, gate, impact, nearest_file, open, overlays, process, rename, stats,
-    symbols, undo, usages, write,
-    changes, describe, diagnostics, edit, impact, map, nearest_file, open, overlays, process, rename, symbols, undo,
-    usages, write,
-    symbols, undo, usages, verify, write,
+    baseline, changes, commit, describe, diagnostics, edit, gate, git, impact, map, nearest_file, open, overlays,
+    process, rename, stats, symbols, undo, usages, verify, write,
 };
 use crate::contract::{Reply, Request};
 use crate::model::Result;

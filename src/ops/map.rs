@@ -255,6 +255,7 @@ fn symbol_of(node: &Node, at: usize, listed: &[usize], ranked: &Ranked, position
         declared_at: None,
         docs: None,
         external: false,
+        origin: None,
         public: declared.public,
         test: declared.test || node.test,
         usages: None,

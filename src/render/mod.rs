@@ -8,7 +8,6 @@ mod git;
 mod journal;
 mod lists;
 mod map;
-mod origin;
 mod sarif;
 mod status;
 mod verify;

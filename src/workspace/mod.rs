@@ -91,7 +91,6 @@ struct Inner {
     busy: Arc<Busy>,
     closing: Arc<AtomicBool>,
     git: git::Git,
-    config: Config,
     runs: verify::Runs,
     confirming: confirm::Confirming,
 }

@@ -244,7 +244,6 @@ pub(super) fn start(
             busy,
             closing,
             git,
-            config: config.clone(),
             runs: Runs::default(),
             confirming: Confirming::default(),
         }),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::index::Places;
-use super::inquiry::Inquiry;
 use super::layout::Layout;
 use super::names::{self, is_test_file};
+use super::queries::GoplsQueries;
 use super::relations::flatten;
 use super::session::SCOPE;
 use super::usages::{self, Effort};
@@ -29,18 +29,18 @@ struct Listed {
 }
 
 /// All files of the workspace. What the index does not know yet is found out as far as there is time.
-pub async fn of(inquiry: &Inquiry<'_>, layout: &Arc<Layout>) -> Result<Answer<Arc<References>>> {
+pub async fn of(queries: &GoplsQueries<'_>, layout: &Arc<Layout>) -> Result<Answer<Arc<References>>> {
     let of = layout.clone();
     let listed = blocking(move || Ok(listed(&of))).await?;
-    learn(inquiry, &listed).await;
+    learn(queries, &listed).await;
     let mut coverage = Coverage::default();
     let mut places: Vec<(u32, u32, Arc<Places>)> = Vec::new();
     let (mut unread, mut uncertain) = (0, 0);
     let mut is_answering = true;
     for (position, listed) in (0_u32..).zip(&listed) {
         // Nobody can name what no build takes.
-        for symbol in listed.symbols.iter().filter(|it| it.name != "_" && inquiry.layout.is_built(&it.name_at.file)) {
-            let Some(answer) = answer_for(inquiry, symbol, is_answering).await? else {
+        for symbol in listed.symbols.iter().filter(|it| it.name != "_" && queries.layout.is_built(&it.name_at.file)) {
+            let Some(answer) = answer_for(queries, symbol, is_answering).await? else {
                 unread += 1;
                 continue;
             };
@@ -79,27 +79,27 @@ fn listed(layout: &Layout) -> Vec<Listed> {
 }
 
 /// Has the checker tell of what the index does not know.
-async fn learn(inquiry: &Inquiry<'_>, listed: &[Listed]) {
-    let Some(generation) = inquiry.generation else { return };
-    let all = listed.iter().flat_map(|it| &it.symbols).filter(|it| inquiry.layout.is_built(&it.name_at.file));
-    let unknown: Vec<Symbol> = all.filter(|it| !inquiry.session.index.knows(generation, it)).cloned().collect();
+async fn learn(queries: &GoplsQueries<'_>, listed: &[Listed]) {
+    let Some(generation) = queries.generation else { return };
+    let all = listed.iter().flat_map(|it| &it.symbols).filter(|it| queries.layout.is_built(&it.name_at.file));
+    let unknown: Vec<Symbol> = all.filter(|it| !queries.session.index.knows(generation, it)).cloned().collect();
     for some in unknown.chunks(AT_ONCE) {
-        if Instant::now() > inquiry.deadlines.answer {
+        if Instant::now() > queries.deadlines.answer {
             return;
         }
-        usages::learn(inquiry, some).await;
+        usages::learn(queries, some).await;
         tokio::task::yield_now().await;
     }
 }
 
 /// Where a symbol is named: as the index knows it, else as it can be found out in time.
-async fn answer_for(inquiry: &Inquiry<'_>, symbol: &Symbol, ask: bool) -> Result<Option<Answer<Arc<Places>>>> {
-    let known = inquiry.generation.and_then(|it| inquiry.session.index.places(it, symbol));
-    if known.is_some() || !ask || Instant::now() > inquiry.deadlines.answer {
+async fn answer_for(queries: &GoplsQueries<'_>, symbol: &Symbol, ask: bool) -> Result<Option<Answer<Arc<Places>>>> {
+    let known = queries.generation.and_then(|it| queries.session.index.places(it, symbol));
+    if known.is_some() || !ask || Instant::now() > queries.deadlines.answer {
         return Ok(known);
     }
-    let asked = usages::places(inquiry, symbol, Effort::Brief);
-    match tokio::time::timeout_at(inquiry.deadlines.answer.into(), asked).await {
+    let asked = usages::places(queries, symbol, Effort::Brief);
+    match tokio::time::timeout_at(queries.deadlines.answer.into(), asked).await {
         Ok(answer) => answer.map(Some),
         Err(_) => Ok(None),
     }

@@ -146,7 +146,7 @@ impl View {
     /// What each file declares, and which declarations it refers to how often.
     pub async fn references(&self, deadlines: Deadlines) -> Result<Answer<Arc<References>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Arc::default(), busy())) };
-        let answer = references::of(&turn.inquiry(deadlines), &turn.layout).await?;
+        let answer = references::of(&turn.queries(deadlines), &turn.layout).await?;
         turn.end(answer)
     }
 

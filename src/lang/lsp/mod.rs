@@ -11,10 +11,10 @@ mod capabilities;
 mod diagnostics;
 mod document_sync;
 mod edits;
-#[cfg(test)]
-mod fuzz;
 mod environment;
 mod fallback;
+#[cfg(test)]
+mod fuzz;
 mod grammar;
 mod impact;
 mod introduction;
@@ -22,9 +22,9 @@ mod names;
 mod origin;
 mod overview;
 mod program;
-mod references;
 mod queries;
 mod readiness;
+mod references;
 mod relations;
 mod session;
 mod supervisor;

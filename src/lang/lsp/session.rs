@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, RwLock, watch};
 
 use super::capabilities::Capabilities;
-use super::references::Tags;
 use super::document_sync::DocumentSync;
 use super::environment::Environment;
+use super::references::Tags;
 use super::table::{Row, Service, base_name};
 use super::wire::Root;
 use crate::lang::engine::FileChange;
