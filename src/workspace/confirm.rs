@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::{Needs, Phase, Workspace};
+use crate::config::Settings;
 use crate::lang::files::Files;
 use crate::lang::panic_message;
 use crate::lang::verify::{Job, Report};
@@ -79,6 +80,18 @@ impl Workspace {
         }
     }
 
+    /// What counts here now: the workspace's own file may have changed.
+    fn settings(&self) -> Settings {
+        let config = &self.inner.config;
+        config.settings(self.root(), true).unwrap_or_else(|_| config.user_settings(true))
+    }
+
+    /// Whether there is anybody to ask.
+    fn has_compilers(&self) -> bool {
+        let settings = self.settings();
+        self.registry().kinds().iter().any(|it| it.confirms(&settings))
+    }
+
     /// The revision that is to be asked about, once it is time.
     fn due(&self, unchanged_since: Instant) -> Option<Revision> {
         let status = self.status();
@@ -108,6 +121,10 @@ pub(super) async fn confirm_when_idle(workspace: Workspace) {
             changed = (Instant::now(), revision);
         }
         let Some(revision) = workspace.due(changed.0).filter(|it| tried != Some(*it)) else { continue };
+        if !workspace.has_compilers() {
+            tried = Some(revision);
+            continue;
+        }
         let Ok(turn) = workspace.inner.runs.turn().try_lock_owned() else { continue };
         let Ok(snapshot) = workspace.snapshot_unnoticed(needs()).await else { continue };
         if snapshot.revision != revision {
@@ -160,14 +177,13 @@ fn ask_compilers(
     files: Arc<Files>,
     stop: &CancellationToken,
 ) -> Option<Confirmation> {
-    let config = &workspace.inner.config;
-    let settings = config.settings(workspace.root(), true).unwrap_or_else(|_| config.user_settings(true));
+    let settings = workspace.settings();
     let (token, closing) = (stop.clone(), workspace.inner.closing.clone());
     let kinds: Vec<_> = workspace.registry().kinds().iter().filter(|it| it.confirms(&settings)).cloned().collect();
     let job = Job {
         kind: VerifyKind::Check,
         root: workspace.root().to_owned(),
-        cache_dir: config.cache_dir.clone(),
+        cache_dir: workspace.inner.config.cache_dir.clone(),
         settings,
         files,
         packages: Vec::new(),

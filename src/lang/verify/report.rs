@@ -183,10 +183,6 @@ impl Report {
         self.diagnostics.push(diagnostic);
     }
 
-    pub fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|it| it.severity == crate::model::Severity::Error)
-    }
-
     /// Counts tests. From the first call on there is a report of tests, also where none has run.
     pub fn count(&mut self, passed: usize, failed: usize, skipped: usize) {
         let tests = self.tests.get_or_insert_default();
@@ -210,12 +206,6 @@ impl Report {
         }
         self.failure_bytes += bytes;
         tests.failures.push(failure);
-    }
-
-    /// Files in which something is wrong, each once.
-    pub fn files(&self) -> BTreeSet<String> {
-        let failures = self.tests.iter().flat_map(|it| &it.failures).filter_map(|it| it.file.as_ref());
-        self.diagnostics.iter().map(|it| &it.place.file).chain(failures).cloned().collect()
     }
 
     /// The diagnostics in the order of severity and place; what did not fit is said to be missing.
