@@ -286,7 +286,8 @@ impl Freshness {
 
     /// A text of the workspace or another file was edited, which is no input; `name` is told.
     pub fn note_unnamed(&mut self, path: &Path, name: &str) {
-        if !self.inputs.may_be_read(path) {
+        // What is known to be read has all loaded anew.
+        if !self.inputs.may_be_read(path) || self.inputs.is_text(name) {
             return;
         }
         let doubt = self.inputs.doubtful(path).map(|it| {
