@@ -29,6 +29,8 @@ struct Altered {
     file: Arc<File>,
     item: OutlineItem,
     changed: Changed,
+    /// The name that it gets: who names that already means it from then on.
+    new_name: Option<String>,
 }
 
 /// Takes the texts of the dry run back when it is dropped.
@@ -164,7 +166,8 @@ async fn altered(inquiry: &Inquiry, after: &Arc<Files>, edits: &[FileEdit]) -> R
                 }
                 None => (ChangeKind::Removed, None),
             };
-            all.extend(before.clone().map(|file| entry(file, item, kind, was, is)));
+            let new_name = alike.map(|it| it.name.clone());
+            all.extend(before.clone().map(|file| Altered { new_name, ..entry(file, item, kind, was, is) }));
         }
         for item in fresh.into_iter().filter(|it| !renamed.contains(&it.name_span.start)) {
             all.extend(
@@ -183,7 +186,7 @@ fn entry(
     after: Option<String>,
 ) -> Altered {
     let changed = Changed { symbol: names::path(&file.path, item), kind, before, after };
-    Altered { file, item: item.clone(), changed }
+    Altered { file, item: item.clone(), changed, new_name: None }
 }
 
 struct Reach {
@@ -197,6 +200,7 @@ async fn reach(inquiry: &Inquiry, after: &Arc<Files>, edits: &[FileEdit], altere
     let own = inquiry.own_files();
     let edited: BTreeSet<String> = edits.iter().map(|it| it.file.clone()).collect();
     let mut words: BTreeSet<String> = altered.iter().map(|it| it.item.name.clone()).collect();
+    words.extend(altered.iter().filter_map(|it| it.new_name.clone()));
     // Who imports a file names its stem; a file that comes or goes is reached so, and code that is no declaration.
     let is_listed = edits.iter().any(|it| it.old.is_none() || it.new.is_none()) || altered.is_empty();
     for edit in edits.iter().filter(|_| is_listed) {
