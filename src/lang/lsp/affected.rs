@@ -89,7 +89,7 @@ fn seen_outside(altered: &Altered) -> Vec<String> {
         return before.symmetric_difference(&after).map(|it| it.0.clone()).collect();
     }
     // A new member can be wanted wherever its container is named.
-    item.container.iter().cloned().chain([item.name.clone()]).collect()
+    item.container.iter().cloned().chain([item.name.clone()]).chain(altered.new_name.clone()).collect()
 }
 
 fn is_callable(item: &OutlineItem) -> bool {

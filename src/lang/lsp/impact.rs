@@ -34,6 +34,8 @@ pub struct Altered {
     pub changed: Changed,
     /// Its text before and after; empty where it is not there.
     pub texts: [String; 2],
+    /// The name that it gets: who names that already means it from then on.
+    pub new_name: Option<String>,
 }
 
 pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<Judgement> {
@@ -183,7 +185,8 @@ async fn altered(queries: &ServerQueries, after: &Arc<Files>, edits: &[FileEdit]
                 }
                 None => (ChangeKind::Removed, None),
             };
-            all.extend(before.clone().map(|file| entry(file, item, kind, was, is)));
+            let new_name = alike.map(|it| it.name.clone());
+            all.extend(before.clone().map(|file| Altered { new_name, ..entry(file, item, kind, was, is) }));
         }
         for item in fresh.into_iter().filter(|it| !renamed.contains(&it.name_span.start)) {
             all.extend(
@@ -202,7 +205,7 @@ fn entry(
     after: Option<String>,
 ) -> Altered {
     let changed = Changed { symbol: names::path(&file.path, item), kind, before, after };
-    Altered { file, item: item.clone(), changed, texts: Default::default() }
+    Altered { file, item: item.clone(), changed, texts: Default::default(), new_name: None }
 }
 
 /// Who uses what changes, before the change.
