@@ -293,6 +293,8 @@ calls! {
         description: "The errors and warnings that hooks and questions have seen since the start, by file, with their history.",
         answers: "The statistics.",
         refusals: &[ANSWER],
+    }
+
     Map(MapQuery) -> MapReply {
         name: "map",
         method: Method::Get,

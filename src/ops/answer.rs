@@ -6,10 +6,8 @@ use std::sync::Arc;
 use super::ask::Ask;
 use super::replies::Replies;
 use super::{
-    baseline, changes, describe, diagnostics, edit, gate, impact, nearest_file, open, overlays, process, rename, stats,
-    symbols, undo, usages, write,
-    changes, describe, diagnostics, edit, impact, map, nearest_file, open, overlays, process, rename, symbols, undo,
-    usages, write,
+    baseline, changes, describe, diagnostics, edit, gate, impact, map, nearest_file, open, overlays, process, rename,
+    stats, symbols, undo, usages, write,
 };
 use crate::contract::{Reply, Request};
 use crate::model::Result;
