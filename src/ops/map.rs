@@ -16,7 +16,9 @@ use super::ask::{Ask, ask, ask_by_name, is_miss, not_indexed, unless_loading};
 use super::open::text_of;
 use crate::contract::{Around, Listed, MapFile, MapQuery, MapReply, MapSymbol, Symbol, check_name};
 use crate::lang::files::Files;
-use crate::model::{self, Answer, Code, Error, LanguageId, Meta, Missing, OutlineItem, Result, Revision, SymbolQuery};
+use crate::model::{
+    self, Answer, Code, Error, LanguageId, Meta, Missing, MissingCode, OutlineItem, Result, Revision, SymbolQuery,
+};
 use crate::workspace::{Workspace, journal};
 
 /// Edits that may come between the answers of several engines.
@@ -96,9 +98,22 @@ async fn part_of(workspace: &Workspace, language: LanguageId, asked: &Ask) -> Re
         let Answer { value, coverage } = view.references(it.deadlines).await?;
         let value = crate::lang::view::blocking(move || Ok(Arc::new(Part::new(&value, &files)))).await?;
         Ok(Answer { value, coverage })
-    })
-    .await?;
-    Ok((reply.value, reply.meta))
+    });
+    match reply.await {
+        Ok(reply) => Ok((reply.value, reply.meta)),
+        // The others are there all the same, and what is lacking is said.
+        Err(error) if matches!(error.code, Code::Timeout | Code::NotReady) => match error.meta() {
+            Some(meta) => {
+                let mut meta = meta.clone();
+                if meta.coverage.complete {
+                    meta.coverage.lacks(Missing::new(MissingCode::Timeout, language.name, error.detail.as_str()));
+                }
+                Ok((Arc::default(), meta))
+            }
+            None => Err(error),
+        },
+        Err(error) => Err(error),
+    }
 }
 
 /// The files that no engine knows.
@@ -130,22 +145,17 @@ async fn focus_of(workspace: &Workspace, files: &Files, named: &str, asked: &Ask
         return Err(Error::new(Code::InvalidRequest, "`focus` is empty: give a file, a directory, or a symbol's path"));
     }
     let looks_like_a_file = is_like_a_file(workspace, files, named);
+    let directory = named.trim_start_matches("./").trim_end_matches('/');
+    let below = files.below(directory).filter(|_| !directory.is_empty());
+    let below: Vec<Focus> = below.map(|it| Focus { file: it.path.to_string(), at: None }).collect();
+    if !below.is_empty() {
+        return Ok(below);
+    }
     match workspace.locate(named) {
         Ok(file) if files.get(&file).is_some() => return Ok(vec![Focus { file, at: None }]),
-        Ok(directory) => {
-            let below: Vec<Focus> = files
-                .below(directory.trim_end_matches('/'))
-                .map(|it| Focus { file: it.path.to_string(), at: None })
-                .collect();
-            if !below.is_empty() {
-                return Ok(below);
-            }
-            if looks_like_a_file {
-                text_of(files, &directory)?;
-            }
-        }
+        Ok(file) if looks_like_a_file => drop(text_of(files, &file)?),
         Err(error) if looks_like_a_file => return Err(error),
-        Err(_) => {}
+        Ok(_) | Err(_) => {}
     }
     let query = SymbolQuery { symbol: named.to_owned(), package: None, file: None };
     let found = ask_by_name(workspace, asked, "resolve", &query, |view, query, deadlines| async move {
