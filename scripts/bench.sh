@@ -29,6 +29,10 @@ bench benches/skeletons/skeletons.py "${all[@]}"
 bench benches/freshness/freshness.py "${all[@]}"
 bench benches/names/round_trip.py "${all[@]}"
 bench benches/explorer/explorer.py --rust-analyzer "${SEMDEX_TOOLS:+$SEMDEX_TOOLS/bin/}rust-analyzer" "${all[@]}"
+bench benches/agent/sizes.py "${all[@]}"
+bench benches/agent/tasks.py "${all[@]}"
+bench benches/faces/faces.py
+bench benches/start/newcomer.sh
 bench benches/impact/impact.py --count 100 "${all[@]}"
 bench benches/matching/matching.sh
 bench benches/edits/back_and_forth.py "${all[@]}"

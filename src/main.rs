@@ -77,7 +77,7 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
         }
         Command::Token => {
             let token = token::load_or_create(&Config::load(&Flags::default())?.state_dir)?;
-            cli::unless_gone(writeln!(io::stdout(), "{}", token.as_str()))?;
+            writeln!(cli::output(), "{}", token.as_str())?;
         }
         Command::Trust { path, revoke } => {
             let store = TrustStore::new(&Config::load(&Flags::default())?.state_dir);
@@ -193,7 +193,7 @@ fn settle_trust(config: &Config, root: &Path) -> Result<(), Failure> {
              any of its authors can make do anything. Trust it? [y/N] ",
             root.display()
         );
-        write!(io::stderr(), "{question}")?;
+        write!(cli::errors(), "{question}")?;
         let mut answer = String::new();
         io::stdin().read_line(&mut answer)?;
         if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
@@ -232,7 +232,7 @@ fn say_what_next(announcement: &Announcement, wants_token: bool) -> Result<(), F
         None => (announcement.listening.clone(), Some(&announcement.listening)),
     };
     let token = if wants_token { "-H \"Authorization: Bearer $(semdex token)\" " } else { "" };
-    let mut output = io::stderr().lock();
+    let mut output = cli::errors();
     writeln!(output, "ask:    curl {token}{curl}/v1/status")?;
     writeln!(output, "agent:  semdex init claude    (or codex, cursor, gemini, opencode)")?;
     match page {

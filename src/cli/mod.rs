@@ -20,7 +20,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use print::{Color, unless_gone};
+pub use print::{Color, errors, output};
 pub use servers::{Announcement, Registered, register};
 pub use verbs::{Verb, run};
 

@@ -381,7 +381,7 @@ calls! {
         needs: Needs::Text,
         group: "change",
         summary: "Which overlays there are",
-        description: "In the order of their files' names.",
+        description: "In the order of their files' names. `max_tokens`, `cursor` and `limit` change nothing: the list is given whole.",
         answers: "The overlays.",
         refusals: &[FILE, ANSWER],
     }
@@ -395,7 +395,8 @@ calls! {
         group: "change",
         summary: "Put an overlay",
         description: "Content that is not on the disk, as an editor's buffer, seen by every answer until it is taken away or its time is\n\
-                      over. The disk stays as it is. Edits of the file are refused meanwhile, or go to the overlay, as its owner says.",
+                      over. The disk stays as it is. Edits of the file are refused meanwhile, or go to the overlay, as its owner says. `max_tokens`,\n\
+                      `cursor` and `limit` change nothing.",
         answers: "The overlay.",
         refusals: &[FILE, OVERLAY],
     }
@@ -408,7 +409,7 @@ calls! {
         needs: Needs::Text,
         group: "change",
         summary: "Take an overlay away",
-        description: "What the disk has is seen again.",
+        description: "What the disk has is seen again. `max_tokens`, `cursor` and `limit` change nothing.",
         answers: "The overlay as it was.",
         refusals: &[FILE, OVERLAY],
     }

@@ -4,12 +4,14 @@
 mod detail;
 mod error;
 mod language;
+mod origin;
 
 use std::sync::Arc;
 
 pub use detail::Detail;
 pub use error::{Candidate, Code, Error, Help, Nearest, Result};
 pub use language::{Language, LanguageId, Languages, NamedFile, Syntax};
+pub use origin::Origin;
 
 /// Grows with every change of content of a workspace, and with nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -136,6 +138,8 @@ pub struct Symbol {
     pub docs: Option<String>,
     /// Defined outside the workspace: the standard library or a dependency.
     pub external: bool,
+    /// Of what lies outside of the workspace's root.
+    pub origin: Option<Arc<Origin>>,
     /// Visible outside its module or package.
     pub public: bool,
     pub test: bool,
@@ -579,13 +583,15 @@ pub struct SymbolAt {
     /// Markdown.
     pub hover: Option<String>,
     pub definition: Option<Place>,
+    /// Of a definition outside of the workspace's root.
+    pub origin: Option<Arc<Origin>>,
     pub at: Place,
 }
 
 impl SymbolAt {
     /// Nothing that is known stands there.
     pub fn nothing(at: Place) -> SymbolAt {
-        SymbolAt { symbol: None, ty: None, hover: None, definition: None, at }
+        SymbolAt { symbol: None, ty: None, hover: None, definition: None, origin: None, at }
     }
 }
 
@@ -662,6 +668,8 @@ pub struct Package {
     pub files: Vec<String>,
     pub symbols: Vec<Symbol>,
     pub external: bool,
+    /// Of one that lies outside of the workspace's root.
+    pub origin: Option<Arc<Origin>>,
 }
 
 // ---------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ mod code;
 mod describe;
 mod journal;
 mod lists;
-mod origin;
 mod sarif;
 mod status;
 mod watched;

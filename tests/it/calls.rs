@@ -108,6 +108,8 @@ fn every_call_is_answered_without_a_socket() {
         let json = serde_json::to_value(&reply).unwrap();
         assert_eq!(json.pointer(place), Some(&wanted), "{}: {json}", call.name);
         assert_eq!(json["meta"]["complete"] == true, call.needs > Needs::Nothing, "{}: {json}", call.name);
+        let lacks = lacking(call.name, &documented(call, &json), &json);
+        assert!(lacks.is_empty(), "the document's example of {} lacks {lacks:?}: {json}", call.name);
         let text = render::reply(&reply);
         let says_so = text.contains("complete (0.0 ms)");
         assert_eq!(says_so, call.needs >= Needs::Text, "{}: {text}", call.name);
@@ -115,6 +117,38 @@ fn every_call_is_answered_without_a_socket() {
             assert_eq!((call.effect, &json["applied"]), (Effect::Change, &json!(true)), "{}: {json}", call.name);
             change = json["change"].as_str().unwrap().to_owned();
         }
+    }
+}
+
+/// The example that the document has of such a reply.
+fn documented(call: &Call, reply: &Value) -> Value {
+    let schemas = (call.shape.reply)();
+    let named = |name: &str| schemas.iter().find(|it| it.0 == name).map(|it| serde_json::to_value(&it.1).unwrap());
+    let first = serde_json::to_value(&schemas[0].1).unwrap();
+    let form = match reply["kind"].as_str().filter(|_| first["oneOf"].is_array()) {
+        Some("symbol") => named("DescribedSymbol").unwrap(),
+        Some(other) => panic!("{other}"),
+        None => first,
+    };
+    form["examples"][0].clone()
+}
+
+/// The fields of a reply that its example has nowhere at that place. Of a list the first stands for all.
+fn lacking(at: &str, example: &Value, reply: &Value) -> Vec<String> {
+    match (example, reply) {
+        (Value::Object(example), Value::Object(reply)) => {
+            let of = |(name, value): (&String, &Value)| match example.get(name) {
+                Some(known) => lacking(&format!("{at}.{name}"), known, value),
+                None => vec![format!("{at}.{name}")],
+            };
+            reply.iter().flat_map(of).collect()
+        }
+        (Value::Array(example), Value::Array(reply)) => match (example.first(), reply.first()) {
+            (Some(example), Some(reply)) => lacking(&format!("{at}[]"), example, reply),
+            (None, Some(_)) if !at.ends_with(".missing") => vec![format!("{at}[]")],
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
     }
 }
 

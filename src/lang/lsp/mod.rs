@@ -13,6 +13,7 @@ mod grammar;
 mod inquiry;
 mod judge;
 mod names;
+mod origin;
 mod overview;
 mod program;
 mod relations;

@@ -235,6 +235,7 @@ pub async fn package(inquiry: &Inquiry, name: &str) -> Result<Answer<Package>> {
         files: members.iter().map(|it| it.path.to_string()).collect(),
         symbols,
         external: false,
+        origin: None,
     };
     Ok(Answer { value: package, coverage })
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::inquiry::{Found, Inquiry};
 use super::names;
+use super::origin;
 use super::usages;
 use super::wire;
 use crate::lang::files::File;
@@ -89,6 +90,7 @@ pub async fn symbol_at(inquiry: &Inquiry, file: Arc<File>, offset: usize) -> Res
     match inquiry.definitions(&file, offset).await? {
         Ok(locations) => {
             answer.definition = locations.first().and_then(|it| inquiry.any_place(it));
+            answer.origin = answer.definition.as_ref().and_then(|it| origin::of(&it.file));
             if let Some((target, span)) = locations.first().and_then(|it| inquiry.place(it)) {
                 let found = inquiry.declaration_at(&target, span, &mut coverage).await?;
                 answer.symbol = found.map(|it| symbol_of(inquiry, &it)).transpose()?;

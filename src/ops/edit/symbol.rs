@@ -190,6 +190,7 @@ mod tests {
             declared_at: None,
             docs: None,
             external: false,
+            origin: None,
             public: true,
             test: false,
             usages: None,

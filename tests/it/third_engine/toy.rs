@@ -210,6 +210,7 @@ impl ToyView {
             declared_at: None,
             docs: None,
             external: false,
+            origin: None,
             public: true,
             test: false,
             usages: None,
