@@ -117,7 +117,7 @@ fn every_call_is_answered_without_a_socket() {
         let json = serde_json::to_value(&reply).unwrap();
         assert_eq!(json.pointer(place), Some(&wanted), "{}: {json}", call.name);
         assert_eq!(json["meta"]["complete"] == true, call.needs > Needs::Nothing, "{}: {json}", call.name);
-        let lacks = lacking(call.name, &documented(call, &json), &json);
+        let lacks = lacking(call.name, &optional(call), &documented(call, &json), &json);
         assert!(lacks.is_empty(), "the document's example of {} lacks {lacks:?}: {json}", call.name);
         let text = render::reply(&reply);
         let says_so = text.contains("complete (0.0 ms)");
@@ -142,19 +142,33 @@ fn documented(call: &Call, reply: &Value) -> Value {
     form["examples"][0].clone()
 }
 
+/// The fields that a reply may go without.
+fn optional(call: &Call) -> BTreeSet<String> {
+    fn walk(schema: &Value, found: &mut BTreeSet<String>) {
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        let fields = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name);
+        found.extend(fields.filter(|name| !required.contains(&Value::from(name.as_str()))).cloned());
+        let inner = schema.as_object().into_iter().flatten().map(|(_, it)| it);
+        inner.chain(schema.as_array().into_iter().flatten()).for_each(|it| walk(it, found));
+    }
+    let mut found = BTreeSet::new();
+    (call.shape.reply)().iter().for_each(|it| walk(&serde_json::to_value(&it.1).unwrap(), &mut found));
+    found
+}
+
 /// The fields of a reply that its example has nowhere at that place. Of a list the first stands for all.
-fn lacking(at: &str, example: &Value, reply: &Value) -> Vec<String> {
+fn lacking(at: &str, optional: &BTreeSet<String>, example: &Value, reply: &Value) -> Vec<String> {
     match (example, reply) {
         (Value::Object(example), Value::Object(reply)) => {
             let of = |(name, value): (&String, &Value)| match example.get(name) {
-                Some(known) => lacking(&format!("{at}.{name}"), known, value),
+                Some(known) => lacking(&format!("{at}.{name}"), optional, known, value),
+                None if optional.contains(name) => Vec::new(),
                 None => vec![format!("{at}.{name}")],
             };
             reply.iter().flat_map(of).collect()
         }
         (Value::Array(example), Value::Array(reply)) => match (example.first(), reply.first()) {
-            (Some(example), Some(reply)) => lacking(&format!("{at}[]"), example, reply),
-            (None, Some(_)) if !at.ends_with(".missing") => vec![format!("{at}[]")],
+            (Some(example), Some(reply)) => lacking(&format!("{at}[]"), optional, example, reply),
             _ => Vec::new(),
         },
         _ => Vec::new(),
