@@ -40,6 +40,10 @@ pub struct LanguageKeys {
     pub diagnostics: Option<DiagnosticsFrom>,
     /// Diagnostics that are pushed without a version count once nothing came for so long.
     pub quiet_ms: Option<u64>,
+    /// Below a root, `*` for any one name: what every installation of packages changes. The server is started anew then.
+    pub environment: Option<Vec<String>>,
+    /// What is other where `command` names another program, by that program's name.
+    pub programs: Option<BTreeMap<String, LanguageKeys>>,
     /// It runs code of the workspace, so that it is started only where that is trusted.
     pub runs_code: Option<bool>,
     /// Its files are checked where somebody asks for them, and are no part of what is asked of the whole workspace.
@@ -99,6 +103,8 @@ impl LanguageKeys {
             readiness: self.readiness.or(base.readiness),
             diagnostics: self.diagnostics.or(base.diagnostics),
             quiet_ms: self.quiet_ms.or(base.quiet_ms),
+            environment: self.environment.or(base.environment),
+            programs: self.programs.or(base.programs),
             runs_code: self.runs_code.or(base.runs_code),
             on_request: self.on_request.or(base.on_request),
             format: self.format.or(base.format),
@@ -118,6 +124,7 @@ impl LanguageKeys {
             init: None,
             settings: None,
             env: None,
+            programs: None,
             fallback: None,
             runs_code: None,
             install: None,

@@ -192,6 +192,10 @@ pub struct Meta {
     /// Nothing that this answer should hold is lacking.
     pub complete: bool,
     pub missing: Vec<Missing>,
+    /// The tool that answered in the place of a language's engine, which is not there; absent where the engines answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub fallback: Option<String>,
     /// The files whose content here is not that of the disk; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlays: Vec<String>,
@@ -213,6 +217,7 @@ impl From<model::Meta> for Meta {
             state: meta.state.into(),
             complete: meta.coverage.complete,
             missing: list(meta.coverage.missing),
+            fallback: meta.coverage.fallback,
             overlays: meta.overlays,
             elapsed_ms: 0.0,
         }

@@ -41,6 +41,12 @@ pub trait EngineKind: Send + Sync {
         self.languages().iter().any(|it| files.of(*it).next().is_some())
     }
 
+    /// Whether it is asked only about files that are named: no name is looked for in its languages, and no file of theirs is
+    /// checked with the whole workspace.
+    fn is_on_request(&self) -> bool {
+        false
+    }
+
     /// Whether it judges changes of this file.
     fn judges(&self, file: &str) -> bool {
         self.languages().iter().any(|it| it.takes(file))

@@ -348,11 +348,13 @@ impl Missing {
 pub struct Coverage {
     pub complete: bool,
     pub missing: Vec<Missing>,
+    /// The tool that answered in the place of an engine that is not there.
+    pub fallback: Option<String>,
 }
 
 impl Default for Coverage {
     fn default() -> Coverage {
-        Coverage { complete: true, missing: Vec::new() }
+        Coverage { complete: true, missing: Vec::new(), fallback: None }
     }
 }
 
@@ -370,8 +372,18 @@ impl Coverage {
         }
     }
 
+    /// This tool answered in the place of an engine.
+    pub fn stands_in(&mut self, tool: &str) {
+        match &mut self.fallback {
+            Some(all) if all.split(", ").any(|it| it == tool) => {}
+            Some(all) => *all = format!("{all}, {tool}"),
+            None => self.fallback = Some(tool.to_owned()),
+        }
+    }
+
     pub fn absorb(&mut self, other: Coverage) {
         self.complete &= other.complete;
+        other.fallback.iter().flat_map(|it| it.split(", ")).for_each(|it| self.stands_in(it));
         for missing in other.missing {
             self.note(missing);
         }
@@ -616,6 +628,8 @@ pub struct Overview {
     pub symbols: Vec<Symbol>,
     pub upstream: Vec<Upstream>,
     pub downstream: Vec<Downstream>,
+    /// The text with bodies collapsed, and for each line the line of the file: where the text alone does not tell that.
+    pub skeleton: Option<(String, Vec<usize>)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,7 +25,8 @@ pub async fn diagnostics(workspace: &Workspace, request: DiagnosticsQuery, asked
     let page = asked.page(diagnostics, most)?;
     let lines = page.items.iter().map(|it| it.text.clone()).collect();
     let items = page.map(|it| it.diagnostic.into());
-    Ok(DiagnosticsReply { next_cursor: items.next_cursor(), items, counts, total, lines, meta: meta.into() })
+    let fallback = meta.coverage.fallback.clone();
+    Ok(DiagnosticsReply { next_cursor: items.next_cursor(), items, counts, total, lines, fallback, meta: meta.into() })
 }
 
 /// A diagnostic and the text of its line.

@@ -109,6 +109,8 @@ struct Published {
     phase: Phase,
     /// As the registry lists them.
     engines: Vec<Seen>,
+    /// Of the engines of several languages those that there is code of.
+    present: Vec<Vec<LanguageId>>,
     overlays: Arc<Overlays>,
     missing: Vec<Missing>,
 }
@@ -147,6 +149,8 @@ pub struct WorkspaceStatus {
     pub revision: Revision,
     pub progress: Option<Progress>,
     pub engines: Vec<EngineStatus>,
+    /// Of the engines of several languages those that there is code of, the one by which it is known first.
+    pub present: Vec<Vec<LanguageId>>,
     pub trusted: bool,
     pub missing: Vec<Missing>,
 }
@@ -208,10 +212,11 @@ impl Workspace {
             id: self.inner.id.clone(),
             root: self.inner.root.clone(),
             languages: engines.iter().map(|it| it.language).collect(),
-            state: self.state(published.phase, &engines),
+            state: self.state(published.phase, &engines, true),
             revision: published.revision,
             progress: engines.iter().find_map(|it| it.progress.clone()),
             engines,
+            present: published.present,
             trusted: published.trusted,
             missing,
         }
@@ -228,11 +233,18 @@ impl Workspace {
         };
         // Whoever has an answer has seen the text.
         let phase = if phase == Phase::Starting && revision.0 > 0 { Phase::Up } else { phase };
-        Meta { workspace: self.inner.id.clone(), revision, state: self.state(phase, &engines), coverage, overlays }
+        Meta {
+            workspace: self.inner.id.clone(),
+            revision,
+            state: self.state(phase, &engines, language.is_none()),
+            coverage,
+            overlays,
+        }
     }
 
-    /// The least of what the engines have come to.
-    fn state(&self, phase: Phase, engines: &[EngineStatus]) -> State {
+    /// The least of what the engines have come to. `of_all`: one that is only started when it is asked does not hold the
+    /// others up.
+    fn state(&self, phase: Phase, engines: &[EngineStatus], of_all: bool) -> State {
         // One that is not there says so where its language is asked about: the others are as ready as they are.
         let is_absent = |it: &EngineStatus| it.condition == Condition::Missing && engines.len() > 1;
         match phase {
@@ -240,7 +252,10 @@ impl Workspace {
             Phase::Rebuilding => State::Degraded,
             _ if self.inner.busy.elapsed() > STANDSTILL => State::Degraded,
             _ if engines.iter().any(|it| it.state == State::Degraded && !is_absent(it)) => State::Degraded,
-            _ => engines.iter().filter(|it| !is_absent(it)).map(|it| it.state).min().unwrap_or(State::Ready),
+            _ => {
+                let counts = |it: &&EngineStatus| !is_absent(it) && !(of_all && it.on_demand);
+                engines.iter().filter(counts).map(|it| it.state).min().unwrap_or(State::Ready)
+            }
         }
     }
 

@@ -179,6 +179,7 @@ pub(super) fn start(
         trusted,
         phase: Phase::Starting,
         engines: slots.iter().map(Slot::seen).collect(),
+        present: Vec::new(),
         overlays: Arc::default(),
         missing: Vec::new(),
     };
@@ -465,6 +466,7 @@ impl Writer {
             it.revision = self.revision;
             it.trusted = self.trusted;
             it.engines = self.slots.iter().map(Slot::seen).collect();
+            it.present = self.slots.iter().filter_map(|it| it.present(&self.files)).collect();
             it.overlays = self.overlays.clone();
             it.missing.clone_from(&self.missing);
         });

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod auth;
+mod bad_servers;
 mod budget;
 mod calls;
 mod change;

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 
+use super::fallback;
 use super::names;
 use super::queries::{AT_ONCE, Asked, ServerQueries};
-use super::session::Failure;
+use super::session::{Failure, Session};
 use super::wire;
 use crate::config::DiagnosticsFrom;
 use crate::lang::Result;
@@ -19,8 +20,9 @@ use crate::model::{Answer, Coverage, Diagnostic, MissingCode, Span};
 
 /// Files that are checked for one question about everything.
 const MOST_FILES: usize = 2000;
-/// What is pushed without a version counts after so long without more.
+/// What is pushed counts after so long without more; without a version, by which one can tell what it speaks of, longer.
 const QUIET: Duration = Duration::from_millis(400);
+const LONG_QUIET: Duration = Duration::from_millis(1000);
 
 /// What the server says against a file.
 type OfFile = (Arc<File>, Asked<Vec<Value>>);
@@ -63,27 +65,31 @@ pub async fn by_file(
     }
     let session = &queries.session;
     if let Err(failure) = session.ready(queries.deadlines.ready).await {
-        failure.note(session, coverage);
+        let missing = failure.missing(session);
+        coverage.lacks(missing.clone());
+        if fallback::is_called_for(&missing) {
+            found = fallback::of(queries, files, coverage).await;
+            queries.check()?;
+        }
         return Ok(found);
     }
-    let pulls = session.has("textDocument/diagnostic");
-    let from = match session.row.keys.diagnostics {
-        Some(DiagnosticsFrom::Pull) | None if pulls => DiagnosticsFrom::Pull,
-        Some(DiagnosticsFrom::None) => DiagnosticsFrom::None,
-        _ => DiagnosticsFrom::Push,
-    };
-    if from == DiagnosticsFrom::None {
+    match queries.is_proved(files).await? {
+        Ok(true) => {}
+        Ok(false) => {
+            let detail = format!("{} does not know yet what these files declare: ask again", session.row.server());
+            coverage.lacks(session.missing(MissingCode::Indexing, detail));
+        }
+        Err(failure) => {
+            failure.note(session, coverage);
+            return Ok(found);
+        }
+    }
+    if source(session) == DiagnosticsFrom::None {
         let detail = format!("{} gives no diagnostics", session.row.server());
         coverage.lacks(session.missing(MissingCode::Unsupported, detail));
         return Ok(found);
     }
-    let asked = files.iter().map(|file| async move {
-        let items = match from {
-            DiagnosticsFrom::Pull => pulled(queries, file).await?,
-            _ => pushed(queries, file).await?,
-        };
-        Ok((file.clone(), items))
-    });
+    let asked = files.iter().map(|file| async move { Ok((file.clone(), raw(queries, file).await?)) });
     let answers: Vec<Result<OfFile>> =
         futures::stream::iter(asked.collect::<Vec<_>>()).buffered(AT_ONCE).collect().await;
     for answer in answers {
@@ -97,6 +103,25 @@ pub async fn by_file(
         }
     }
     Ok(found)
+}
+
+/// How the server gives its diagnostics.
+fn source(session: &Session) -> DiagnosticsFrom {
+    let pulls = session.has("textDocument/diagnostic");
+    match session.row.keys.diagnostics {
+        Some(DiagnosticsFrom::Pull) | None if pulls => DiagnosticsFrom::Pull,
+        Some(DiagnosticsFrom::None) => DiagnosticsFrom::None,
+        _ => DiagnosticsFrom::Push,
+    }
+}
+
+/// What the server says against a file, in its own words.
+pub async fn raw(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
+    match source(&queries.session) {
+        DiagnosticsFrom::Pull => pulled(queries, file).await,
+        DiagnosticsFrom::Push => pushed(queries, file).await,
+        DiagnosticsFrom::None => Ok(Ok(Vec::new())),
+    }
 }
 
 async fn pulled(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
@@ -116,7 +141,7 @@ async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
     if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
         return Ok(Err(failure));
     }
-    let (version, since) = {
+    let version = {
         let mut documents = session.documents();
         // What it said before something else changed is said anew.
         let is_old = session.pushed.of(&file.path).is_some_and(|it| it.at < documents.last_change());
@@ -125,26 +150,55 @@ async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
     if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
         return Ok(Err(failure));
     }
-    let quiet = session.row.keys.quiet_ms.map_or(QUIET, Duration::from_millis);
+    // From when on a push without a version speaks of the text as it is: the server has answered a question since it was
+    // told that text, so that it has read it.
+    let mut read_at: Option<Instant> = None;
+    let mut has_touched = false;
+    let (quiet, unversioned) = match session.row.keys.quiet_ms.map(Duration::from_millis) {
+        Some(quiet) => (quiet, quiet),
+        None => (QUIET, LONG_QUIET),
+    };
     loop {
         let news = session.pushed.news.notified();
         queries.check()?;
+        let push = session.pushed.of(&file.path);
+        let has_version = push.as_ref().is_some_and(|it| it.version.is_some()) || session.pushed.has_versions();
+        if !has_version && read_at.is_none() {
+            if let Err(failure) = queries.barrier(file).await? {
+                return Ok(Err(failure));
+            }
+            read_at = Some(Instant::now());
+            continue;
+        }
         let mut until = queries.deadlines.answer;
-        if let Some(push) = session.pushed.of(&file.path) {
-            let is_new = match push.version {
-                Some(pushed) => Some(pushed) >= version,
-                None => push.at >= since,
-            };
+        let is_new = push.as_ref().is_some_and(|push| match push.version {
+            Some(pushed) => Some(pushed) >= version,
+            None => read_at.is_some_and(|it| push.at >= it),
+        });
+        if let Some(push) = push.filter(|_| is_new) {
             let settled = match session.pushed.is_busy() {
                 Some((true, _)) => None,
                 Some((false, at)) => Some(at.max(push.at) + IDLE),
-                None => Some(push.at + quiet),
+                None if push.version.is_some() => Some(push.at + quiet),
+                None => Some(push.at + unversioned),
             };
-            if let Some(settled) = settled.filter(|_| is_new) {
+            if let Some(settled) = settled {
                 if Instant::now() >= settled {
                     return Ok(Ok(push.items));
                 }
                 until = until.min(settled);
+            }
+        } else if let Some(read_at) = read_at.filter(|_| !has_touched) {
+            // It may have spoken while it read, before it answered: then it does so again.
+            let again = read_at + quiet;
+            if Instant::now() >= again {
+                has_touched = true;
+                session.documents().touch(&file.path);
+                if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
+                    return Ok(Err(failure));
+                }
+            } else {
+                until = until.min(again);
             }
         }
         if tokio::time::timeout_at(until.into(), news).await.is_err() && Instant::now() >= queries.deadlines.answer {

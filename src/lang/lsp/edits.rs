@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::actions;
 use super::queries::ServerQueries;
 use super::relations::symbol_of;
 use super::session::Failure;
@@ -11,7 +12,7 @@ use super::usages;
 use super::wire::{self, Range};
 use crate::lang::files::File;
 use crate::lang::{Result, Tidied, Wanted};
-use crate::model::{Answer, Code, Coverage, Error, FileEdit, MissingCode, Renaming, Rewrite, Span, SymbolQuery};
+use crate::model::{Answer, Code, Coverage, Error, FileEdit, Renaming, Rewrite, Span, SymbolQuery};
 
 pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str) -> Result<Answer<Renaming>> {
     let mut coverage = Coverage::default();
@@ -93,9 +94,8 @@ pub async fn tidy(queries: &ServerQueries, edits: &[FileEdit], wanted: Wanted) -
         let mut text = planned.clone();
         let mut notes = Vec::new();
         if wanted.imports {
-            match organized(queries, &edit.file, &text).await? {
-                Ok(Some(better)) => text = better,
-                Ok(None) => {}
+            match actions::with_imports(queries, &edit.file, &text).await? {
+                Ok(better) => text = better,
                 Err(failure) => notes.push(failure.missing(session).detail),
             }
         }
@@ -113,42 +113,7 @@ pub async fn tidy(queries: &ServerQueries, edits: &[FileEdit], wanted: Wanted) -
     Ok(tidied)
 }
 
-type Better<T> = Result<std::result::Result<T, Failure>>;
-
-/// The text with its imports in order and without those that nothing uses.
-async fn organized(queries: &ServerQueries, name: &str, text: &Arc<str>) -> Better<Option<Arc<str>>> {
-    let session = &queries.session;
-    if !session.has("textDocument/codeAction") {
-        let missing =
-            session.missing(MissingCode::Unsupported, format!("{} does not put imports right", session.row.server()));
-        return Ok(Err(Failure::Lacking(missing)));
-    }
-    let file = queries.files.file(name, text.clone());
-    let params = json!({
-        "textDocument": {"uri": session.root.uri(name)},
-        "range": wire::lsp_range(&file, Span::new(0, file.text.len())),
-        "context": {"diagnostics": [], "only": ["source.organizeImports"], "triggerKind": 1},
-    });
-    let answer = match tried(queries, name, text, "textDocument/codeAction", &params).await? {
-        Ok(answer) => answer,
-        Err(failure) => return Ok(Err(failure)),
-    };
-    let mut edit = None;
-    for action in answer.as_array().into_iter().flatten() {
-        let resolved = match action.get("edit") {
-            Some(_) => Ok(action.clone()),
-            None => tried(queries, name, text, "codeAction/resolve", action).await?,
-        };
-        edit = resolved.ok().and_then(|it| it.get("edit").cloned());
-        if edit.is_some() {
-            break;
-        }
-    }
-    let Some(edit) = edit else { return Ok(Ok(None)) };
-    let (files, _) = wire::workspace_edit(&edit);
-    let own = files.into_iter().find(|it| session.root.file(&it.0).as_deref() == Some(name));
-    Ok(Ok(own.map(|(_, edits)| applied(&file, edits))))
-}
+pub type Better<T> = Result<std::result::Result<T, Failure>>;
 
 async fn formatted(queries: &ServerQueries, name: &str, text: &Arc<str>) -> Better<Arc<str>> {
     let file = queries.files.file(name, text.clone());
@@ -164,14 +129,18 @@ async fn formatted(queries: &ServerQueries, name: &str, text: &Arc<str>) -> Bett
 }
 
 /// Asks about a planned text, which the server is told for this question alone.
-async fn tried(queries: &ServerQueries, name: &str, text: &Arc<str>, method: &str, params: &Value) -> Better<Value> {
-    queries.session.documents().begin_trial([(name.to_owned(), text.clone())].into());
-    let answer = queries.ask(&[name], method, params).await;
-    queries.session.end_trial();
-    answer
+pub async fn tried(
+    queries: &ServerQueries,
+    name: &str,
+    text: &Arc<str>,
+    method: &str,
+    params: &Value,
+) -> Better<Value> {
+    let _tried = queries.session.try_texts([(name.to_owned(), text.clone())].into());
+    queries.ask(&[name], method, params).await
 }
 
-fn applied(file: &File, edits: Vec<(Range, String)>) -> Arc<str> {
+pub fn applied(file: &File, edits: Vec<(Range, String)>) -> Arc<str> {
     let mut parts: Vec<(Span, String)> =
         edits.into_iter().map(|(range, text)| (wire::span(file, range), text)).collect();
     parts.sort_by_key(|it| it.0);

@@ -5,16 +5,22 @@
 //! every change in the order of the revisions ([`document_sync`]), and believed only where what it says fits the texts of the
 //! revision that is asked about ([`queries`], [`usages`]). What it cannot say is named in the answer's coverage.
 
+mod actions;
+mod affected;
 mod capabilities;
 mod diagnostics;
 mod document_sync;
 mod edits;
+mod environment;
+mod fallback;
 mod grammar;
 mod impact;
+mod introduction;
 mod names;
 mod overview;
 mod program;
 mod queries;
+mod readiness;
 mod relations;
 mod session;
 mod supervisor;
@@ -68,6 +74,10 @@ impl EngineKind for LspKind {
 
     fn languages(&self) -> &[LanguageId] {
         &self.service.languages
+    }
+
+    fn is_on_request(&self) -> bool {
+        self.service.main().is_some_and(|it| it.keys.on_request == Some(true))
     }
 
     fn requirements(&self, _: &Path) -> Vec<Requirement> {
@@ -170,6 +180,10 @@ impl Engine for LspEngine {
     fn apply(&mut self, change: Applied<'_>) {
         let changes: Vec<FileChange> = change.edits.iter().map(FileChange::from).collect();
         self.session.feed(change.files.clone(), &changes, change.is_on_disk);
+    }
+
+    fn follow_environment(&mut self, files: &Arc<Files>) -> bool {
+        self.session.follow_environment(files)
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {

@@ -14,8 +14,8 @@ use crate::lang::files::{File, Files};
 use crate::lang::rank;
 use crate::lang::view::blocking;
 use crate::model::{
-    Answer, Code, Coverage, Downstream, Error, MissingCode, OutlineItem, Overview, Package, Symbol, Upstream,
-    UsageCount,
+    Answer, Code, Coverage, Downstream, Error, MissingCode, OutlineItem, Overview, Package, Symbol, SymbolKind,
+    Upstream, UsageCount,
 };
 
 /// What the text says by itself.
@@ -27,7 +27,8 @@ pub async fn outline(queries: &ServerQueries, file: &Arc<File>, is_cold: bool) -
     let symbols = items.iter().filter_map(|it| names::symbol(&queries.files, file, it)).collect();
     let upstream = if has_grammar { upstream(&queries.files, file) } else { Vec::new() };
     let package = Some(names::package(&queries.files, &file.path));
-    Ok(Answer { value: Overview { package, docs: None, symbols, upstream, downstream: Vec::new() }, coverage })
+    let skeleton = (!has_grammar && !items.is_empty()).then(|| collapsed(file, &items));
+    Ok(Answer { value: Overview { package, symbols, upstream, skeleton, ..Overview::default() }, coverage })
 }
 
 /// The same with who uses what; after `until` no more usages are counted.
@@ -56,12 +57,18 @@ pub async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant) -> Re
     let mut counts: BTreeMap<usize, UsageCount> = BTreeMap::new();
     let mut users: BTreeMap<String, (BTreeSet<String>, usize)> = BTreeMap::new();
     for one in counted {
-        let Some((at, usages, lacks)) = one? else {
+        let Some((at, usages, mut lacks)) = one? else {
             let detail = "the usages of some symbols were not counted in time: ask again, or give `wait_ms`";
             coverage.lacks(queries.session.missing(MissingCode::Budget, detail));
             continue;
         };
-        let is_known = lacks.complete;
+        let is_known = !lacks.missing.iter().any(|it| it.code.passes());
+        if is_known && !usages.possible.is_empty() {
+            // Each symbol's count says how many: one sentence is enough of it here.
+            lacks.missing.retain(|it| it.code != MissingCode::Unsupported);
+            let detail = "some places may be usages of these symbols: each `usages` says of how many `possible` ones";
+            coverage.lacks(queries.session.missing(MissingCode::Unsupported, detail));
+        }
         coverage.absorb(lacks);
         if is_known {
             counts.insert(at, usages.count());
@@ -85,6 +92,43 @@ pub async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant) -> Re
     overview.downstream.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.file.cmp(&b.file)));
     queries.check()?;
     Ok(Answer { value: overview, coverage })
+}
+
+/// A text without the insides of its functions, by what the server says of where they stand.
+fn collapsed(file: &File, items: &[OutlineItem]) -> (String, Vec<usize>) {
+    let lines = file.lines();
+    // The first line that goes, and the one behind the last.
+    let mut gone: Vec<(usize, usize)> = Vec::new();
+    let mut take = |it: &OutlineItem| {
+        if !matches!(it.kind, SymbolKind::Function | SymbolKind::Method) {
+            return;
+        }
+        let last = lines.line(it.span.end.saturating_sub(1).max(it.span.start));
+        let closes = lines.line_text(&file.text, last).trim();
+        let is_end = closes.len() <= 4 || closes.chars().all(|it| !it.is_alphanumeric());
+        let (from, to) = (lines.line(it.name_span.start) + 1, if is_end { last } else { last + 1 });
+        if to > from + 1 && gone.last().is_none_or(|it| it.1 <= from) {
+            gone.push((from, to));
+        }
+    };
+    let mut all: Vec<&OutlineItem> = Vec::new();
+    items.iter().for_each(|it| it.walk(&mut |it| all.push(it)));
+    all.sort_by_key(|it| it.span);
+    all.into_iter().for_each(&mut take);
+    let (mut skeleton, mut numbers) = (String::new(), Vec::new());
+    for (at, text) in file.text.split_inclusive('\n').enumerate() {
+        let line = at + 1;
+        match gone.iter().find(|it| it.0 <= line && line < it.1) {
+            None => skeleton.push_str(text),
+            Some((from, to)) if *from == line => {
+                let indent: String = text.chars().take_while(|it| matches!(it, ' ' | '\t')).collect();
+                skeleton.push_str(&format!("{indent}… {} lines\n", to - from));
+            }
+            Some(_) => continue,
+        }
+        numbers.push(line);
+    }
+    (skeleton, numbers)
 }
 
 fn name_at(symbol: &Symbol, at: usize, found: &mut Vec<String>) {

@@ -8,6 +8,7 @@ use super::queries::{Found, ServerQueries};
 use super::usages;
 use super::wire;
 use crate::lang::files::File;
+use crate::lang::view::blocking;
 use crate::lang::{Result, Stop};
 use crate::model::{
     Answer, CallSite, Calls, Code, Coverage, Description, Error, Example, ExampleOrigin, MissingCode, Role, Span,
@@ -86,8 +87,17 @@ pub async fn symbol_at(queries: &ServerQueries, file: Arc<File>, offset: usize) 
         .find(|(start, word)| *start <= offset && offset <= start + word.len() && !word.is_empty());
     let span = at.map_or(Span::new(offset, offset), |(start, word)| Span::new(start, start + word.len()));
     let mut answer = SymbolAt::nothing(file.lines().place(&file.path, span));
-    match queries.definitions(&file, offset).await? {
+    let is_name = at.is_some() && queries.code(&file).word(span).is_some();
+    let definitions = match is_name {
+        true => queries.settled_definitions(&file, offset).await?,
+        false => queries.definitions(&file, offset).await?,
+    };
+    match definitions {
         Ok(locations) => {
+            if is_name && locations.is_empty() {
+                let detail = format!("{} does not say what this name means", queries.session.row.server());
+                coverage.lacks(queries.session.missing(MissingCode::Unsupported, detail));
+            }
             answer.definition = locations.first().and_then(|it| queries.any_place(it));
             if let Some((target, span)) = locations.first().and_then(|it| queries.place(it)) {
                 let found = queries.declaration_at(&target, span, &mut coverage).await?;
@@ -131,12 +141,31 @@ async fn implemented(queries: &ServerQueries, found: &Found, coverage: &mut Cove
     let files = queries.files_with(&found.item.name).await?;
     let open: Vec<&str> = files.iter().take(100).map(|it| &*it.path).collect();
     let at = found.item.name_span.start;
-    let locations = match queries.ask_at(&open, "textDocument/implementation", &found.file, at).await? {
-        Ok(answer) => wire::locations(&answer),
-        Err(failure) => {
-            failure.note(&queries.session, coverage);
-            return Ok(Vec::new());
+    let derived = derived(&found.item.name, &files).await?;
+    let mut is_first = true;
+    let locations = loop {
+        let locations = match queries.ask_at(&open, "textDocument/implementation", &found.file, at).await? {
+            Ok(answer) => wire::locations(&answer),
+            Err(failure) => {
+                failure.note(&queries.session, coverage);
+                return Ok(Vec::new());
+            }
+        };
+        let others = locations.iter().filter_map(|it| queries.place(it));
+        let is_sound = derived == 0 || others.filter(|it| it.0.path != found.file.path || it.1.start != at).count() > 0;
+        if is_sound {
+            break locations;
         }
+        if !(is_first || queries.session.is_young()) || !queries.pause().await {
+            let detail = format!(
+                "{} tells no implementation, though {derived} declarations name `{}` in their heads",
+                queries.session.row.server(),
+                found.item.name
+            );
+            coverage.lacks(queries.session.missing(MissingCode::Unsupported, detail));
+            break locations;
+        }
+        is_first = false;
     };
     let mut all = Vec::new();
     for (file, span) in locations.iter().filter_map(|it| queries.place(it)) {
@@ -149,6 +178,24 @@ async fn implemented(queries: &ServerQueries, found: &Found, coverage: &mut Cove
         }
     }
     Ok(all)
+}
+
+/// How many declarations of types name this one in their heads, so that they may implement it.
+async fn derived(name: &str, files: &[Arc<File>]) -> Result<usize> {
+    let (name, files) = (name.to_owned(), files.to_vec());
+    blocking(move || {
+        let mut count = 0;
+        for file in files {
+            file.outline().walk(&mut |it| {
+                let is_type = matches!(it.kind, SymbolKind::Struct | SymbolKind::Interface);
+                let head = it.signature.split_once(it.name.as_str()).map_or("", |it| it.1);
+                let names_it = || crate::text::words::words(head).any(|it| it.1 == name);
+                count += usize::from(is_type && it.name != name && names_it());
+            });
+        }
+        Ok(count)
+    })
+    .await
 }
 
 pub async fn callers(queries: &ServerQueries, query: &SymbolQuery) -> Result<Answer<(Symbol, Vec<Calls>)>> {
@@ -188,7 +235,8 @@ pub async fn callees(queries: &ServerQueries, query: &SymbolQuery) -> Result<Ans
         coverage.lacks(queries.session.missing(MissingCode::TooMany, detail));
     }
     let places: Vec<(Arc<File>, usize)> = calls.iter().take(MOST_CALLEES).map(|it| (file.clone(), it.start)).collect();
-    let definitions = queries.all_definitions(&places).await?;
+    let definitions = queries.all_settled_definitions(&places).await?;
+    let mut unknown = 0;
     let mut callees: BTreeMap<String, Calls> = BTreeMap::new();
     for (call, definitions) in calls.iter().zip(definitions) {
         let locations = match definitions {
@@ -198,6 +246,7 @@ pub async fn callees(queries: &ServerQueries, query: &SymbolQuery) -> Result<Ans
                 continue;
             }
         };
+        unknown += usize::from(locations.is_empty());
         let Some((target, span)) = locations.first().and_then(|it| queries.place(it)) else { continue };
         let Some(callee) = queries.declaration_at(&target, span, &mut coverage).await? else { continue };
         let symbol = Symbol { children: Vec::new(), ..symbol_of(queries, &callee)? };
@@ -206,6 +255,10 @@ pub async fn callees(queries: &ServerQueries, query: &SymbolQuery) -> Result<Ans
         let test = names::is_test_file(&file.path);
         let entry = callees.entry(symbol.path.clone()).or_insert_with(|| Calls { symbol, calls: Vec::new() });
         entry.calls.push(CallSite { place, text, test });
+    }
+    if unknown > 0 {
+        let detail = format!("{} does not say what {unknown} of its calls lead to", queries.session.row.server());
+        coverage.lacks(queries.session.missing(MissingCode::Unsupported, detail));
     }
     Ok(Answer { value: (symbol_of(queries, &found)?, callees.into_values().collect()), coverage })
 }

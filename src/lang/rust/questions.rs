@@ -128,7 +128,7 @@ fn overview(cx: &Context<'_>, name: &str, until: Instant) -> Result<Answer<Overv
             "the names of the workspace are being read: usages are not counted yet; ask again, or give `wait_ms`";
         coverage.lacks(Missing::new(MissingCode::Indexing, "rust", detail));
         let upstream = known.upstream.get().cloned().unwrap_or_default();
-        return Ok(Answer { value: Overview { package, docs, symbols, upstream, downstream: Vec::new() }, coverage });
+        return Ok(Answer { value: Overview { package, docs, symbols, upstream, ..Overview::default() }, coverage });
     };
     let mut counts: HashMap<Arc<str>, UsageCount> = HashMap::new();
     let mut users: BTreeMap<Arc<str>, (BTreeSet<Arc<str>>, usize)> = BTreeMap::new();
@@ -158,7 +158,7 @@ fn overview(cx: &Context<'_>, name: &str, until: Instant) -> Result<Answer<Overv
         .collect();
     downstream.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.file.cmp(&b.file)));
     let upstream = known.upstream.get_or_init(|| upstream_of(cx, id)).clone();
-    Ok(Answer { value: Overview { package, docs, symbols, upstream, downstream }, coverage })
+    Ok(Answer { value: Overview { package, docs, symbols, upstream, downstream, skeleton: None }, coverage })
 }
 
 fn package_of(cx: &Context<'_>, file: &str) -> String {

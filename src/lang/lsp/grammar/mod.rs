@@ -1,6 +1,7 @@
 //! What the text of a file says by itself, for the languages that have a grammar of tree-sitter: declarations, imports,
 //! a skeleton, and which words of it are code.
 
+mod alter;
 mod code;
 mod imports;
 mod outline;
@@ -16,7 +17,7 @@ use tree_sitter::{Language as Parsing, Node, ParseOptions, ParseState, Parser, T
 pub use code::Code;
 use rules::Rule;
 
-use crate::model::{Outline, Span, Syntax};
+use crate::model::{Alteration, FindingKind, Outline, Span, Syntax};
 
 /// What takes longer than this to parse is taken for text.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -115,6 +116,42 @@ impl Syntax for LspSyntax {
                 _ => {}
             }
             depth > DEEPEST
+        })
+    }
+
+    fn alter(&self, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
+        let has_types = !self.extensions.contains(&"js");
+        alter::alter(self.grammar.filter(|_| !self.is_too_deep(text))?, text, item, name, change, has_types)
+    }
+
+    fn finding(&self, code: &str) -> Option<FindingKind> {
+        Some(match code {
+            // basedpyright and pyright; ty; ruff.
+            "reportMissingImports" | "reportMissingModuleSource" | "unresolved-import" => FindingKind::UnknownImport,
+            "reportUndefinedVariable"
+            | "reportAttributeAccessIssue"
+            | "unresolved-reference"
+            | "unresolved-attribute"
+            | "F821" => FindingKind::UnknownSymbol,
+            "reportUnusedImport" | "F401" => FindingKind::UnusedImport,
+            "reportCallIssue" | "missing-argument" | "too-many-positional-arguments" | "unknown-argument" => {
+                FindingKind::WrongArguments
+            }
+            // TypeScript.
+            "2307" | "2305" | "2614" | "TS2307" | "TS2305" => FindingKind::UnknownImport,
+            "2304" | "2552" | "2339" | "2551" | "TS2304" | "TS2339" => FindingKind::UnknownSymbol,
+            "6133" | "6192" => FindingKind::UnusedImport,
+            "2554" | "2555" | "TS2554" => FindingKind::WrongArguments,
+            // clangd.
+            "pp_file_not_found" => FindingKind::UnknownImport,
+            "undeclared_var_use" | "undeclared_var_use_suggest" | "no_member" | "unknown_typename" => {
+                FindingKind::UnknownSymbol
+            }
+            "unused-includes" => FindingKind::UnusedImport,
+            "typecheck_call_too_few_args" | "typecheck_call_too_many_args" | "ovl_no_viable_function_in_call" => {
+                FindingKind::WrongArguments
+            }
+            _ => return None,
         })
     }
 
