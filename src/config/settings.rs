@@ -406,6 +406,7 @@ mod tests {
                 proc_macros: true,
                 features: Features::Default,
                 second_database: None,
+                confirm: true,
             },
             languages: BTreeMap::new(),
             co_author: None,
@@ -424,7 +425,13 @@ mod tests {
         assert_eq!((found.max_file_bytes, found.go_memory_limit), (1024, Some(2 << 30)));
         assert_eq!(
             found.rust,
-            RustSettings { build_scripts: true, proc_macros: false, features: Features::All, second_database: None }
+            RustSettings {
+                build_scripts: true,
+                proc_macros: false,
+                features: Features::All,
+                second_database: None,
+                confirm: true
+            }
         );
     }
 

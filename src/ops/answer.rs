@@ -8,8 +8,6 @@ use super::replies::Replies;
 use super::{
     baseline, changes, commit, describe, diagnostics, edit, gate, git, impact, map, nearest_file, open, overlays,
     process, rename, stats, symbols, undo, usages, verify, write,
-    baseline, changes, describe, diagnostics, edit, gate, impact, map, nearest_file, open, overlays, process, rename,
-    stats, symbols, undo, usages, write,
 };
 use crate::contract::{Reply, Request};
 use crate::model::Result;
