@@ -35,7 +35,7 @@ run:
 	$(SEMDEX) serve --trust --listen $(LISTEN) "$(WORKSPACE)"
 
 test:
-	@scripts/install-missing.sh go std venv node lsp
+	@scripts/install-missing.sh go std venv node lsp git
 	cargo test --locked --features bedrock --lib --test it
 
 # The binary of the tests, as `make test` has built it.
@@ -61,7 +61,7 @@ tour: check-workspaces build
 	scripts/tour.sh $(SEMDEX) $(WORKSPACES)
 
 bench: check-workspaces build
-	@scripts/install-missing.sh go std strace ra
+	@scripts/install-missing.sh go std strace ra git
 	scripts/bench.sh $(SEMDEX) $(WORKSPACES)
 
 # semdex with optimisation; all that it uses is optimised in any case. CHECKER is a target of Go's own.

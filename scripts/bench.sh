@@ -29,13 +29,19 @@ bench benches/skeletons/skeletons.py "${all[@]}"
 bench benches/freshness/freshness.py "${all[@]}"
 bench benches/names/round_trip.py "${all[@]}"
 bench benches/explorer/explorer.py --rust-analyzer "${SEMDEX_TOOLS:+$SEMDEX_TOOLS/bin/}rust-analyzer" "${all[@]}"
+bench benches/agent/sizes.py "${all[@]}"
+bench benches/agent/tasks.py "${all[@]}"
+bench benches/faces/faces.py
+bench benches/start/newcomer.sh
 bench benches/impact/impact.py --count 100 "${all[@]}"
 bench benches/matching/matching.sh
 bench benches/edits/back_and_forth.py "${all[@]}"
 bench benches/rename/rename.py "${all[@]}"
 bench benches/latency/latency.py
+bench benches/memory/memory.py --rust-analyzer "${SEMDEX_TOOLS:+$SEMDEX_TOOLS/bin/}rust-analyzer"
 bench benches/crowd/crowd.py
 bench benches/crash/crash.py
+bench benches/git/git.py
 bench benches/faults/faults.py
 bench benches/storm/storm.py "${all[@]}"
 if [ ${#go[@]} -gt 0 ]; then

@@ -7,6 +7,7 @@
 #   chromium  Chromium, in which the pages are tested
 #   mcp   the official SDKs of MCP for Python and TypeScript, into $SEMDEX_TOOLS: what its test speaks with
 #   deny  cargo-deny, into $SEMDEX_TOOLS
+#   git  git, by which semdex commits
 #   strace  strace, which makes system calls fail for a bench
 #   lsp   the language servers that tests speak to (basedpyright, tsc 7, clangd, bash-language-server) and ruff, into $SEMDEX_TOOLS/lsp
 #   ra    rust-analyzer of the version that semdex is built with, into $SEMDEX_TOOLS: what reading is measured against
@@ -106,6 +107,11 @@ need_mcp() {
     flock --unlock 9
 }
 
+need_git() {
+    command -v git >/dev/null && return
+    apt_install git -- "git is missing: install version 2.31 or newer"
+}
+
 need_strace() {
     command -v strace >/dev/null && return
     apt_install strace -- "strace is missing: install it"
@@ -159,7 +165,7 @@ need_ra() {
 
 for thing in "$@"; do
     case $thing in
-        go | std | venv | node | mcp | chromium | deny | strace | lsp | ra) "need_$thing" ;;
+        go | std | venv | node | git | mcp | chromium | deny | strace | lsp | ra) "need_$thing" ;;
         *) fail "unknown: $thing" ;;
     esac
 done

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 pub use effective::{DEFAULT_LISTEN, DEFAULT_LOG, Effective, Origin, effective};
 pub use gate::Gate;
-pub use languages::{DiagnosticsFrom, LanguageKeys, Readiness};
+pub use languages::{DiagnosticsFrom, LanguageKeys, Readiness, VerifyCommands};
 pub use listen::Listen;
 pub use settings::{Features, JournalBounds, RustSettings, Settings};
 
@@ -112,6 +112,7 @@ impl Config {
                 limits: document.limits,
                 go: document.go,
                 rust: document.rust,
+                git: document.git,
                 languages: document.languages,
             },
         })

@@ -53,6 +53,10 @@ fn main() -> ExitCode {
         Err(usage) => {
             // Nobody is left to be told where even this cannot be printed.
             let _ = usage.print();
+            // An agent takes 2 for a hook that blocks, and this one does not even know what it was asked.
+            if std::env::args_os().nth(1).is_some_and(|it| it == "hook") {
+                return ExitCode::SUCCESS;
+            }
             return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(FAILED));
         }
     };
@@ -77,7 +81,7 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
         }
         Command::Token => {
             let token = token::load_or_create(&Config::load(&Flags::default())?.state_dir)?;
-            cli::unless_gone(writeln!(io::stdout(), "{}", token.as_str()))?;
+            writeln!(cli::output(), "{}", token.as_str())?;
         }
         Command::Trust { path, revoke } => {
             let store = TrustStore::new(&Config::load(&Flags::default())?.state_dir);
@@ -161,6 +165,7 @@ async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure
         workspaces.open(root)?;
     }
     tokio::spawn(heed_trust(workspaces.clone()));
+    tokio::spawn(end_runs(workspaces.clone(), stop.clone()));
     let registered = cli::register(&state_dir, &announcement, &roots)?;
     announce(&announcement)?;
     if io::stderr().is_terminal() {
@@ -218,7 +223,7 @@ fn settle_trust(config: &Config, root: &Path) -> Result<(), Failure> {
              any of its authors can make do anything. Trust it? [y/N] ",
             root.display()
         );
-        write!(io::stderr(), "{question}")?;
+        write!(cli::errors(), "{question}")?;
         let mut answer = String::new();
         io::stdin().read_line(&mut answer)?;
         if matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes") {
@@ -257,7 +262,7 @@ fn say_what_next(announcement: &Announcement, wants_token: bool) -> Result<(), F
         None => (announcement.listening.clone(), Some(&announcement.listening)),
     };
     let token = if wants_token { "-H \"Authorization: Bearer $(semdex token)\" " } else { "" };
-    let mut output = io::stderr().lock();
+    let mut output = cli::errors();
     writeln!(output, "ask:    curl {token}{curl}/v1/status")?;
     writeln!(output, "agent:  semdex init claude    (or codex, cursor, gemini, opencode)")?;
     match page {
@@ -319,6 +324,12 @@ async fn heed_trust(workspaces: Workspaces) {
         ticks.tick().await;
         workspaces.heed_trust();
     }
+}
+
+/// Builds and tests take longer than anybody who stops the server waits.
+async fn end_runs(workspaces: Workspaces, stop: CancellationToken) {
+    stop.cancelled().await;
+    workspaces.stop_runs();
 }
 
 async fn stop_when_still(pulse: Pulse, duration: Duration, stop: CancellationToken) {

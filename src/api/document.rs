@@ -315,4 +315,127 @@ mod tests {
             assert!(is_told || elsewhere.iter().any(|it| it.name() == code), "no operation lists {code}");
         }
     }
+
+    /// What of a value does not fit its schema, in the words of JSON Schema that the document has.
+    struct Fitting<'d> {
+        schemas: &'d Value,
+        wrong: Vec<String>,
+    }
+
+    impl<'d> Fitting<'d> {
+        fn resolved(&self, schema: &'d Value) -> &'d Value {
+            let name = schema["$ref"].as_str().and_then(|it| it.rsplit('/').next());
+            name.map_or(schema, |it| &self.schemas[it])
+        }
+
+        /// The fields that a value may have.
+        fn known(&self, schema: &'d Value) -> BTreeSet<&'d str> {
+            let schema = self.resolved(schema);
+            let own = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+            let parts = ["allOf", "oneOf", "anyOf"].iter().filter_map(|it| schema[*it].as_array()).flatten();
+            own.chain(parts.flat_map(|it| self.known(it))).collect()
+        }
+
+        fn look(&mut self, at: &str, schema: &'d Value, value: &Value) {
+            let schema = self.resolved(schema);
+            if let Some(fields) = value.as_object() {
+                let known = self.known(schema);
+                let unknown = fields.keys().filter(|it| !known.contains(it.as_str()));
+                self.wrong.extend(unknown.map(|it| format!("{at}.{it} is no field")));
+            }
+            self.look_at_parts(at, schema, value);
+        }
+
+        fn look_at_parts(&mut self, at: &str, schema: &'d Value, value: &Value) {
+            let schema = self.resolved(schema);
+            for part in schema["allOf"].as_array().into_iter().flatten() {
+                self.look_at_parts(at, part, value);
+            }
+            for forms in ["oneOf", "anyOf"].iter().filter_map(|it| schema[*it].as_array()) {
+                let fits = |form: &Value| {
+                    let mut fitting = Fitting { schemas: self.schemas, wrong: Vec::new() };
+                    fitting.look(at, form, value);
+                    fitting.wrong.is_empty()
+                };
+                if !forms.iter().any(fits) {
+                    self.wrong.push(format!("{at} is of no form: {value}"));
+                }
+            }
+            let types: Vec<&str> = match &schema["type"] {
+                Value::Array(several) => several.iter().filter_map(Value::as_str).collect(),
+                one => one.as_str().into_iter().collect(),
+            };
+            let is_of = |kind: &&str| match *kind {
+                "null" => value.is_null(),
+                "boolean" => value.is_boolean(),
+                "integer" => value.is_i64() || value.is_u64(),
+                "number" => value.is_number(),
+                "string" => value.is_string(),
+                "array" => value.is_array(),
+                _ => value.is_object(),
+            };
+            if !types.is_empty() && !types.iter().any(is_of) {
+                self.wrong.push(format!("{at} is no {types:?}: {value}"));
+            }
+            if schema["enum"].as_array().is_some_and(|it| !it.contains(value)) {
+                self.wrong.push(format!("{at} is none of {}: {value}", schema["enum"]));
+            }
+            for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+                if value.is_object() && value.get(name).is_none() {
+                    self.wrong.push(format!("{at}.{name} is wanted"));
+                }
+            }
+            for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+                if let Some(value) = value.get(name) {
+                    self.look(&format!("{at}.{name}"), property, value);
+                }
+            }
+            for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+                if schema["items"].is_object() {
+                    self.look(&format!("{at}[{index}]"), &schema["items"], item);
+                }
+            }
+        }
+    }
+
+    fn misfits(schemas: &Value, name: &str, value: &Value) -> Vec<String> {
+        let mut fitting = Fitting { schemas, wrong: Vec::new() };
+        fitting.look(name, &schemas[name], value);
+        fitting.wrong
+    }
+
+    #[test]
+    fn every_reply_has_an_example_and_each_example_fits_its_schema() {
+        let document = document();
+        let schemas = &document["components"]["schemas"];
+        let mut wrong = Vec::new();
+        for (name, schema) in schemas.as_object().unwrap() {
+            for example in schema["examples"].as_array().into_iter().flatten() {
+                wrong.extend(misfits(schemas, name, example));
+            }
+        }
+        assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        for call in CALLS {
+            let reply = (call.shape.reply)();
+            let name = reply[0].0.as_str();
+            // A reply of several forms has an example of each.
+            let forms = schemas[name]["oneOf"].as_array();
+            let forms: Vec<&str> = match forms {
+                Some(forms) => forms.iter().filter_map(|it| it["$ref"].as_str()?.rsplit('/').next()).collect(),
+                None => vec![name],
+            };
+            for form in forms {
+                let examples = schemas[form]["examples"].as_array();
+                assert!(examples.is_some_and(|it| !it.is_empty()), "{}: {form} has no example", call.name);
+            }
+        }
+        // What does not fit is found.
+        let mut place = serde_json::json!({"file": "a", "start": 0, "end": 1, "line": 1, "end_line": 1, "column": 1});
+        assert_eq!(misfits(schemas, "Place", &place), Vec::<String>::new());
+        place["start"] = "0".into();
+        place["colour"] = 1.into();
+        place.as_object_mut().unwrap().remove("end");
+        assert_eq!(misfits(schemas, "Place", &place).len(), 3);
+        assert_eq!(misfits(schemas, "State", &"redy".into()).len(), 1);
+    }
 }

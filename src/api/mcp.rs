@@ -7,7 +7,8 @@ use axum::routing::{self, MethodRouter};
 
 use super::extract;
 use super::problem::Refusal;
-use crate::mcp::{Local, OverHttp, over_http};
+use super::request_id::RequestId;
+use crate::mcp::{Local, OverHttp, over_http, with_request_id};
 use crate::ops::Service;
 
 pub const PATH: &str = "/mcp";
@@ -21,5 +22,7 @@ pub fn route(service: Service) -> MethodRouter {
 async fn answer(protocol: &OverHttp<Local>, request: Request) -> Result<Response, Refusal> {
     let (parts, body) = request.into_parts();
     let body = extract::read(&parts.headers, body).await?;
-    Ok(protocol.handle(Request::from_parts(parts, Body::from(body))).await.into_response())
+    let id = parts.extensions.get::<RequestId>().map(RequestId::shared);
+    let handled = protocol.handle(Request::from_parts(parts, Body::from(body)));
+    Ok(with_request_id(id, handled).await.into_response())
 }

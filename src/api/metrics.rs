@@ -80,6 +80,11 @@ fn calls() -> HashMap<(Method, String), &'static str> {
     of_table.chain(others).chain([hooks]).collect()
 }
 
+/// Whether requests are measured. Only `benches/faces` switches that off, to know what it costs.
+pub fn is_on() -> bool {
+    std::env::var_os("SEMDEX_METRICS").is_none_or(|it| it != "off")
+}
+
 /// The outermost layer: notes how long each request took, and how it ended.
 pub async fn measure(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
     let came = Instant::now();

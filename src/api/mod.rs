@@ -16,7 +16,6 @@ mod request_id;
 mod responder;
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::extract::{Request, State};
 use axum::http::{Method, Uri};
@@ -25,6 +24,7 @@ use axum::response::Response;
 use axum::routing::MethodFilter;
 use axum::{Router, routing};
 use tokio::sync::Semaphore;
+use tower::util::option_layer;
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub use idle::Pulse;
@@ -32,8 +32,8 @@ pub use listen::Listener;
 
 use crate::contract::{self, CALLS, Call, DiagnosticsFormat, Reply};
 use crate::model::{Code, Error};
-use crate::ops::slow::{self, Spent, Took};
-use crate::ops::{self, Service};
+use crate::ops::Service;
+use crate::ops::slow::{self, Asker};
 use crate::token::Token;
 use auth::AuthGuard;
 use extract::Client;
@@ -71,7 +71,7 @@ pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Rout
         .layer(from_fn_with_state(pulse, idle::beat))
         .layer(from_fn_with_state(AuthGuard { token }, auth::guard))
         .layer(from_fn(responder::speak))
-        .layer(from_fn_with_state(metrics, metrics::measure))
+        .layer(option_layer(metrics::is_on().then(|| from_fn_with_state(metrics, metrics::measure))))
 }
 
 /// `openapi.yaml`, as it is checked in.
@@ -105,20 +105,15 @@ async fn answer(
     Client(client): Client,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let id = request.extensions().get::<RequestId>().cloned();
+    let request_id = request.extensions().get::<RequestId>().map(RequestId::shared);
     let mut request: contract::Request = extract::request_for(call, request).await?;
     let is_sarif = sarif(&mut request, responder)?;
     let max_tokens = request.common().max_tokens;
-    let spent = Arc::new(Spent::default());
-    let reply = slow::measured(spent.clone(), Box::pin(ops::answer(service, request, client))).await;
-    let begun = Instant::now();
-    let response = reply.map(|it| match it {
+    let write = |reply| match reply {
         Reply::Diagnostics(found) if is_sarif => responder.sarif(&found),
-        it => responder.answer(it, max_tokens, service.max_tokens),
-    });
-    let took = Took { elapsed: responder.elapsed(), rendering: begun.elapsed(), spent: &spent };
-    slow::note_if_slow(service, call, id.as_ref().map(RequestId::as_str), took);
-    let mut response = response?;
+        reply => responder.answer(reply, max_tokens, service.max_tokens),
+    };
+    let mut response = slow::answered(service, request, Asker { client, request_id }, responder.came(), write).await?;
     *response.status_mut() = success(call);
     Ok(response)
 }

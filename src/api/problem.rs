@@ -79,6 +79,7 @@ fn status(code: Code) -> StatusCode {
         Code::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
         Code::NotReady | Code::EngineUnavailable | Code::RevisionNotReached => StatusCode::SERVICE_UNAVAILABLE,
         Code::Timeout => StatusCode::GATEWAY_TIMEOUT,
+        Code::NotARepository | Code::NothingToCommit => StatusCode::FAILED_DEPENDENCY,
     }
 }
 

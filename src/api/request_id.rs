@@ -34,6 +34,10 @@ impl RequestId {
         RequestId(format!("{:08x}-{:x}", *PROCESS, REQUESTS.fetch_add(1, Ordering::Relaxed)).into())
     }
 
+    pub fn shared(&self) -> Arc<str> {
+        self.0.clone()
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

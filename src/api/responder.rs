@@ -67,7 +67,12 @@ impl Responder {
         }
     }
 
-    pub fn elapsed(self) -> Duration {
+    /// When the request came.
+    pub fn came(self) -> Instant {
+        self.came
+    }
+
+    fn elapsed(self) -> Duration {
         self.came.elapsed()
     }
 

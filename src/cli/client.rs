@@ -13,6 +13,8 @@ use crate::contract::Name;
 
 /// Longer than the longest wait that a request may ask for.
 const DEADLINE: Duration = Duration::from_secs(180);
+/// As the contract has it, where nothing else is said.
+const VERIFY_TIMEOUT_MS: u64 = 600_000;
 /// What the journal calls the command line.
 const AGENT: &str = concat!("semdex-cli/", env!("CARGO_PKG_VERSION"));
 
@@ -62,6 +64,10 @@ impl Call {
         for (name, value) in &self.fields {
             match value {
                 Value::String(text) => query.append_pair(name, text),
+                Value::Array(several) => {
+                    let texts = several.iter().filter_map(Value::as_str);
+                    query.extend_pairs(texts.map(|it| (name, it)))
+                }
                 other => query.append_pair(name, &other.to_string()),
             };
         }
@@ -87,7 +93,7 @@ pub async fn call(server: &Announcement, call: &Call, json: bool, client: Option
             format!("{AGENT} ({name})")
         },
     );
-    let (client, base) = connection(server, DEADLINE, agent)?;
+    let (client, base) = connection(server, deadline(call), agent)?;
     let url = format!("{base}{}", call.path());
     let row = call.name.call();
     let method = Method::from_bytes(row.method.name().as_bytes()).map_err(io::Error::other)?;
@@ -135,6 +141,15 @@ async fn said(server: &Announcement, mut request: reqwest::RequestBuilder) -> io
     Ok(Said { well, text })
 }
 
+/// A call that has a time-out of its own is waited for until it is over.
+fn deadline(call: &Call) -> Duration {
+    if call.name != Name::Verify {
+        return DEADLINE;
+    }
+    let timeout = call.fields.get("timeout_ms").and_then(Value::as_u64).unwrap_or(VERIFY_TIMEOUT_MS);
+    DEADLINE + Duration::from_millis(timeout)
+}
+
 /// All but what RFC 3986 lets stand in a path.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -169,5 +184,7 @@ mod tests {
         let call =
             Call::of(Name::Symbols).with("query", Some("a&b c")).with("limit", Some(3)).with("file", None::<String>);
         assert_eq!(call.query(), "limit=3&query=a%26b+c");
+        let call = Call::of(Name::Map).with("focus", Some(vec!["a".to_owned(), "b".to_owned()]));
+        assert_eq!(call.query(), "focus=a&focus=b");
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::print::output;
 use crate::config::Config;
 use crate::trust::TrustStore;
 use crate::workspace::registry::find_root;
@@ -11,7 +12,7 @@ use crate::workspace::requirements::{EngineRequirements, requirements};
 /// Whether all is there that the workspace around a directory needs.
 pub fn doctor(directory: Option<&Path>, config: &Config) -> io::Result<bool> {
     let root = find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
-    let mut output = io::stdout().lock();
+    let mut output = output();
     writeln!(output, "semdex {} on {}", env!("CARGO_PKG_VERSION"), root.display())?;
     let trusted = config.trust.map_or_else(|| TrustStore::new(&config.state_dir).is_trusted(&root), Ok)?;
     let (mark, trust) = if trusted {

@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
 use super::Arguments;
-use super::print::unless_gone;
+use super::print::output;
 
 #[derive(Debug, Args)]
 pub struct Completions {
@@ -25,7 +25,7 @@ impl Completions {
     pub fn print(&self) -> io::Result<()> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Arguments::command(), "semdex", &mut script);
-        unless_gone(io::stdout().lock().write_all(&script))
+        output().write_all(&script)
     }
 }
 
@@ -36,7 +36,7 @@ impl Man {
             None => {
                 let mut page = Vec::new();
                 clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
-                unless_gone(io::stdout().lock().write_all(&page))
+                output().write_all(&page)
             }
         }
     }

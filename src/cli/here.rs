@@ -37,6 +37,12 @@ impl Here {
         Ok(file.strip_prefix(&self.root).unwrap_or(&file).to_string_lossy().into_owned())
     }
 
+    /// A file that is there as the server names it; anything else may name a symbol.
+    pub fn focus(&self, named: String) -> io::Result<String> {
+        let file = Path::new(&named);
+        if file.exists() { self.name(file) } else { Ok(named) }
+    }
+
     pub fn maybe(&self, file: Option<&PathBuf>) -> io::Result<Option<String>> {
         file.map(|it| self.name(it)).transpose()
     }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
+use super::print::{errors, output};
 use crate::workspace::registry::find_root;
 
 #[derive(Debug, Args)]
@@ -58,7 +59,7 @@ pub fn init(init: &Init) -> io::Result<bool> {
         match hooks::of(init.agent, &root, &program()?) {
             Some(entry) => entries.push(entry),
             None => {
-                writeln!(io::stderr(), "semdex: this agent runs no programs as hooks, so there are none to set")?;
+                writeln!(errors(), "semdex: this agent runs no programs as hooks, so there are none to set")?;
                 return Ok(false);
             }
         }
@@ -69,14 +70,14 @@ pub fn init(init: &Init) -> io::Result<bool> {
                 return Ok(false);
             }
         } else {
-            writeln!(io::stderr(), "{}:", entry.file.display())?;
-            writeln!(io::stdout(), "{}", entry.text()?.trim_end())?;
+            writeln!(errors(), "{}:", entry.file.display())?;
+            writeln!(output(), "{}", entry.text()?.trim_end())?;
         }
     }
     if !init.write {
-        writeln!(io::stderr(), "`--write` merges it into that file.")?;
+        writeln!(errors(), "`--write` merges it into that file.")?;
     }
-    writeln!(io::stderr(), "`semdex doctor` says whether this workspace has all that semdex needs.")?;
+    writeln!(errors(), "`semdex doctor` says whether this workspace has all that semdex needs.")?;
     Ok(true)
 }
 
@@ -142,17 +143,17 @@ fn written(entry: &Entry, is_agreed: bool) -> io::Result<bool> {
     let merged = match entry.merged(&text) {
         Ok(merged) => merged,
         Err(why) => {
-            writeln!(io::stderr(), "semdex: {file} is left as it is: {why}. This is what belongs into it:")?;
-            writeln!(io::stdout(), "{}", entry.text()?.trim_end())?;
+            writeln!(errors(), "semdex: {file} is left as it is: {why}. This is what belongs into it:")?;
+            writeln!(output(), "{}", entry.text()?.trim_end())?;
             return Ok(false);
         }
     };
     if merged == text {
-        writeln!(io::stderr(), "{file} says so already.")?;
+        writeln!(errors(), "{file} says so already.")?;
         return Ok(true);
     }
     if !is_agreed && !agreed(&entry.file, text.is_empty())? {
-        writeln!(io::stderr(), "semdex: {file} is left as it is.")?;
+        writeln!(errors(), "semdex: {file} is left as it is.")?;
         return Ok(false);
     }
     if let Some(directory) = entry.file.parent() {
@@ -170,17 +171,17 @@ fn written(entry: &Entry, is_agreed: bool) -> io::Result<bool> {
         Ok(_) => {}
         Err(_) => fs::write(&target, &merged)?,
     }
-    writeln!(io::stderr(), "{file} is written.")?;
+    writeln!(errors(), "{file} is written.")?;
     Ok(true)
 }
 
 fn agreed(file: &Path, is_new: bool) -> io::Result<bool> {
     if !io::stdin().is_terminal() {
-        writeln!(io::stderr(), "semdex: nobody is there to be asked: `--yes` writes without asking")?;
+        writeln!(errors(), "semdex: nobody is there to be asked: `--yes` writes without asking")?;
         return Ok(false);
     }
     let what = if is_new { "Make" } else { "Change" };
-    write!(io::stderr(), "{what} {}? [y/N] ", file.display())?;
+    write!(errors(), "{what} {}? [y/N] ", file.display())?;
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))

@@ -13,7 +13,7 @@ use super::client::{self, Call, Said};
 use super::servers::{self, Running};
 use crate::config::Config;
 use crate::contract::{Name, Problem};
-use crate::mcp::{self, Backend};
+use crate::mcp::{self, Asker, Backend};
 use crate::model::{Code, Error};
 use crate::render;
 use crate::workspace::registry::find_root;
@@ -72,18 +72,13 @@ impl Remote {
 }
 
 impl Backend for Remote {
-    async fn answer(
-        &self,
-        name: Name,
-        mut arguments: Map<String, Value>,
-        client: Option<String>,
-    ) -> Result<String, String> {
+    async fn answer(&self, name: Name, mut arguments: Map<String, Value>, asker: Asker) -> Result<String, String> {
         let came = Instant::now();
         arguments.retain(|_, value| !value.is_null());
         // Refused as the server does it, whether the fields then stand in a body or in a query.
         name.call().from_arguments(arguments.clone()).map_err(|error| render::refusal(Problem::new(error), came))?;
         let call = Call { fields: arguments, ..Call::of(name) };
-        match self.said(&call, false, client.as_deref()).await {
+        match self.said(&call, false, asker.client.as_deref()).await {
             Ok(Said { well: true, text }) => Ok(text),
             Ok(Said { text, .. }) => Err(text),
             Err(error) => {

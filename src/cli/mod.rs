@@ -3,9 +3,11 @@
 mod client;
 pub mod doctor;
 mod generate;
+mod git;
 mod here;
 pub mod hook;
 pub mod init;
+mod map;
 pub mod mcp;
 mod overlay;
 mod print;
@@ -14,6 +16,7 @@ pub mod run;
 mod servers;
 mod settings;
 mod verbs;
+mod verify;
 mod watched;
 mod workspaces;
 
@@ -21,7 +24,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub use print::{Color, unless_gone};
+pub use print::{Color, errors, output};
 pub use servers::{Announcement, Registered, register};
 pub use verbs::{Verb, run};
 

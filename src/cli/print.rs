@@ -1,7 +1,7 @@
 //! What is printed: answers on standard output, problems on standard error, with colours on a terminal. A reader that
 //! has gone (`semdex usages x | head -1`) ends it in silence.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
@@ -29,31 +29,48 @@ impl Color {
     }
 }
 
+/// Where a command writes: that nobody reads any more is no failure.
+pub struct Quiet<W>(W);
+
+pub fn output() -> Quiet<Stdout> {
+    Quiet(io::stdout())
+}
+
+pub fn errors() -> Quiet<Stderr> {
+    Quiet(io::stderr())
+}
+
+impl<W: Write> Write for Quiet<W> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        unless_gone(self.0.write(text), text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        unless_gone(self.0.flush(), ())
+    }
+}
+
+fn unless_gone<T>(written: io::Result<T>, all: T) -> io::Result<T> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(all),
+        other => other,
+    }
+}
+
 pub fn answer(text: &str, json: bool, color: Color) -> io::Result<()> {
-    let output = io::stdout();
-    let terminal = output.is_terminal();
-    lines(output.lock(), text, terminal, json, color)
+    lines(output(), text, io::stdout().is_terminal(), json, color)
 }
 
 pub fn problem(text: &str, json: bool, color: Color) -> io::Result<()> {
-    let output = io::stderr();
-    let terminal = output.is_terminal();
-    lines(output.lock(), text, terminal, json, color)
+    lines(errors(), text, io::stderr().is_terminal(), json, color)
 }
 
 fn lines(mut output: impl Write, text: &str, terminal: bool, json: bool, color: Color) -> io::Result<()> {
     let text = text.trim_end();
     let painted = !json && color.is_on(terminal, |it| std::env::var(it).ok());
     let text = if painted { markdown(text) } else { text.to_owned() };
-    unless_gone(writeln!(output, "{text}").and_then(|()| output.flush()))
-}
-
-/// That nobody reads any more is no failure.
-pub fn unless_gone(written: io::Result<()>) -> io::Result<()> {
-    match written {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        other => other,
-    }
+    output.write_all((text + "\n").as_bytes())?;
+    output.flush()
 }
 
 const HEADING: Style = Style::new().bold();

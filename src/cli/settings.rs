@@ -1,13 +1,13 @@
 //! `semdex config`: the settings that are in force, and where each comes from.
 
 use std::error::Error;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
 
-use super::print::unless_gone;
+use super::print::output;
 use crate::config::{Config, Effective, Flags, Listen, Origin, effective};
 use crate::workspace::registry::find_root;
 
@@ -34,7 +34,7 @@ impl ShowSettings {
         let flags = Flags { config_file: self.config, trust: None };
         let settings = effective(&flags, self.listen.as_ref(), &root, |config| is_trusted(config, &root))?;
         let text = if self.json { as_json(&settings) } else { as_text(&settings) };
-        Ok(unless_gone(io::stdout().lock().write_all(text.as_bytes()))?)
+        Ok(output().write_all(text.as_bytes())?)
     }
 }
 

@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::client::{self, Call};
+use super::git::Commit;
 use super::here::Here;
+use super::map::Map;
 use super::overlay::Overlay;
 use super::print::{self, Color};
 use super::progress;
 use super::run::{RunTask, Runs};
+use super::verify::{self, VerifyCode};
 use super::watched::{self, Watched};
 use super::workspaces::Workspaces;
 use crate::config::Config;
@@ -46,15 +49,26 @@ pub enum Verb {
     Edit(EditText),
     /// Writes a text into a file.
     Write(WriteText),
-    /// Takes back one change, by the token that it was answered with.
+    /// Takes back one change, by the token that it was answered with, or a commit.
     Undo {
-        change: String,
+        #[arg(required_unless_present = "commit", conflicts_with = "commit")]
+        change: Option<String>,
+        /// What this commit did is taken back, and that is committed.
+        #[arg(long, value_name = "SHA")]
+        commit: Option<String>,
         /// Tell the same, but change nothing.
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
         common: Common,
     },
+    /// Tells the branch, the last commit, and which files are not committed.
+    Git {
+        #[command(flatten)]
+        common: Common,
+    },
+    /// Commits the files of changes, and others, and nothing else.
+    Commit(Commit),
     /// Lists the changes that were made, the newest first.
     Changes {
         /// Only those of this file.
@@ -109,6 +123,10 @@ pub enum Verb {
     /// Looks at runs of a model, and ends them.
     #[command(subcommand)]
     Runs(Runs),
+    /// Shows the most important symbols, as many as there is room for.
+    Map(Map),
+    /// Runs the compiler, the linter or the tests; exits with 1 where that fails.
+    Verify(VerifyCode),
     /// Tells how the server and its workspaces are doing.
     Status {
         /// JSON instead of Markdown.
@@ -293,6 +311,7 @@ const FAILED: u8 = 1;
 pub async fn run(verb: Verb, config: &Config, color: Color) -> io::Result<u8> {
     let json = verb.is_json();
     let is_gate = matches!(verb, Verb::Watched(Watched::Gate(_)));
+    let is_verify = matches!(verb, Verb::Verify(_));
     let said = match ask(verb, config).await {
         Ok(said) => said,
         // With `--json` what went wrong is JSON, whoever says it.
@@ -301,7 +320,10 @@ pub async fn run(verb: Verb, config: &Config, color: Color) -> io::Result<u8> {
     };
     match said.well {
         true if is_gate => watched::verdict(&said.text, json, color),
-        true => print::answer(&said.text, json, color).map(|()| 0),
+        true => {
+            print::answer(&said.text, json, color)?;
+            Ok(if is_verify && verify::has_failed(&said.text, json) { FAILED } else { 0 })
+        }
         false => print::problem(&said.text, json, color).map(|()| FAILED),
     }
 }
@@ -332,6 +354,7 @@ impl Verb {
             Verb::Write(WriteText { file, .. }) => Some(file),
             Verb::Overlay(overlay) => overlay.file(),
             Verb::Watched(watched) => watched.file(),
+            Verb::Commit(commit) => commit.file(),
             Verb::Edit(EditText { file, .. })
             | Verb::Rename(RenameSymbol { file, .. })
             | Verb::Describe { file, .. }
@@ -342,9 +365,12 @@ impl Verb {
             | Verb::Callees(About { file, .. })
             | Verb::Implementations(About { file, .. })
             | Verb::Changes { file, .. } => file.as_deref(),
-            Verb::Undo { .. }
+            Verb::Map(_)
+            | Verb::Verify(_)
             | Verb::Run(_)
             | Verb::Runs(_)
+            | Verb::Undo { .. }
+            | Verb::Git { .. }
             | Verb::Status { .. }
             | Verb::Health { .. }
             | Verb::Workspaces(_) => None,
@@ -360,15 +386,19 @@ impl Verb {
             Verb::Workspaces(workspaces) => workspaces.is_json(),
             Verb::Overlay(overlay) => overlay.common().json,
             Verb::Watched(watched) => watched.is_json(),
+            Verb::Commit(commit) => commit.common().json,
             Verb::Open { common, .. }
             | Verb::Describe { common, .. }
             | Verb::Undo { common, .. }
+            | Verb::Git { common }
             | Verb::Changes { common, .. }
+            | Verb::Map(Map { common, .. })
             | Verb::Symbols { common, .. }
             | Verb::SymbolAt { common, .. }
             | Verb::Edit(EditText { common, .. })
             | Verb::Write(WriteText { common, .. })
             | Verb::Rename(RenameSymbol { common, .. })
+            | Verb::Verify(VerifyCode { common, .. })
             | Verb::Impact { about: About { common, .. }, .. }
             | Verb::Usages(About { common, .. })
             | Verb::Callers(About { common, .. })
@@ -391,14 +421,16 @@ impl Verb {
             }
             Verb::Edit(edit) => edit.call(here)?,
             Verb::Write(write) => write.call(here)?,
-            Verb::Undo { change, dry_run, common } => {
-                let call = Call::of(Name::Undo).with("change", Some(change));
+            Verb::Undo { change, commit, dry_run, common } => {
+                let call = Call::of(Name::Undo).with("change", change).with("commit", commit);
                 (call.with("dry_run", dry_run.then_some(true)), common)
             }
             Verb::Changes { file, diff, common } => {
                 let call = Call::of(Name::Changes).with("file", here.maybe(file.as_ref())?);
                 (call.with("diff", diff.then_some(true)), common)
             }
+            Verb::Git { common } => (Call::of(Name::Git), common),
+            Verb::Commit(commit) => commit.call(here)?,
             Verb::Rename(rename) => rename.call(here)?,
             Verb::Overlay(overlay) => overlay.call(here)?,
             Verb::Symbols { query, file, common } => {
@@ -416,6 +448,8 @@ impl Verb {
             Verb::Watched(watched) => return watched.call(here),
             Verb::Run(task) => return task.call(here),
             Verb::Runs(runs) => runs.call(),
+            Verb::Map(map) => map.call(here)?,
+            Verb::Verify(verify) => verify.call(),
             Verb::Status { json } => return Ok((Call::of(Name::Status), json)),
             Verb::Health { json } => return Ok((Call::of(Name::Health), json)),
             Verb::Workspaces(workspaces) => return workspaces.call(),
@@ -537,6 +571,9 @@ mod tests {
         "edit --symbol a::b --package a --at body --replace y",
         "write a.rs --content x --mode create --expected-hash h --declare --format --fix-imports --dry-run",
         "undo 01 --dry-run",
+        "undo --commit abcd --dry-run",
+        "git",
+        "commit --change 01 --change 02 --file a.rs --message x --author y --dirty commit_first",
         "changes a.rs --diff",
         "rename a::b c --file a.rs --package a --dry-run --on-break report",
         "overlay put a.rs --content x --ttl 9 --edits overlay",
@@ -558,6 +595,8 @@ mod tests {
         "run make it so --model m --max-retries 1 --verify check --verify lint --file a.rs --commit --dry-run --keep",
         "runs show 01",
         "runs cancel 01",
+        "map --focus a.rs --focus a::b --query words --max-tokens 9",
+        "verify test --package a --package b --test t --change 01 --timeout-ms 9",
         "status",
         "health",
         "workspaces list",

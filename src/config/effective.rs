@@ -97,6 +97,8 @@ pub fn effective(
         of_both("go.memory_limit", json!(settings.go_memory_limit)),
         of_both("rust.features", features(&settings.rust.features)),
         of_both("rust.second_database", json!(settings.rust.second_database)),
+        of_both("git.co_author", json!(settings.co_author)),
+        starts("rust.confirm", settings.rust.confirm),
         starts("rust.build_scripts", settings.rust.build_scripts),
         starts("rust.proc_macros", settings.rust.proc_macros),
     ])

@@ -40,6 +40,10 @@ pub struct LanguageKeys {
     pub diagnostics: Option<DiagnosticsFrom>,
     /// Diagnostics that are pushed without a version count once nothing came for so long.
     pub quiet_ms: Option<u64>,
+    /// Below a root, `*` for any one name: what every installation of packages changes. The server is started anew then.
+    pub environment: Option<Vec<String>>,
+    /// What is other where `command` names another program, by that program's name.
+    pub programs: Option<BTreeMap<String, LanguageKeys>>,
     /// It runs code of the workspace, so that it is started only where that is trusted.
     pub runs_code: Option<bool>,
     /// Its files are checked where somebody asks for them, and are no part of what is asked of the whole workspace.
@@ -55,6 +59,17 @@ pub struct LanguageKeys {
     /// The tool that answers for diagnostics where there is no server. The file's name is appended.
     pub fallback: Option<Vec<String>>,
     pub fallback_install: Option<String>,
+    /// The commands that check, lint and test its code.
+    pub verify: Option<VerifyCommands>,
+}
+
+/// `[languages.NAME.verify]`: each a program and its arguments.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct VerifyCommands {
+    pub check: Option<Vec<String>>,
+    pub lint: Option<Vec<String>>,
+    pub test: Option<Vec<String>>,
 }
 
 /// When a server that has just started can be believed.
@@ -99,6 +114,8 @@ impl LanguageKeys {
             readiness: self.readiness.or(base.readiness),
             diagnostics: self.diagnostics.or(base.diagnostics),
             quiet_ms: self.quiet_ms.or(base.quiet_ms),
+            environment: self.environment.or(base.environment),
+            programs: self.programs.or(base.programs),
             runs_code: self.runs_code.or(base.runs_code),
             on_request: self.on_request.or(base.on_request),
             format: self.format.or(base.format),
@@ -107,6 +124,14 @@ impl LanguageKeys {
             deadline_s: self.deadline_s.or(base.deadline_s),
             fallback: self.fallback.or(base.fallback),
             fallback_install: self.fallback_install.or(base.fallback_install),
+            verify: match (self.verify, base.verify) {
+                (Some(own), Some(base)) => Some(VerifyCommands {
+                    check: own.check.or(base.check),
+                    lint: own.lint.or(base.lint),
+                    test: own.test.or(base.test),
+                }),
+                (own, base) => own.or(base),
+            },
         }
     }
 
@@ -118,10 +143,12 @@ impl LanguageKeys {
             init: None,
             settings: None,
             env: None,
+            programs: None,
             fallback: None,
             runs_code: None,
             install: None,
             fallback_install: None,
+            verify: None,
             ..self
         }
     }
@@ -179,9 +206,11 @@ mod tests {
 
     #[test]
     fn what_starts_programs_counts_only_where_it_is_trusted() {
-        let own = read("[py]\ncommand = ['evil']\nextensions = {py = 'python'}\nfallback = ['x']\nenv = {A = 'b'}");
+        let own = read(
+            "[py]\ncommand = ['evil']\nextensions = {py = 'python'}\nfallback = ['x']\nenv = {A = 'b'}\nverify.test = ['y']",
+        );
         let found = merged(&own, &BTreeMap::new(), false).remove("py").unwrap();
-        assert_eq!((found.command, found.fallback, found.env), (None, None, None));
+        assert_eq!((found.command, found.fallback, found.env, found.verify), (None, None, None, None));
         assert!(found.extensions.is_some());
         assert!(toml::from_str::<LanguageKeys>("comand = ['x']").is_err());
     }

@@ -27,6 +27,8 @@ pub struct Settings {
     pub rust: RustSettings,
     /// What the configuration says of the languages that language servers serve, by their names.
     pub languages: BTreeMap<String, LanguageKeys>,
+    /// `Name <mail>`: whom commits name beside their author.
+    pub co_author: Option<String>,
 }
 
 /// How much of the journal is kept: what is older goes, then the oldest until the rest is small enough.
@@ -45,6 +47,9 @@ pub struct RustSettings {
     pub features: Features,
     /// Whether what is only asked about is tried in a database of its own; where nothing is said, if there is memory.
     pub second_database: Option<bool>,
+    /// Whether `cargo check` confirms or refutes, while nobody asks, what rust-analyzer says. Never in a workspace that is
+    /// not trusted.
+    pub confirm: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -77,10 +82,12 @@ impl Settings {
             rust: RustSettings {
                 build_scripts: starts(workspace.rust.build_scripts, user.rust.build_scripts),
                 proc_macros: starts(workspace.rust.proc_macros, user.rust.proc_macros),
+                confirm: trusted && workspace.rust.confirm.or(user.rust.confirm).unwrap_or(false),
                 second_database: workspace.rust.second_database.or(user.rust.second_database),
                 features: workspace.rust.features.as_ref().or(user.rust.features.as_ref()).cloned().unwrap_or_default(),
             },
             languages: languages::merged(&workspace.languages, &user.languages, trusted),
+            co_author: workspace.git.co_author.as_ref().or(user.git.co_author.as_ref()).cloned(),
         }
     }
 }
@@ -93,6 +100,7 @@ pub(super) struct Keys {
     pub limits: Limits,
     pub go: Go,
     pub rust: Rust,
+    pub git: Git,
     pub languages: BTreeMap<String, LanguageKeys>,
 }
 
@@ -103,6 +111,7 @@ pub(super) struct UserDocument {
     pub limits: Limits,
     pub go: Go,
     pub rust: Rust,
+    pub git: Git,
     pub languages: BTreeMap<String, LanguageKeys>,
     pub journal: Journal,
     pub log: Log,
@@ -182,6 +191,14 @@ pub(super) struct Rust {
     proc_macros: Option<bool>,
     features: Option<Features>,
     second_database: Option<bool>,
+    confirm: Option<bool>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Git {
+    #[serde(deserialize_with = "name_and_mail")]
+    co_author: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -340,6 +357,17 @@ impl<'de> Deserialize<'de> for Features {
     }
 }
 
+/// A person as commits name one.
+fn name_and_mail<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let parts = text.strip_suffix('>').and_then(|it| it.split_once(" <"));
+    let is_plain = |it: &str| !it.trim().is_empty() && !it.contains(['<', '>', '\n', '\r']);
+    match parts {
+        Some((name, mail)) if is_plain(name) && is_plain(mail) => Ok(Some(text)),
+        _ => Err(D::Error::custom(format!("`{text}` is not of the form `Name <mail>`"))),
+    }
+}
+
 /// The user's file speaks of places on the machine, and nobody knows what they would be relative to.
 fn absolute_paths<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<PathBuf>, D::Error> {
     let paths = Vec::<PathBuf>::deserialize(deserializer)?;
@@ -369,6 +397,7 @@ mod tests {
             limits: document.limits,
             go: document.go,
             rust: document.rust,
+            git: document.git,
             languages: document.languages,
             ..Keys::default()
         };
@@ -385,8 +414,10 @@ mod tests {
                 proc_macros: true,
                 features: Features::Default,
                 second_database: None,
+                confirm: true,
             },
             languages: BTreeMap::new(),
+            co_author: None,
         };
         assert_eq!(settings("", "", true), defaults);
 
@@ -402,8 +433,21 @@ mod tests {
         assert_eq!((found.max_file_bytes, found.go_memory_limit), (1024, Some(2 << 30)));
         assert_eq!(
             found.rust,
-            RustSettings { build_scripts: true, proc_macros: false, features: Features::All, second_database: None }
+            RustSettings {
+                build_scripts: true,
+                proc_macros: false,
+                features: Features::All,
+                second_database: None,
+                confirm: true
+            }
         );
+    }
+
+    #[test]
+    fn commits_name_a_co_author() {
+        let key = |mail: &str| format!("[git]\nco_author = 'A B <{mail}>'");
+        assert_eq!(settings("", &key("a@x"), true).co_author.as_deref(), Some("A B <a@x>"));
+        assert_eq!(settings(&key("b@x"), &key("a@x"), false).co_author.as_deref(), Some("A B <b@x>"));
     }
 
     #[test]
@@ -441,11 +485,11 @@ mod tests {
             ("[rust]\nbuild_script = true", "Did you mean `build_scripts`?"),
             (
                 "\n[rusty]",
-                "/semdex.toml:2: unknown field `rusty`, expected one of `gate`, `limits`, `go`, `rust`, `languages`. Did you mean `rust`?",
+                "/semdex.toml:2: unknown field `rusty`, expected one of `gate`, `limits`, `go`, `rust`, `git`, `languages`. Did you mean `rust`?",
             ),
             (
                 "[workspaces]\nroots = ['/']",
-                "/semdex.toml:1: unknown field `workspaces`, expected one of `gate`, `limits`, `go`, `rust`, `languages`",
+                "/semdex.toml:1: unknown field `workspaces`, expected one of `gate`, `limits`, `go`, `rust`, `git`, `languages`",
             ),
             (
                 "[go]\nmemory_limit = 'lots'",
@@ -456,6 +500,7 @@ mod tests {
             ("[limits]\nmax_file_bytes = '2GiB'", "/semdex.toml:2: a file's size is limited to 1 GiB"),
             ("[rust]\nfeatures = 'some'", "/semdex.toml:2: invalid value: string \"some\", expected \"all\" or a list"),
             ("[rust]\nfeatures = [1]", "/semdex.toml:2: invalid type: integer `1`, expected a string"),
+            ("[git]\nco_author = 'A'", "/semdex.toml:2: `A` is not of the form `Name <mail>`"),
             ("[rust]\n[rust]", "/semdex.toml:2: duplicate key"),
             ("x = é", "/semdex.toml:1: "),
         ] {

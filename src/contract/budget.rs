@@ -280,8 +280,9 @@ pub fn symbol_cost(symbol: &Symbol, form: Form) -> usize {
     }
     let texts = [&symbol.path, &symbol.name, &symbol.signature, &symbol.package, &symbol.place.file];
     let docs = symbol.docs.as_deref().map_or(0, text_cost);
+    let origin = symbol.origin.as_ref().map_or(0, |it| text_cost(&it.root) + it.package.len() + 60);
     let also = symbol.also.iter().map(|it| text_cost(it) + 4).sum::<usize>();
-    texts.iter().map(|it| text_cost(it)).sum::<usize>() + docs + also + 240
+    texts.iter().map(|it| text_cost(it)).sum::<usize>() + docs + also + origin + 240
 }
 
 pub fn usage_cost(usage: &Usage, form: Form) -> usize {

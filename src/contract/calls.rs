@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::budget::Budget;
 use super::call::{Call, Effect, Method, Needs, Shape};
-use super::parse::{from_json, from_query};
+use super::parse::{from_json, from_query, from_repeating_query};
 use super::request::{Answer, Arguments, Common, schemas};
 use super::*;
 use crate::model::Code;
@@ -19,10 +19,13 @@ const CHANGE: &[Code] =
 const OVERLAY: &[Code] = &[Code::InvalidContent, Code::NotReady, Code::Timeout];
 const BASELINE: &[Code] = &[Code::DiskFull];
 const UNDO: &[Code] = &[Code::UnknownChange, Code::HashMismatch, Code::Conflict, Code::DiskFull];
+const REPOSITORY: &[Code] = &[Code::NotARepository, Code::Untrusted, Code::Conflict];
+const COMMIT: &[Code] = &[Code::NothingToCommit, Code::UnknownChange, Code::InvalidContent, Code::DiskFull];
 const MATCH: &[Code] = &[Code::NoMatch, Code::Ambiguous];
 const RENAME: &[Code] = &[Code::RenameRefused];
 const RUN: &[Code] = &[Code::Untrusted, Code::ModelUnavailable, Code::Busy];
 const KNOWN_RUN: &[Code] = &[Code::UnknownRun];
+const VERIFY: &[Code] = &[Code::Untrusted, Code::UnknownPackage, Code::UnknownChange];
 const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied];
 
 impl Name {
@@ -54,7 +57,13 @@ macro_rules! calls {
             $($fields)*
             shape: Shape {
                 from_json: |object| from_json(object).map(Request::$variant),
-                from_query: |query| from_query(query).map(Request::$variant),
+                from_query: |query| {
+                    let read = match <$request>::REPEATING {
+                        [] => from_query(query),
+                        names => from_repeating_query(query, names),
+                    };
+                    read.map(Request::$variant)
+                },
                 from_text: |query, body| <$request>::of_text(query, body).map(Request::$variant),
                 text: <$request>::TEXT,
                 document: <$request as Arguments>::document,
@@ -291,6 +300,20 @@ calls! {
         refusals: &[ANSWER],
     }
 
+    Map(MapQuery) -> MapReply {
+        name: "map",
+        method: Method::Get,
+        path: "/v1/map",
+        effect: Effect::Read,
+        needs: Needs::Index,
+        group: "read",
+        summary: "The most important symbols",
+        description: "Files and the signatures in them, ranked by PageRank over who refers to what, and drawn towards `focus` and the\n\
+                      words of `query`: as many as `max_tokens` of Markdown take.",
+        answers: "The map.",
+        refusals: &[FILE, SYMBOL, ANSWER],
+    }
+
     Impact(ImpactRequest) -> ImpactReport {
         name: "impact",
         method: Method::Post,
@@ -343,9 +366,37 @@ calls! {
         group: "change",
         summary: "Take back a change",
         description: "All its files are again what they were, if each still is what the change left; else nothing is changed, and `diff`\n\
-                      says what others made of them since. An undo is a change like any other, and can be undone.",
+                      says what others made of them since. An undo is a change like any other, and can be undone. With `commit` it takes\n\
+                      back what a commit did, as one change, and commits that.",
         answers: "What changed.",
-        refusals: &[FILE, UNDO, ANSWER],
+        refusals: &[FILE, UNDO, REPOSITORY, COMMIT, ANSWER],
+    }
+
+    Git(GitQuery) -> GitReply {
+        name: "git",
+        method: Method::Get,
+        path: "/v1/git",
+        effect: Effect::Read,
+        needs: Needs::Text,
+        group: "git",
+        summary: "What is not committed",
+        description: "The branch, the last commit, and each file that is not as that has it. Nothing is written, not even the index.",
+        answers: "The state of the repository.",
+        refusals: &[REPOSITORY, ANSWER],
+    }
+
+    Commit(CommitRequest) -> CommitReply {
+        name: "commit",
+        method: Method::Post,
+        path: "/v1/commit",
+        effect: Effect::Change,
+        needs: Needs::Text,
+        group: "git",
+        summary: "Commit files",
+        description: "The files of changes, and other files, whole and as they stand: nothing else goes into the commit, and the index and\n\
+                      all other files stay as they are. Without a message one is made from what changed.",
+        answers: "The commit.",
+        refusals: &[FILE, REPOSITORY, COMMIT, ANSWER],
     }
 
     Changes(ChangesQuery) -> ChangesReply {
@@ -375,6 +426,20 @@ calls! {
         refusals: &[FILE, SYMBOL, CHANGE, RENAME, ANSWER],
     }
 
+    Verify(VerifyRequest) -> VerifyReply {
+        name: "verify",
+        method: Method::Post,
+        path: "/v1/verify",
+        effect: Effect::Read,
+        needs: Needs::Text,
+        group: "read",
+        summary: "Check, lint or test what is on the disk",
+        description: "Runs the tools of all languages of the workspace, which must be trusted, and tells what they say. They build in a directory\n\
+                      of semdex's own and write nothing in the workspace. The run ends where its client leaves.",
+        answers: "What the tools say.",
+        refusals: &[VERIFY, ANSWER],
+    }
+
     ListOverlays(OverlayQuery) -> OverlaysReply {
         name: "list_overlays",
         method: Method::Get,
@@ -383,7 +448,7 @@ calls! {
         needs: Needs::Text,
         group: "change",
         summary: "Which overlays there are",
-        description: "In the order of their files' names.",
+        description: "In the order of their files' names. `max_tokens`, `cursor` and `limit` change nothing: the list is given whole.",
         answers: "The overlays.",
         refusals: &[FILE, ANSWER],
     }
@@ -397,7 +462,8 @@ calls! {
         group: "change",
         summary: "Put an overlay",
         description: "Content that is not on the disk, as an editor's buffer, seen by every answer until it is taken away or its time is\n\
-                      over. The disk stays as it is. Edits of the file are refused meanwhile, or go to the overlay, as its owner says.",
+                      over. The disk stays as it is. Edits of the file are refused meanwhile, or go to the overlay, as its owner says. `max_tokens`,\n\
+                      `cursor` and `limit` change nothing.",
         answers: "The overlay.",
         refusals: &[FILE, OVERLAY],
     }
@@ -410,7 +476,7 @@ calls! {
         needs: Needs::Text,
         group: "change",
         summary: "Take an overlay away",
-        description: "What the disk has is seen again.",
+        description: "What the disk has is seen again. `max_tokens`, `cursor` and `limit` change nothing.",
         answers: "The overlay as it was.",
         refusals: &[FILE, OVERLAY],
     }

@@ -67,6 +67,10 @@ pub struct ChangeReport {
     pub validation: Vec<Finding>,
     pub diagnostics: DiagnosticsDelta,
     pub impact: Impact,
+    /// The commit that holds it, where a commit was undone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("9d0f1c7be2a44b0f7c3d1e5a6b8c9d0e1f2a3b4c"))]
+    pub commit: Option<String>,
     /// Where the reply was cut: with it, the same call brings the rest and changes nothing.
     #[schema(required)]
     pub next_cursor: Option<String>,

@@ -7,7 +7,7 @@ use super::budget::{Budget, Listing, Part, left_out, line_costs, next_cursor, sy
 use super::examples;
 use super::relations::{UsageList, spend_on};
 use super::request::{Answer, request};
-use super::shapes::{Meta, Symbol, is_false};
+use super::shapes::{Meta, Origin, Symbol, is_false};
 use super::symbols::SymbolTree;
 use super::words::{ExampleOrigin, Language};
 use crate::model;
@@ -217,6 +217,7 @@ impl From<model::Example> for Example {
 
 /// A package at a glance.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::described_package))]
 pub struct DescribedPackage {
     #[schema(inline)]
     pub kind: OfPackage,
@@ -249,18 +250,23 @@ pub struct Package {
     pub symbols: SymbolTree,
     /// Outside of the workspace.
     pub external: bool,
+    /// Of one outside of the workspace's root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub origin: Option<Origin>,
 }
 
 impl DescribedPackage {
     /// From a line of its docs, a file and a symbol on.
     pub fn after(from: [usize; 3], package: model::Package, meta: Meta) -> DescribedPackage {
-        let model::Package { name, version, docs, root, mut files, symbols, external } = package;
+        let model::Package { name, version, docs, root, mut files, symbols, external, origin } = package;
         let docs_part = Part::after(from[0], docs.as_deref().unwrap_or_default().split_inclusive('\n').count());
         let files_part = Part::after(from[1], files.len());
         files.drain(..files_part.from);
         let docs = docs.map(|it| docs_part.lines(&it)).filter(|it| !it.is_empty());
-        let symbols = SymbolTree::of_package(from[2], symbols);
-        let package = Package { name, version, docs, root, files, symbols, external };
+        let symbols = SymbolTree::of_package(from[2], symbols, origin.as_ref());
+        let origin = origin.map(Origin::from);
+        let package = Package { name, version, docs, root, files, symbols, external, origin };
         let kind = OfPackage::Package;
         let mut described = DescribedPackage { kind, package, next_cursor: None, meta, docs_part, files_part };
         described.next_cursor = next_cursor(&described.parts());
@@ -293,6 +299,7 @@ impl DescribedPackage {
 
 /// A whole file.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::described_file))]
 pub struct DescribedFile {
     #[schema(inline)]
     pub kind: OfFile,

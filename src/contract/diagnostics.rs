@@ -83,6 +83,10 @@ pub struct DiagnosticsReply {
     pub total: usize,
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The tool whose findings these are, where a language's engine is not there; absent where the engines answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub fallback: Option<String>,
     pub meta: Meta,
     /// The line that each item is about, as it stands in the file.
     #[serde(skip)]

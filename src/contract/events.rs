@@ -11,7 +11,7 @@ use super::change::{Diagnostic, Impact};
 use super::parse::{from_query, nearest};
 use super::process::Progress;
 use super::request::parameters;
-use super::words::{ChangeCause, EventType, RunState, State};
+use super::words::{ChangeCause, EventType, RunState, State, VerifyKind};
 use crate::model::{Code, Error, Result};
 
 /// Which events to tell.
@@ -85,6 +85,7 @@ pub enum EventData {
     Revision(RevisionEvent),
     Change(Box<ChangeEvent>),
     Diagnostics(DiagnosticsEvent),
+    Verify(VerifyEvent),
     Run(RunEvent),
     Reset(ResetEvent),
 }
@@ -163,6 +164,27 @@ pub struct RunEvent {
     /// What is being done, in a few words; null when it has ended.
     #[schema(required)]
     pub step: Option<String>,
+}
+
+/// `verify`: how far a run of the compiler, the linter or the tests is.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct VerifyEvent {
+    /// The workspace's id.
+    pub workspace: String,
+    /// The one that it runs at.
+    pub revision: u64,
+    pub kind: VerifyKind,
+    /// `queued`, `running` or `finished`.
+    #[schema(examples("running"))]
+    pub state: String,
+    /// While it runs; a total of 0 is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub progress: Option<Progress>,
+    /// Once it has finished.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub ok: Option<bool>,
 }
 
 /// `reset`: events were lost between the last one seen and the next, so what is known of the workspaces has to be asked

@@ -86,6 +86,18 @@ pub fn symbols() -> Value {
     json!({"symbols": [line_iter(false)], "total": 1, "next_cursor": null, "meta": meta(1.9)})
 }
 
+pub fn map() -> Value {
+    let mut symbol = line_iter(false);
+    for absent in ["docs", "usages"] {
+        symbol.as_object_mut().map(|it| it.remove(absent));
+    }
+    symbol["rank"] = json!(0.0041);
+    json!({
+        "files": [{"file": FILE, "rank": 0.0187, "symbols": [symbol]}], "total": 1, "next_cursor": null,
+        "meta": meta(2.6)
+    })
+}
+
 fn diagnostic() -> Value {
     json!({
         "file": "crates/printer/src/util.rs", "start": 7900, "end": 7915, "line": 249, "end_line": 249, "column": 9,
@@ -135,6 +147,30 @@ pub fn stats() -> Value {
     })
 }
 
+/// What one parameter more breaks, made or only asked about.
+fn impact_of_a_parameter() -> Value {
+    json!({
+        "changed": [{
+            "symbol": "grep_searcher::lines::LineIter::new", "kind": "signature",
+            "before": "pub fn new(line_term: u8, bytes: &'b [u8]) -> LineIter<'b>",
+            "after": "pub fn new(line_term: u8, bytes: &'b [u8], limit: usize) -> LineIter<'b>"
+        }],
+        "broken": [{
+            "file": "crates/printer/src/util.rs", "start": 7900, "end": 7915, "line": 249, "end_line": 249,
+            "column": 9, "text": "        LineIter::new(line_term, self.bytes)", "code": "E0061",
+            "reason": "expected 3 arguments, found 2", "symbol": "grep_printer::util::Sunk::lines",
+            "cause": "grep_searcher::lines::LineIter::new", "test": false
+        }],
+        "affected": [],
+        "tests": [{
+            "file": FILE, "start": 9342, "end": 9355, "line": 313, "end_line": 313, "column": 25,
+            "text": "        let found = LineIter::new(b'\\n', text);", "symbol": "grep_searcher::lines::tests::line_iter",
+            "cause": "grep_searcher::lines::LineIter::new", "test": true, "distance": 1
+        }],
+        "unchecked": [{"code": "borrow_checker", "detail": "the borrow checker does not run: `cargo check` does"}]
+    })
+}
+
 pub fn change() -> Value {
     json!({
         "change": "01JD8M2Q6Z5V9K3T7W1X4Y0ABC", "applied": true,
@@ -147,23 +183,34 @@ pub fn change() -> Value {
             "strategy": "exact", "score": 100.0, "file": FILE, "start": 655, "end": 711, "line": 25, "end_line": 25,
             "column": 5
         }],
-        "validation": [], "diagnostics": {"new": [], "fixed": []},
-        "impact": {
-            "changed": [{
-                "symbol": "grep_searcher::lines::LineIter::new", "kind": "signature",
-                "before": "pub fn new(line_term: u8, bytes: &'b [u8]) -> LineIter<'b>",
-                "after": "pub fn new(line_term: u8, bytes: &'b [u8], limit: usize) -> LineIter<'b>"
-            }],
-            "broken": [{
-                "file": "crates/printer/src/util.rs", "start": 7900, "end": 7915, "line": 249, "end_line": 249,
-                "column": 9, "text": "        LineIter::new(line_term, self.bytes)", "code": "E0107",
-                "reason": "expected 3 arguments, found 2", "symbol": "grep_printer::util::Sunk::lines",
-                "cause": "grep_searcher::lines::LineIter::new", "test": false
-            }],
-            "affected": [], "tests": [],
-            "unchecked": [{"code": "borrow_checker", "detail": "the borrow checker does not run: `cargo check` does"}]
-        },
+        "validation": [], "diagnostics": {"new": [], "fixed": []}, "impact": impact_of_a_parameter(),
         "next_cursor": null, "meta": meta(152.0)
+    })
+}
+
+pub fn impact() -> Value {
+    json!({"impact": impact_of_a_parameter(), "next_cursor": null, "meta": meta(88.0)})
+}
+
+pub fn verified() -> Value {
+    let command = json!(["cargo", "test", "-p", "grep-searcher", "--locked", "--no-fail-fast"]);
+    json!({
+        "kind": "test", "ok": false, "timed_out": false, "command": command, "exit_code": 101, "duration_ms": 8214.3,
+        "runs": [{
+            "language": "rust", "directory": "", "command": command, "exit_code": 101, "duration_ms": 7311.8
+        }],
+        "diagnostics": [],
+        "tests": {
+            "passed": 94, "failed": 1, "skipped": 0,
+            "failures": [{
+                "name": "lines::tests::line_iter", "package": "grep_searcher", "file": FILE, "line": 311,
+                "message": "assertion `left == right` failed\n  left: 2\n right: 3",
+                "output": "thread 'lines::tests::line_iter' (41) panicked at crates/searcher/src/lines.rs:311:9:\nassertion `left == right` failed",
+                "symbol": "grep_searcher::lines::tests::line_iter"
+            }]
+        },
+        "output": "test result: FAILED. 94 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n",
+        "next_cursor": null, "meta": meta(8301.0)
     })
 }
 
@@ -175,9 +222,29 @@ pub fn changes() -> Value {
             "files": [{
                 "file": FILE, "hash": "9c1185a5c5e9fc54612808977ee8f548b2258d31aa2f3c1f3c0f0b3f5f0f3a4e",
                 "old_hash": HASH
-            }]
+            }],
+            "impact": {"changed": 1, "broken": 2, "affected": 0, "tests": 1, "complete": true}
         }],
         "total": 1, "next_cursor": null, "meta": meta(0.9)
+    })
+}
+
+pub fn git() -> Value {
+    json!({
+        "branch": "main", "head": "9d0f1c7be2a44b0f7c3d1e5a6b8c9d0e1f2a3b4c",
+        "dirty": [
+            {"file": FILE, "status": "modified", "staged": false, "unstaged": true},
+            {"file": "notes.txt", "status": "untracked", "staged": false, "unstaged": true}
+        ],
+        "total": 2, "next_cursor": null, "meta": meta(9.2)
+    })
+}
+
+pub fn commit() -> Value {
+    json!({
+        "commit": "4b825dc642cb6eb9a060e54bf8d69288fbee4904", "files": [FILE],
+        "message": "refactor: change the signature of new in lines.rs\n\nWhat changed:\n- signature of `new` in crates/searcher/src/lines.rs\n",
+        "branch": "main", "next_cursor": null, "meta": meta(61.0)
     })
 }
 
@@ -237,4 +304,101 @@ pub fn run() -> Value {
         "usage": {"input_tokens": 11873, "output_tokens": 412}, "retries": 0,
         "commit": "9d1f0b6f7a5c4e3d2c1b0a9f8e7d6c5b4a392817", "next_cursor": null, "meta": meta(0.4)
     })
+}
+pub fn implementations() -> Value {
+    let matcher = "crates/matcher/src/lib.rs";
+    json!({
+        "symbol": {
+            "path": "grep_matcher::Matcher", "kind": "trait", "name": "Matcher", "signature": "pub trait Matcher { … }",
+            "package": "grep_matcher", "file": matcher, "start": 17208, "end": 38211, "line": 528, "end_line": 1087,
+            "column": 1, "name_at": {"start": 17893, "end": 17900, "line": 546},
+            "docs": "A matcher defines an interface for regular expression implementations.",
+            "external": false, "public": true, "test": false, "usages": {"total": 96, "files": 21}
+        },
+        "total": 1,
+        "items": [{
+            "path": "<grep_regex::matcher::RegexMatcher as grep_matcher::Matcher>", "kind": "impl",
+            "name": "RegexMatcher", "signature": "impl Matcher for RegexMatcher", "package": "grep_regex",
+            "file": "crates/regex/src/matcher.rs", "start": 15120, "end": 19904, "line": 421, "end_line": 553,
+            "column": 1, "name_at": {"start": 15137, "end": 15149, "line": 423},
+            "external": false, "public": true, "test": false
+        }],
+        "next_cursor": null, "meta": meta(2.7)
+    })
+}
+
+/// A name of a dependency: where it is defined on the server's machine, and what package that is.
+pub fn symbol_at() -> Value {
+    let origin = json!({"package": "memchr", "version": "2.8.3", "root": "/registry/src/memchr-2.8.3"});
+    let file = "/registry/src/memchr-2.8.3/src/memchr.rs";
+    json!({
+        "symbol": {
+            "path": "memchr::memchr", "kind": "function", "name": "memchr",
+            "signature": "pub fn memchr(needle: u8, haystack: &[u8]) -> Option<usize>", "package": "memchr",
+            "file": file, "start": 1034, "end": 1688, "line": 27, "end_line": 46, "column": 1,
+            "name_at": {"start": 1621, "end": 1627, "line": 44},
+            "docs": "Search for the first occurrence of a byte in a slice.",
+            "external": true, "origin": origin, "public": true, "test": false
+        },
+        "type": "fn memchr(u8, &[u8]) -> Option<usize>",
+        "hover": "```rust\npub fn memchr(needle: u8, haystack: &[u8]) -> Option<usize>\n```",
+        "definition": {"file": file, "start": 1621, "end": 1627, "line": 44, "end_line": 44, "column": 8},
+        "origin": origin,
+        "at": {"file": FILE, "start": 120, "end": 126, "line": 6, "end_line": 6, "column": 13},
+        "next_cursor": null, "meta": meta(1.4)
+    })
+}
+
+pub fn described_package() -> Value {
+    json!({
+        "kind": "package",
+        "package": {
+            "name": "grep_searcher", "version": "0.1.14", "docs": "This crate provides line oriented search.",
+            "root": "crates/searcher/src", "files": [FILE], "symbols": [line_iter(true)], "external": false
+        },
+        "next_cursor": "c3-0.0.2", "meta": meta(5.0)
+    })
+}
+
+pub fn described_file() -> Value {
+    json!({
+        "kind": "file",
+        "file": {"file": "build.rs", "language": "rust", "content": "fn main() {}\n", "hash": HASH, "lines": 1},
+        "next_cursor": null, "meta": meta(0.4)
+    })
+}
+
+fn overlay_state() -> Value {
+    json!({"file": FILE, "hash": HASH, "edits": "refuse", "ends_at": "2026-01-02T04:04:05.678Z"})
+}
+
+pub fn overlay() -> Value {
+    let mut overlay = overlay_state();
+    overlay["old_hash"] = "9c1185a5c5e9fc54612808977ee8f548b2258d31aa2f3c1f3c0f0b3f5f0f3a4e".into();
+    overlay["meta"] = meta(1.0);
+    overlay
+}
+
+pub fn overlays() -> Value {
+    json!({"overlays": [overlay_state()], "meta": meta(0.1)})
+}
+
+fn workspace_status() -> Value {
+    json!({
+        "id": "ripgrep", "root": "/src/ripgrep", "languages": ["rust"], "state": "ready", "revision": 17,
+        "engines": [{"name": "rust-analyzer", "version": "0.0.348", "language": "rust", "state": "ready", "restarts": 0}],
+        "trusted": true, "missing": []
+    })
+}
+
+pub fn workspace() -> Value {
+    json!({"workspace": workspace_status(), "meta": meta(0.3)})
+}
+
+pub fn workspaces() -> Value {
+    json!({"workspaces": [workspace_status()], "meta": meta(0.1)})
+}
+
+pub fn health() -> Value {
+    json!({"status": "ok", "version": "0.1.0"})
 }

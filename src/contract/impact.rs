@@ -4,6 +4,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::change::Impact;
+use super::examples;
 use super::pages::{self, Pages};
 use super::request::request;
 use super::shapes::Meta;
@@ -25,6 +26,7 @@ request! { body
 
 /// Who would break, who depends on it, which tests reach it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::impact))]
 pub struct ImpactReport {
     pub impact: Impact,
     /// Where the reply was cut: with it, the same call brings the rest.

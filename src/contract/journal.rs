@@ -12,10 +12,15 @@ use crate::model::Result;
 
 request! { body
     /// Which change to take back.
-    #[schema(examples(json!({"change": "01JD8M2Q6Z5V9K3T7W1X4Y0ABC"})))]
+    #[schema(examples(json!({"change": "01JD8M2Q6Z5V9K3T7W1X4Y0ABC"}), json!({"commit": "9d0f1c7"})))]
     pub struct UndoRequest {
-        /// The token that the change was answered with; that of an undo brings back what it took.
-        pub change: String,
+        /// The token that the change was answered with; that of an undo brings back what it took. Either this or
+        /// `commit`.
+        pub change: Option<String>,
+        /// A commit of HEAD's history, by its hash or the beginning of it: what it did is taken back as one change, and
+        /// that is committed.
+        #[schema(examples("9d0f1c7"))]
+        pub commit: Option<String>,
         /// Answer the same, but change nothing.
         #[schema(default = false)]
         pub dry_run: Option<bool>,
@@ -89,7 +94,7 @@ impl Answer for ChangesReply {
 
 fn cost(change: &MadeChange) -> usize {
     let file = |it: &MadeFile| text_cost(&it.file) + it.diff.as_deref().map_or(0, text_cost) + 180;
-    220 + change.client.as_deref().map_or(0, text_cost) + change.files.iter().map(file).sum::<usize>()
+    300 + change.client.as_deref().map_or(0, text_cost) + change.files.iter().map(file).sum::<usize>()
 }
 
 /// A change that was made.
@@ -113,6 +118,23 @@ pub struct MadeChange {
     /// The change by which this one is taken back; null again when that one is taken back itself.
     #[schema(required)]
     pub undone_by: Option<String>,
+    /// How much it reached, as it was judged when it was made. Absent of changes that an older semdex made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub impact: Option<ImpactCounts>,
+}
+
+/// The lengths of the lists of an `impact`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct ImpactCounts {
+    pub changed: usize,
+    /// Places that did not compile any more.
+    pub broken: usize,
+    /// Places that still compiled, and depend on what changed.
+    pub affected: usize,
+    pub tests: usize,
+    /// Nothing of it was unknown.
+    pub complete: bool,
 }
 
 /// A file before and after a change.

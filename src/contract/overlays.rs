@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::examples;
 use super::request::request;
 use super::shapes::Meta;
 use super::words::OverlayEdits;
@@ -58,6 +59,7 @@ request! { about file("Relative to the workspace root.") query
 
 /// An overlay, as it was put or taken away.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::overlay))]
 pub struct OverlayReply {
     #[serde(flatten)]
     pub overlay: OverlayState,
@@ -81,6 +83,7 @@ pub struct OverlayState {
 
 /// The overlays that there are.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::overlays))]
 pub struct OverlaysReply {
     pub overlays: Vec<OverlayState>,
     pub meta: Meta,

@@ -3,6 +3,7 @@
 
 use super::budget::{Budget, Form, Part, foreign_cursor, left_out, next_cursor, positions, text_cost};
 use super::change::{Affected, Broken, ChangeReport, ChangedFile, Diagnostic, DiagnosticsDelta, Impact};
+use super::git::CommitReply;
 use super::impact::ImpactReport;
 use super::request::Answer;
 use super::shapes::Meta;
@@ -13,15 +14,30 @@ pub const IMPACT: usize = 5;
 /// The parts of a change: edits, validation, new diagnostics, lines of the diffs, fixed diagnostics; then the impact's.
 pub const CHANGE: usize = 5 + IMPACT;
 
+/// The parts of a commit: its files, and those of the commit before it.
+pub const COMMIT: usize = 2;
+
 /// Which stretches of a reply's lists are given, and the name that the whole is kept under.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pages<const N: usize> {
     id: Option<String>,
-    parts: [Part; N],
+    pub(super) parts: [Part; N],
 }
 
 impl<const N: usize> Pages<N> {
-    fn next_cursor(&self) -> Option<String> {
+    /// All of lists of these lengths, kept under a name.
+    pub(super) fn kept(id: &str, lengths: [usize; N]) -> Pages<N> {
+        Pages { id: Some(id.to_owned()), parts: lengths.map(|it| Part::after(0, it)) }
+    }
+
+    /// The rest of lists of these lengths, from where a cursor says.
+    pub(super) fn resume(&mut self, cursor: &str, lengths: [usize; N]) -> Result<[usize; N]> {
+        let from = positions_in::<N>(cursor)?;
+        self.parts = std::array::from_fn(|at| Part::after(from[at], lengths[at]));
+        Ok(self.parts.map(|it| it.from))
+    }
+
+    pub(super) fn next_cursor(&self) -> Option<String> {
         let cursor = next_cursor(&self.parts)?;
         Some(format!("{cursor}{NAMED}{}", self.id.as_deref()?))
     }
@@ -82,6 +98,47 @@ impl Kept for ImpactReport {
         self.pages.parts = std::array::from_fn(|at| Part::after(from[at], totals[at]));
         self.impact.skip(self.pages.parts.map(|it| it.from));
         Ok(self)
+    }
+}
+
+impl Kept for CommitReply {
+    fn keep_under(&mut self, id: &str) {
+        self.pages = Pages { id: Some(id.to_owned()), parts: self.lengths().map(|it| Part::after(0, it)) };
+    }
+
+    fn after(mut self, cursor: &str) -> Result<CommitReply> {
+        let (from, totals) = (positions_in::<COMMIT>(cursor)?, self.lengths());
+        self.pages.parts = std::array::from_fn(|at| Part::after(from[at], totals[at]));
+        let [files, before] = self.pages.parts.map(|it| it.from);
+        self.files.drain(..files);
+        self.before.iter_mut().for_each(|it| drop(it.files.drain(..before)));
+        Ok(self)
+    }
+}
+
+impl CommitReply {
+    fn lengths(&self) -> [usize; COMMIT] {
+        [self.files.len(), self.before.as_ref().map_or(0, |it| it.files.len())]
+    }
+}
+
+impl Answer for CommitReply {
+    fn meta(&mut self) -> Option<&mut Meta> {
+        Some(&mut self.meta)
+    }
+
+    fn fit(&mut self, mut budget: Budget) -> Option<Vec<String>> {
+        budget.spend(300 + text_cost(&self.message));
+        let costs = |files: &[String]| files.iter().map(|it| text_cost(it) + 6).collect::<Vec<_>>();
+        let before = self.before.as_ref().map(|it| costs(&it.files)).unwrap_or_default();
+        let [files_part, before_part] = &mut self.pages.parts;
+        budget.share(&mut [(files_part, costs(&self.files), 70), (before_part, before, 100)]);
+        let [files, before] = self.pages.parts.map(|it| it.count);
+        self.files.truncate(files);
+        self.before.iter_mut().for_each(|it| it.files.truncate(before));
+        self.next_cursor = self.pages.next_cursor();
+        let [files, before] = self.pages.parts;
+        Some(left_out(&[("files", files), ("files of the commit before", before)]))
     }
 }
 

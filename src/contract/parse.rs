@@ -3,6 +3,7 @@
 
 use serde::de::DeserializeOwned;
 
+use super::map::BETWEEN;
 use crate::model::{Code, Error};
 
 /// A request that is a JSON object.
@@ -19,6 +20,24 @@ pub fn from_query<T: DeserializeOwned>(query: &str) -> Result<T, Error> {
     let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(pairs)
         .map_err(|error| refused(&error.path().to_string(), &error.inner().to_string()))
+}
+
+/// The same, where some fields may be said several times: their values are read as one text, with `BETWEEN` in it.
+pub fn from_repeating_query<T: DeserializeOwned>(query: &str, repeating: &[&str]) -> Result<T, Error> {
+    let mut pairs: Vec<(String, String)> = Vec::new();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        let said = pairs.iter_mut().find(|it| it.0 == name && repeating.contains(&&*name));
+        match said {
+            Some((_, values)) => {
+                values.push(BETWEEN);
+                values.push_str(&value);
+            }
+            None => pairs.push((name.into_owned(), value.into_owned())),
+        }
+    }
+    let mut joined = form_urlencoded::Serializer::new(String::new());
+    joined.extend_pairs(&pairs);
+    from_query(&joined.finish())
 }
 
 /// serde would take a list for the fields in their order.

@@ -51,6 +51,8 @@ pub fn title(code: Code) -> &'static str {
         Code::EngineUnavailable => "The engine for this language is not available",
         Code::RevisionNotReached => "The revision was not reached in time",
         Code::Timeout => "The answer took too long",
+        Code::NotARepository => "The workspace is in no git repository",
+        Code::NothingToCommit => "There is nothing to commit",
     }
 }
 

@@ -112,6 +112,7 @@ pub struct Engine {
 
 /// That the process lives.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::health))]
 pub struct Health {
     #[schema(examples("ok"))]
     pub status: &'static str,
@@ -120,6 +121,7 @@ pub struct Health {
 
 /// The workspaces that are open.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::workspaces))]
 pub struct WorkspacesReply {
     pub workspaces: Vec<WorkspaceStatus>,
     pub meta: Meta,
@@ -142,6 +144,7 @@ pub struct OpenWorkspaceRequest {
 
 /// One workspace.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::workspace))]
 pub struct WorkspaceReply {
     pub workspace: WorkspaceStatus,
     pub meta: Meta,

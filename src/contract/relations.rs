@@ -103,6 +103,7 @@ pub(super) fn spend_on(symbol: &mut Symbol, budget: &mut Budget) {
 
 /// What implements a trait or an interface, or overrides a method.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::implementations))]
 pub struct ImplementationsReply {
     pub symbol: Symbol,
     pub total: usize,

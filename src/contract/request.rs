@@ -98,6 +98,9 @@ pub trait Arguments: DeserializeOwned {
     /// Sets what the call's path names.
     fn name_in_path(&mut self, _named: String) {}
 
+    /// The fields that a query may say several times.
+    const REPEATING: &'static [&'static str] = &[];
+
     /// The media type of a body of text that does the same as one of JSON.
     const TEXT: Option<&'static str> = None;
 
@@ -126,6 +129,14 @@ macro_rules! request {
     (body $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
         $crate::contract::request::request! { @body $(#[$attribute])* pub struct $name { $($fields)* } }
         $crate::contract::request::request! { @arguments $name, $crate::contract::Document::body::<$name>() }
+    };
+    // Some of its fields may be said several times.
+    (query(repeating $names:expr) $(#[$attribute:meta])* pub struct $name:ident { $($fields:tt)* }) => {
+        $crate::contract::request::request! { @query $(#[$attribute])* pub struct $name { $($fields)* } }
+        $crate::contract::request::request! {
+            @arguments $name, $crate::contract::Document::query($crate::contract::request::parameters::<$name>()),
+            const REPEATING: &'static [&'static str] = $names;
+        }
     };
     // Beside the usual form another one.
     (body($document:expr, { $($more:tt)* })

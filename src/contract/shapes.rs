@@ -1,6 +1,8 @@
 //! The shapes that many replies share, as they go over the wire: exactly the contract's field names. An optional
 //! field that does not apply is left out.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -24,6 +26,35 @@ impl From<model::Place> for Place {
     fn from(place: model::Place) -> Place {
         let model::Place { file, start, end, line, end_line, column } = place;
         Place { file, start, end, line, end_line, column }
+    }
+}
+
+/// The package that something outside of the workspace's root belongs to. Its files are named by their absolute paths; the
+/// path of each in its package is what stands behind `root`.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct Origin {
+    #[schema(examples("serde"))]
+    pub package: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, examples("1.0.195"))]
+    pub version: Option<String>,
+    /// The directory of the package on the server's machine, absolute.
+    pub root: String,
+    #[serde(skip)]
+    told: Arc<model::Origin>,
+}
+
+impl Origin {
+    /// `serde 1.0.195: src/ser/mod.rs`, for a file by its absolute path.
+    pub fn short(&self, file: &str) -> String {
+        self.told.short(file)
+    }
+}
+
+impl From<Arc<model::Origin>> for Origin {
+    fn from(told: Arc<model::Origin>) -> Origin {
+        let model::Origin { package, version, root } = (*told).clone();
+        Origin { package, version, root, told }
     }
 }
 
@@ -67,6 +98,11 @@ pub struct Symbol {
     pub docs: Option<String>,
     /// Defined outside of the workspace: in the standard library or a dependency.
     pub external: bool,
+    /// Of a symbol outside of the workspace's root. Absent where it is that of the symbol or package that it is listed
+    /// with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub origin: Option<Origin>,
     /// Visible outside of its module or package.
     pub public: bool,
     /// A test, or part of one.
@@ -88,13 +124,20 @@ pub struct Symbol {
 impl Symbol {
     /// As a node of a tree: what can hold others says so even where it holds none.
     pub fn tree(symbol: model::Symbol) -> Symbol {
-        Symbol::new(symbol, true)
+        Symbol::new(symbol, true, None)
     }
 
-    fn new(symbol: model::Symbol, tree: bool) -> Symbol {
+    /// One of the symbols of a package that has this origin.
+    pub(super) fn below(symbol: model::Symbol, origin: Option<&Arc<model::Origin>>) -> Symbol {
+        Symbol::new(symbol, false, origin)
+    }
+
+    /// `around`: the origin of what it is listed with.
+    fn new(symbol: model::Symbol, tree: bool, around: Option<&Arc<model::Origin>>) -> Symbol {
         let kind = symbol.kind.into();
+        let origin = symbol.origin.as_ref().or(around);
         let children = (!symbol.children.is_empty() || tree && holds_others(kind))
-            .then(|| symbol.children.into_iter().map(|child| Symbol::new(child, tree)).collect());
+            .then(|| symbol.children.into_iter().map(|child| Symbol::new(child, tree, origin)).collect());
         Symbol {
             language: symbol.language.into(),
             path: symbol.path,
@@ -107,6 +150,7 @@ impl Symbol {
             declared_at: symbol.declared_at.map(Place::from),
             docs: symbol.docs,
             external: symbol.external,
+            origin: symbol.origin.clone().filter(|it| Some(it) != around).map(Origin::from),
             public: symbol.public,
             test: symbol.test,
             usages: symbol.usages.map(|it| UsageCount { total: it.total, files: it.files }),
@@ -118,7 +162,7 @@ impl Symbol {
 
 impl From<model::Symbol> for Symbol {
     fn from(symbol: model::Symbol) -> Symbol {
-        Symbol::new(symbol, false)
+        Symbol::new(symbol, false, None)
     }
 }
 
@@ -154,7 +198,7 @@ impl From<model::Usage> for Usage {
 pub struct Missing {
     /// `indexing`, `std_sources`, `build_scripts`, `proc_macros`, `untrusted`, `engine_down`, `engine_restarting`,
     /// `workspace_broken`, `cfg_off`, `macro_output`, `budget`, `timeout`, `too_many`, `unsupported`,
-    /// `not_in_a_package`, `no_baseline`; more may come.
+    /// `not_in_a_package`, `no_baseline`, `overlays`, `changed`, `unknown_test`; more may come.
     #[schema(examples("indexing"))]
     pub code: String,
     pub detail: String,
@@ -192,6 +236,10 @@ pub struct Meta {
     /// Nothing that this answer should hold is lacking.
     pub complete: bool,
     pub missing: Vec<Missing>,
+    /// The tool that answered in the place of a language's engine, which is not there; absent where the engines answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub fallback: Option<String>,
     /// The files whose content here is not that of the disk; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub overlays: Vec<String>,
@@ -213,6 +261,7 @@ impl From<model::Meta> for Meta {
             state: meta.state.into(),
             complete: meta.coverage.complete,
             missing: list(meta.coverage.missing),
+            fallback: meta.coverage.fallback,
             overlays: meta.overlays,
             elapsed_ms: 0.0,
         }

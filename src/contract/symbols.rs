@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
@@ -9,7 +10,7 @@ use utoipa::ToSchema;
 use super::budget::{Budget, Form, Part, left_out, next_cursor, symbol_cost, text_cost};
 use super::examples;
 use super::request::{Answer, request};
-use super::shapes::{Meta, Place, Symbol, holds_others, list};
+use super::shapes::{Meta, Origin, Place, Symbol, holds_others, list};
 use crate::model::{self, Code, Error, Result};
 
 request! { query
@@ -94,8 +95,9 @@ impl SymbolTree {
     }
 
     /// Those of a package.
-    pub fn of_package(from: usize, symbols: Vec<model::Symbol>) -> SymbolTree {
-        SymbolTree::after(from, list(symbols), false)
+    pub fn of_package(from: usize, symbols: Vec<model::Symbol>, origin: Option<&Arc<model::Origin>>) -> SymbolTree {
+        let symbols = symbols.into_iter().map(|it| Symbol::below(it, origin)).collect();
+        SymbolTree::after(from, symbols, false)
     }
 
     /// A list of symbols without those inside of them, no longer than so many.
@@ -219,6 +221,7 @@ impl SymbolAtQuery {
 
 /// What stands at a position. A field is absent where nothing there has it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(examples(examples::symbol_at))]
 pub struct SymbolAtReply {
     /// The one referred to.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -235,6 +238,10 @@ pub struct SymbolAtReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub definition: Option<Place>,
+    /// Of a definition outside of the workspace's root.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub origin: Option<Origin>,
     /// The word at the position.
     pub at: Place,
     /// Continues `hover`.
@@ -277,6 +284,7 @@ impl SymbolAtReply {
             ty: found.ty,
             hover: found.hover.map(|it| part.lines(&it)),
             definition: found.definition.map(Place::from),
+            origin: found.origin.map(Origin::from),
             at: found.at.into(),
             next_cursor: next_cursor(&[part]),
             meta,

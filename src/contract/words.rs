@@ -53,7 +53,7 @@ macro_rules! names {
 
 names! {
     SymbolKind for model::SymbolKind, Role for model::Role, Severity for model::Severity, State for model::State, EngineState for model::EngineState,
-    Strategy for model::Strategy, ChangeKind for model::ChangeKind,
+    Strategy for model::Strategy, ChangeKind for model::ChangeKind, VerifyKind for model::VerifyKind,
     ProblemCode for model::Code, RunState for model::RunState,
 }
 
@@ -114,6 +114,9 @@ words_of_model! {
         Cancelled,
     }
 
+    /// Which tool is run: the compiler, the linter or the tests.
+    VerifyKind for model::VerifyKind { Check, Lint, Test }
+
     /// The closed set of what can go wrong with a request. Each call lists its own.
     ProblemCode for model::Code {
         InvalidJson, InvalidRequest, OutsideWorkspace, Unauthorized, ForbiddenHost, ForbiddenOrigin, ForbiddenRoot,
@@ -121,6 +124,7 @@ words_of_model! {
         UnknownChange, UnknownRun, MethodNotAllowed, NotAcceptable, RequestTimeout, NoMatch, Ambiguous, AmbiguousSymbol,
         HashMismatch, AlreadyExists, Conflict, TooLarge, UnsupportedMediaType, NotText, WouldBreak, RenameRefused,
         InvalidContent, ModelUnavailable, Busy, Internal, DiskFull, NotReady, EngineUnavailable, RevisionNotReached, Timeout,
+        NotARepository, NothingToCommit,
     }
 }
 
@@ -163,21 +167,22 @@ words! {
     /// Whether an edit that breaks something is reported or refused.
     OnBreak { Report, Reject }
 
-    /// What is verified: that it compiles, that the linter finds nothing, that the tests pass.
-    VerifyKind { Check, Lint, Test }
+    /// What becomes of the user's own work that is not committed: it stays, it is committed before, or nothing is
+    /// committed where there is some.
+    Dirty { Leave, CommitFirst, Refuse }
+
+    /// What became of a file since the last commit.
+    FileStatus {
+        Modified, Added, Deleted, Renamed, Copied,
+        /// A file has become a link, say.
+        TypeChanged,
+        /// It is in conflict.
+        Unmerged,
+        Untracked,
+    }
 
     /// `append` makes the file where it is missing, `create` refuses where it exists.
     WriteMode { Append, Overwrite, Create }
-}
-
-impl VerifyKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            VerifyKind::Check => "check",
-            VerifyKind::Lint => "lint",
-            VerifyKind::Test => "test",
-        }
-    }
 }
 
 impl ChangeCause {

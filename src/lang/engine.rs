@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use super::files::Files;
+use super::verify::{Job, Planned};
 use super::view::View;
 use super::{EngineStatus, Tidied};
 use crate::config::Settings;
@@ -41,6 +42,12 @@ pub trait EngineKind: Send + Sync {
         self.languages().iter().any(|it| files.of(*it).next().is_some())
     }
 
+    /// Whether it is asked only about files that are named: no name is looked for in its languages, and no file of theirs is
+    /// checked with the whole workspace.
+    fn is_on_request(&self) -> bool {
+        false
+    }
+
     /// Whether it judges changes of this file.
     fn judges(&self, file: &str) -> bool {
         self.languages().iter().any(|it| it.takes(file))
@@ -67,6 +74,19 @@ pub trait EngineKind: Send + Sync {
     fn format(&self, text: Unformatted<'_>) -> Option<Formatting> {
         let _ = text;
         None
+    }
+
+    /// What its tools would run to answer a job; `None` where it has none. May block.
+    fn verify<'j>(&self, job: &'j Job) -> Option<Box<dyn Planned + 'j>> {
+        let _ = job;
+        None
+    }
+
+    /// Whether its compiler, asked by [`EngineKind::verify`] to check while nobody asks anything, confirms or refutes what
+    /// the engine says. Only where the workspace is trusted.
+    fn confirms(&self, settings: &Settings) -> bool {
+        let _ = settings;
+        false
     }
 
     /// What has to be installed for its languages. May block.
@@ -110,6 +130,8 @@ pub struct Setup {
     pub settings: Settings,
     /// `$XDG_CACHE_HOME/semdex`.
     pub cache_dir: PathBuf,
+    /// Files and directories that are never read, wherever they lie.
+    pub forbidden: Arc<[PathBuf]>,
     pub runtime: tokio::runtime::Handle,
     pub files: Arc<Files>,
     /// So many of its kind have failed before it.

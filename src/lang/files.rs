@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::lang::sound;
 use crate::model::{LanguageId, Languages, NamedFile, Outline};
 use crate::text::lines::LineIndex;
+use crate::text::terms::Terms;
 use crate::text::words::WordTable;
 
 /// Outlines that are kept for the next file of the same text.
@@ -27,6 +28,7 @@ pub struct File {
     lines: OnceLock<LineIndex>,
     outline: OnceLock<Arc<Outline>>,
     words: OnceLock<WordTable>,
+    terms: OnceLock<Terms>,
     is_too_deep: OnceLock<bool>,
     named_files: OnceLock<Vec<NamedFile>>,
 }
@@ -44,6 +46,7 @@ impl File {
             lines: OnceLock::new(),
             outline: OnceLock::new(),
             words: OnceLock::new(),
+            terms: OnceLock::new(),
             is_too_deep: OnceLock::new(),
             named_files: OnceLock::new(),
         }
@@ -61,6 +64,11 @@ impl File {
     /// Where each word of the text stands.
     pub fn words(&self) -> &WordTable {
         self.words.get_or_init(|| WordTable::new(&self.text))
+    }
+
+    /// What it is about, in words that prose shares with code.
+    pub fn terms(&self) -> &Terms {
+        self.terms.get_or_init(|| Terms::new(&self.path, &self.text, self.outline()))
     }
 
     /// Whether it is nested too deeply for any analysis: it is text alone.

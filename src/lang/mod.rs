@@ -19,6 +19,7 @@ mod root;
 pub mod rust;
 pub mod search_path;
 pub mod sound;
+pub mod verify;
 pub mod view;
 
 use std::sync::Arc;
@@ -75,6 +76,8 @@ pub struct EngineStatus {
     pub missing: Vec<Missing>,
     /// Its answers are quick, be all that it works out in the background there or not.
     pub warm: bool,
+    /// It is started when somebody asks: that it is not up yet does not keep the workspace from being ready.
+    pub on_demand: bool,
 }
 
 impl EngineStatus {
@@ -92,6 +95,7 @@ impl EngineStatus {
             restarts: 0,
             missing: Vec::new(),
             warm: false,
+            on_demand: false,
         }
     }
 

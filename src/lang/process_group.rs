@@ -1,9 +1,10 @@
 //! Programs that semdex starts, each in a process group of its own that ends with its leader, at its deadline, when
 //! nobody wants it any more, and with semdex: also where semdex is killed, and where the group ignores SIGTERM.
 
+pub mod lines;
 mod reaper;
 
-use std::io::{self, Read, Write as _};
+use std::io::{self, Read, Seek as _, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -173,8 +174,18 @@ impl Drop for Group {
 }
 
 /// Runs a program to its end, and answers with what it printed. It has no standard input.
-pub fn run(mut command: Command, deadline: Instant, is_wanted: &dyn Fn() -> bool) -> Result<Output, Failure> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+pub fn run(command: Command, deadline: Instant, is_wanted: &dyn Fn() -> bool) -> Result<Output, Failure> {
+    run_on(command, Stdio::null(), deadline, is_wanted)
+}
+
+/// The same with a standard input: a file, since nobody here writes to a pipe meanwhile.
+pub fn run_on(
+    mut command: Command,
+    input: Stdio,
+    deadline: Instant,
+    is_wanted: &dyn Fn() -> bool,
+) -> Result<Output, Failure> {
+    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
     let (group, pipes) = spawn(command)?;
     let (stdout, stderr) = (Collected::of(pipes.stdout), Collected::of(pipes.stderr));
     let Some(status) = group.wait_until(deadline, is_wanted)? else {
@@ -185,13 +196,29 @@ pub fn run(mut command: Command, deadline: Instant, is_wanted: &dyn Fn() -> bool
 
 /// The same for who must not block. The program ends when nobody waits for it any more.
 pub async fn output(command: Command, limit: Duration) -> Result<Output, Failure> {
+    output_of(command, None, limit).await
+}
+
+/// The same with a text on its standard input.
+pub async fn output_of(command: Command, input: Option<Arc<str>>, limit: Duration) -> Result<Output, Failure> {
     let wanted = Wanted(Arc::new(AtomicBool::new(true)));
     let is_wanted = wanted.0.clone();
-    let run = move || run(command, Instant::now() + limit, &|| is_wanted.load(Ordering::Relaxed));
+    let run = move || {
+        let input = input.map_or(Ok(Stdio::null()), |it| file_of(&it).map(Stdio::from))?;
+        run_on(command, input, Instant::now() + limit, &|| is_wanted.load(Ordering::Relaxed))
+    };
     match tokio::task::spawn_blocking(run).await {
         Ok(output) => output,
         Err(error) => Err(Failure::NotStarted(io::Error::other(error))),
     }
+}
+
+/// A file without a name, so that nobody has to write while somebody reads.
+fn file_of(text: &str) -> io::Result<std::fs::File> {
+    let mut file = tempfile::tempfile()?;
+    file.write_all(text.as_bytes())?;
+    file.seek(io::SeekFrom::Start(0))?;
+    Ok(file)
 }
 
 struct Wanted(Arc<AtomicBool>);

@@ -11,7 +11,7 @@ use super::files::File;
 use super::{Deadlines, Result, Stop, Tidied, Wanted};
 use crate::model::{
     Answer, Calls, Code, Description, Diagnostic, Error, FileEdit, Judgement, LanguageId, Missing, MissingCode,
-    Overview, Package, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
+    Overview, Package, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 /// An answer on its way. Whoever serves requests polls it: what computes for long or blocks runs elsewhere.
@@ -88,6 +88,15 @@ pub trait View: Send {
 
     fn implementations(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Symbol>)> {
         unanswered(self, query, deadlines, "implementations")
+    }
+
+    /// What each file declares, and which declarations it refers to how often.
+    fn references(self: Box<Self>, deadlines: Deadlines) -> Answering<Arc<References>> {
+        let _ = deadlines;
+        let language = self.language();
+        let detail = format!("which files of {} refer to which is not known", language.title);
+        let missing = Missing::new(MissingCode::Unsupported, language.name, detail);
+        async move { Ok(Answer::lacking(Arc::default(), missing)) }.boxed()
     }
 
     /// What a symbol's new name changes, or why it cannot have it.

@@ -43,7 +43,7 @@ pub type Notified = Box<dyn Fn(&str, Value) + Send + Sync>;
 pub struct Hooks {
     /// The settings of one section, for `workspace/configuration`.
     pub configuration: Configuration,
-    /// Every notification, and every request that registers a capability: its method and parameters.
+    /// Every notification, and every request that registers a capability or brings an edit: its method and parameters.
     pub notified: Notified,
 }
 
@@ -377,7 +377,7 @@ async fn read(
             Ok(Incoming::Answer { id, outcome }) => shared.answered(id, outcome),
             Ok(Incoming::Notification { method, params }) => (hooks.notified)(&method, params),
             Ok(Incoming::Request { id, method, params }) => {
-                if incoming::is_registration(&method) {
+                if incoming::is_told(&method) {
                     (hooks.notified)(&method, params.clone());
                 }
                 let mut frame = Vec::new();

@@ -71,10 +71,10 @@ pub fn answer(hooks: &Hooks, id: &Value, method: &str, params: &Value) -> Value 
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
-/// Whether a request of a server says what it can do from now on.
-pub fn is_registration(method: &str) -> bool {
-    use LspRequestMethod::{ClientRegisterCapability, ClientUnregisterCapability};
-    matches!(LspRequestMethod::from(method), ClientRegisterCapability | ClientUnregisterCapability)
+/// Whether a request of a server tells something: what it can do from now on, or an edit that a command of its has come to.
+pub fn is_told(method: &str) -> bool {
+    use LspRequestMethod::{ClientRegisterCapability, ClientUnregisterCapability, WorkspaceApplyEdit};
+    matches!(LspRequestMethod::from(method), ClientRegisterCapability | ClientUnregisterCapability | WorkspaceApplyEdit)
 }
 
 pub fn cancel(id: i64) -> Value {

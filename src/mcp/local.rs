@@ -5,32 +5,32 @@ use std::time::Instant;
 
 use futures::FutureExt;
 use serde_json::{Map, Value};
+use tracing::Instrument;
 
-use super::Backend;
+use super::{Asker, Backend};
 use crate::contract::{Call, Name, Problem};
 use crate::model::{Code, Error, Result, State};
-use crate::ops::{self, Service};
+use crate::ops::Service;
+use crate::ops::slow::answered;
 use crate::render;
 
 #[derive(Clone)]
 pub struct Local(pub Service);
 
 impl Backend for Local {
-    async fn answer(
-        &self,
-        name: Name,
-        arguments: Map<String, Value>,
-        client: Option<String>,
-    ) -> Result<String, String> {
+    async fn answer(&self, name: Name, arguments: Map<String, Value>, asker: Asker) -> Result<String, String> {
         let came = Instant::now();
-        let answer = AssertUnwindSafe(self.markdown(name.call(), arguments, client, came)).catch_unwind().await;
+        let request_id = asker.request_id.as_deref().map(str::to_owned);
+        let span = tracing::info_span!("request", id = request_id.as_deref());
+        let answer = AssertUnwindSafe(self.markdown(name.call(), arguments, asker, came)).catch_unwind();
+        let answer = answer.instrument(span.clone()).await;
         let fault = |_| {
             let detail = "this call met a fault of semdex; it is in the log, and other calls are not touched by it";
             Err(Error::new(Code::Internal, detail))
         };
         answer.unwrap_or_else(fault).map_err(|error| {
-            tracing::debug!(%error, call = name.call().name, "refused");
-            render::refusal(Problem::new(error), came)
+            span.in_scope(|| tracing::debug!(%error, call = name.call().name, "refused"));
+            render::refusal(Problem { request_id, ..Problem::new(error) }, came)
         })
     }
 
@@ -54,12 +54,12 @@ impl Local {
         &self,
         call: &Call,
         arguments: Map<String, Value>,
-        client: Option<String>,
+        asker: Asker,
         came: Instant,
     ) -> Result<String> {
         let request = call.from_arguments(arguments)?;
         let max_tokens = request.common().max_tokens;
-        let reply = ops::answer(&self.0, request, client).await?;
-        Ok(render::answer(reply, max_tokens.or(self.0.max_tokens), came))
+        let write = |reply| render::answer(reply, max_tokens.or(self.0.max_tokens), came);
+        answered(&self.0, request, asker, came, write).await
     }
 }

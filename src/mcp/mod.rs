@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 pub use local::Local;
 
 use crate::contract::{Name, Needs};
+pub use crate::ops::slow::Asker;
 
 /// The protocols that are spoken: the newest is opened by `server/discover`, the others by `initialize`.
 const PROTOCOLS: &[ProtocolVersion] = &[
@@ -45,7 +46,7 @@ pub trait Backend: Clone + Send + Sync + 'static {
         &self,
         call: Name,
         arguments: Map<String, Value>,
-        client: Option<String>,
+        asker: Asker,
     ) -> impl Future<Output = Result<String, String>> + Send;
 
     /// What the workspaces are busy with, in a few words, while one of them is not ready.
@@ -55,10 +56,22 @@ pub trait Backend: Clone + Send + Sync + 'static {
     fn has_several_workspaces(&self) -> impl Future<Output = bool> + Send;
 }
 
-/// A server of the protocol.
+/// A server of the protocol. Over HTTP there is one for each request.
 #[derive(Clone)]
 pub struct Server<B> {
     backend: B,
+    /// As logs and problems name the request.
+    request_id: Option<Arc<str>>,
+}
+
+tokio::task_local! {
+    /// Of the request that is being taken in: the library answers it in a task of its own.
+    static REQUEST_ID: Option<Arc<str>>;
+}
+
+/// Takes a request in that logs and problems name so.
+pub async fn with_request_id<T>(id: Option<Arc<str>>, handled: impl Future<Output = T>) -> T {
+    REQUEST_ID.scope(id, handled).await
 }
 
 /// The service behind `/mcp`, which wants a guard before it. Each request stands for itself: no sessions.
@@ -73,13 +86,16 @@ pub fn over_http<B: Backend>(backend: B, largest_body: usize) -> OverHttp<B> {
         .disable_allowed_hosts()
         .enforce_origin_validation()
         .with_max_request_body_bytes(largest_body);
-    let server = Server { backend };
-    StreamableHttpService::new(move || Ok(server.clone()), Arc::new(NeverSessionManager::default()), config)
+    let server = move || {
+        let request_id = REQUEST_ID.try_with(Clone::clone).unwrap_or_default();
+        Ok(Server { backend: backend.clone(), request_id })
+    };
+    StreamableHttpService::new(server, Arc::new(NeverSessionManager::default()), config)
 }
 
 /// Speaks over standard input and output until the input ends.
 pub async fn over_stdio<B: Backend>(backend: B) -> io::Result<()> {
-    let server = Server { backend };
+    let server = Server { backend, request_id: None };
     match server.serve(stdio()).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(io::Error::other),
         // A client that left before it said anything has not failed.
@@ -121,8 +137,8 @@ impl<B: Backend> ServerHandler for Server<B> {
             let detail = format!("there is no tool `{}`: there are {}", request.name, tools::names());
             return Err(ErrorData::invalid_params(detail, None));
         };
-        let client = client(&context);
-        let answer = self.backend.answer(tool.name, request.arguments.unwrap_or_default(), client);
+        let asker = Asker { client: client(&context), request_id: self.request_id.clone() };
+        let answer = self.backend.answer(tool.name, request.arguments.unwrap_or_default(), asker);
         let cancelled = context.ct.clone();
         let answer = async {
             if tool.call().needs < Needs::Index {

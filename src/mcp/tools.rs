@@ -28,11 +28,13 @@ enum Type {
     Boolean,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// A list of texts.
+    Texts,
     /// A list of objects.
     List(&'static [Field]),
 }
 
-use Type::{Boolean, Integer, List, Text, Word};
+use Type::{Boolean, Integer, List, Text, Texts, Word};
 
 const FILE: Field = ("file", Text, "Relative to the root");
 const NARROWS: Field = ("file", Text, "Narrows a short name");
@@ -61,19 +63,24 @@ pub const TOOLS: &[Tool] = &[
     Tool {
         name: Name::Describe,
         description: "All about one symbol: source, docs, examples, usages, implementations; also of dependencies and \
-            the standard library. With only `package`: an overview of it. With only `file`: its full text. Use in \
-            place of searching for a definition and reading around it.",
+            the standard library. With only `package`: an overview. With only `file`: its full text.",
         required: &[],
         fields: &[SYMBOL, PACKAGE, FILE, MAX_TOKENS, CURSOR],
         is_destructive: false,
     },
     Tool {
         name: Name::Usages,
-        description: "Every place that refers to a symbol, resolved by the compiler: other things of the same name are \
-            left out, and nothing is missed where the reply says complete. Use before changing or removing something. \
-            For words in comments, strings or configuration use grep.",
+        description: "Every place that refers to a symbol, resolved by the compiler: nothing is missed where the reply \
+            says complete. Use before changing or removing something. For words in comments or strings use grep.",
         required: &["symbol"],
         fields: &[SYMBOL, PACKAGE, NARROWS, MAX_TOKENS, CURSOR],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Map,
+        description: "The most important signatures, ranked by use, about `focus` and `query`. Use first in unknown code.",
+        required: &[],
+        fields: &[("focus", Texts, "Files or symbols"), ("query", Text, "The task, in words"), MAX_TOKENS],
         is_destructive: false,
     },
     Tool {
@@ -126,8 +133,8 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Rename,
-        description: "Renames a symbol and everything that refers to it, in all files, as one change; refused where the \
-            new name would break something. Use in place of search and replace.",
+        description: "Renames a symbol and everything that refers to it, as one change; refused where the new name would \
+            break something.",
         required: &["symbol", "new_name"],
         fields: &[SYMBOL, ("new_name", Text, ""), PACKAGE, NARROWS, DRY_RUN],
         is_destructive: true,
@@ -148,10 +155,24 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Diagnostics,
-        description: "Errors and warnings of a file or the workspace, without a build. For borrow errors and tests run \
-            the compiler.",
+        description: "Errors and warnings of a file or the workspace, without a build. For borrow errors and tests use \
+            `verify`.",
         required: &[],
         fields: &[FILE, ("severity", Text, "As `error,warning`"), MAX_TOKENS],
+        is_destructive: false,
+    },
+    Tool {
+        name: Name::Verify,
+        description: "Runs the compiler, linter or tests: errors, and failed tests with place and output. Use in place of \
+            cargo or go.",
+        required: &["kind"],
+        fields: &[
+            ("kind", Word(&["check", "lint", "test"]), ""),
+            ("packages", Texts, ""),
+            ("tests", Texts, "Their names"),
+            ("change", Text, "Only what this change reaches, by its token"),
+            ("timeout_ms", Integer, ""),
+        ],
         is_destructive: false,
     },
     Tool {
@@ -210,6 +231,7 @@ fn schema(ty: Type, description: &str) -> Value {
         Integer => json!({"type": "integer"}),
         Boolean => json!({"type": "boolean"}),
         Word(words) => json!({"type": "string", "enum": words}),
+        Texts => json!({"type": "array", "items": {"type": "string"}}),
         List(fields) => json!({"type": "array", "items": object(fields.iter())}),
     };
     if !description.is_empty() {
@@ -269,6 +291,7 @@ mod tests {
             Integer => vec![json!(1000)],
             Boolean => vec![json!(true)],
             Word(words) => words.iter().map(|it| json!(it)).collect(),
+            Texts => vec![json!([]), json!(["a"])],
             List(fields) => {
                 let items =
                     fields.iter().flat_map(|(name, ty, _)| values(*ty).into_iter().map(move |it| json!({*name: it})));

@@ -46,6 +46,8 @@ pub enum Code {
     EngineUnavailable,
     RevisionNotReached,
     Timeout,
+    NotARepository,
+    NothingToCommit,
 }
 
 impl Code {
@@ -100,6 +102,8 @@ impl Code {
             Code::EngineUnavailable => "engine_unavailable",
             Code::RevisionNotReached => "revision_not_reached",
             Code::Timeout => "timeout",
+            Code::NotARepository => "not_a_repository",
+            Code::NothingToCommit => "nothing_to_commit",
         }
     }
 }

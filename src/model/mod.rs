@@ -4,14 +4,20 @@
 mod detail;
 mod error;
 mod language;
+mod origin;
+mod references;
 mod run;
+mod verify;
 
 use std::sync::Arc;
 
 pub use detail::Detail;
 pub use error::{Candidate, Code, Error, Help, Nearest, Result};
 pub use language::{Language, LanguageId, Languages, NamedFile, Syntax};
+pub use origin::Origin;
+pub use references::{Declared, FileReferences, Reference, References};
 pub use run::RunState;
+pub use verify::{TestFailure, TestReport, ToolRun, Verified, VerifyKind, VerifyProgress};
 
 /// Grows with every change of content of a workspace, and with nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -138,6 +144,8 @@ pub struct Symbol {
     pub docs: Option<String>,
     /// Defined outside the workspace: the standard library or a dependency.
     pub external: bool,
+    /// Of what lies outside of the workspace's root.
+    pub origin: Option<Arc<Origin>>,
     /// Visible outside its module or package.
     pub public: bool,
     pub test: bool,
@@ -297,6 +305,12 @@ pub enum MissingCode {
     NotInAPackage,
     /// Nothing was saved that this could be compared with.
     NoBaseline,
+    /// What the disk has was looked at, and answers have something else.
+    Overlays,
+    /// The contents were changed while it was worked out.
+    Changed,
+    /// No test has the name.
+    UnknownTest,
 }
 
 impl MissingCode {
@@ -325,6 +339,9 @@ impl MissingCode {
             MissingCode::Unsupported => "unsupported",
             MissingCode::NotInAPackage => "not_in_a_package",
             MissingCode::NoBaseline => "no_baseline",
+            MissingCode::Overlays => "overlays",
+            MissingCode::Changed => "changed",
+            MissingCode::UnknownTest => "unknown_test",
         }
     }
 }
@@ -350,11 +367,13 @@ impl Missing {
 pub struct Coverage {
     pub complete: bool,
     pub missing: Vec<Missing>,
+    /// The tool that answered in the place of an engine that is not there.
+    pub fallback: Option<String>,
 }
 
 impl Default for Coverage {
     fn default() -> Coverage {
-        Coverage { complete: true, missing: Vec::new() }
+        Coverage { complete: true, missing: Vec::new(), fallback: None }
     }
 }
 
@@ -372,8 +391,18 @@ impl Coverage {
         }
     }
 
+    /// This tool answered in the place of an engine.
+    pub fn stands_in(&mut self, tool: &str) {
+        match &mut self.fallback {
+            Some(all) if all.split(", ").any(|it| it == tool) => {}
+            Some(all) => *all = format!("{all}, {tool}"),
+            None => self.fallback = Some(tool.to_owned()),
+        }
+    }
+
     pub fn absorb(&mut self, other: Coverage) {
         self.complete &= other.complete;
+        other.fallback.iter().flat_map(|it| it.split(", ")).for_each(|it| self.stands_in(it));
         for missing in other.missing {
             self.note(missing);
         }
@@ -581,13 +610,15 @@ pub struct SymbolAt {
     /// Markdown.
     pub hover: Option<String>,
     pub definition: Option<Place>,
+    /// Of a definition outside of the workspace's root.
+    pub origin: Option<Arc<Origin>>,
     pub at: Place,
 }
 
 impl SymbolAt {
     /// Nothing that is known stands there.
     pub fn nothing(at: Place) -> SymbolAt {
-        SymbolAt { symbol: None, ty: None, hover: None, definition: None, at }
+        SymbolAt { symbol: None, ty: None, hover: None, definition: None, origin: None, at }
     }
 }
 
@@ -618,6 +649,8 @@ pub struct Overview {
     pub symbols: Vec<Symbol>,
     pub upstream: Vec<Upstream>,
     pub downstream: Vec<Downstream>,
+    /// The text with bodies collapsed, and for each line the line of the file: where the text alone does not tell that.
+    pub skeleton: Option<(String, Vec<usize>)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -664,6 +697,8 @@ pub struct Package {
     pub files: Vec<String>,
     pub symbols: Vec<Symbol>,
     pub external: bool,
+    /// Of one that lies outside of the workspace's root.
+    pub origin: Option<Arc<Origin>>,
 }
 
 // ---------------------------------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ use super::ask::Ask;
 use super::replies::Replies;
 use super::runs::Runs;
 use super::{
-    baseline, changes, describe, diagnostics, edit, gate, impact, nearest_file, open, overlays, process, rename, runs,
-    stats, symbols, undo, usages, write,
+    baseline, changes, commit, describe, diagnostics, edit, gate, git, impact, map, nearest_file, open, overlays,
+    process, rename, runs, stats, symbols, undo, usages, verify, write,
 };
 use crate::contract::{Reply, Request};
 use crate::model::Result;
@@ -69,12 +69,16 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         Request::Regressions(it) => handle!(Regressions, baseline::regressions, it),
         Request::Gate(it) => handle!(Gate, gate::gate, it),
         Request::Stats(it) => handle!(Stats, stats::stats, it),
+        Request::Map(it) => handle!(Map, map::map, it),
         Request::Impact(it) => handle!(Impact, impact::impact, it),
         Request::Edit(it) => handle!(Edit, edit::edit, it),
         Request::Write(it) => handle!(Write, write::write, it),
         Request::Undo(it) => handle!(Undo, undo::undo, it),
         Request::Changes(it) => handle!(Changes, changes::changes, it),
+        Request::Git(it) => handle!(Git, git::git, it),
+        Request::Commit(it) => handle!(Commit, commit::commit, it),
         Request::Rename(it) => handle!(Rename, rename::rename, it),
+        Request::Verify(it) => handle!(Verify, verify::verify, it),
         Request::ListOverlays(it) => handle!(ListOverlays, overlays::overlays, it),
         Request::PutOverlay(it) => handle!(PutOverlay, overlays::put, it),
         Request::DeleteOverlay(it) => handle!(DeleteOverlay, overlays::delete, it),

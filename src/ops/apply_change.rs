@@ -154,15 +154,18 @@ fn with_own_errors(mut judgement: Judgement, edits: &[FileEdit]) -> Judgement {
     judgement
 }
 
-/// What the engines say that judge before the writer has its turn; the others say it then.
+/// What the engines say that judge before the writer has its turn. The others say it then: one that loads is waited for.
 async fn judge(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> std::result::Result<Judgement, Stop> {
-    let concerned =
-        |it: &&Arc<dyn EngineKind>| it.route() == Route::View && edits.iter().any(|edit| it.judges(&edit.file));
+    let concerned = |it: &&Arc<dyn EngineKind>| edits.iter().any(|edit| it.judges(&edit.file));
     let mut judgement = Judgement::nothing();
     for kind in workspace.registry().kinds().iter().filter(concerned) {
         let Some(&language) = kind.languages().first() else { continue };
         let needs = asked.needs(Some(language), true);
-        judgement.join(match workspace.snapshot(needs).await?.view {
+        let snapshot = workspace.snapshot(needs).await?;
+        if kind.route() == Route::Writer {
+            continue;
+        }
+        judgement.join(match snapshot.view {
             Some(view) => timing::during(Part::Engine, view.judge(edits.to_vec(), deadlines(needs))).await?,
             None => not_started(language),
         });
@@ -269,6 +272,7 @@ fn report(workspace: &Workspace, plan: &Plan, outcome: Outcome, meta: Meta) -> C
         validation,
         diagnostics: DiagnosticsDelta { new: list(new), fixed: list(judgement.fixed) },
         impact: judgement.impact.into(),
+        commit: None,
         next_cursor: None,
         meta,
         pages: Default::default(),

@@ -151,8 +151,14 @@ where
 /// What an error does not know of: where not all is loaded, what is not found is perhaps there.
 fn coverage_of(workspace: &Workspace, language: Option<LanguageId>, is_settled: bool, error: &Error) -> Coverage {
     let mut coverage = Coverage::default();
-    if error.code == Code::Timeout {
-        coverage.lacks(Missing::new(MissingCode::Timeout, "engine", error.detail.as_str()));
+    let lack = match error.code {
+        Code::Timeout => Some(MissingCode::Timeout),
+        Code::NotReady => Some(MissingCode::Indexing),
+        Code::EngineUnavailable => Some(MissingCode::EngineDown),
+        _ => None,
+    };
+    if let Some(code) = lack {
+        coverage.lacks(Missing::new(code, "engine", error.detail.as_str()));
     }
     let Some(language) = language else { return coverage };
     let engines = workspace.status().engines;
@@ -214,7 +220,15 @@ pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<La
             return fitting;
         }
     }
-    if open.is_empty() { all.iter().take(1).collect() } else { open }
+    if open.is_empty() { all.iter().take(1).collect() } else { by_bare_name(workspace, open) }
+}
+
+/// Those of these languages that are asked where nothing says which is meant: not those whose engine would be started
+/// only to say that it knows of nothing, unless there are no others.
+pub(super) fn by_bare_name(workspace: &Workspace, languages: Vec<LanguageId>) -> Vec<LanguageId> {
+    let is_asked = |it: &LanguageId| !workspace.registry().kind_of(*it).is_some_and(|it| it.is_on_request());
+    let asked: Vec<LanguageId> = languages.iter().copied().filter(is_asked).collect();
+    if asked.is_empty() { languages } else { asked }
 }
 
 /// Puts a question about a symbol to each language that its name may belong to, and takes the one that knows it. A miss
@@ -232,6 +246,7 @@ where
 {
     check_query(query)?;
     let mut first_miss: Option<Error> = None;
+    let mut first_failure: Option<Error> = None;
     let mut found: Vec<(LanguageId, WithMeta<T>)> = Vec::new();
     let query = &located(workspace, query)?;
     if workspace.status().languages.is_empty() {
@@ -239,37 +254,45 @@ where
         workspace.snapshot(ask.needs(None, false)).await?;
     }
     let mut languages = languages_of(workspace, query);
+    let question = &question;
     let mut next = 0;
-    while let Some(&language) = languages.get(next) {
-        next += 1;
-        let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name, ask.cursor, ask.limit));
-        let answer = self::ask(workspace, ask.needs(Some(language), true), memo, |asked| {
-            let question = asked.view.map(|view| question(view, query.clone(), asked.deadlines));
-            async move {
-                match question {
-                    Some(question) => question.await,
-                    None => {
-                        let detail =
-                            format!("the workspace has no {} code, so there is no symbol of it", language.name);
-                        Err(Error::new(Code::UnknownSymbol, detail).into())
+    while next < languages.len() {
+        let these = languages.split_off(next);
+        // At once: one that takes long leaves the others their time.
+        let answers = futures::future::join_all(these.iter().map(|&language| {
+            let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name, ask.cursor, ask.limit));
+            self::ask(workspace, ask.needs(Some(language), true), memo, move |asked| {
+                let question = asked.view.map(|view| question(view, query.clone(), asked.deadlines));
+                async move {
+                    match question {
+                        Some(question) => question.await,
+                        None => {
+                            let detail =
+                                format!("the workspace has no {} code, so there is no symbol of it", language.name);
+                            Err(Error::new(Code::UnknownSymbol, detail).into())
+                        }
                     }
                 }
+            })
+        }));
+        for (language, answer) in these.iter().zip(answers.await) {
+            match answer {
+                Ok(reply) => found.push((*language, reply)),
+                Err(error) if is_miss(&error) => join_misses(&mut first_miss, error),
+                // What one engine could not answer another may have.
+                Err(error) => first_failure = first_failure.or(Some(error)),
             }
-        })
-        .await;
-        match answer {
-            Ok(reply) => found.push((language, reply)),
-            Err(error) if is_miss(&error) => join_misses(&mut first_miss, error),
-            Err(error) => return Err(error),
         }
+        languages.extend(these);
+        next = languages.len();
         // The first file of a language may have come with the question.
-        if next == languages.len() && found.is_empty() {
+        if found.is_empty() {
             let now = languages_of(workspace, query);
             languages.extend(now.into_iter().filter(|it| !languages.contains(it)).collect::<Vec<_>>());
         }
     }
-    match (found.len(), first_miss) {
-        (0, Some(miss)) => Err(miss),
+    match (found.len(), first_failure.or(first_miss)) {
+        (0, Some(error)) => Err(error),
         (0, None) => Err(Error::new(Code::UnknownSymbol, format!("there is no symbol `{}`", query.symbol))),
         (1, _) => Ok(found.remove(0).1),
         _ => {

@@ -1,7 +1,9 @@
 //! `changes`: what was changed, when, by whom, and how to take it back.
 
 use super::ask::Ask;
-use crate::contract::{ChangeCause, ChangesQuery, ChangesReply, MadeChange, MadeFile, position_in_changes, rfc3339};
+use crate::contract::{
+    ChangeCause, ChangesQuery, ChangesReply, ImpactCounts, MadeChange, MadeFile, position_in_changes, rfc3339,
+};
 use crate::model::{Code, Coverage, Error, Missing, MissingCode, Result};
 use crate::text::diff::unified;
 use crate::workspace::journal::{self, Entry};
@@ -53,6 +55,13 @@ fn made(entry: &Entry, diff: bool) -> MadeChange {
         undoes: entry.undoes.clone(),
         undone_by: entry.undone_by.clone(),
         files: files.collect(),
+        impact: entry.reached.map(|it| ImpactCounts {
+            changed: it.changed,
+            broken: it.broken,
+            affected: it.affected,
+            tests: it.tests,
+            complete: it.is_complete,
+        }),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::ask::{Ask, ask, not_indexed};
+use super::confirm::confirm;
 use super::open::text_of;
 use crate::contract::{Counts, DiagnosticsFormat, DiagnosticsQuery, DiagnosticsReply};
 use crate::model::{Answer, Diagnostic, LanguageId, Meta, Missing, MissingCode, Result};
@@ -25,7 +26,8 @@ pub async fn diagnostics(workspace: &Workspace, request: DiagnosticsQuery, asked
     let page = asked.page(diagnostics, most)?;
     let lines = page.items.iter().map(|it| it.text.clone()).collect();
     let items = page.map(|it| it.diagnostic.into());
-    Ok(DiagnosticsReply { next_cursor: items.next_cursor(), items, counts, total, lines, meta: meta.into() })
+    let fallback = meta.coverage.fallback.clone();
+    Ok(DiagnosticsReply { next_cursor: items.next_cursor(), items, counts, total, lines, fallback, meta: meta.into() })
 }
 
 /// A diagnostic and the text of its line.
@@ -97,6 +99,9 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -
             count += of_this;
         }
         meta = joined(meta, reply.meta);
+    }
+    if meta.revision == first.revision {
+        confirm(workspace, &mut diagnostics, files, (&first.files, first.revision), asked).await;
     }
     note(workspace, files, &diagnostics, &meta);
     Ok(Found { diagnostics, files: count, meta })

@@ -4,7 +4,7 @@ use super::Service;
 use super::process::meta_of;
 use crate::contract::{
     ChangeEvent, DiagnosticsEvent, EventData, EventType, EventsQuery, Progress, ResetEvent, RevisionEvent, RunEvent,
-    StateEvent, list,
+    StateEvent, VerifyEvent, list,
 };
 use crate::model::Result;
 use crate::workspace::Workspace;
@@ -74,6 +74,7 @@ fn type_of(news: &News) -> EventType {
         News::Change(_) => EventType::Change,
         News::Diagnostics { .. } => EventType::Diagnostics,
         News::Run(_) => EventType::Run,
+        News::Verify { .. } => EventType::Verify,
     }
 }
 
@@ -102,6 +103,10 @@ fn data(event: &Event) -> EventData {
         }
         News::Diagnostics { change, new, fixed } => {
             EventData::Diagnostics(DiagnosticsEvent { workspace, revision, change, new: list(new), fixed: list(fixed) })
+        }
+        News::Verify { kind, state, progress, ok } => {
+            let progress = progress.map(|it| Progress { stage: it.stage, done: it.done, total: it.total });
+            EventData::Verify(VerifyEvent { workspace, revision, kind: kind.into(), state, progress, ok })
         }
     }
 }

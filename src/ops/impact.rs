@@ -28,7 +28,12 @@ async fn plan(workspace: &Workspace, request: &Asked, asked: &Ask) -> Result<Pla
     let altered = file.language.and_then(|it| it.syntax.alter(&file.text, item, name, request.change));
     let Some((span, new)) = altered else {
         let detail = match request.change {
-            Alteration::Visibility => format!("`{}` is seen from nowhere outside already", symbol.path),
+            Alteration::Visibility => {
+                format!(
+                    "`{}` is seen from nowhere outside already, or nothing in its head says that it is",
+                    symbol.path
+                )
+            }
             _ => format!(
                 "`{}` is a {} and has no signature or type to change: ask what `remove` or `rename` would break",
                 symbol.path,

@@ -67,6 +67,7 @@ pub async fn open(workspace: &Workspace, request: OpenRequest, asked: &Ask) -> R
 fn opened(file: &File, language: Option<LanguageId>, overview: Overview, from: [usize; 5], meta: Meta) -> Opened {
     let outline = file.outline();
     let (skeleton, skeleton_lines) = match language {
+        _ if overview.skeleton.is_some() => overview.skeleton.clone().unwrap_or_default(),
         Some(_) => (outline.skeleton.clone(), outline.skeleton_lines.clone()),
         None => (file.text.to_string(), (1..=file.lines().line_count()).collect()),
     };

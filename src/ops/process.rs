@@ -99,21 +99,35 @@ pub(super) fn meta_of(statuses: &[workspace::WorkspaceStatus]) -> Meta {
         // This answer is whole; what the workspaces' answers may lack is told of each.
         complete: true,
         missing: Vec::new(),
+        fallback: None,
         overlays: Vec::new(),
         elapsed_ms: 0.0,
     }
 }
 
+/// Each engine once for each of its languages that there is code of.
+fn by_language(status: &workspace::WorkspaceStatus) -> Vec<EngineStatus> {
+    let of = |engine: &EngineStatus| {
+        let present = status.present.iter().find(|it| it.first() == Some(&engine.language));
+        let languages = present.and_then(|it| it.get(1..)).filter(|it| !it.is_empty()).map(<[_]>::to_vec);
+        let languages = languages.unwrap_or_else(|| vec![engine.language]);
+        let named = |language| EngineStatus { language, ..engine.clone() };
+        languages.into_iter().map(named).collect::<Vec<_>>()
+    };
+    status.engines.iter().flat_map(of).collect()
+}
+
 impl From<workspace::WorkspaceStatus> for WorkspaceStatus {
     fn from(status: workspace::WorkspaceStatus) -> WorkspaceStatus {
+        let engines = by_language(&status);
         WorkspaceStatus {
             id: status.id,
             root: status.root.display().to_string(),
-            languages: list(status.languages),
+            languages: list(engines.iter().map(|it| it.language).collect()),
             state: status.state.into(),
             revision: status.revision.0,
             progress: status.progress.map(|it| Progress { stage: it.stage, done: it.done, total: it.total }),
-            engines: list(status.engines),
+            engines: list(engines),
             trusted: status.trusted,
             missing: list(status.missing),
         }

@@ -21,6 +21,8 @@ impl Replies {
         match &mut reply {
             Reply::Edit(it) | Reply::Write(it) | Reply::Undo(it) | Reply::Rename(it) => it.keep_under(&id),
             Reply::Impact(it) => it.keep_under(&id),
+            Reply::Commit(it) => it.keep_under(&id),
+            Reply::Verify(it) => it.keep_under(&id),
             _ => return reply,
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,7 +33,10 @@ impl Replies {
 
     /// What a request with a cursor continues, where it is of a kind that is kept. Nothing is done again for it.
     pub(super) fn continued(&self, name: Name, common: &Common) -> Result<Option<Reply>> {
-        let is_kept = matches!(name, Name::Edit | Name::Write | Name::Undo | Name::Rename | Name::Impact);
+        let is_kept = matches!(
+            name,
+            Name::Edit | Name::Write | Name::Undo | Name::Rename | Name::Impact | Name::Commit | Name::Verify
+        );
         let Some(cursor) = common.cursor.as_deref().filter(|_| is_kept) else { return Ok(None) };
         let id = kept_under(cursor)?;
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,7 +49,10 @@ impl Replies {
         };
         Ok(Some(match (name, found.ok_or_else(gone)?) {
             (Name::Impact, Reply::Impact(it)) => Reply::Impact(it.after(cursor)?),
-            (Name::Impact, _) | (_, Reply::Impact(_)) => return Err(gone()),
+            (Name::Commit, Reply::Commit(it)) => Reply::Commit(it.after(cursor)?),
+            (Name::Verify, Reply::Verify(it)) => Reply::Verify(it.after(cursor)?),
+            (Name::Impact | Name::Commit | Name::Verify, _)
+            | (_, Reply::Impact(_) | Reply::Commit(_) | Reply::Verify(_)) => return Err(gone()),
             (_, Reply::Edit(it)) => Reply::Edit(it.after(cursor)?),
             (_, Reply::Write(it)) => Reply::Write(it.after(cursor)?),
             (_, Reply::Undo(it)) => Reply::Undo(it.after(cursor)?),

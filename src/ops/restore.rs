@@ -48,7 +48,7 @@ async fn partly(workspace: &Workspace, changes: &[String], asked: &Ask) -> Resul
     let mut spans: BTreeMap<String, Span> = BTreeMap::new();
     let mut undone = Undone::default();
     for entry in &entries {
-        undone.change.clone_from(&entry.id);
+        undone.change = Some(entry.id.clone());
         for file in &entry.files {
             let first = || Span { before: file.old.clone(), after: None };
             spans.entry(file.file.clone()).or_insert_with(first).after.clone_from(&file.new);

@@ -1,26 +1,55 @@
-//! Questions that took long: logged and kept, with where their time went.
+//! What answers a request of any face and writes the reply. Requests that took long are logged and kept, with where their
+//! time went.
 
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::Service;
-use crate::contract::Call;
+use super::answer::answer;
+use crate::contract::{Call, Reply, Request};
+use crate::model::Result;
 use crate::workspace::journal;
 use crate::workspace::telemetry::SlowQuestion;
-use crate::workspace::timing::Part;
-pub use crate::workspace::timing::{Spent, measured};
+use crate::workspace::timing::{Part, Spent, measured};
+
+/// Who asks.
+#[derive(Debug, Clone, Default)]
+pub struct Asker {
+    /// As it calls itself.
+    pub client: Option<String>,
+    /// As logs and problems name the request.
+    pub request_id: Option<Arc<str>>,
+}
+
+/// Answers a request that came at this moment.
+pub async fn answered<T>(
+    service: &Service,
+    request: Request,
+    asker: Asker,
+    came: Instant,
+    write: impl FnOnce(Reply) -> T,
+) -> Result<T> {
+    let (call, spent) = (request.name().call(), Arc::new(Spent::default()));
+    let reply = measured(spent.clone(), Box::pin(answer(service, request, asker.client))).await;
+    let begun = Instant::now();
+    let written = reply.map(write);
+    let took = Took { elapsed: came.elapsed(), rendering: begun.elapsed(), spent: &spent };
+    note_if_slow(service, call, asker.request_id.as_deref(), took);
+    written
+}
 
 /// How long a request took.
 #[derive(Debug, Clone, Copy)]
-pub struct Took<'a> {
+struct Took<'a> {
     /// All of it.
-    pub elapsed: Duration,
+    elapsed: Duration,
     /// The writing of the reply.
-    pub rendering: Duration,
+    rendering: Duration,
     /// What it waited for.
-    pub spent: &'a Spent,
+    spent: &'a Spent,
 }
 
-pub fn note_if_slow(service: &Service, call: &Call, request_id: Option<&str>, took: Took<'_>) {
+fn note_if_slow(service: &Service, call: &Call, request_id: Option<&str>, took: Took<'_>) {
     let telemetry = service.workspaces.telemetry();
     if !telemetry.is_slow(took.elapsed) {
         return;

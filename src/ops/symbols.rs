@@ -1,6 +1,6 @@
 //! `symbols`: search by name, the tree of a file, and what stands at a place.
 
-use super::ask::{Ask, ask, not_indexed};
+use super::ask::{Ask, ask, by_bare_name, not_indexed};
 use super::open::text_of;
 use crate::contract::budget::positions;
 use crate::contract::{
@@ -25,7 +25,7 @@ async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<Symbo
     let first = workspace.snapshot(asked.needs(None, false)).await?;
     let mut meta = workspace.meta(None, first.revision, Default::default());
     let mut found: Vec<(Symbol, f64)> = Vec::new();
-    for language in workspace.status().languages {
+    for language in by_bare_name(workspace, workspace.status().languages) {
         let memo = Some(format!("search {} {query}", language.name));
         let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
             match it.view {

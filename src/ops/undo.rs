@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
 use super::ask::Ask;
+use super::undo_commit::undo_commit;
 use crate::contract::{ChangeReport, OnBreak, UndoRequest};
 use crate::model::{Code, Error, FileEdit, Help, Result};
 use crate::text::diff::unified;
@@ -11,8 +12,27 @@ use crate::workspace::journal::{Entry, EntryFile};
 use crate::workspace::{Cause, Undone, Workspace};
 
 pub async fn undo(workspace: &Workspace, request: UndoRequest, asked: &Ask) -> Result<ChangeReport> {
-    let entry = made(workspace, &request.change).await?;
-    take_back(workspace, &entry, request.dry_run.unwrap_or_default(), asked).await
+    let dry_run = request.dry_run.unwrap_or_default();
+    match (request.change, request.commit) {
+        (Some(change), None) => undo_change(workspace, &change, dry_run, asked).await,
+        (None, Some(commit)) => undo_commit(workspace, &commit, dry_run, asked).await,
+        (Some(_), Some(_)) => Err(invalid("give `change` or `commit`, not both")),
+        (None, None) => Err(invalid("missing field `change`: say which change, or which `commit`")),
+    }
+}
+
+fn invalid(detail: &str) -> Error {
+    Error::new(Code::InvalidRequest, detail)
+}
+
+pub(super) async fn undo_change(
+    workspace: &Workspace,
+    change: &str,
+    dry_run: bool,
+    asked: &Ask,
+) -> Result<ChangeReport> {
+    let entry = made(workspace, change).await?;
+    take_back(workspace, &entry, dry_run, asked).await
 }
 
 pub(super) async fn made(workspace: &Workspace, change: &str) -> Result<Entry> {
@@ -35,7 +55,7 @@ pub(super) async fn take_back(
     let came_back = entry.files.iter().filter(|it| it.new.is_none());
     let gone = entry.files.iter().filter(|it| it.old.is_none());
     let undone = Undone {
-        change: entry.id.clone(),
+        change: Some(entry.id.clone()),
         modes: came_back.filter_map(|it| Some((it.file.clone(), it.mode?))).collect(),
         made_directories: gone.map(|it| (it.file.clone(), it.made_directories)).collect(),
     };

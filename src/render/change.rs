@@ -76,10 +76,15 @@ fn headline(report: &ChangeReport) -> String {
         }
         many => format!("references in {many} files"),
     };
+    let is_known = report.meta.complete;
     match (report.applied, report.impact.broken.is_empty(), report.files.is_empty() && report.edits.is_empty()) {
+        (true, true, _) if !is_known => "Edit successful; whether it breaks anything is not known in full".to_owned(),
         (true, true, _) => "Edit successful".to_owned(),
         (true, false, _) => format!("Edit successful, but broke {broken}"),
         (false, true, true) => "Nothing changed".to_owned(),
+        (false, true, false) if !is_known => {
+            "Dry run, nothing written: whether the edit would break anything is not known in full".to_owned()
+        }
         (false, true, false) => "Dry run, nothing written: the edit would succeed".to_owned(),
         (false, false, _) => format!("Dry run, nothing written: the edit would break {broken}"),
     }
@@ -89,6 +94,7 @@ fn headline(report: &ChangeReport) -> String {
 pub fn impact(report: &ImpactReport) -> String {
     let impact = &report.impact;
     let headline = match impact.broken.len() {
+        0 if !report.meta.complete => "Whether anything would break is not known in full".to_owned(),
         0 => "Nothing would break".to_owned(),
         broken => format!("{} would break", counted(broken, "place")),
     };
@@ -212,11 +218,11 @@ fn reaching(text: &mut String, tests: &[Reaching]) {
     }
     line(text, format_args!("\n## Tests that reach it: {}\n", tests.len()));
     for (file, here) in by_file(tests.iter().map(|it| &it.at).collect()) {
-        let named = here.iter().map(|it| {
-            let name = it.symbol.as_deref().and_then(|it| it.rsplit(['.', ':', '/']).next());
-            name.map_or_else(|| it.place.line.to_string(), |name| format!("{name}:{}", it.place.line))
-        });
-        line(text, format_args!("- {file}: {}", named.collect::<Vec<_>>().join(", ")));
+        let mut named: Vec<&str> =
+            here.iter().filter_map(|it| it.symbol.as_deref()?.rsplit(['.', ':', '/']).next()).collect();
+        named.dedup();
+        let named = if named.is_empty() { String::new() } else { format!(" ({})", named.join(", ")) };
+        line(text, format_args!("- {file}:{}{named}", numbers(&here)));
     }
 }
 
@@ -250,6 +256,9 @@ pub fn problem(problem: &Problem) -> String {
     }
     if let Some(meta) = &problem.meta {
         text += &super::footer(meta);
+    }
+    if let Some(id) = &problem.request_id {
+        line(&mut text, format_args!("{}request `{id}`", if problem.meta.is_some() { "- " } else { "\n---\n" }));
     }
     text
 }

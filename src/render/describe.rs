@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::code::{fenced, numbered};
-use super::lists::{folded, grouped, more, possible, short_file, symbol_rows, used};
-use super::{counted, line, lines, names, origin};
+use super::lists::{folded, grouped, listed, more, possible, short, short_file, symbol_rows, used};
+use super::{counted, line, lines, names};
 use crate::contract::{
     Described, DescribedFile, DescribedPackage, DescribedSymbol, Downstream, Language, Opened, Symbol, Upstream, Usage,
 };
@@ -119,11 +119,10 @@ fn symbol(described: &DescribedSymbol) -> String {
     let language = symbol.language.name();
     let mut text = String::new();
     line(&mut text, format_args!("# {} `{}`\n", symbol.kind.name(), symbol.path));
-    let origin = if symbol.external { " (external)" } else { "" };
-    line(
-        &mut text,
-        format_args!("{}:{} of `{}`{version}{origin}\n", short_file(symbol), lines(&symbol.place), symbol.package),
-    );
+    // The place of what comes from elsewhere begins with its package.
+    let package = if symbol.origin.is_some() { String::new() } else { format!(" of `{}`{version}", symbol.package) };
+    let external = if symbol.external { " (external)" } else { "" };
+    line(&mut text, format_args!("{}:{}{package}{external}\n", short_file(symbol), lines(&symbol.place)));
     if !symbol.also.is_empty() {
         line(&mut text, format_args!("Also of this name: {}\n", names(&symbol.also)));
     }
@@ -150,7 +149,7 @@ fn symbol(described: &DescribedSymbol) -> String {
     if !examples.items.is_empty() {
         text += "\n## Examples\n";
         for example in &examples.items {
-            let file = origin::short(&example.file);
+            let file = short(&example.file, symbol.origin.as_ref());
             line(&mut text, format_args!("\n{} ({file}:{})\n", example.title, example.line));
             text += &fenced(language, &example.code);
         }
@@ -163,21 +162,28 @@ fn package(described: &DescribedPackage) -> String {
     let package = &described.package;
     let mut text = String::new();
     let version = package.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
+    let origin = package.origin.as_ref();
     let external = if package.external { " (external)" } else { "" };
     line(
         &mut text,
-        format_args!("# package `{}`{version}{external}\n\n{}", package.name, origin::short(&package.root)),
+        format_args!("# package `{}`{version}{external}\n\n{}", package.name, short(&package.root, origin)),
     );
     if let Some(docs) = &package.docs {
         line(&mut text, format_args!("\n{docs}"));
     }
     if !package.files.is_empty() {
-        line(&mut text, format_args!("\n## Files\n\n{}", package.files.join("\n")));
+        // Those outside stand in the one directory that is named above.
+        let name = |file: &String| match file.strip_prefix(&package.root) {
+            Some(name) if origin.is_some() => name.trim_start_matches('/').to_owned(),
+            _ => file.clone(),
+        };
+        let names: Vec<String> = package.files.iter().map(name).collect();
+        line(&mut text, format_args!("\n## Files\n\n{}", names.join("\n")));
     }
     let symbols = package.symbols.shown();
     if !symbols.is_empty() {
         text += "\n## Symbols\n\n";
-        symbol_rows(&mut text, &symbols);
+        listed(&mut text, &symbols, origin);
     }
     more(&mut text, described.next_cursor.as_deref());
     text

@@ -12,7 +12,12 @@ pub fn changes(found: &ChangesReply) -> String {
         let undone = change.undone_by.as_ref().map(|it| format!(", undone by `{it}`")).unwrap_or_default();
         let (token, cause, at) = (&change.change, change.cause.name(), &change.at);
         let revision = change.revision;
-        line(&mut text, format_args!("- `{token}` {cause}{undoes} at {at}{client}, revision {revision}{undone}"));
+        let broke = change.impact.as_ref().filter(|it| it.broken > 0);
+        let broke = broke.map(|it| format!(", broke {}", counted(it.broken, "place"))).unwrap_or_default();
+        line(
+            &mut text,
+            format_args!("- `{token}` {cause}{undoes} at {at}{client}, revision {revision}{broke}{undone}"),
+        );
         for file in &change.files {
             let how = match (&file.old_hash, &file.hash) {
                 (None, _) => " (made)",

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::code::fenced;
-use super::{counted, line, lines, origin};
+use super::{counted, line, lines};
 use crate::contract::{
-    Calls, CallsReply, Counts, Diagnostic, DiagnosticsReply, ImplementationsReply, Symbol, SymbolAtReply, SymbolKind,
-    SymbolsReply, Usage, UsageCount, UsagesReply,
+    Calls, CallsReply, Counts, Diagnostic, DiagnosticsReply, ImplementationsReply, Origin, Symbol, SymbolAtReply,
+    SymbolKind, SymbolsReply, Usage, UsageCount, UsagesReply,
 };
 
 pub fn symbols(found: &SymbolsReply) -> String {
@@ -18,12 +18,25 @@ pub fn symbols(found: &SymbolsReply) -> String {
 
 /// One line for each symbol, those inside of it below and indented.
 pub fn symbol_rows(text: &mut String, symbols: &[Symbol]) {
-    rows_below(text, symbols, 0, None);
+    listed(text, symbols, None);
 }
 
-/// Where a symbol stands, without where this machine keeps its dependencies.
+/// The same for the symbols of a package that comes from there.
+pub fn listed(text: &mut String, symbols: &[Symbol], origin: Option<&Origin>) {
+    rows_below(text, symbols, 0, None, origin);
+}
+
+/// A file as a model reads it: `PACKAGE VERSION: path` in place of where this machine keeps what is not the workspace's.
+pub fn short<'a>(file: &'a str, origin: Option<&Origin>) -> Cow<'a, str> {
+    match origin.filter(|_| file.starts_with('/')) {
+        Some(origin) => Cow::Owned(origin.short(file)),
+        None => Cow::Borrowed(file),
+    }
+}
+
+/// Where a symbol stands.
 pub fn short_file(symbol: &Symbol) -> Cow<'_, str> {
-    if symbol.external { origin::short(&symbol.place.file) } else { Cow::Borrowed(&symbol.place.file) }
+    short(&symbol.place.file, symbol.origin.as_ref())
 }
 
 /// "14 uses in 3 files".
@@ -34,12 +47,13 @@ pub fn used(usages: &UsageCount) -> String {
     }
 }
 
-fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option<&str>) {
+fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option<&str>, around: Option<&Origin>) {
     for symbol in symbols {
+        let origin = symbol.origin.as_ref().or(around);
         // Below its parent a symbol's own name says enough.
         let named = if depth == 0 { &symbol.path } else { &symbol.name };
         let is_known = known == Some(&symbol.place.file);
-        let file = if is_known { "line ".to_owned() } else { format!("{}:", short_file(symbol)) };
+        let file = if is_known { "line ".to_owned() } else { format!("{}:", short(&symbol.place.file, origin)) };
         let usages = match &symbol.usages {
             // Nobody calls a test.
             Some(usages) if usages.total == 0 && symbol.test => String::new(),
@@ -53,7 +67,7 @@ fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option
             // As in the skeleton, what tests are made of is left to whoever asks for it.
             line(text, format_args!("{indent}  - {} in it", counted(symbol.inner().len(), "symbol")));
         } else {
-            rows_below(text, symbol.inner(), depth + 1, Some(&symbol.place.file));
+            rows_below(text, symbol.inner(), depth + 1, Some(&symbol.place.file), origin);
         }
     }
 }
@@ -173,7 +187,9 @@ fn calls(found: &CallsReply, what: &str) -> String {
         line(&mut text, format_args!("- {} `{}` {}:{place}", symbol.kind.name(), symbol.path, short_file(symbol)));
         for call in calls {
             let (test, row) = (if call.test { " (test)" } else { "" }, inline(call.text.trim()));
-            line(&mut text, format_args!("  - {}:{}{test}: `{row}`", call.place.file, call.place.line));
+            // What something outside calls, it calls there.
+            let file = short(&call.place.file, found.symbol.origin.as_ref());
+            line(&mut text, format_args!("  - {file}:{}{test}: `{row}`", call.place.line));
         }
     }
     more(&mut text, next_cursor.as_deref());
@@ -181,7 +197,7 @@ fn calls(found: &CallsReply, what: &str) -> String {
 }
 
 pub fn symbol_at(found: &SymbolAtReply) -> String {
-    let SymbolAtReply { symbol, ty, hover, definition, at, .. } = found;
+    let SymbolAtReply { symbol, ty, hover, definition, origin, at, .. } = found;
     let mut text = String::new();
     let what = match symbol {
         Some(symbol) => format!("{} `{}`", symbol.kind.name(), symbol.path),
@@ -195,7 +211,10 @@ pub fn symbol_at(found: &SymbolAtReply) -> String {
         line(&mut text, format_args!("\nType: `{}`", inline(ty)));
     }
     if let Some(definition) = definition {
-        line(&mut text, format_args!("\nDefined at {}:{}", origin::short(&definition.file), lines(definition)));
+        line(
+            &mut text,
+            format_args!("\nDefined at {}:{}", short(&definition.file, origin.as_ref()), lines(definition)),
+        );
     }
     if let Some(hover) = hover {
         line(&mut text, format_args!("\n{hover}"));

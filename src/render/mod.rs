@@ -4,12 +4,14 @@
 mod change;
 mod code;
 mod describe;
+mod git;
 mod journal;
 mod lists;
-mod origin;
+mod map;
 mod runs;
 mod sarif;
 mod status;
+mod verify;
 mod watched;
 
 use std::convert::Infallible;
@@ -67,11 +69,15 @@ pub fn reply(reply: &Reply) -> String {
         Reply::Regressions(it) => watched::regressions(it) + &footer(&it.meta),
         Reply::Gate(it) => watched::gate(it) + &footer(&it.meta),
         Reply::Stats(it) => watched::stats(it) + &footer(&it.meta),
+        Reply::Map(it) => map::map(it) + &footer(&it.meta),
         Reply::Impact(it) => change::impact(it) + &footer(&it.meta),
         Reply::Edit(it) | Reply::Write(it) | Reply::Undo(it) | Reply::Rename(it) => {
             change::change(it) + &footer(&it.meta)
         }
+        Reply::Git(it) => git::state(it) + &footer(&it.meta),
+        Reply::Commit(it) => git::commit(it) + &footer(&it.meta),
         Reply::Changes(it) => journal::changes(it) + &footer(&it.meta),
+        Reply::Verify(it) => verify::verified(it) + &footer(&it.meta),
         Reply::ListOverlays(it) => journal::overlays(&it.overlays) + &footer(&it.meta),
         Reply::PutOverlay(it) => journal::overlays(from_ref(&it.overlay)) + &footer(&it.meta),
         Reply::DeleteOverlay(it) => format!("`{}` is again what the disk has.\n", it.overlay.file) + &footer(&it.meta),

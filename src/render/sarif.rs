@@ -134,6 +134,7 @@ mod tests {
             counts: Counts::default(),
             total: lines.len(),
             next_cursor: None,
+            fallback: None,
             meta: crate::model::Meta {
                 overlays: Vec::new(),
                 workspace: "w".to_owned(),

@@ -9,6 +9,7 @@ pub mod matching;
 pub mod merge;
 pub mod reply;
 pub mod score;
+pub mod terms;
 #[cfg(test)]
 pub mod testing;
 pub mod words;

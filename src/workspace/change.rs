@@ -55,10 +55,11 @@ pub struct Change {
     pub judged: Judgement,
 }
 
-/// A change that another one takes back.
+/// What a change takes back: another one, or a commit.
 #[derive(Debug, Clone, Default)]
 pub struct Undone {
-    pub change: String,
+    /// Absent where it is a commit.
+    pub change: Option<String>,
     /// The permissions of files that come back.
     pub modes: BTreeMap<String, u32>,
     /// Of files that go: so many of the directories around them were made for them.

@@ -88,6 +88,14 @@ impl Slot {
         Seen { handle: self.engine.as_ref().map(|it| it.handle()), down }
     }
 
+    /// Of an engine of several languages those that there is code of.
+    pub(super) fn present(&self, files: &Files) -> Option<Vec<LanguageId>> {
+        let languages = Some(self.kind.languages()).filter(|it| self.engine.is_some() && it.len() > 1)?;
+        let (main, _) = languages.split_first()?;
+        let has = |it: &&LanguageId| files.of(**it).next().is_some();
+        Some(std::iter::once(*main).chain(languages.iter().filter(has).copied()).collect())
+    }
+
     fn is_to_revive(&self) -> bool {
         self.engine.is_none() && self.lives.down.is_some() && self.lives.retries.is_due()
     }
@@ -117,6 +125,7 @@ impl Writer {
             trusted: self.trusted,
             settings: self.settings.clone(),
             cache_dir: self.config.cache_dir.clone(),
+            forbidden: self.disk.tree().forbidden().clone(),
             runtime: self.runtime.clone(),
             files: self.files.clone(),
             restarts: slot.lives.failed,

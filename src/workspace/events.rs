@@ -12,7 +12,7 @@ use tokio::sync::watch as channel;
 use super::change::Cause;
 use super::{Phase, STANDSTILL, Workspace};
 use crate::lang::Progress;
-use crate::model::{Diagnostic, FileEdit, Impact, Judgement, Revision, RunState, State};
+use crate::model::{Diagnostic, FileEdit, Impact, Judgement, Revision, RunState, State, VerifyKind, VerifyProgress};
 
 /// So many events are kept for readers that were away.
 const KEPT: usize = 1000;
@@ -56,6 +56,8 @@ pub enum News {
     Change(Box<MadeChange>),
     /// What a change brought and took away.
     Diagnostics { change: String, new: Vec<Diagnostic>, fixed: Vec<Diagnostic> },
+    /// How far a run of the tools is: `queued`, `running`, `finished`.
+    Verify { kind: VerifyKind, state: String, progress: Option<VerifyProgress>, ok: Option<bool> },
     /// A run of a model has come further.
     Run(RunNews),
 }
@@ -133,6 +135,16 @@ impl Events {
     pub fn read(&self, after: Option<u64>) -> Reader {
         let ring = self.lock();
         Reader { events: self.clone(), last: after.unwrap_or(ring.newest), newest: self.newest.subscribe() }
+    }
+
+    /// What was told of these changes of a workspace, as far as it is kept.
+    pub fn made(&self, workspace: &str, changes: &[String]) -> Vec<MadeChange> {
+        let ring = self.lock();
+        let of = |it: &Arc<Event>| match &it.news {
+            News::Change(made) if it.workspace == workspace && changes.contains(&made.change) => Some((**made).clone()),
+            _ => None,
+        };
+        ring.kept.iter().filter_map(of).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Ring> {

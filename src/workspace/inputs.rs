@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::watch::is_hidden_name;
 use super::writer::Writer;
 
 impl Writer {
@@ -20,7 +21,7 @@ impl Writer {
 
     /// Of these paths, which were touched, those that are no texts of the workspace: a build may read them.
     pub(super) fn look_at_touched(&mut self, paths: &BTreeSet<PathBuf>) {
-        for path in paths {
+        for path in paths.iter().filter(|it| !it.file_name().is_some_and(is_hidden_name)) {
             if self.files.get(&self.name_of(path)).is_some() {
                 continue;
             }

@@ -28,7 +28,7 @@ use super::change::Cause;
 use crate::config::JournalBounds;
 use crate::fault;
 use crate::lang::retries::Retries;
-use crate::model::{Code, Error, Result};
+use crate::model::{Code, Error, Impact, Judgement, Result};
 pub use baseline::{Baseline, Kept};
 use store::{Store, milliseconds};
 
@@ -64,6 +64,32 @@ pub struct Entry {
     /// The change by which this one is taken back, as long as that holds.
     pub undone_by: Option<String>,
     pub files: Vec<EntryFile>,
+    /// Absent of what an older semdex recorded.
+    pub reached: Option<Reached>,
+}
+
+/// How much a change reached, as it was judged when it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reached {
+    pub changed: usize,
+    pub broken: usize,
+    pub affected: usize,
+    pub tests: usize,
+    /// Nothing of it is unknown.
+    pub is_complete: bool,
+}
+
+impl From<&Judgement> for Reached {
+    fn from(judgement: &Judgement) -> Reached {
+        let Impact { changed, broken, affected, tests, .. } = &judgement.impact;
+        Reached {
+            changed: changed.len(),
+            broken: broken.len(),
+            affected: affected.len(),
+            tests: tests.len(),
+            is_complete: judgement.coverage.complete,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

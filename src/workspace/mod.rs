@@ -3,10 +3,12 @@
 mod answer_cache;
 mod busy;
 pub mod change;
+pub mod confirm;
 pub mod disk;
 mod engines;
 pub mod events;
 mod freshness;
+pub mod git;
 mod inputs;
 pub mod journal;
 mod lock;
@@ -23,6 +25,7 @@ pub mod statistics;
 mod supervise;
 pub mod telemetry;
 pub mod timing;
+pub mod verify;
 pub mod watch;
 mod watched;
 mod writer;
@@ -87,6 +90,9 @@ struct Inner {
     telemetry: Arc<Telemetry>,
     busy: Arc<Busy>,
     closing: Arc<AtomicBool>,
+    git: git::Git,
+    runs: verify::Runs,
+    confirming: confirm::Confirming,
 }
 
 /// How the writer is doing.
@@ -109,6 +115,8 @@ struct Published {
     phase: Phase,
     /// As the registry lists them.
     engines: Vec<Seen>,
+    /// Of the engines of several languages those that there is code of.
+    present: Vec<Vec<LanguageId>>,
     overlays: Arc<Overlays>,
     missing: Vec<Missing>,
 }
@@ -147,6 +155,8 @@ pub struct WorkspaceStatus {
     pub revision: Revision,
     pub progress: Option<Progress>,
     pub engines: Vec<EngineStatus>,
+    /// Of the engines of several languages those that there is code of, the one by which it is known first.
+    pub present: Vec<Vec<LanguageId>>,
     pub trusted: bool,
     pub missing: Vec<Missing>,
 }
@@ -208,10 +218,11 @@ impl Workspace {
             id: self.inner.id.clone(),
             root: self.inner.root.clone(),
             languages: engines.iter().map(|it| it.language).collect(),
-            state: self.state(published.phase, &engines),
+            state: self.state(published.phase, &engines, true),
             revision: published.revision,
             progress: engines.iter().find_map(|it| it.progress.clone()),
             engines,
+            present: published.present,
             trusted: published.trusted,
             missing,
         }
@@ -228,11 +239,18 @@ impl Workspace {
         };
         // Whoever has an answer has seen the text.
         let phase = if phase == Phase::Starting && revision.0 > 0 { Phase::Up } else { phase };
-        Meta { workspace: self.inner.id.clone(), revision, state: self.state(phase, &engines), coverage, overlays }
+        Meta {
+            workspace: self.inner.id.clone(),
+            revision,
+            state: self.state(phase, &engines, language.is_none()),
+            coverage,
+            overlays,
+        }
     }
 
-    /// The least of what the engines have come to.
-    fn state(&self, phase: Phase, engines: &[EngineStatus]) -> State {
+    /// The least of what the engines have come to. `of_all`: one that is only started when it is asked does not hold the
+    /// others up.
+    fn state(&self, phase: Phase, engines: &[EngineStatus], of_all: bool) -> State {
         // One that is not there says so where its language is asked about: the others are as ready as they are.
         let is_absent = |it: &EngineStatus| it.condition == Condition::Missing && engines.len() > 1;
         match phase {
@@ -240,7 +258,10 @@ impl Workspace {
             Phase::Rebuilding => State::Degraded,
             _ if self.inner.busy.elapsed() > STANDSTILL => State::Degraded,
             _ if engines.iter().any(|it| it.state == State::Degraded && !is_absent(it)) => State::Degraded,
-            _ => engines.iter().filter(|it| !is_absent(it)).map(|it| it.state).min().unwrap_or(State::Ready),
+            _ => {
+                let counts = |it: &&EngineStatus| !is_absent(it) && !(of_all && it.on_demand);
+                engines.iter().filter(counts).map(|it| it.state).min().unwrap_or(State::Ready)
+            }
         }
     }
 
@@ -265,6 +286,11 @@ impl Workspace {
     /// A view of the workspace that holds every change made before this call, by anyone. Waits, as long as the needs
     /// allow, for the index and for the revision that is asked for; for its turn a little longer.
     pub async fn snapshot(&self, needs: Needs) -> Result<Snapshot> {
+        self.inner.confirming.note_asked();
+        self.snapshot_unnoticed(needs).await
+    }
+
+    async fn snapshot_unnoticed(&self, needs: Needs) -> Result<Snapshot> {
         let mut published = self.inner.published.clone();
         let mut until = needs.deadline.max(Instant::now() + PATIENCE);
         loop {
@@ -385,6 +411,11 @@ impl Workspace {
     /// How many requests wait for the writer.
     pub fn queue_length(&self) -> usize {
         self.inner.inbox.len()
+    }
+
+    /// The repository around it.
+    pub fn git(&self) -> &git::Git {
+        &self.inner.git
     }
 
     pub fn answers(&self) -> &AnswerCache {

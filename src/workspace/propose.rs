@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::change::{self, Change, Hashes, Outcome, Undone};
 use super::disk::{Located, Notes, Write};
 use super::events::{self, MadeChange, News};
-use super::journal::{self, Entry, EntryFile, RecordOutcome};
+use super::journal::{self, Entry, EntryFile, Reached, RecordOutcome};
 use super::overlays;
 use super::repair::mend;
 use super::writer::Writer;
@@ -78,7 +78,7 @@ impl Writer {
         }
         let written = match given_up.load(Ordering::Relaxed) {
             true => Err(Error::new(Code::Timeout, "nothing was changed: whoever asked has given up")),
-            false => self.write(&change, &outcome.hashes),
+            false => self.write(&change, &outcome),
         };
         match written {
             Ok((token, notes)) => {
@@ -105,7 +105,7 @@ impl Writer {
             change: token.clone(),
             cause: change.cause,
             client: change.client,
-            undoes: change.undoes.map(|it| it.change),
+            undoes: change.undoes.and_then(|it| it.change),
             files: events::files(&change.edits),
             impact,
         })));
@@ -156,7 +156,7 @@ impl Writer {
     }
 
     /// Brings a change to the disk: recorded first, then all files or none. Answers with the token that takes it back.
-    fn write(&mut self, change: &Change, hashes: &Hashes) -> Result<(String, Notes)> {
+    fn write(&mut self, change: &Change, outcome: &Outcome) -> Result<(String, Notes)> {
         let located = change.edits.iter().map(|edit| self.disk.locate(&edit.file)).collect::<Result<Vec<_>>>()?;
         self.look_into_journal();
         let lock = self.lock_file.acquire()?;
@@ -189,15 +189,16 @@ impl Writer {
             revision: self.revision.0 + 1,
             cause: change.cause,
             client: change.client.clone(),
-            undoes: change.undoes.as_ref().map(|it| it.change.clone()),
+            undoes: change.undoes.as_ref().and_then(|it| it.change.clone()),
             undone_by: None,
             files: change
                 .edits
                 .iter()
                 .zip(&located)
                 .zip(&looks)
-                .map(|((a, b), c)| entry_file(a, b, *c, undone, hashes))
+                .map(|((a, b), c)| entry_file(a, b, *c, undone, &outcome.hashes))
                 .collect(),
+            reached: Some(Reached::from(&outcome.judgement)),
         };
         self.journal.begin(entry, RECORD).map_err(|mut error| {
             error.detail = format!("nothing was changed: {}", error.detail);

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::confirm::confirm_when_idle;
 use super::events::tell_states;
 use super::journal::Journal;
 use super::telemetry::Telemetry;
@@ -85,6 +86,7 @@ impl Workspaces {
         });
         let workspace = writer::start(id, root, trusted, &self.config, self.engines.clone(), &self.shared)?;
         self.shared.runtime.spawn(tell_states(workspace.clone(), self.shared.telemetry.events.clone()));
+        self.shared.runtime.spawn(confirm_when_idle(workspace.clone()));
         open.push(workspace.clone());
         Ok(workspace)
     }
@@ -153,6 +155,11 @@ impl Workspaces {
         self.lock().retain(|it| it.id() != workspace.id());
         workspace.close().await;
         Ok(())
+    }
+
+    /// Ends the runs of the tools: the server is told to stop, and what is in flight is to be answered soon.
+    pub fn stop_runs(&self) {
+        self.list().iter().for_each(Workspace::stop_runs);
     }
 
     /// Finishes the change in hand and ends every child. Bounded in time.

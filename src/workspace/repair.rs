@@ -194,6 +194,7 @@ mod tests {
             undoes: None,
             undone_by: None,
             files: files.to_vec(),
+            reached: None,
         };
         journal.begin(entry, DEADLINE).unwrap();
         if told {

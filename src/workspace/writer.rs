@@ -16,10 +16,12 @@ use tokio::sync::{oneshot, watch as channel};
 use super::answer_cache::AnswerCache;
 use super::busy::Busy;
 use super::change::{Cause, Change, Outcome};
+use super::confirm::Confirming;
 use super::disk::Disk;
 use super::engines::Slot;
 use super::events::{self, News};
 use super::freshness::OpenTrees;
+use super::git::{self, Git};
 use super::journal::Journal;
 use super::lock::LockFile;
 use super::named::NamedFiles;
@@ -31,6 +33,7 @@ use super::statistics::Statistics;
 use super::supervise::supervise;
 use super::telemetry::Telemetry;
 use super::timing::{Part, Ticket};
+use super::verify::Runs;
 use super::watch::{Watcher, walk};
 use super::{Inner, Phase, Published, Snapshot, Workspace};
 use crate::beneath::Tree;
@@ -172,6 +175,7 @@ pub(super) fn start(
         Error::new(code, format!("{}: {error}", root.display()))
     })?;
     let disk = Arc::new(disk);
+    let git = Git::new(&root, &config.state_dir, settings.co_author.clone());
     let slots: Vec<Slot> = registry.kinds().iter().cloned().map(Slot::new).collect();
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
     let first = Published {
@@ -179,6 +183,7 @@ pub(super) fn start(
         trusted,
         phase: Phase::Starting,
         engines: slots.iter().map(Slot::seen).collect(),
+        present: Vec::new(),
         overlays: Arc::default(),
         missing: Vec::new(),
     };
@@ -238,6 +243,9 @@ pub(super) fn start(
             telemetry,
             busy,
             closing,
+            git,
+            runs: Runs::default(),
+            confirming: Confirming::default(),
         }),
     })
 }
@@ -249,6 +257,7 @@ impl Writer {
         if !self.lock_file.all_ended() {
             self.look_into_journal();
         }
+        git::repair(&self.config.state_dir);
         match self.watch() {
             Ok(found) => {
                 let mut files = Files::new(self.registry.languages().clone());
@@ -465,6 +474,7 @@ impl Writer {
             it.revision = self.revision;
             it.trusted = self.trusted;
             it.engines = self.slots.iter().map(Slot::seen).collect();
+            it.present = self.slots.iter().filter_map(|it| it.present(&self.files)).collect();
             it.overlays = self.overlays.clone();
             it.missing.clone_from(&self.missing);
         });

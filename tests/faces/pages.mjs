@@ -1,9 +1,11 @@
-// The pages in a real browser: pages.mjs BASE_URL TOKEN SCREENSHOTS MODULES. Chromium is the system's own.
+// The pages in a real browser: pages.mjs BASE_URL TOKEN SCREENSHOTS MODULES HOLDS. Chromium is the system's own; as long as
+// the file HOLDS is there, the server's index stands still.
 import assert from "node:assert/strict";
+import { unlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 
-const [base, token, screenshots, modules] = process.argv.slice(2);
+const [base, token, screenshots, modules, holds] = process.argv.slice(2);
 const { chromium } = createRequire(path.join(modules, "package.json"))("playwright-core");
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -43,6 +45,24 @@ async function call(method, address, body) {
     body: body && JSON.stringify(body),
   });
   return reply.json();
+}
+
+// -- How far the index is, and what the engines take.
+{
+  const page = await open(`/#token=${token}`);
+  const bar = page.locator(".card progress");
+  await bar.waitFor();
+  assert.ok((await bar.getAttribute("aria-label")).length > 0);
+  assert.match(await page.locator(".card").innerText(), /: \d+ of \d+/);
+  await shot(page, "loading");
+  unlinkSync(holds);
+  await page.waitForSelector(".card header .pill.ready");
+  await bar.waitFor({ state: "detached" });
+  const engines = page.locator(".card table[aria-label=Engines] tr");
+  await engines.filter({ hasText: /gopls.*\d MB/s }).waitFor();
+  await engines.filter({ hasText: /rust-analyzer.*in the process/s }).waitFor();
+  await done(page);
+  say("progress and memory are shown");
 }
 
 // -- The token: by the form, refused where it is wrong, and never in an address.
@@ -88,6 +108,17 @@ async function call(method, address, body) {
   await made.locator("summary").press("Enter");
   await made.locator("pre .added").first().waitFor();
   assert.match(await made.innerText(), /2 places broken/);
+  assert.match(await made.innerText(), /shout\.rs:\d+/);
+  // Without the event that told of it the journal still knows.
+  await page.reload();
+  await page.waitForSelector("#live.live");
+  await made.waitFor();
+  await made.locator("summary").press("Enter");
+  assert.match(await made.innerText(), /2 places broken · \d+ affected · \d+ tests? reached/);
+  // The edit took longer than the server was told to call slow.
+  const slow = page.locator("#questions tbody tr").filter({ hasText: "edit" }).first();
+  await slow.waitFor();
+  assert.match(await slow.innerText(), /edit\s+\d+/);
   await shot(page, "status-light");
   await page.emulateMedia({ colorScheme: "dark" });
   await shot(page, "status-dark");

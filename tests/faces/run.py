@@ -3,7 +3,9 @@
 - the pages in a real browser (pages.mjs, Playwright with the system's Chromium);
 - clients of openapi.yaml: openapi-typescript with openapi-fetch, oapi-codegen, each compiled and run against a server;
 - schemathesis against a server: no answer is 5xx, none is of a status or a form that the document does not have;
-- scripts/diff-openapi.sh refuses what breaks clients, unless the version is another.
+- scripts/diff-openapi.sh refuses what breaks clients, unless the version is another;
+- the packed crate holds what it is made of and nothing else; a wheel of the tests' own build (no release takes place) installs and runs;
+  systemd takes the unit.
 
 What they need beyond is installed into $SEMDEX_TOOLS, pinned.
 """
@@ -15,7 +17,9 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
+import zipfile
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 HERE = REPOSITORY / "tests/faces"
@@ -59,14 +63,14 @@ def node_modules():
     return directory
 
 
-def schemathesis():
+def python_tool(name):
     pins, directory = HERE / "requirements.txt", TOOLS / "faces-venv"
     if not fits(pins, directory):
         shutil.rmtree(directory, ignore_errors=True)
         run([sys.executable, "-m", "venv", directory], quiet=True)
         run([directory / "bin/pip", "install", "--quiet", "--disable-pip-version-check", "-r", pins], quiet=True)
         shutil.copy(pins, directory)
-    return directory / "bin/schemathesis"
+    return directory / "bin" / name
 
 
 def oapi_codegen():
@@ -98,9 +102,20 @@ def pages(binary, directory):
     screenshots = directory / "screenshots"
     screenshots.mkdir()
     modules = node_modules()
-    server, base, token = serve(binary, directory)
+    root = workspace(directory / "workspace")
+    # Another language, whose engine is a process with memory of its own.
+    (root / "go.mod").write_text("module example.com/greeter\n\ngo 1.22\n")
+    (root / "main.go").write_text("package main\n\nfunc main() { println(\"hello\") }\n")
+    (directory / "config/semdex").mkdir(parents=True)
+    (directory / "config/semdex/config.toml").write_text("[log]\nslow_ms = 1\n")
+    faults = directory / "faults"
+    faults.mkdir()
+    holds = faults / "rust.prime"
+    holds.write_text("stall")
+    environment = {"XDG_CONFIG_HOME": str(directory / "config"), "SEMDEX_FAULTS": str(faults)}
+    server = Server(binary, [root], directory=directory, environment=environment)
     with server:
-        said = run(["node", HERE / "pages.mjs", base, token, screenshots, modules])
+        said = run(["node", HERE / "pages.mjs", server.hello["listening"], server.client.token, screenshots, modules, holds])
     assert "the pages: fine" in said
     kept = os.environ.get("SEMDEX_SCREENSHOTS")
     if kept:
@@ -139,7 +154,7 @@ def go_client(binary, directory):
 
 
 def contract(binary, directory):
-    program = schemathesis()
+    program = python_tool("schemathesis")
     server, base, token = serve(binary, directory)
     checks = "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance"
     with server:
@@ -174,8 +189,54 @@ def breaking(_, directory):
         run([script, changed], quiet=True)
 
 
+def crate(_, directory):
+    run([REPOSITORY / "scripts/package.sh", directory], quiet=True)
+    packed = sorted(directory.glob("semdex-[0-9]*.crate"))
+    assert len(packed) == 1 and list(directory.glob("semdex-nesting-*.crate")), list(directory.iterdir())
+    assert packed[0].stat().st_size < 3 << 20, f"{packed[0].stat().st_size} bytes"
+    with tarfile.open(packed[0]) as archive:
+        names = {it.split("/", 1)[1] for it in archive.getnames()}
+    wanted = {"Cargo.toml", "Cargo.lock", "README.md", "LICENSE-MIT", "LICENSE-APACHE", "openapi.yaml", "src/main.rs", "src/api/pages/rapidoc/LICENSE.txt"}
+    assert wanted <= names, f"the crate lacks {wanted - names}"
+    known = re.compile(r"src/|(Cargo\.(toml|toml\.orig|lock)|README\.md|CHANGELOG\.md|LICENSE-\w+|openapi\.yaml|\.cargo_vcs_info\.json)$")
+    more = [it for it in names if not known.match(it) or "/fixtures/" in it]
+    assert not more, f"the crate has {more}"
+
+
+def wheel(binary, directory):
+    target = pathlib.Path(binary).resolve().parents[1]
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(target)}
+    build = ["build", "--profile", "dev", "--out", directory / "wheels"]
+    run([python_tool("maturin"), *build], quiet=True, cwd=REPOSITORY, env=environment)
+    made = list((directory / "wheels").glob("semdex-*.whl"))
+    assert len(made) == 1, made
+    with zipfile.ZipFile(made[0]) as archive:
+        names = archive.namelist()
+        metadata = archive.read(next(it for it in names if it.endswith(".dist-info/METADATA"))).decode()
+    assert any(it.endswith(".data/scripts/semdex") for it in names), names
+    assert sum("licenses/" in it for it in names) == 3, names
+    for wanted in ("Name: semdex", "License-Expression: MIT OR Apache-2.0", "Requires-Python: >=3.9", "# semdex"):
+        assert wanted in metadata, f"no {wanted!r} in {metadata[:2000]}"
+    run([sys.executable, "-m", "venv", directory / "venv"], quiet=True)
+    run([directory / "venv/bin/pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", made[0]], quiet=True)
+    said = run([directory / "venv/bin/semdex", "--version"], quiet=True)
+    assert said.split()[0] == "semdex" and said.split()[1] in made[0].name, said
+
+
+def unit(_, directory):
+    if not shutil.which("systemd-analyze"):
+        print("no systemd-analyze here: the unit is not looked at")
+        return
+    text = (REPOSITORY / "packaging/semdex.service").read_text()
+    assert "%h/.cargo/bin/semdex" in text
+    # Where the program is, which systemd looks for too, is another place on each machine.
+    (directory / "semdex.service").write_text(text.replace("%h/.cargo/bin/semdex", "/bin/true"))
+    said = run(["systemd-analyze", "--user", "verify", directory / "semdex.service"], quiet=True, env={**os.environ, "XDG_RUNTIME_DIR": str(directory)})
+    assert not said.strip(), said
+
+
 def main(binary, *names):
-    parts = {it.__name__: it for it in (breaking, pages, typescript_client, go_client, contract)}
+    parts = {it.__name__: it for it in (breaking, unit, crate, pages, typescript_client, go_client, contract, wheel)}
     for name in names or parts:
         directory = pathlib.Path(tempfile.mkdtemp(prefix=f"semdex-{name}-"))
         print(f"== {name}", flush=True)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Command;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -31,6 +32,10 @@ struct Asked {
 impl Asked {
     fn on(files: &[(&str, &str)]) -> Asked {
         let home = Home::with(files);
+        for arguments in [&["init", "-q"][..], &["config", "user.name", "A"], &["config", "user.email", "a@x.org"]] {
+            let ran = Command::new("git").args(arguments).current_dir(home.root()).status().unwrap();
+            assert!(ran.success(), "git {arguments:?}");
+        }
         let settings = home.path().join("config.toml");
         fs::write(&settings, "").unwrap();
         let flags = Flags { config_file: Some(settings), trust: Some(true) };
@@ -90,6 +95,7 @@ fn example(call: &str, root: &str, change: &str) -> (Value, &'static str, Value)
         "regressions" => (json!({"file": "src/lib.rs"}), "/summary", "No change since the baseline".into()),
         "gate" => (json!({}), "/block", false.into()),
         "stats" => (json!({}), "/edits", 0.into()),
+        "map" => (json!({"focus": ["src/lib.rs"]}), "/files/0/file", "src/lib.rs".into()),
         "impact" => {
             (json!({"symbol": "greeter::greet", "change": "signature"}), "/impact/changed/0/kind", "signature".into())
         }
@@ -99,11 +105,14 @@ fn example(call: &str, root: &str, change: &str) -> (Value, &'static str, Value)
         }
         "write" => (json!({"name": "notes.txt", "content": "one\n"}), "/files/0/created", true.into()),
         "undo" => (json!({"change": change}), "/applied", true.into()),
+        "git" => (json!({}), "/head", Value::Null),
+        "commit" => (json!({"files": ["src/lib.rs"], "message": "feat: greet"}), "/files/0", "src/lib.rs".into()),
         "changes" => (json!({}), "/changes/0/client", "a test".into()),
         "rename" => {
             let rename = json!({"symbol": "greeter::greet", "new_name": "welcome"});
             (rename, "/impact/broken", json!([]))
         }
+        "verify" => (json!({"kind": "check"}), "/ok", true.into()),
         "list_overlays" => (json!({}), "/overlays", json!([])),
         "put_overlay" => (json!({"file": "src/a b.rs", "content": "// New.\n"}), "/old_hash", Value::Null),
         "delete_overlay" => (json!({"file": "src/a b.rs"}), "/file", "src/a b.rs".into()),
@@ -134,6 +143,8 @@ fn every_call_is_answered_without_a_socket() {
         let json = serde_json::to_value(&reply).unwrap();
         assert_eq!(json.pointer(place), Some(&wanted), "{}: {json}", call.name);
         assert_eq!(json["meta"]["complete"] == true, call.needs > Needs::Nothing, "{}: {json}", call.name);
+        let lacks = lacking(call.name, &optional(call), &documented(call, &json), &json);
+        assert!(lacks.is_empty(), "the document's example of {} lacks {lacks:?}: {json}", call.name);
         let text = render::reply(&reply);
         let says_so = text.contains("complete (0.0 ms)");
         assert_eq!(says_so, call.needs >= Needs::Text, "{}: {text}", call.name);
@@ -144,6 +155,52 @@ fn every_call_is_answered_without_a_socket() {
             assert_eq!((call.effect, &json["applied"]), (Effect::Change, &json!(true)), "{}: {json}", call.name);
             change = json["change"].as_str().unwrap().to_owned();
         }
+    }
+}
+
+/// The example that the document has of such a reply.
+fn documented(call: &Call, reply: &Value) -> Value {
+    let schemas = (call.shape.reply)();
+    let named = |name: &str| schemas.iter().find(|it| it.0 == name).map(|it| serde_json::to_value(&it.1).unwrap());
+    let first = serde_json::to_value(&schemas[0].1).unwrap();
+    let form = match reply["kind"].as_str().filter(|_| first["oneOf"].is_array()) {
+        Some("symbol") => named("DescribedSymbol").unwrap(),
+        Some(other) => panic!("{other}"),
+        None => first,
+    };
+    form["examples"][0].clone()
+}
+
+/// The fields that a reply may go without.
+fn optional(call: &Call) -> BTreeSet<String> {
+    fn walk(schema: &Value, found: &mut BTreeSet<String>) {
+        let required = schema["required"].as_array().cloned().unwrap_or_default();
+        let fields = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name);
+        found.extend(fields.filter(|name| !required.contains(&Value::from(name.as_str()))).cloned());
+        let inner = schema.as_object().into_iter().flatten().map(|(_, it)| it);
+        inner.chain(schema.as_array().into_iter().flatten()).for_each(|it| walk(it, found));
+    }
+    let mut found = BTreeSet::new();
+    (call.shape.reply)().iter().for_each(|it| walk(&serde_json::to_value(&it.1).unwrap(), &mut found));
+    found
+}
+
+/// The fields of a reply that its example has nowhere at that place. Of a list the first stands for all.
+fn lacking(at: &str, optional: &BTreeSet<String>, example: &Value, reply: &Value) -> Vec<String> {
+    match (example, reply) {
+        (Value::Object(example), Value::Object(reply)) => {
+            let of = |(name, value): (&String, &Value)| match example.get(name) {
+                Some(known) => lacking(&format!("{at}.{name}"), optional, known, value),
+                None if optional.contains(name) => Vec::new(),
+                None => vec![format!("{at}.{name}")],
+            };
+            reply.iter().flat_map(of).collect()
+        }
+        (Value::Array(example), Value::Array(reply)) => match (example.first(), reply.first()) {
+            (Some(example), Some(reply)) => lacking(&format!("{at}[]"), optional, example, reply),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::read::GO;
-use crate::support::{RUST, Server, breaking_edit};
+use crate::support::{Home, RUST, Server, breaking_edit};
 
 fn broken(reply: &Value) -> Vec<String> {
     let place = |it: &Value| format!("{}:{}", it["file"].as_str().unwrap(), it["line"]);
@@ -48,6 +48,28 @@ fn a_rust_edit_tells_what_it_breaks() {
     let (_, repaired) = server.post("/v1/edit", &back);
     assert_eq!(server.home.read("src/lib.rs"), before, "{repaired}");
     assert_eq!(repaired["diagnostics"]["fixed"].as_array().unwrap().len(), 2, "{repaired}");
+}
+
+/// What is not known is no success; and an edit waits for what judges it, as a question does.
+#[test]
+fn an_edit_waits_for_the_index_as_long_as_it_may() {
+    let home = Home::with(RUST);
+    let faults = home.path().join("faults");
+    std::fs::create_dir(&faults).unwrap();
+    let hold = faults.join("rust.prime");
+    std::fs::write(&hold, "stall").unwrap();
+    let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    let edit = |wait_ms: u32| {
+        let mut edit = breaking_edit(true);
+        edit["wait_ms"] = json!(wait_ms);
+        edit
+    };
+    let soon = server.markdown("/v1/edit", Some(&edit(0)));
+    assert!(soon.text.starts_with("# Dry run, nothing written: whether the edit would break"), "{}", soon.text);
+    assert!(soon.text.contains("**incomplete**"), "{}", soon.text);
+    std::fs::remove_file(&hold).unwrap();
+    let (_, waited) = server.post("/v1/edit", &edit(120_000));
+    assert_eq!((broken(&waited).len(), &waited["meta"]["complete"]), (2, &json!(true)), "{waited}");
 }
 
 #[test]

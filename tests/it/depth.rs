@@ -1,6 +1,8 @@
 //! No text ends the process: what is nested too deeply is text, in the workspace and in what it depends on, and what is
 //! nested as deeply as is allowed is analysed.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use super::support::{Home, Server, run};
@@ -241,6 +243,83 @@ fn go_that_is_nested_too_deeply_is_text() {
     let (_, status) = server.get("/v1/status");
     let engines = status["workspaces"][0]["engines"].as_array().unwrap();
     assert!(engines.iter().all(|it| it["restarts"] == 0), "{status}");
+}
+
+/// Of each language that has a grammar of tree-sitter and no compiler here, what nests with brackets and without.
+const GRAMMARS: &[(&str, &[Construct])] = &[
+    (
+        "py",
+        &[
+            ("negations", |n| chain("x = ", "not ", n, "x")),
+            ("unary", |n| chain("x = ", "- ", n, "x")),
+            ("sum", |n| chain("x = x", " + 1", n, "")),
+            ("methods", |n| chain("x = x", ".a()", n, "")),
+            ("powers", |n| chain("x = x", " ** x", n, "")),
+            ("lambdas", |n| chain("x = ", "lambda: ", n, "1")),
+            ("parentheses", |n| nest("x = ", "(", "x", ")", n, "")),
+        ],
+    ),
+    (
+        "ts",
+        &[
+            ("not", |n| chain("let x = ", "!", n, "x;")),
+            ("types", |n| chain("let x = ", "typeof ", n, "x;")),
+            ("sum", |n| chain("let x = x", " + 1", n, ";")),
+            ("methods", |n| chain("let x = x", ".a()", n, ";")),
+            ("arrows", |n| chain("let x = ", "y => ", n, "1;")),
+            ("branches", |n| chain("if (x) {}", " else if (x) {}", n, "")),
+            ("arrays", |n| nest("let x = ", "[", "1", "]", n, ";")),
+        ],
+    ),
+    (
+        "c",
+        &[
+            ("not", |n| chain("int f(int x) { return ", "!", n, "x; }")),
+            ("pointers", |n| chain("int ", "*", n, "x;")),
+            ("sum", |n| chain("int f(int x) { return x", " + 1", n, "; }")),
+            ("fields", |n| chain("int f(int x) { return x", ".a", n, "; }")),
+            ("branches", |n| chain("void f(int x) { if (x) {}", " else if (x) {}", n, " }")),
+            ("blocks", |n| nest("void f() ", "{", "", "}", n, "")),
+        ],
+    ),
+    (
+        "sh",
+        &[
+            ("and", |n| chain("a", " && a", n, "")),
+            ("not", |n| chain("", "! ", n, "a")),
+            ("sum", |n| chain("x=$((1", " + 1", n, "))")),
+            ("branches", |n| chain("if a; then b\n", "elif a; then b\n", n, "fi")),
+            ("substitutions", |n| nest("x=", "$(", "a", ")", n, "")),
+        ],
+    ),
+];
+
+#[test]
+fn other_languages_that_are_nested_too_deeply_are_text() {
+    const PLENTY: usize = 200_000;
+    let all = || GRAMMARS.iter().flat_map(|(extension, constructs)| constructs.iter().map(move |it| (*extension, it)));
+    let home = Home::with(&[("healthy.py", "def healthy():\n    healthy()\n")]);
+    for (extension, it) in all() {
+        home.write(&format!("{extension}/{}.{extension}", it.0), &it.1(PLENTY));
+    }
+    // Nothing but the text is asked of: no server is there.
+    let server = home.serve_with(&["--trust"], &[("PATH", Path::new("/usr/bin:/bin"))]);
+    server.wait_ready();
+    for (extension, it) in all() {
+        let (file, text) = (format!("{extension}/{}.{extension}", it.0), it.1(PLENTY));
+        let (status, opened) =
+            server.post("/v1/open", &json!({"file": file, "wait_ms": 60_000, "max_tokens": 1_000_000}));
+        assert_eq!((status, &opened["symbols"]), (200, &json!([])), "{file}");
+        let is_flat = !lacks(&opened, &file);
+        assert!(is_flat || opened["skeleton"] == text, "{file}");
+        assert!(!is_flat || matches!((extension, it.0), ("sh", "branches" | "not")), "{file}: {}", opened["meta"]);
+    }
+    let (status, found) = server.get("/v1/usages?symbol=healthy.py::healthy&wait_ms=60000");
+    assert_eq!((status, &found["total"]), (200, &json!(1)), "{found}");
+    // All of them are parsed for it, which takes long on a busy machine.
+    let (status, found) = server.get("/v1/symbols?query=healthy&wait_ms=60000");
+    assert!(matches!(status, 200 | 504), "{found}");
+    assert!(server.log().lines().all(|it| !it.contains("panicked")), "{}", server.log());
 }
 
 #[test]

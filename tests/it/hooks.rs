@@ -337,6 +337,14 @@ fn a_hook_never_breaks_the_agent() {
     silent(&ended);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 
+    // A configuration that names an agent nobody knows.
+    let unknown = hook(&server.home, "cluade", "{}");
+    assert!(
+        unknown.code == Some(0) && unknown.output.is_empty() && unknown.errors.contains("claude"),
+        "{}",
+        unknown.errors
+    );
+
     // A server that is gone.
     let told = file("src/lib.rs");
     let home = Home::with(RUST);

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::Server;
+use crate::support::{Home, Server};
 
 const FILES: &[(&str, &str)] = &[
     ("rust/Cargo.toml", "[package]\nname = \"broken\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
@@ -35,9 +35,19 @@ const FILES: &[(&str, &str)] = &[
 /// `file:line code` of each broken place.
 fn broken(reply: &Value) -> Vec<String> {
     let told = reply["impact"]["broken"].as_array().unwrap_or_else(|| panic!("{reply}"));
-    told.iter()
-        .map(|it| format!("{}:{} {}", it["file"].as_str().unwrap(), it["line"], it["code"].as_str().unwrap()))
-        .collect()
+    told.iter().map(broken_at).collect()
+}
+
+fn broken_at(it: &Value) -> String {
+    format!("{}:{} {}", it["file"].as_str().unwrap(), it["line"], it["code"].as_str().unwrap())
+}
+
+#[test]
+fn a_small_workspace_gets_no_second_database() {
+    let server = Home::with(FILES).serve(&["--trust", "--log", "semdex=debug"]);
+    server.wait_ready();
+    server.wait_for_log("no second database is made");
+    assert!(!server.log().contains("a second database is there"), "{}", server.log());
 }
 
 #[test]
@@ -86,6 +96,18 @@ fn a_change_is_asked_about_without_being_made() {
         expected.sort();
         assert_eq!(told, expected, "{symbol} {change}");
     }
+    // What is named by a broken import has to be edited too, though it is broken by that alone.
+    let reply = ask("broken::twice", "remove");
+    let follows = reply["impact"]["broken"].as_array().unwrap().iter().map(|it| (broken_at(it), it["follows"] == true));
+    let mut follows: Vec<(String, bool)> = follows.collect();
+    follows.sort();
+    let expected = [
+        ("rust/src/user.rs:1 E0432", false),
+        ("rust/src/user.rs:4 E0425", true),
+        ("rust/src/user.rs:8 E0425", true),
+        ("rust/tests/it.rs:14 E0425", false),
+    ];
+    assert_eq!(follows, expected.map(|it| (it.0.to_owned(), it.1)), "{reply}");
     let reply = ask("example.com/broken.Twice", "signature");
     let tests: Vec<&Value> = reply["impact"]["tests"].as_array().unwrap().iter().map(|it| &it["symbol"]).collect();
     assert_eq!(tests, ["example.com/broken.TestTwice"], "{reply}");

@@ -156,13 +156,28 @@ fn a_change_of_what_a_build_script_reads_is_in_the_next_answer() {
     }
 }
 
-#[test]
-fn a_build_script_that_does_not_say_what_it_reads_holds_no_answer_up() {
-    let home = with_script("println!(\"cargo::rustc-cfg=unheard\");", "made.in");
-    // Nothing in its text names the file.
+/// A script that says nothing of what it reads, and in whose text nothing names the file.
+fn with_silent_script(says: &str) -> Home {
+    let home = with_script(&format!("println!(\"cargo::rustc-cfg=unheard\");{says}"), "made.in");
     let script = fs::read_to_string(home.root().join("build/main.rs")).unwrap();
     home.write("build/main.rs", &script.replace("\"made.in\"", "[\"made\", \"in\"].join(\".\")"));
-    let server = home.serve(&["--trust", "--log", "semdex=debug"]);
+    home
+}
+
+/// Asks until there are so many errors, proved; until then no reply says that it is complete.
+#[track_caller]
+fn wait_for_count(server: &Server, expected: u64) {
+    server.wait_for(|it| {
+        let replies = [errors(it), it.get("/v1/usages?symbol=app::made").1];
+        let is_proved = |it: &Value| it["meta"]["complete"] == true;
+        assert!(replies[0]["total"] == expected || !replies.iter().any(is_proved), "{replies:?}");
+        replies.iter().all(is_proved)
+    });
+}
+
+#[test]
+fn a_build_script_that_does_not_say_what_it_reads_holds_no_answer_up() {
+    let server = with_silent_script("").serve(&["--trust", "--log", "semdex=debug"]);
     server.wait_ready();
     assert_eq!(count(&server), 0);
     let loads = || server.log().matches("Cargo workspaces loaded").count();
@@ -174,10 +189,48 @@ fn a_build_script_that_does_not_say_what_it_reads_holds_no_answer_up() {
     assert_eq!(loads(), before);
     // It is run again, and what it makes then is known.
     server.home.write("made.in", WIDE);
-    server.wait_for(|it| errors(it)["total"] == 1);
+    wait_for_count(&server, 1);
     server.wait_ready();
     assert_eq!(count(&server), 1);
     assert_eq!(loads(), before + 2, "one load has two steps");
+    // It makes the same.
+    server.home.write("other.in", "");
+    assert_eq!(errors(&server)["meta"]["complete"], false);
+    wait_for_count(&server, 1);
+    assert_eq!(loads(), before + 2);
+}
+
+#[test]
+fn what_a_build_script_makes_is_doubtful_until_it_was_run_again() {
+    let home = with_silent_script("");
+    let faults = home.path().join("faults");
+    let point = faults.join("rust.rebuild");
+    write(&point, "always");
+    let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    server.wait_ready();
+    assert_eq!(count(&server), 0);
+    server.home.write("made.in", WIDE);
+    server.wait_for(|it| {
+        let reply = errors(it);
+        assert_eq!((&reply["total"], &reply["meta"]["complete"]), (&json!(0), &json!(false)), "{reply}");
+        assert!(reply["meta"]["missing"].to_string().contains("`made.in` was changed"), "{reply}");
+        it.log().matches("a fault at rust.rebuild").count() >= 2
+    });
+    fs::remove_file(point).unwrap();
+    wait_for_count(&server, 1);
+}
+
+#[test]
+fn a_build_script_that_looks_for_sources_may_read_them() {
+    let says = "let _ = std::fs::read_dir([\"s\", \"rc\"].concat()).unwrap().count();";
+    let server = with_silent_script(says).serve(&["--trust"]);
+    server.wait_ready();
+    assert_eq!(count(&server), 0);
+    let source = fs::read_to_string(server.home.root().join("src/lib.rs")).unwrap();
+    server.home.write("src/lib.rs", &format!("{source}\npub fn other() {{}}\n"));
+    let reply = errors(&server);
+    assert_eq!((&reply["total"], &reply["meta"]["complete"]), (&json!(0), &json!(false)), "{reply}");
+    wait_for_count(&server, 0);
 }
 
 #[test]

@@ -70,6 +70,25 @@ fn a_change_is_taken_back_and_brought_back() {
 }
 
 #[test]
+fn how_much_a_change_reached_is_kept() {
+    let server = Server::on(RUST);
+    let (status, made) = server.post("/v1/edit", &breaking_edit(false));
+    assert_eq!(status, 200, "{made}");
+    let length = |list: &str| made["impact"][list].as_array().unwrap().len();
+    let wanted = json!({
+        "changed": length("changed"), "broken": length("broken"), "affected": length("affected"),
+        "tests": length("tests"), "complete": made["meta"]["complete"],
+    });
+    assert_eq!(wanted["broken"], 2, "{made}");
+    let kept = |server: &Server| server.get("/v1/changes").1["changes"][0]["impact"].clone();
+    assert_eq!(kept(&server), wanted);
+    let server = server.restart(&["--trust"]);
+    assert_eq!(kept(&server), wanted);
+    let listed = server.markdown("/v1/changes", None);
+    assert!(listed.text.contains(", broke 2 places"), "{}", listed.text);
+}
+
+#[test]
 fn the_changes_are_listed() {
     let server = Server::on(TEXTS);
     let (_, none) = server.get("/v1/changes");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::{Home, Server};
 
 /// The directory of the programs; a test without them fails.
-fn tools() -> PathBuf {
+pub fn tools() -> PathBuf {
     let tools = std::env::var_os("SEMDEX_TOOLS")
         .map_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("../tools"), PathBuf::from);
     let bin = tools.join("lsp/bin");
@@ -16,12 +16,12 @@ fn tools() -> PathBuf {
 }
 
 /// A trusted workspace with these files, and the servers on the search path.
-fn serve(files: &[(&str, &str)]) -> Server {
+pub fn serve(files: &[(&str, &str)]) -> Server {
     let path = format!("{}:{}", tools().display(), std::env::var("PATH").unwrap());
     Home::with(files).serve_with(&["--trust"], &[("PATH", Path::new(&path))])
 }
 
-fn engine(server: &Server, language: &str) -> Value {
+pub fn engine(server: &Server, language: &str) -> Value {
     let (_, status) = server.get("/v1/status");
     let engines = status["workspaces"][0]["engines"].as_array().unwrap().clone();
     engines
@@ -32,7 +32,7 @@ fn engine(server: &Server, language: &str) -> Value {
 
 /// The lines of the usages of a symbol, which have to be all.
 #[track_caller]
-fn usages(server: &Server, symbol: &str) -> Vec<String> {
+pub fn usages(server: &Server, symbol: &str) -> Vec<String> {
     let (status, reply) = server.get(&format!("/v1/usages?symbol={symbol}"));
     assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
     let items = reply["items"].as_array().unwrap().iter();
@@ -44,7 +44,7 @@ fn usages(server: &Server, symbol: &str) -> Vec<String> {
 }
 
 #[track_caller]
-fn errors(server: &Server, path: &str) -> Vec<String> {
+pub fn errors(server: &Server, path: &str) -> Vec<String> {
     let (status, reply) = server.get(path);
     assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
     let items = reply["items"].as_array().unwrap().iter().filter(|it| it["severity"] == "error");
@@ -53,7 +53,7 @@ fn errors(server: &Server, path: &str) -> Vec<String> {
         .collect()
 }
 
-fn broken(reply: &Value) -> Vec<String> {
+pub fn broken(reply: &Value) -> Vec<String> {
     let broken = reply["impact"]["broken"].as_array().unwrap_or_else(|| panic!("{reply}")).iter();
     broken.map(|it| format!("{}:{}", it["file"].as_str().unwrap(), it["line"])).collect()
 }
@@ -215,6 +215,116 @@ fn typescript_is_read_and_edited() {
     assert!(found.contains(&"src/again.ts:1 2305".to_owned()) && found.len() >= 3, "{found:?}");
 }
 
+/// Of a dry run the places that it breaks.
+#[track_caller]
+fn breaks(server: &Server, file: &str, old: &str, new: &str) -> Vec<String> {
+    let edit = json!({"file": file, "search_context": old, "replacement": new, "dry_run": true});
+    let (status, planned) = server.post("/v1/edit", &edit);
+    assert_eq!((status, &planned["meta"]["complete"]), (200, &json!(true)), "{planned}");
+    broken(&planned)
+}
+
+#[test]
+fn a_change_reaches_who_does_not_name_it() {
+    let server = serve(&[
+        ("pyproject.toml", "[project]\nname = \"pkg\"\n"),
+        ("a.py", "from dataclasses import dataclass\n\n\n@dataclass\nclass A:\n    one: int\n"),
+        ("b.py", "from a import A\n\nx = A(1)\n"),
+        ("c.py", "class K:\n    def __init__(self) -> None:\n        self.size = 1\n"),
+        ("d.py", "from c import K\n\n\ndef f(k: K) -> int:\n    return k.size\n"),
+        ("e.py", "from d import f as g\n"),
+        ("h.py", "from e import g\n\ng\n"),
+    ]);
+    assert_eq!(breaks(&server, "a.py", "    one: int\n", "    one: int\n    two: int\n"), ["b.py:3"]);
+    assert_eq!(breaks(&server, "c.py", "self.size = 1", "self.size = \"x\""), ["d.py:5"]);
+    assert_eq!(breaks(&server, "d.py", "def f(k: K)", "def h(k: K)"), ["e.py:1"]);
+    assert_eq!(breaks(&server, "e.py", "from d import f as g\n", "from d import f as other\n\nx = 1\n"), ["h.py:1"]);
+
+    let server = serve(&[
+        ("package.json", "{\"name\": \"x\"}\n"),
+        (
+            "tsconfig.json",
+            "{\"compilerOptions\": {\"strict\": true, \"module\": \"esnext\", \"moduleResolution\": \"bundler\"}, \"include\": [\"src\"]}\n",
+        ),
+        ("src/i.ts", "export interface I {\n  a: number;\n}\n"),
+        (
+            "src/use.ts",
+            "import type { I } from './i';\nexport const x: I = { a: 1 };\nexport function take(i: I): void {}\n",
+        ),
+        ("src/far.ts", "import { take } from './use';\ntake({ a: 2 });\n"),
+        ("src/def.ts", "export default function whatever(n: number): number {\n  return n;\n}\n"),
+        ("src/other.ts", "import mine from './def';\nmine(1);\n"),
+        ("src/again.ts", "export { x as y } from './use';\nexport const here = 1;\n"),
+        ("src/last.ts", "import { y } from './again';\nconsole.log(y);\n"),
+    ]);
+    assert_eq!(
+        breaks(&server, "src/i.ts", "  a: number;\n", "  a: number;\n  b: string;\n"),
+        ["src/far.ts:2", "src/use.ts:2"]
+    );
+    assert_eq!(breaks(&server, "src/def.ts", "whatever(n: number)", "whatever(n: string)"), ["src/other.ts:2"]);
+    let re_export = "export { x as y } from './use';\nexport const here = 1;\n";
+    assert_eq!(
+        breaks(&server, "src/again.ts", re_export, "export const here = 1;\nexport const more = 2;\n"),
+        ["src/last.ts:1"]
+    );
+}
+
+#[test]
+fn a_tool_stands_in_for_a_server_that_is_missing() {
+    let row =
+        "[languages.python]\ncommand = ['no-such-server']\nruns_code = false\n[languages.bash]\ncommand = ['none']\n";
+    let files = [
+        ("a.py", "import os\n\n\ndef f():\n    return nothing\n"),
+        ("run.sh", "if true; then\n"),
+        ("semdex.toml", row),
+    ];
+    let server = serve(&files);
+    let (status, reply) = server.get("/v1/diagnostics?file=a.py");
+    assert_eq!(
+        (status, &reply["fallback"], &reply["meta"]["fallback"]),
+        (200, &json!("ruff"), &json!("ruff")),
+        "{reply}"
+    );
+    assert_eq!(reply["meta"]["complete"], false, "{reply}");
+    assert_eq!(reply["meta"]["missing"][0]["code"], "engine_missing", "{reply}");
+    let found: Vec<String> = reply["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| {
+            format!(
+                "{} {} {} {}",
+                it["source"].as_str().unwrap(),
+                it["severity"].as_str().unwrap(),
+                it["code"].as_str().unwrap(),
+                it["line"]
+            )
+        })
+        .collect();
+    assert_eq!(found, ["ruff error F821 5", "ruff warning F401 1"], "{reply}");
+    // A text that is only planned is checked as it would be.
+    let edit =
+        json!({"file": "a.py", "search_context": "    return nothing", "replacement": "    return (", "dry_run": true});
+    let (_, planned) = server.post("/v1/edit", &edit);
+    assert_eq!(
+        (&planned["meta"]["complete"], &planned["meta"]["fallback"]),
+        (&json!(false), &json!("ruff")),
+        "{planned}"
+    );
+    assert!(planned.to_string().contains("invalid-syntax"), "{planned}");
+    let (_, reply) = server.get("/v1/diagnostics?file=run.sh");
+    assert_eq!((&reply["fallback"], &reply["items"][0]["source"]), (&json!("bash"), &json!("bash")), "{reply}");
+
+    let files = [
+        ("a.py", "import os\n"),
+        ("semdex.toml", "[languages.python]\ncommand = ['no-such-server']\nfallback = ['no-such-tool']\n"),
+    ];
+    let (_, reply) = serve(&files).get("/v1/diagnostics?file=a.py");
+    let missing = reply["meta"]["missing"].to_string();
+    assert!(missing.contains("diagnostics unavailable") && missing.contains("engine_missing"), "{reply}");
+    assert_eq!((&reply["items"], &reply["fallback"]), (&json!([]), &Value::Null), "{reply}");
+}
+
 #[test]
 fn c_is_read_and_edited() {
     let server = serve(&[
@@ -289,88 +399,6 @@ fn a_server_that_is_missing_is_said_to_be() {
         status == 200 && ["ready", "degraded"].contains(&state["workspaces"][0]["state"].as_str().unwrap()),
         "{state}"
     );
-}
-
-/// A workspace that the server of the tests serves, and where it reads how it is to behave.
-fn fake(mode: &str, more: &[(&str, &str)]) -> Server {
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fake_server.py");
-    let mut files =
-        vec![("lib.py", "def greet(name):\n    return name\n"), ("main.py", "greet(1)\n# greet\ngreet(2)\n")];
-    files.extend(more);
-    let home = Home::with(&files);
-    let path = home.path();
-    let settings = format!(
-        "[languages.python]\ncommand = ['python3', '{}']\nreadiness = {{}}\ndeadline_s = 2\nenv = {{FAKE_MODE = '{}', FAKE_PIDS = '{}'}}\n",
-        program.display(),
-        path.join("mode").display(),
-        path.join("pids").display(),
-    );
-    home.write("semdex.toml", &settings);
-    std::fs::write(path.join("mode"), mode).unwrap();
-    home.serve(&["--trust"])
-}
-
-/// The servers of the tests that live.
-fn living(server: &Server) -> Vec<String> {
-    let pids = std::fs::read_to_string(server.home.path().join("pids")).unwrap_or_default();
-    let is_alive =
-        |pid: &&str| std::fs::read_to_string(format!("/proc/{pid}/status")).is_ok_and(|it| !it.contains("State:\tZ"));
-    pids.lines().filter(is_alive).map(str::to_owned).collect()
-}
-
-#[test]
-fn a_server_that_misbehaves_is_never_believed() {
-    let mut server = fake("mean", &[]);
-    let expected = ["main.py:1 call", "main.py:3 call"];
-    let mut right = 0;
-    for round in 0..100 {
-        let asked = match round % 2 {
-            0 => "/v1/usages?symbol=lib.py::greet&wait_ms=1000",
-            _ => "/v1/diagnostics?file=main.py&wait_ms=1000",
-        };
-        let reply = server.send(server.request("GET", asked));
-        let is_complete = reply.status == 200 && reply.json()["meta"]["complete"] == true;
-        assert!(
-            is_complete || reply.status >= 500 || !reply.json()["meta"]["missing"].as_array().unwrap().is_empty(),
-            "{}",
-            reply.text
-        );
-        if is_complete {
-            let wanted = if round % 2 == 0 { 2 } else { 0 };
-            assert_eq!(reply.json()["total"], wanted, "{}", reply.text);
-            right += 1;
-        }
-    }
-    assert!(right > 5, "{right} of 100 were answered");
-    // Once it behaves, it is believed again.
-    std::fs::write(server.home.path().join("mode"), "sound").unwrap();
-    server.wait_for(|it| it.get("/v1/usages?symbol=lib.py::greet").1["meta"]["complete"] == true);
-    assert_eq!(usages(&server, "lib.py::greet"), expected);
-    let (_, planned) = server.post("/v1/edit", &json!({"symbol": "lib.py::greet", "at": "whole", "replacement": "def hail(name):\n    return name\n", "dry_run": true}));
-    assert_eq!(broken(&planned), ["main.py:1", "main.py:3"], "{planned}");
-    assert_eq!(living(&server).len(), 1);
-    server.signal(rustix::process::Signal::KILL);
-    server.wait();
-    server.wait_for(|it| living(it).is_empty());
-}
-
-#[test]
-fn what_others_write_is_never_answered_stale() {
-    let server = fake("sound", &[]);
-    assert_eq!(usages(&server, "lib.py::greet").len(), 2);
-    for round in 0..100 {
-        let calls = round % 7 + 1;
-        server.home.write("main.py", &"greet(1)\n".repeat(calls));
-        let (status, reply) = server.get("/v1/usages?symbol=lib.py::greet");
-        assert_eq!(
-            (status, &reply["total"], &reply["meta"]["complete"]),
-            (200, &json!(calls), &json!(true)),
-            "{reply}"
-        );
-    }
-    let server = server.restart(&["--trust"]);
-    assert_eq!(usages(&server, "lib.py::greet").len(), 99 % 7 + 1);
-    assert_eq!(living(&server).len(), 1, "the first ended with its server");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod auth;
+mod bad_servers;
 mod budget;
 mod calls;
 mod change;
@@ -15,16 +16,20 @@ mod errors;
 mod events;
 mod expansion;
 mod fresh;
+mod git;
+mod healthy;
 mod hooks;
 mod impact;
 mod inputs;
 mod journal;
 mod language_servers;
+mod map;
 mod markdown;
 mod mcp;
 mod named_files;
 mod names;
 mod openapi;
+mod origins;
 mod outside_modules;
 mod overlays;
 mod pages;
@@ -34,6 +39,7 @@ mod read;
 mod rename;
 #[cfg(feature = "bedrock")]
 mod runs;
+mod snapshots;
 mod starting;
 mod support;
 mod survival;
@@ -44,4 +50,5 @@ mod tidy_up;
 mod trust;
 mod validation;
 mod verbs;
+mod verify;
 mod watched;

@@ -1,6 +1,7 @@
 //! Path dependencies of Rust outside of the root: what somebody changes there, whenever, is in the next answer.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
@@ -86,6 +87,62 @@ fn a_change_of_a_path_dependency_is_in_the_next_answer() {
     fs::File::open(base.join("lib/src/inner.rs")).unwrap().set_modified(std::time::SystemTime::now()).unwrap();
     assert_eq!(errors(&server), 0);
     assert_eq!(server.get("/v1/status").1["workspaces"][0]["revision"], revision);
+}
+
+#[test]
+fn a_module_that_is_listed_nowhere_is_read_and_followed() {
+    let tag = "Signature: 8a477f597d28d172789f06886806bc55\n";
+    for (names, files, file) in [
+        (
+            "pub mod gen;\npub use gen::inner::size;\n",
+            &[("generated/mod.rs", "pub mod inner;\n")][..],
+            "generated/inner.rs",
+        ),
+        ("mod cached;\npub use cached::size;\n", &[("src/cached/CACHEDIR.TAG", tag)], "src/cached/mod.rs"),
+        ("#[path = \"../node_modules/x/gen.rs\"]\nmod gen;\npub use gen::size;\n", &[], "node_modules/x/gen.rs"),
+    ] {
+        let home = home();
+        let base = home.path();
+        write(&base, "src/lib.rs", names);
+        files.iter().for_each(|(name, text)| write(&base, name, text));
+        write(&base, file, ONE);
+        if file.starts_with("generated") {
+            symlink("../generated", base.join("lib/src/gen")).unwrap();
+        }
+        let server = home.serve(&["--trust"]);
+        server.wait_ready();
+        assert_eq!((errors(&server), breaks(&server)), (0, true), "{file}");
+        write(&base, file, TWO);
+        assert_eq!((errors(&server), breaks(&server)), (1, false), "{file}");
+        fs::remove_file(base.join("lib").join(file)).unwrap();
+        assert!(!is_known(&server), "{file}");
+        write(&base, file, ONE);
+        assert_eq!((errors(&server), breaks(&server)), (0, true), "{file}");
+        // Nobody names it any more, and then somebody does.
+        write(&base, "src/lib.rs", TWO);
+        assert_eq!((errors(&server), breaks(&server)), (1, false), "{file}");
+        write(&base, "src/lib.rs", names);
+        assert_eq!((errors(&server), breaks(&server)), (0, true), "{file}");
+    }
+}
+
+#[test]
+fn a_module_that_may_not_be_read_is_missing() {
+    let home = home();
+    let base = home.path();
+    fs::write(base.join("inner.rs"), ONE).unwrap();
+    fs::remove_file(base.join("lib/src/inner.rs")).unwrap();
+    symlink("../../inner.rs", base.join("lib/src/inner.rs")).unwrap();
+    let server = home.serve(&["--trust"]);
+    server.wait_ready();
+    for path in ["/v1/diagnostics?severity=error", "/v1/usages?symbol=app::app"] {
+        let (status, reply) = server.get(path);
+        assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(false)), "{reply}");
+        assert!(reply["meta"]["missing"].to_string().contains("it lies outside of its package"), "{reply}");
+    }
+    fs::remove_file(base.join("lib/src/inner.rs")).unwrap();
+    write(&base, "src/inner.rs", ONE);
+    assert_eq!((errors(&server), breaks(&server)), (0, true));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Runs: a model that follows a script writes edits, in a Bedrock that the test serves on loopback.
 
 mod bedrock;
+mod verified;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! The command line as a person and a shell meet it: outside of a workspace, mistyped, in a pipe, on a terminal.
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -103,13 +103,30 @@ fn every_call_has_a_verb_for_the_process_too() {
 #[test]
 fn a_reader_that_goes_is_no_failure() {
     let server = Server::on(RUST);
-    for arguments in [&["man"][..], &["completions", "bash"], &["config"], &["token"], &["open", "src/lib.rs"]] {
-        let mut child =
-            server.home.semdex().args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    for arguments in [
+        &["man"][..],
+        &["completions", "bash"],
+        &["config"],
+        &["token"],
+        &["open", "src/lib.rs"],
+        &["doctor"],
+        &["init", "claude"],
+        &["init", "codex", "--write", "--yes"],
+    ] {
+        let codex = server.home.path().join("codex");
+        let mut command = server.home.semdex();
+        command.args(arguments).env("CODEX_HOME", codex).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         drop(child.stdout.take());
         let mut errors = String::new();
         child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
-        assert_eq!((wait(&mut child).code(), errors.as_str()), (Some(0), ""), "{arguments:?}");
+        let is_quiet = errors.is_empty() || arguments.contains(&"init") && !errors.contains("semdex: ");
+        assert_eq!((wait(&mut child).code(), is_quiet), (Some(0), true), "{arguments:?}: {errors}");
+
+        // Nor is one who hears neither of the two.
+        let mut child = command.spawn().unwrap();
+        drop((child.stdout.take(), child.stderr.take()));
+        assert_eq!(wait(&mut child).code(), Some(0), "{arguments:?}");
     }
 }
 
@@ -171,6 +188,11 @@ fn the_settings_say_where_they_come_from() {
 
 /// A command on a terminal of its own; what it shows is written to the file.
 fn on_terminal(home: &Home, command: &str, shows: &Path, variables: &[(&str, &str)]) -> Child {
+    talking(home, command, shows, variables, Stdio::null())
+}
+
+/// The same with somebody who types.
+fn talking(home: &Home, command: &str, shows: &Path, variables: &[(&str, &str)], types: Stdio) -> Child {
     let own = home.semdex();
     let mut script = Command::new("script");
     script.args(["--quiet", "--flush", "--return", "--command", command]).arg(shows).current_dir(home.root());
@@ -181,7 +203,7 @@ fn on_terminal(home: &Home, command: &str, shows: &Path, variables: &[(&str, &st
         };
     }
     script.env("TERM", "xterm").env_remove("NO_COLOR").envs(variables.iter().copied());
-    script.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    script.stdin(types).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 #[test]
@@ -226,6 +248,27 @@ fn a_server_on_a_terminal_says_what_to_do_next() {
     }
     kill_process(pid, Signal::TERM).unwrap();
     wait(&mut child);
+}
+
+#[test]
+fn init_asks_on_a_terminal_before_it_writes() {
+    let home = Home::with(RUST);
+    let file = home.root().join(".mcp.json");
+    for (answer, is_written) in [("n", false), ("", false), ("y", true)] {
+        let shows = home.path().join("typescript");
+        let mut child = talking(&home, &format!("{SEMDEX} init claude --write"), &shows, &[], Stdio::piped());
+        let deadline = Instant::now() + DEADLINE;
+        while !fs::read_to_string(&shows).unwrap_or_default().contains("Make ") {
+            assert!(Instant::now() < deadline, "it did not ask");
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+        assert!(!file.exists(), "it wrote before it was answered");
+        writeln!(child.stdin.as_mut().unwrap(), "{answer}").unwrap();
+        let code = wait(&mut child).code();
+        let shown = fs::read_to_string(&shows).unwrap();
+        assert_eq!((code == Some(0), file.exists()), (is_written, is_written), "{answer:?}: {shown}");
+    }
+    assert!(fs::read_to_string(&file).unwrap().contains("\"semdex\""));
 }
 
 #[test]

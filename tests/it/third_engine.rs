@@ -61,7 +61,7 @@ impl Server {
             tokio::spawn(listener.serve(api::router(service, None, Pulse::new()), stop.clone()));
             base
         });
-        let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(60)).build().unwrap();
+        let client = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(300)).build().unwrap();
         Server { directory, base, runtime, client, workspaces, stop }
     }
 
@@ -98,7 +98,7 @@ impl Drop for Server {
 
 fn toys() -> Server {
     let server = Server::on(&[("lib.toy", LIB), ("main.toy", MAIN), ("notes.txt", "greet\n")]);
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(300);
     while server.get("/v1/status").1["workspaces"][0]["state"] != "ready" {
         assert!(Instant::now() < deadline, "not ready in time");
         thread::park_timeout(Duration::from_millis(10));
@@ -234,7 +234,7 @@ fn what_an_engine_judged_in_part_is_refused_on_reject() {
 
 /// Asks until the answer is complete.
 fn wait_until_complete(server: &Server, path: &str) -> Value {
-    let deadline = Instant::now() + Duration::from_secs(60);
+    let deadline = Instant::now() + Duration::from_secs(300);
     loop {
         let (status, reply) = server.get(path);
         if status == 200 && reply["meta"]["complete"] == true {

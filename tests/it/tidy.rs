@@ -75,6 +75,10 @@ const ONLY_WORDS: &[OnlyPlace] = &[
             "src/lang/lsp",
             "src/lang/process_group",
             "src/lang/child",
+            // The user's git, and the hooks of the user's repository.
+            "src/workspace/git",
+            // It runs what the rooms of the languages have put together.
+            "src/lang/verify/report",
             "src/cli",
             "src/main",
         ],

@@ -1,6 +1,7 @@
 //! What a workspace may do that nobody trusts: nothing. And how trust is given and taken back.
 
 use std::fs;
+use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -159,6 +160,28 @@ fn nothing_of_an_untrusted_root_runs_and_it_is_known_all_the_same() {
     let files = details.iter().find(|it| it.contains("not read")).unwrap_or_else(|| panic!("{status}"));
     assert!(files.contains(".cargo/config"), "{files}");
     assert_eq!(ran(&server.home), Vec::<String>::new());
+}
+
+#[test]
+fn of_an_untrusted_workspace_nothing_is_downloaded() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let url = format!("http://{}/x", listener.local_addr().unwrap());
+    let home = Home::with(&[
+        (
+            "Cargo.toml",
+            &format!(
+                "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\nx = {{ git = \"{url}\" }}\n"
+            ),
+        ),
+        ("src/lib.rs", "pub fn made() {}\n\npub fn uses() {\n    made();\n}\n"),
+    ]);
+    let server = home.serve(&["--no-trust"]);
+    server.wait_ready();
+    let (status, reply) = server.get("/v1/usages?symbol=app::made");
+    assert_eq!((status, &reply["total"]), (200, &json!(1)), "{reply}");
+    assert!(reply["meta"]["missing"].to_string().contains("which `cargo fetch` does"), "{reply}");
+    assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
 }
 
 fn untrusted(status: &Value) -> Vec<&str> {

@@ -237,20 +237,25 @@ function change(it, open) {
       "div",
       { class: "inside" },
       node("p", { class: "quiet" }, `${it.workspace.id} · revision ${it.revision} · ${it.client ?? "unnamed client"} · `, node("code", {}, it.change)),
-      ...impact(impacts.get(it.change)),
+      ...impact(impacts.get(it.change), it.impact),
       ...it.files.map((of) => diff(of.diff ?? "")),
       it.undone_by ? null : undoButton(it),
     ),
   );
 }
 
-function impact(it) {
-  if (!it) return [];
-  const counts = `${counted(it.broken.length, "place")} broken · ${it.affected.length} affected · ${counted(it.tests.length, "test")} reached`;
-  const broken = (of) => node("li", {}, node("code", {}, `${of.file}:${of.line}`), ` ${of.reason ?? ""}`);
+/** What an event told in full; of changes before this page was there the counts that the journal kept. */
+function impact(it, kept) {
+  if (!it && !kept) return [];
+  const { broken, affected, tests } = kept ?? { broken: it.broken.length, affected: it.affected.length, tests: it.tests.length };
+  const unknown = kept && !kept.complete ? " · not all of it could be judged" : "";
+  const counts = `${counted(broken, "place")} broken · ${affected} affected · ${counted(tests, "test")} reached${unknown}`;
+  const said = node("p", { class: broken ? "bad" : "quiet" }, counts);
+  if (!it) return [said];
+  const place = (of) => node("li", {}, node("code", {}, `${of.file}:${of.line}`), ` ${of.reason ?? ""}`);
   return [
-    node("p", { class: it.broken.length ? "bad" : "quiet" }, counts),
-    it.broken.length ? node("ul", {}, ...it.broken.slice(0, 10).map(broken)) : null,
+    said,
+    it.broken.length ? node("ul", {}, ...it.broken.slice(0, 10).map(place)) : null,
   ].filter(Boolean);
 }
 

@@ -30,6 +30,11 @@ impl Source {
         if self.below.is_empty() { self.module.clone() } else { self.module.join(&self.below) }
     }
 
+    /// The directory around it that nothing leads out of.
+    pub fn module(&self) -> &Path {
+        &self.module
+    }
+
     /// Whether the directory around it is that of a module.
     pub fn is_module(&self) -> bool {
         Tree::open(&self.module).and_then(|it| it.read(Path::new("go.mod"), MOST_BYTES)).is_ok()

@@ -45,6 +45,7 @@ pub async fn symbol_at(queries: &GoplsQueries<'_>, file: &File, offset: usize) -
     let value = SymbolAt {
         ty: declaration.as_deref().and_then(type_of),
         definition: definition.and_then(|it| queries.place(&it)),
+        origin: symbol.as_ref().and_then(|it| it.origin.clone()),
         symbol,
         hover,
         at,
@@ -87,6 +88,7 @@ fn local(queries: &GoplsQueries<'_>, location: &Location, declaration: &str) -> 
         declared_at: None,
         docs: None,
         external: false,
+        origin: None,
         public: false,
         test: names::is_test_file(&place.file),
         usages: None,

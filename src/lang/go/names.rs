@@ -109,6 +109,7 @@ pub fn symbol(file: &File, package: &str, item: &OutlineItem, external: bool) ->
         declared_at: None,
         docs: item.docs.clone(),
         external,
+        origin: None,
         public: item.public,
         test: item.test || is_test_file(&file.path),
         usages: None,

@@ -1,8 +1,9 @@
 //! What a workspace names but does not hold: finds the sources of the standard library and of dependencies by
-//! import path, and the import path of a source by its directory.
+//! import path, and by its directory the import path of a source and the module that it is part of.
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::dependencies::{Source, dependency, goroot_dir};
 use super::external::{external_package, external_suggestions, external_symbol};
@@ -18,7 +19,7 @@ use super::syntax;
 use crate::beneath::read_file;
 use crate::lang::files::{File, Files};
 use crate::lang::go::LANGUAGE;
-use crate::model::{Code, Description, Error, Package, Place, Symbol, SymbolKind, SymbolQuery};
+use crate::model::{Code, Description, Error, Origin, Package, Place, Symbol, SymbolKind, SymbolQuery};
 
 /// Of a `go.mod`.
 const MOST_BYTES: usize = 10 << 20;
@@ -27,6 +28,8 @@ const MOST_BYTES: usize = 10 << 20;
 struct Home {
     source: Source,
     version: Option<String>,
+    /// Of the module; of the standard library the package.
+    origin: Arc<Origin>,
 }
 
 /// The symbol outside the workspace that a query names.
@@ -105,7 +108,8 @@ pub fn describe(session: &Session, files: &Files, symbol: &Symbol) -> Option<Des
 fn read(session: &Session, files: &Files, import_path: &str, bits: &[String]) -> Option<Description> {
     let home = home(session, files, import_path)?;
     let bits: Vec<&str> = bits.iter().map(String::as_str).collect();
-    let found = external_symbol(&home.source, import_path, &bits).ok().flatten()?;
+    let mut found = external_symbol(&home.source, import_path, &bits).ok().flatten()?;
+    found.symbol.origin = Some(home.origin);
     Some(Description { version: home.version, ..found })
 }
 
@@ -113,7 +117,8 @@ fn read(session: &Session, files: &Files, import_path: &str, bits: &[String]) ->
 pub fn package(session: &Session, files: &Files, name: &str) -> Option<Package> {
     imports_called(files, name).into_iter().find_map(|import_path| {
         let home = home(session, files, &import_path)?;
-        external_package(&home.source, &import_path, home.version.as_deref()).ok()
+        let package = external_package(&home.source, &import_path, home.version.as_deref()).ok()?;
+        Some(Package { origin: Some(home.origin), ..package })
     })
 }
 
@@ -133,8 +138,9 @@ fn imports_called(files: &Files, name: &str) -> Vec<String> {
 
 /// The symbol that is declared at a place outside the workspace.
 pub fn symbol_at(session: &Session, file: &File, place: &Place) -> Option<Symbol> {
-    let import_path = import_path_of(session, Path::new(&*file.path).parent()?)?;
-    declared_at(file, &import_path, place, true)
+    let (import_path, origin) = placed(session, Path::new(&*file.path).parent()?)?;
+    let symbol = declared_at(file, &import_path, place, true)?;
+    Some(Symbol { origin: Some(Arc::new(origin)), ..symbol })
 }
 
 /// What a file declares at just this place; its package, if the place is the name in its package clause, by which
@@ -168,6 +174,7 @@ pub fn package_symbol(file: &File, import_path: &str, external: bool) -> Option<
         declared_at: None,
         docs: file.outline().docs.clone(),
         external,
+        origin: None,
         public: true,
         test: names::is_test_file(&file.path),
         usages: None,
@@ -184,7 +191,9 @@ fn is_clause(text: &str, name: usize) -> bool {
 fn home(session: &Session, files: &Files, import_path: &str) -> Option<Home> {
     let toolchain = session.toolchain()?;
     if let Some(source) = goroot_dir(&toolchain.goroot, import_path) {
-        return Some(Home { source, version: Some(toolchain.version.clone()) });
+        let version = Some(toolchain.version.clone());
+        let origin = Arc::new(of_the_library(import_path, version.clone(), &source.directory()));
+        return Some(Home { source, version, origin });
     }
     let root = session.root.directory();
     let found = dependency(files, root, &toolchain.module_cache, None, import_path)?;
@@ -192,24 +201,37 @@ fn home(session: &Session, files: &Files, import_path: &str) -> Option<Home> {
     let outside = !found.source.directory().starts_with(root);
     // What replaces a module has to be one itself.
     let is_lawful = outside && (found.version.is_some() || found.source.is_module());
-    is_lawful.then_some(Home { source: found.source, version: found.version })
+    let root = found.source.module().to_string_lossy().into_owned();
+    let origin = Arc::new(Origin { package: found.module, version: found.version.clone(), root });
+    is_lawful.then_some(Home { source: found.source, version: found.version, origin })
 }
 
-/// The import path of a directory of the standard library, the module cache or a module that replaces another.
-fn import_path_of(session: &Session, directory: &Path) -> Option<String> {
+fn of_the_library(import_path: &str, version: Option<String>, directory: &Path) -> Origin {
+    Origin { package: import_path.to_owned(), version, root: directory.to_string_lossy().into_owned() }
+}
+
+/// The import path of a directory of the standard library, the module cache or a module that replaces another, and
+/// where it comes from.
+fn placed(session: &Session, directory: &Path) -> Option<(String, Origin)> {
     let toolchain = session.toolchain()?;
     if let Ok(path) = directory.strip_prefix(toolchain.goroot.join("src")) {
-        return Some(path.strip_prefix("vendor").unwrap_or(path).to_str()?.to_owned());
+        let import_path = path.strip_prefix("vendor").unwrap_or(path).to_str()?.to_owned();
+        let origin = of_the_library(&import_path, Some(toolchain.version.clone()), directory);
+        return Some((import_path, origin));
     }
     if let Ok(path) = directory.strip_prefix(&toolchain.module_cache) {
         let (module, rest) = path.to_str()?.split_once('@')?;
-        let rest = rest.split_once('/').map_or("", |(_, rest)| rest);
-        return Some(below(&unescaped(module), rest));
+        let (version, rest) = rest.split_once('/').unwrap_or((rest, ""));
+        let root = toolchain.module_cache.join(format!("{module}@{version}")).to_str()?.to_owned();
+        let module = unescaped(module);
+        let import_path = below(&module, rest);
+        return Some((import_path, Origin { package: module, version: Some(unescaped(version)), root }));
     }
     let read = |it: &Path| String::from_utf8(read_file(&it.join("go.mod"), MOST_BYTES).ok()?).ok();
     let module = |it: &Path| parse_module("", &read(it)?);
     let (home, module) = directory.ancestors().find_map(|it| Some((it, module(it)?)))?;
-    Some(below(&module.path, directory.strip_prefix(home).ok()?.to_str()?))
+    let import_path = below(&module.path, directory.strip_prefix(home).ok()?.to_str()?);
+    Some((import_path, Origin { package: module.path, version: None, root: home.to_str()?.to_owned() }))
 }
 
 /// The module cache writes upper case as `!` and lower case.

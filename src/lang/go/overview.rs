@@ -51,6 +51,7 @@ pub fn overview(package: &GoPackage, version: Option<&str>) -> Package {
         files: package.files.iter().map(|it| it.path.to_string()).collect(),
         symbols,
         external: package.external,
+        origin: None,
     }
 }
 

@@ -23,7 +23,7 @@ pub fn of_text(layout: &Layout, file: &File) -> Overview {
         docs: file.outline().docs.clone(),
         symbols: names::symbols(layout, &file.path),
         upstream: upstream(layout, file),
-        downstream: Vec::new(),
+        ..Overview::default()
     }
 }
 

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use super::{Go, GoConfig, LANGUAGE, declare, document_sync, impact, local_modules, requirements, root};
+use super::{Go, GoConfig, LANGUAGE, declare, document_sync, impact, local_modules, requirements, root, verify};
 use crate::fault;
 use crate::lang::engine::{Applied, Declaration, Engine, EngineKind, FileChange, Handle, Requirement, Setup};
 use crate::lang::files::Files;
+use crate::lang::verify::{Job, Planned};
 use crate::lang::view::View;
 use crate::model::{LanguageId, Missing};
 use questions::GoView;
@@ -45,6 +46,10 @@ impl EngineKind for GoKind {
 
     fn declare(&self, files: &Files, name: &str, content: &str) -> Declaration {
         Declaration { content: declare::with_package_clause(files, name, content), mention: None }
+    }
+
+    fn verify<'j>(&self, job: &'j Job) -> Option<Box<dyn Planned + 'j>> {
+        self.is_needed(&job.files).then(|| verify::plan(job))
     }
 
     fn requirements(&self, cache_dir: &Path) -> Vec<Requirement> {

@@ -8,13 +8,13 @@ use super::layout::Layout;
 use super::queries::GoplsQueries;
 use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
-use super::{calls, diagnostics, meaning, names, outside, overview, relations, rename, resolve, usages};
+use super::{calls, diagnostics, meaning, names, outside, overview, references, relations, rename, resolve, usages};
 use crate::lang::files::{File, Files};
 use crate::lang::go::LANGUAGE;
 use crate::lang::{Deadlines, Result, Stop, too_deep};
 use crate::model::{
-    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Missing, MissingCode, Overview, Package, Renaming,
-    Symbol, SymbolAt, SymbolQuery, UsagePage, Usages, Window,
+    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Missing, MissingCode, Overview, Package, References,
+    Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Usages, Window,
 };
 
 #[derive(Clone)]
@@ -140,6 +140,13 @@ impl View {
     pub async fn callees(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
         let answer = calls::callees(&turn.queries(deadlines), symbol).await;
+        turn.end(answer)
+    }
+
+    /// What each file declares, and which declarations it refers to how often.
+    pub async fn references(&self, deadlines: Deadlines) -> Result<Answer<Arc<References>>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Arc::default(), busy())) };
+        let answer = references::of(&turn.queries(deadlines), &turn.layout).await?;
         turn.end(answer)
     }
 

@@ -53,7 +53,7 @@ impl Capabilities {
             "codeAction/resolve" => {
                 self.fixed.pointer("/codeActionProvider/resolveProvider") == Some(&Value::Bool(true))
             }
-            "workspace/willRenameFiles" => self.fixed.pointer("/workspace/fileOperations/willRename").is_some(),
+            "workspace/executeCommand" => self.said("executeCommandProvider"),
             _ => false,
         };
         fixed || self.registered.values().any(|it| it.0 == method)

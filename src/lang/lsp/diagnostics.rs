@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 
-use super::inquiry::{AT_ONCE, Asked, Inquiry};
+use super::fallback;
 use super::names;
-use super::session::Failure;
+use super::queries::{AT_ONCE, Asked, ServerQueries};
+use super::session::{Failure, Session};
 use super::wire;
 use crate::config::DiagnosticsFrom;
 use crate::lang::Result;
@@ -19,8 +20,9 @@ use crate::model::{Answer, Coverage, Diagnostic, MissingCode, Span};
 
 /// Files that are checked for one question about everything.
 const MOST_FILES: usize = 2000;
-/// What is pushed without a version counts after so long without more.
+/// What is pushed counts after so long without more; without a version, by which one can tell what it speaks of, longer.
 const QUIET: Duration = Duration::from_millis(400);
+const LONG_QUIET: Duration = Duration::from_millis(1000);
 
 /// What the server says against a file.
 type OfFile = (Arc<File>, Asked<Vec<Value>>);
@@ -29,9 +31,9 @@ type OfFile = (Arc<File>, Asked<Vec<Value>>);
 const IDLE: Duration = Duration::from_millis(60);
 
 /// Of these files, or of all.
-pub async fn of(inquiry: &Inquiry, names: Vec<String>) -> Result<Answer<Vec<Diagnostic>>> {
+pub async fn of(queries: &ServerQueries, names: Vec<String>) -> Result<Answer<Vec<Diagnostic>>> {
     let mut coverage = Coverage::default();
-    let session = &inquiry.session;
+    let session = &queries.session;
     let files: Vec<Arc<File>> = match names.as_slice() {
         [] if session.row.keys.on_request == Some(true) => {
             let detail = format!("{} files are checked where one is asked for by its name", session.row.title());
@@ -39,21 +41,21 @@ pub async fn of(inquiry: &Inquiry, names: Vec<String>) -> Result<Answer<Vec<Diag
             coverage.note(session.missing(MissingCode::Unsupported, detail));
             return Ok(Answer { value: Vec::new(), coverage });
         }
-        [] => inquiry.own_files(),
-        names => names.iter().map(|it| inquiry.file(it)).collect::<Result<_>>()?,
+        [] => queries.own_files(),
+        names => names.iter().map(|it| queries.file(it)).collect::<Result<_>>()?,
     };
     if files.len() > MOST_FILES {
         let detail = format!("there are {} files; {MOST_FILES} were checked: ask for others by name", files.len());
         coverage.lacks(session.missing(MissingCode::TooMany, detail));
     }
     let files: Vec<Arc<File>> = files.into_iter().take(MOST_FILES).collect();
-    let found = by_file(inquiry, &files, &mut coverage).await?;
+    let found = by_file(queries, &files, &mut coverage).await?;
     Ok(Answer { value: found.into_values().flatten().collect(), coverage })
 }
 
 /// The diagnostics of each file that the server answered for.
 pub async fn by_file(
-    inquiry: &Inquiry,
+    queries: &ServerQueries,
     files: &[Arc<File>],
     coverage: &mut Coverage,
 ) -> Result<BTreeMap<String, Vec<Diagnostic>>> {
@@ -61,36 +63,40 @@ pub async fn by_file(
     if files.is_empty() {
         return Ok(found);
     }
-    let session = &inquiry.session;
-    if let Err(failure) = session.ready(inquiry.deadlines.ready).await {
-        failure.note(session, coverage);
+    let session = &queries.session;
+    if let Err(failure) = session.ready(queries.deadlines.ready).await {
+        let missing = failure.missing(session);
+        coverage.lacks(missing.clone());
+        if fallback::is_called_for(&missing) {
+            found = fallback::of(queries, files, coverage).await;
+            queries.check()?;
+        }
         return Ok(found);
     }
-    let pulls = session.has("textDocument/diagnostic");
-    let from = match session.row.keys.diagnostics {
-        Some(DiagnosticsFrom::Pull) | None if pulls => DiagnosticsFrom::Pull,
-        Some(DiagnosticsFrom::None) => DiagnosticsFrom::None,
-        _ => DiagnosticsFrom::Push,
-    };
-    if from == DiagnosticsFrom::None {
+    match queries.is_proved(files).await? {
+        Ok(true) => {}
+        Ok(false) => {
+            let detail = format!("{} does not know yet what these files declare: ask again", session.row.server());
+            coverage.lacks(session.missing(MissingCode::Indexing, detail));
+        }
+        Err(failure) => {
+            failure.note(session, coverage);
+            return Ok(found);
+        }
+    }
+    if source(session) == DiagnosticsFrom::None {
         let detail = format!("{} gives no diagnostics", session.row.server());
         coverage.lacks(session.missing(MissingCode::Unsupported, detail));
         return Ok(found);
     }
-    let asked = files.iter().map(|file| async move {
-        let items = match from {
-            DiagnosticsFrom::Pull => pulled(inquiry, file).await?,
-            _ => pushed(inquiry, file).await?,
-        };
-        Ok((file.clone(), items))
-    });
+    let asked = files.iter().map(|file| async move { Ok((file.clone(), raw(queries, file).await?)) });
     let answers: Vec<Result<OfFile>> =
         futures::stream::iter(asked.collect::<Vec<_>>()).buffered(AT_ONCE).collect().await;
     for answer in answers {
         let (file, items) = answer?;
         match items {
             Ok(items) => {
-                let told = items.iter().filter_map(|it| diagnostic(inquiry, &file, it)).collect();
+                let told = items.iter().filter_map(|it| diagnostic(queries, &file, it)).collect();
                 found.insert(file.path.to_string(), told);
             }
             Err(failure) => failure.note(session, coverage),
@@ -99,9 +105,28 @@ pub async fn by_file(
     Ok(found)
 }
 
-async fn pulled(inquiry: &Inquiry, file: &File) -> Result<Asked<Vec<Value>>> {
-    let params = json!({"textDocument": {"uri": inquiry.session.root.uri(&file.path)}});
-    let answer = inquiry.ask(&[&file.path], "textDocument/diagnostic", &params).await?;
+/// How the server gives its diagnostics.
+fn source(session: &Session) -> DiagnosticsFrom {
+    let pulls = session.has("textDocument/diagnostic");
+    match session.row.keys.diagnostics {
+        Some(DiagnosticsFrom::Pull) | None if pulls => DiagnosticsFrom::Pull,
+        Some(DiagnosticsFrom::None) => DiagnosticsFrom::None,
+        _ => DiagnosticsFrom::Push,
+    }
+}
+
+/// What the server says against a file, in its own words.
+pub async fn raw(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
+    match source(&queries.session) {
+        DiagnosticsFrom::Pull => pulled(queries, file).await,
+        DiagnosticsFrom::Push => pushed(queries, file).await,
+        DiagnosticsFrom::None => Ok(Ok(Vec::new())),
+    }
+}
+
+async fn pulled(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
+    let params = json!({"textDocument": {"uri": queries.session.root.uri(&file.path)}});
+    let answer = queries.ask(&[&file.path], "textDocument/diagnostic", &params).await?;
     Ok(answer.and_then(|it| match it.get("items").and_then(Value::as_array) {
         Some(items) => Ok(items.clone()),
         // "Unchanged" is of no use: nothing was said to be known.
@@ -110,53 +135,82 @@ async fn pulled(inquiry: &Inquiry, file: &File) -> Result<Asked<Vec<Value>>> {
 }
 
 /// Waits for what the server says of the file as it is now.
-async fn pushed(inquiry: &Inquiry, file: &File) -> Result<Asked<Vec<Value>>> {
-    let session = &inquiry.session;
-    inquiry.check()?;
-    if let Err(failure) = session.open(&[&file.path], inquiry.deadlines).await {
+async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
+    let session = &queries.session;
+    queries.check()?;
+    if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
         return Ok(Err(failure));
     }
-    let (version, since) = {
-        let mut book = session.book();
+    let version = {
+        let mut documents = session.documents();
         // What it said before something else changed is said anew.
-        let is_old = session.pushed.of(&file.path).is_some_and(|it| it.at < book.last_change());
-        if is_old { book.touch(&file.path) } else { book.told(&file.path) }
+        let is_old = session.pushed.of(&file.path).is_some_and(|it| it.at < documents.last_change());
+        if is_old { documents.touch(&file.path) } else { documents.told(&file.path) }
     };
-    if let Err(failure) = session.open(&[&file.path], inquiry.deadlines).await {
+    if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
         return Ok(Err(failure));
     }
-    let quiet = session.row.keys.quiet_ms.map_or(QUIET, Duration::from_millis);
+    // From when on a push without a version speaks of the text as it is: the server has answered a question since it was
+    // told that text, so that it has read it.
+    let mut read_at: Option<Instant> = None;
+    let mut has_touched = false;
+    let (quiet, unversioned) = match session.row.keys.quiet_ms.map(Duration::from_millis) {
+        Some(quiet) => (quiet, quiet),
+        None => (QUIET, LONG_QUIET),
+    };
     loop {
         let news = session.pushed.news.notified();
-        inquiry.check()?;
-        let mut until = inquiry.deadlines.answer;
-        if let Some(push) = session.pushed.of(&file.path) {
-            let is_new = match push.version {
-                Some(pushed) => Some(pushed) >= version,
-                None => push.at >= since,
-            };
+        queries.check()?;
+        let push = session.pushed.of(&file.path);
+        let has_version = push.as_ref().is_some_and(|it| it.version.is_some()) || session.pushed.has_versions();
+        if !has_version && read_at.is_none() {
+            if let Err(failure) = queries.barrier(file).await? {
+                return Ok(Err(failure));
+            }
+            read_at = Some(Instant::now());
+            continue;
+        }
+        let mut until = queries.deadlines.answer;
+        let is_new = push.as_ref().is_some_and(|push| match push.version {
+            Some(pushed) => Some(pushed) >= version,
+            None => read_at.is_some_and(|it| push.at >= it),
+        });
+        if let Some(push) = push.filter(|_| is_new) {
             let settled = match session.pushed.is_busy() {
                 Some((true, _)) => None,
                 Some((false, at)) => Some(at.max(push.at) + IDLE),
-                None => Some(push.at + quiet),
+                None if push.version.is_some() => Some(push.at + quiet),
+                None => Some(push.at + unversioned),
             };
-            if let Some(settled) = settled.filter(|_| is_new) {
+            if let Some(settled) = settled {
                 if Instant::now() >= settled {
                     return Ok(Ok(push.items));
                 }
                 until = until.min(settled);
             }
+        } else if let Some(read_at) = read_at.filter(|_| !has_touched) {
+            // It may have spoken while it read, before it answered: then it does so again.
+            let again = read_at + quiet;
+            if Instant::now() >= again {
+                has_touched = true;
+                session.documents().touch(&file.path);
+                if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
+                    return Ok(Err(failure));
+                }
+            } else {
+                until = until.min(again);
+            }
         }
-        if tokio::time::timeout_at(until.into(), news).await.is_err() && Instant::now() >= inquiry.deadlines.answer {
+        if tokio::time::timeout_at(until.into(), news).await.is_err() && Instant::now() >= queries.deadlines.answer {
             return Ok(Err(session.out_of_time()));
         }
     }
 }
 
-fn diagnostic(inquiry: &Inquiry, file: &Arc<File>, told: &Value) -> Option<Diagnostic> {
+fn diagnostic(queries: &ServerQueries, file: &Arc<File>, told: &Value) -> Option<Diagnostic> {
     let span = wire::span(file, wire::range(told.get("range")?)?);
     let text = |name: &str| told.get(name).and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned);
-    let source = text("source").unwrap_or_else(|| inquiry.session.row.server().to_owned());
+    let source = text("source").unwrap_or_else(|| queries.session.row.server().to_owned());
     let place = file.lines().place(&file.path, Span::new(span.start, span.end));
     Some(Diagnostic {
         severity: wire::severity(told),

@@ -4,28 +4,29 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::inquiry::Inquiry;
+use super::actions;
+use super::queries::ServerQueries;
 use super::relations::symbol_of;
 use super::session::Failure;
 use super::usages;
 use super::wire::{self, Range};
 use crate::lang::files::File;
 use crate::lang::{Result, Tidied, Wanted};
-use crate::model::{Answer, Code, Coverage, Error, FileEdit, MissingCode, Renaming, Rewrite, Span, SymbolQuery};
+use crate::model::{Answer, Code, Coverage, Error, FileEdit, Renaming, Rewrite, Span, SymbolQuery};
 
-pub async fn rename(inquiry: &Inquiry, query: &SymbolQuery, new_name: &str) -> Result<Answer<Renaming>> {
+pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str) -> Result<Answer<Renaming>> {
     let mut coverage = Coverage::default();
-    let session = &inquiry.session;
-    let found = inquiry.resolve(query, &mut coverage).await?;
-    let symbol = symbol_of(inquiry, &found)?;
+    let session = &queries.session;
+    let found = queries.resolve(query, &mut coverage).await?;
+    let symbol = symbol_of(queries, &found)?;
     let refused = |detail: String| Error::new(Code::RenameRefused, detail);
-    if let Err(failure) = session.ready(inquiry.deadlines.ready).await {
+    if let Err(failure) = session.ready(queries.deadlines.ready).await {
         return Err(Error::new(Code::EngineUnavailable, failure.missing(session).detail).into());
     }
     if !session.has("textDocument/rename") {
         return Err(refused(format!("{} renames nothing: edit the places", session.row.server())).into());
     }
-    let used = usages::of(inquiry, &found, &mut coverage).await?;
+    let used = usages::of(queries, &found, &mut coverage).await?;
     let mut open: Vec<&str> = used.items.iter().map(|it| it.place.file.as_str()).collect();
     open.push(&found.file.path);
     open.sort_unstable();
@@ -35,7 +36,7 @@ pub async fn rename(inquiry: &Inquiry, query: &SymbolQuery, new_name: &str) -> R
         "position": wire::position(&found.file, found.item.name_span.start),
         "newName": new_name,
     });
-    let edit = match inquiry.ask(&open, "textDocument/rename", &params).await? {
+    let edit = match queries.ask(&open, "textDocument/rename", &params).await? {
         Ok(Value::Null) => {
             return Err(refused(format!("{} does not rename `{}`", session.row.server(), symbol.path)).into());
         }
@@ -46,7 +47,7 @@ pub async fn rename(inquiry: &Inquiry, query: &SymbolQuery, new_name: &str) -> R
     let (files, moves) = wire::workspace_edit(&edit);
     let mut rewrites = Vec::new();
     for (uri, edits) in files {
-        let Some(file) = session.root.file(&uri).and_then(|it| inquiry.files.get(&it).cloned()) else {
+        let Some(file) = session.root.file(&uri).and_then(|it| queries.files.get(&it).cloned()) else {
             return Err(refused(format!(
                 "`{}` is also named in {uri}, which is no text of the workspace",
                 symbol.path
@@ -68,8 +69,8 @@ pub async fn rename(inquiry: &Inquiry, query: &SymbolQuery, new_name: &str) -> R
 }
 
 /// Planned texts as the server formats them, and with their imports put right.
-pub async fn tidy(inquiry: &Inquiry, edits: &[FileEdit], wanted: Wanted) -> Result<Vec<Tidied>> {
-    let session = &inquiry.session;
+pub async fn tidy(queries: &ServerQueries, edits: &[FileEdit], wanted: Wanted) -> Result<Vec<Tidied>> {
+    let session = &queries.session;
     let own = edits.iter().filter(|it| session.service.row_of(&it.file).is_some() && it.new.is_some());
     let mut tidied = Vec::new();
     for edit in own {
@@ -80,27 +81,26 @@ pub async fn tidy(inquiry: &Inquiry, edits: &[FileEdit], wanted: Wanted) -> Resu
             tidied.push(note(format!("{} does not format {}", session.row.server(), session.row.title())));
             continue;
         }
-        if let Err(failure) = session.ready(inquiry.deadlines.ready).await {
+        if let Err(failure) = session.ready(queries.deadlines.ready).await {
             tidied.push(note(failure.missing(session).detail));
             continue;
         }
         let turn = session.gate.clone().write_owned();
-        let Ok(_alone) = tokio::time::timeout_at(inquiry.deadlines.answer.into(), turn).await else {
+        let Ok(_alone) = tokio::time::timeout_at(queries.deadlines.answer.into(), turn).await else {
             tidied.push(note(session.out_of_time().missing(session).detail));
             continue;
         };
-        inquiry.check()?;
+        queries.check()?;
         let mut text = planned.clone();
         let mut notes = Vec::new();
         if wanted.imports {
-            match organized(inquiry, &edit.file, &text).await? {
-                Ok(Some(better)) => text = better,
-                Ok(None) => {}
+            match actions::with_imports(queries, &edit.file, &text).await? {
+                Ok(better) => text = better,
                 Err(failure) => notes.push(failure.missing(session).detail),
             }
         }
         if wanted.format && formats && session.has("textDocument/formatting") {
-            match formatted(inquiry, &edit.file, &text).await? {
+            match formatted(queries, &edit.file, &text).await? {
                 Ok(better) => text = better,
                 Err(failure) => notes.push(failure.missing(session).detail),
             }
@@ -113,50 +113,15 @@ pub async fn tidy(inquiry: &Inquiry, edits: &[FileEdit], wanted: Wanted) -> Resu
     Ok(tidied)
 }
 
-type Better<T> = Result<std::result::Result<T, Failure>>;
+pub type Better<T> = Result<std::result::Result<T, Failure>>;
 
-/// The text with its imports in order and without those that nothing uses.
-async fn organized(inquiry: &Inquiry, name: &str, text: &Arc<str>) -> Better<Option<Arc<str>>> {
-    let session = &inquiry.session;
-    if !session.has("textDocument/codeAction") {
-        let missing =
-            session.missing(MissingCode::Unsupported, format!("{} does not put imports right", session.row.server()));
-        return Ok(Err(Failure::Lacking(missing)));
-    }
-    let file = inquiry.files.file(name, text.clone());
-    let params = json!({
-        "textDocument": {"uri": session.root.uri(name)},
-        "range": wire::lsp_range(&file, Span::new(0, file.text.len())),
-        "context": {"diagnostics": [], "only": ["source.organizeImports"], "triggerKind": 1},
-    });
-    let answer = match tried(inquiry, name, text, "textDocument/codeAction", &params).await? {
-        Ok(answer) => answer,
-        Err(failure) => return Ok(Err(failure)),
-    };
-    let mut edit = None;
-    for action in answer.as_array().into_iter().flatten() {
-        let resolved = match action.get("edit") {
-            Some(_) => Ok(action.clone()),
-            None => tried(inquiry, name, text, "codeAction/resolve", action).await?,
-        };
-        edit = resolved.ok().and_then(|it| it.get("edit").cloned());
-        if edit.is_some() {
-            break;
-        }
-    }
-    let Some(edit) = edit else { return Ok(Ok(None)) };
-    let (files, _) = wire::workspace_edit(&edit);
-    let own = files.into_iter().find(|it| session.root.file(&it.0).as_deref() == Some(name));
-    Ok(Ok(own.map(|(_, edits)| applied(&file, edits))))
-}
-
-async fn formatted(inquiry: &Inquiry, name: &str, text: &Arc<str>) -> Better<Arc<str>> {
-    let file = inquiry.files.file(name, text.clone());
+async fn formatted(queries: &ServerQueries, name: &str, text: &Arc<str>) -> Better<Arc<str>> {
+    let file = queries.files.file(name, text.clone());
     let indent = file.language.map_or("    ", |it| it.indent);
     let options =
         json!({"tabSize": indent.len().max(1), "insertSpaces": !indent.contains('\t'), "insertFinalNewline": true});
-    let params = json!({"textDocument": {"uri": inquiry.session.root.uri(name)}, "options": options});
-    let answer = tried(inquiry, name, text, "textDocument/formatting", &params).await?;
+    let params = json!({"textDocument": {"uri": queries.session.root.uri(name)}, "options": options});
+    let answer = tried(queries, name, text, "textDocument/formatting", &params).await?;
     Ok(answer.map(|it| {
         let one = |it: &Value| Some((wire::range(it.get("range")?)?, it.get("newText")?.as_str()?.to_owned()));
         applied(&file, it.as_array().into_iter().flatten().filter_map(one).collect())
@@ -164,14 +129,18 @@ async fn formatted(inquiry: &Inquiry, name: &str, text: &Arc<str>) -> Better<Arc
 }
 
 /// Asks about a planned text, which the server is told for this question alone.
-async fn tried(inquiry: &Inquiry, name: &str, text: &Arc<str>, method: &str, params: &Value) -> Better<Value> {
-    inquiry.session.book().begin_trial([(name.to_owned(), text.clone())].into());
-    let answer = inquiry.ask(&[name], method, params).await;
-    inquiry.session.end_trial();
-    answer
+pub async fn tried(
+    queries: &ServerQueries,
+    name: &str,
+    text: &Arc<str>,
+    method: &str,
+    params: &Value,
+) -> Better<Value> {
+    let _tried = queries.session.try_texts([(name.to_owned(), text.clone())].into());
+    queries.ask(&[name], method, params).await
 }
 
-fn applied(file: &File, edits: Vec<(Range, String)>) -> Arc<str> {
+pub fn applied(file: &File, edits: Vec<(Range, String)>) -> Arc<str> {
     let mut parts: Vec<(Span, String)> =
         edits.into_iter().map(|(range, text)| (wire::span(file, range), text)).collect();
     parts.sort_by_key(|it| it.0);

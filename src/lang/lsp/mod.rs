@@ -2,24 +2,35 @@
 //! itself.
 //!
 //! A server is started when somebody asks, supervised, and ended when nobody asks any more ([`supervisor`]). It is told of
-//! every change in the order of the revisions ([`book`]), and believed only where what it says fits the texts of the
-//! revision that is asked about ([`inquiry`], [`usages`]). What it cannot say is named in the answer's coverage.
+//! every change in the order of the revisions ([`document_sync`]), and believed only where what it says fits the texts of the
+//! revision that is asked about ([`queries`], [`usages`]). What it cannot say is named in the answer's coverage.
 
-mod book;
+mod actions;
+mod affected;
 mod capabilities;
 mod diagnostics;
+mod document_sync;
 mod edits;
+mod environment;
+mod fallback;
+#[cfg(test)]
+mod fuzz;
 mod grammar;
-mod inquiry;
-mod judge;
+mod impact;
+mod introduction;
 mod names;
+mod origin;
 mod overview;
 mod program;
+mod queries;
+mod readiness;
+mod references;
 mod relations;
 mod session;
 mod supervisor;
 mod table;
 mod usages;
+mod verify;
 mod view;
 mod wire;
 
@@ -42,6 +53,7 @@ use super::engine::{Applied, Engine, EngineKind, FileChange, Handle, Requirement
 use super::files::Files;
 use super::panic_message;
 use super::retries::Retries;
+use super::verify::{Job, Planned};
 use super::view::View;
 use crate::config::LanguageKeys;
 use crate::model::{LanguageId, Missing, MissingCode};
@@ -70,6 +82,10 @@ impl EngineKind for LspKind {
         &self.service.languages
     }
 
+    fn is_on_request(&self) -> bool {
+        self.service.main().is_some_and(|it| it.keys.on_request == Some(true))
+    }
+
     fn requirements(&self, _: &Path) -> Vec<Requirement> {
         let of = |row: &Row| Requirement {
             name: row.server().to_owned(),
@@ -80,6 +96,13 @@ impl EngineKind for LspKind {
             without: "answers come from the text and its outline alone, and say so",
         };
         self.service.main().map(of).into_iter().collect()
+    }
+
+    fn verify<'j>(&self, job: &'j Job) -> Option<Box<dyn Planned + 'j>> {
+        let now = table::services(&job.settings.languages);
+        let same = now.iter().find(|it| it.languages.first() == self.service.languages.first());
+        let language = *self.service.languages.first()?;
+        self.is_needed(&job.files).then(|| verify::plan(&same.unwrap_or(&self.service).rows, language, job))?
     }
 
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {
@@ -161,8 +184,8 @@ impl Engine for LspEngine {
 
     fn view(&self, files: Arc<Files>) -> Box<dyn View> {
         let generation = {
-            let book = self.session.book();
-            book::are_same(book.files(), &files).then(|| book.generation())
+            let documents = self.session.documents();
+            document_sync::are_same(documents.files(), &files).then(|| documents.generation())
         };
         Box::new(LspView { session: self.session.clone(), files, generation })
     }
@@ -170,6 +193,10 @@ impl Engine for LspEngine {
     fn apply(&mut self, change: Applied<'_>) {
         let changes: Vec<FileChange> = change.edits.iter().map(FileChange::from).collect();
         self.session.feed(change.files.clone(), &changes, change.is_on_disk);
+    }
+
+    fn follow_environment(&mut self, files: &Arc<Files>) -> bool {
+        self.session.follow_environment(files)
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {

@@ -67,6 +67,7 @@ pub fn symbol(files: &Files, file: &File, item: &OutlineItem) -> Option<Symbol> 
         declared_at: None,
         docs: item.docs.clone(),
         external: false,
+        origin: None,
         public: item.public,
         test: item.test || is_test_file(&file.path),
         usages: None,

@@ -6,44 +6,45 @@ use std::time::Instant;
 
 use futures::StreamExt as _;
 
-use super::inquiry::{AT_ONCE, Found, Inquiry};
 use super::names;
+use super::queries::{AT_ONCE, Found, ServerQueries};
 use super::usages;
 use crate::lang::Result;
 use crate::lang::files::{File, Files};
 use crate::lang::rank;
 use crate::lang::view::blocking;
 use crate::model::{
-    Answer, Code, Coverage, Downstream, Error, MissingCode, OutlineItem, Overview, Package, Symbol, Upstream,
-    UsageCount,
+    Answer, Code, Coverage, Downstream, Error, MissingCode, OutlineItem, Overview, Package, Symbol, SymbolKind,
+    Upstream, UsageCount,
 };
 
 /// What the text says by itself.
-pub async fn outline(inquiry: &Inquiry, file: &Arc<File>, is_cold: bool) -> Result<Answer<Overview>> {
+pub async fn outline(queries: &ServerQueries, file: &Arc<File>, is_cold: bool) -> Result<Answer<Overview>> {
     let mut coverage = Coverage::default();
-    let has_grammar = inquiry.grammar_of(&file.path).is_some();
+    let has_grammar = queries.grammar_of(&file.path).is_some();
     // Where the text does not tell, a server that is not up is not waited for here.
-    let items = if has_grammar || !is_cold { inquiry.items(file, &mut coverage).await? } else { Vec::new() };
-    let symbols = items.iter().filter_map(|it| names::symbol(&inquiry.files, file, it)).collect();
-    let upstream = if has_grammar { upstream(&inquiry.files, file) } else { Vec::new() };
-    let package = Some(names::package(&inquiry.files, &file.path));
-    Ok(Answer { value: Overview { package, docs: None, symbols, upstream, downstream: Vec::new() }, coverage })
+    let items = if has_grammar || !is_cold { queries.items(file, &mut coverage).await? } else { Vec::new() };
+    let symbols = items.iter().filter_map(|it| names::symbol(&queries.files, file, it)).collect();
+    let upstream = if has_grammar { upstream(&queries.files, file) } else { Vec::new() };
+    let package = Some(names::package(&queries.files, &file.path));
+    let skeleton = (!has_grammar && !items.is_empty()).then(|| collapsed(file, &items));
+    Ok(Answer { value: Overview { package, symbols, upstream, skeleton, ..Overview::default() }, coverage })
 }
 
 /// The same with who uses what; after `until` no more usages are counted.
-pub async fn of(inquiry: &Inquiry, file: &Arc<File>, until: Instant) -> Result<Answer<Overview>> {
-    let Answer { value: mut overview, mut coverage } = outline(inquiry, file, false).await?;
-    let items = inquiry.items(file, &mut coverage).await?;
+pub async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant) -> Result<Answer<Overview>> {
+    let Answer { value: mut overview, mut coverage } = outline(queries, file, false).await?;
+    let items = queries.items(file, &mut coverage).await?;
     let mut all: Vec<OutlineItem> = Vec::new();
     items.iter().for_each(|it| it.walk(&mut |it| all.push(it.clone())));
     let counted = all.into_iter().map(|item| {
-        let (inquiry, found) = (inquiry.clone(), Found { file: file.clone(), item });
+        let (queries, found) = (queries.clone(), Found { file: file.clone(), item });
         async move {
             if Instant::now() >= until {
                 return Ok(None);
             }
             let mut coverage = Coverage::default();
-            let counting = usages::of(&inquiry, &found, &mut coverage);
+            let counting = usages::of(&queries, &found, &mut coverage);
             match tokio::time::timeout_at(until.into(), counting).await {
                 Ok(Ok(usages)) => Ok(Some((found.item.name_span.start, usages, coverage))),
                 Ok(Err(stop)) => Err(stop),
@@ -56,12 +57,18 @@ pub async fn of(inquiry: &Inquiry, file: &Arc<File>, until: Instant) -> Result<A
     let mut counts: BTreeMap<usize, UsageCount> = BTreeMap::new();
     let mut users: BTreeMap<String, (BTreeSet<String>, usize)> = BTreeMap::new();
     for one in counted {
-        let Some((at, usages, lacks)) = one? else {
+        let Some((at, usages, mut lacks)) = one? else {
             let detail = "the usages of some symbols were not counted in time: ask again, or give `wait_ms`";
-            coverage.lacks(inquiry.session.missing(MissingCode::Budget, detail));
+            coverage.lacks(queries.session.missing(MissingCode::Budget, detail));
             continue;
         };
-        let is_known = lacks.complete;
+        let is_known = !lacks.missing.iter().any(|it| it.code.passes());
+        if is_known && !usages.possible.is_empty() {
+            // Each symbol's count says how many: one sentence is enough of it here.
+            lacks.missing.retain(|it| it.code != MissingCode::Unsupported);
+            let detail = "some places may be usages of these symbols: each `usages` says of how many `possible` ones";
+            coverage.lacks(queries.session.missing(MissingCode::Unsupported, detail));
+        }
         coverage.absorb(lacks);
         if is_known {
             counts.insert(at, usages.count());
@@ -76,15 +83,52 @@ pub async fn of(inquiry: &Inquiry, file: &Arc<File>, until: Instant) -> Result<A
     }
     overview.symbols.iter_mut().for_each(|it| count_in(it, &counts));
     let downstream = users.into_iter().map(|(user, (symbols, count))| Downstream {
-        package: names::package(&inquiry.files, &user),
+        package: names::package(&queries.files, &user),
         symbols: symbols.into_iter().collect(),
         count,
         file: user,
     });
     overview.downstream = downstream.collect();
     overview.downstream.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.file.cmp(&b.file)));
-    inquiry.check()?;
+    queries.check()?;
     Ok(Answer { value: overview, coverage })
+}
+
+/// A text without the insides of its functions, by what the server says of where they stand.
+fn collapsed(file: &File, items: &[OutlineItem]) -> (String, Vec<usize>) {
+    let lines = file.lines();
+    // The first line that goes, and the one behind the last.
+    let mut gone: Vec<(usize, usize)> = Vec::new();
+    let mut take = |it: &OutlineItem| {
+        if !matches!(it.kind, SymbolKind::Function | SymbolKind::Method) {
+            return;
+        }
+        let last = lines.line(it.span.end.saturating_sub(1).max(it.span.start));
+        let closes = lines.line_text(&file.text, last).trim();
+        let is_end = closes.len() <= 4 || closes.chars().all(|it| !it.is_alphanumeric());
+        let (from, to) = (lines.line(it.name_span.start) + 1, if is_end { last } else { last + 1 });
+        if to > from + 1 && gone.last().is_none_or(|it| it.1 <= from) {
+            gone.push((from, to));
+        }
+    };
+    let mut all: Vec<&OutlineItem> = Vec::new();
+    items.iter().for_each(|it| it.walk(&mut |it| all.push(it)));
+    all.sort_by_key(|it| it.span);
+    all.into_iter().for_each(&mut take);
+    let (mut skeleton, mut numbers) = (String::new(), Vec::new());
+    for (at, text) in file.text.split_inclusive('\n').enumerate() {
+        let line = at + 1;
+        match gone.iter().find(|it| it.0 <= line && line < it.1) {
+            None => skeleton.push_str(text),
+            Some((from, to)) if *from == line => {
+                let indent: String = text.chars().take_while(|it| matches!(it, ' ' | '\t')).collect();
+                skeleton.push_str(&format!("{indent}… {} lines\n", to - from));
+            }
+            Some(_) => continue,
+        }
+        numbers.push(line);
+    }
+    (skeleton, numbers)
 }
 
 fn name_at(symbol: &Symbol, at: usize, found: &mut Vec<String>) {
@@ -120,7 +164,7 @@ fn upstream(files: &Files, file: &File) -> Vec<Upstream> {
 }
 
 /// The file that an import leads to, and the name that it takes from it.
-fn imported(files: &Files, from: &str, path: &str) -> (Option<String>, Option<String>) {
+pub fn imported(files: &Files, from: &str, path: &str) -> (Option<String>, Option<String>) {
     let directory = from.rsplit_once('/').map_or("", |it| it.0);
     let exists = |it: &String| files.get(it).is_some();
     if path.starts_with("./") || path.starts_with("../") || path.contains('/') || path.ends_with(".h") {
@@ -168,11 +212,11 @@ fn joined(directory: &str, path: &str) -> String {
 }
 
 /// Symbols by parts of their names, from the text.
-pub async fn search(inquiry: &Inquiry, query: String, limit: usize) -> Result<Answer<Vec<(Symbol, f64)>>> {
+pub async fn search(queries: &ServerQueries, query: String, limit: usize) -> Result<Answer<Vec<(Symbol, f64)>>> {
     let mut coverage = Coverage::default();
-    let own = inquiry.own_files();
-    let (by_text, others): (Vec<_>, Vec<_>) = own.into_iter().partition(|it| inquiry.grammar_of(&it.path).is_some());
-    let files = inquiry.files.clone();
+    let own = queries.own_files();
+    let (by_text, others): (Vec<_>, Vec<_>) = own.into_iter().partition(|it| queries.grammar_of(&it.path).is_some());
+    let files = queries.files.clone();
     let wanted = query.clone();
     let mut found: Vec<(Symbol, f64)> = blocking(move || {
         let mut found = Vec::new();
@@ -190,18 +234,18 @@ pub async fn search(inquiry: &Inquiry, query: String, limit: usize) -> Result<An
     // Files that hold the word itself are outlined by the server; there is no index of the others.
     if !others.is_empty() {
         for file in others.iter().filter(|it| it.words().offsets(&it.text, &query).next().is_some()).take(AT_ONCE) {
-            for item in inquiry.items(file, &mut coverage).await? {
+            for item in queries.items(file, &mut coverage).await? {
                 item.walk(&mut |it| {
                     let fit = rank::fit(&query, &it.name, true, false);
-                    if let Some((fit, symbol)) = fit.zip(names::symbol(&inquiry.files, file, it)) {
+                    if let Some((fit, symbol)) = fit.zip(names::symbol(&queries.files, file, it)) {
                         found.push((Symbol { children: Vec::new(), ..symbol }, fit));
                     }
                 });
             }
         }
-        if inquiry.session.row.keys.on_request != Some(true) {
-            let detail = format!("symbols of {} are found by their whole names alone", inquiry.session.row.title());
-            coverage.lacks(inquiry.session.missing(MissingCode::Unsupported, detail));
+        if queries.session.row.keys.on_request != Some(true) {
+            let detail = format!("symbols of {} are found by their whole names alone", queries.session.row.title());
+            coverage.lacks(queries.session.missing(MissingCode::Unsupported, detail));
         }
     }
     found.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -210,22 +254,22 @@ pub async fn search(inquiry: &Inquiry, query: String, limit: usize) -> Result<An
 }
 
 /// A directory, or a module of Python.
-pub async fn package(inquiry: &Inquiry, name: &str) -> Result<Answer<Package>> {
-    let own = inquiry.own_files();
+pub async fn package(queries: &ServerQueries, name: &str) -> Result<Answer<Package>> {
+    let own = queries.own_files();
     let wanted = name.trim_end_matches('/');
     let members: Vec<Arc<File>> = own
         .into_iter()
-        .filter(|it| names::package(&inquiry.files, &it.path) == wanted || *it.path == *wanted)
+        .filter(|it| names::package(&queries.files, &it.path) == wanted || *it.path == *wanted)
         .collect();
     let Some(first) = members.first() else {
-        let detail = format!("there is no {} package `{name}`", inquiry.session.row.title());
+        let detail = format!("there is no {} package `{name}`", queries.session.row.title());
         return Err(Error::new(Code::UnknownPackage, detail).into());
     };
     let mut coverage = Coverage::default();
     let mut symbols = Vec::new();
     for file in &members {
-        let items = inquiry.items(file, &mut coverage).await?;
-        symbols.extend(items.iter().filter_map(|it| names::symbol(&inquiry.files, file, it)));
+        let items = queries.items(file, &mut coverage).await?;
+        symbols.extend(items.iter().filter_map(|it| names::symbol(&queries.files, file, it)));
     }
     let package = Package {
         name: wanted.to_owned(),
@@ -235,6 +279,7 @@ pub async fn package(inquiry: &Inquiry, name: &str) -> Result<Answer<Package>> {
         files: members.iter().map(|it| it.path.to_string()).collect(),
         symbols,
         external: false,
+        origin: None,
     };
     Ok(Answer { value: package, coverage })
 }

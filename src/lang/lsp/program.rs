@@ -1,5 +1,6 @@
 //! Where the program of a language server lies.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::session::Session;
@@ -28,7 +29,9 @@ pub fn on_path(row: &Row) -> Option<PathBuf> {
 
 fn find_in(row: &Row, root: &Path, trusted: bool, directories: Vec<PathBuf>) -> Option<Program> {
     let (name, arguments) = row.keys.command.as_ref()?.split_first()?;
-    let found = candidates(name, root, trusted, directories).into_iter().find(|it| is_program(it))?;
+    // A program that lies in the workspace, by whatever links one comes to it, is code of the workspace.
+    let is_lawful = |it: &PathBuf| is_program(it) && (trusted || !is_within(it, root));
+    let found = candidates(name, root, trusted, directories).into_iter().find(is_lawful)?;
     let native = row.keys.native.iter().flatten().find_map(|it| native(&found, it));
     Some(Program { path: native.unwrap_or(found), arguments: arguments.to_vec() })
 }
@@ -37,10 +40,32 @@ fn candidates(name: &str, root: &Path, trusted: bool, directories: Vec<PathBuf>)
     if name.contains('/') {
         return vec![root.join(name)];
     }
-    // A program that lies in the workspace is code of the workspace.
-    let lawful = directories.into_iter().filter(|it| it.is_absolute() && (trusted || !it.starts_with(root)));
+    let lawful = directories.into_iter().filter(|it| it.is_absolute() && (trusted || !is_within(it, root)));
     let own = ["node_modules/.bin", ".venv/bin", "venv/bin"].iter().map(|it| root.join(it)).filter(|_| trusted);
     lawful.chain(own).map(|it| it.join(name)).collect()
+}
+
+/// Whether a path leads into the workspace, be it as it is written or by its links. What cannot be followed counts as if.
+fn is_within(path: &Path, root: &Path) -> bool {
+    let Ok(real_root) = root.canonicalize() else { return true };
+    let leads_in = |it: &Path| it.starts_with(root) || it.starts_with(&real_root);
+    let is_there = path.symlink_metadata().is_ok();
+    leads_in(path) || path.canonicalize().map_or(is_there, |it| leads_in(&it))
+}
+
+/// The search path of what is started in a workspace: without trust nothing of the workspace is found by it.
+pub fn search_path(root: &Path, trusted: bool) -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let kept = std::env::split_paths(&path).filter(|it| it.is_absolute() && (trusted || !is_within(it, root)));
+    // Each was an entry before, so none holds a separator.
+    std::env::join_paths(kept).unwrap_or_default()
+}
+
+/// A program by its name or path, where it lies and may be run.
+pub fn find_named(name: &str, root: &Path, trusted: bool) -> Option<PathBuf> {
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let all = candidates(name, root, trusted, std::env::split_paths(&search).collect());
+    all.into_iter().find(|it| is_program(it) && (trusted || !is_within(it, root)))
 }
 
 fn is_program(path: &Path) -> bool {
@@ -85,8 +110,25 @@ mod tests {
         assert_eq!(find(true, &[]), Some(own.clone()));
         assert_eq!(find(false, &[]), None);
         assert_eq!(find(false, &[root.join("node_modules/.bin")]), None, "nor by the search path");
+        let link = home.path().join("link");
+        std::os::unix::fs::symlink(root.join("node_modules/.bin"), &link).unwrap();
+        assert_eq!(find(false, std::slice::from_ref(&link)), None, "nor by a link");
+        let other = home.path().join("other");
+        fs::create_dir(&other).unwrap();
+        std::os::unix::fs::symlink(&own, other.join("srv")).unwrap();
+        assert_eq!(find(false, std::slice::from_ref(&other)), None, "nor by a link to the program");
+        assert!(find(true, &[other]).is_some());
         let users = program(&home.path().join("bin/srv"));
-        assert_eq!(find(true, &[home.path().join("bin")]), Some(users));
+        assert_eq!(find(true, &[home.path().join("bin")]), Some(users.clone()));
+        assert_eq!(find(false, &[home.path().join("bin")]), Some(users));
+        for name in
+            ["node_modules/.bin/srv".to_owned(), own.display().to_string(), "../w/node_modules/.bin/srv".to_owned()]
+        {
+            let keys = LanguageKeys { command: Some(vec![name]), ..LanguageKeys::default() };
+            let row = Row { name: "x".to_owned(), keys };
+            assert_eq!(find_in(&row, &root, false, Vec::new()), None, "nor by its path");
+            assert!(find_in(&row, &root, true, Vec::new()).is_some());
+        }
     }
 
     #[test]

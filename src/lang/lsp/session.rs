@@ -1,25 +1,33 @@
 //! One language server and everybody who asks it: questions in order, answers for one revision, nothing lost when it dies.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{Notify, RwLock, watch};
 
-use super::book::Book;
 use super::capabilities::Capabilities;
+use super::document_sync::DocumentSync;
+use super::environment::Environment;
+use super::references::Tags;
 use super::table::{Row, Service, base_name};
 use super::wire::Root;
 use crate::lang::engine::FileChange;
 use crate::lang::files::Files;
-use crate::lang::{Condition, Deadlines, EngineStatus, sound};
+use crate::lang::{Condition, Deadlines, EngineStatus, Progress, sound};
 use crate::lsp::{Client, RequestError};
 use crate::model::{Coverage, LanguageId, Missing, MissingCode, State};
 
 /// A server that dies over a question is asked once more, and then not again.
 const MOST_DEATHS: u32 = 2;
+/// A server that has just come up may not know everything yet, and is asked again.
+const LEARNING: Duration = Duration::from_secs(5);
+/// What a server puts off because something changed is asked again after so long.
+const AGAIN: Duration = Duration::from_millis(50);
+/// `ContentModified` and `ServerCancelled`: the server gives the question back unanswered.
+const PUT_OFF: [i64; 2] = [-32801, -32802];
 /// Of a workspace with more roots the workspace itself is the only one.
 const MOST_FOLDERS: usize = 20;
 
@@ -38,12 +46,28 @@ pub struct Session {
     pub gate: Arc<RwLock<()>>,
     /// Somebody asks.
     pub wanted: Notify,
+    /// The names in each text.
+    pub tags: Tags,
     /// So many were started.
     pub lives: AtomicU32,
+    /// Rises when the server has to begin anew, though nothing is wrong with it: what it has read is another now.
+    pub renewals: watch::Sender<u32>,
+    /// What was installed for the workspace when it was last looked at.
+    environment: Mutex<Environment>,
+    /// Since when the server is up.
+    up_since: Mutex<Option<Instant>>,
+    /// So many questions this server has answered.
+    answers: AtomicU32,
+    /// The edits that a command has come to, while one is carried out. They are taken for its answer, and made by nobody.
+    pub commanded: Mutex<Option<Vec<Value>>>,
+    /// It has shown that it knows the workspace.
+    pub is_proved: AtomicBool,
+    /// The last server died over a question, and none has answered one since.
+    is_suspect: AtomicBool,
     asked: Mutex<Option<Instant>>,
     /// Since when a question has no answer, where none has come to another meanwhile.
     unanswered: Mutex<Option<Instant>>,
-    book: Mutex<Book>,
+    documents: Mutex<DocumentSync>,
 }
 
 /// The way to the server.
@@ -67,6 +91,8 @@ pub struct Pushed {
     by_file: Mutex<HashMap<String, Push>>,
     /// Whether the server is at work on a file, where it says so, and when it said so last.
     busy: Mutex<(HashMap<String, bool>, Option<Instant>)>,
+    /// It has said which version of a text it speaks of.
+    has_versions: AtomicBool,
     /// Told after each.
     pub news: Notify,
 }
@@ -80,12 +106,17 @@ pub struct Push {
 
 impl Pushed {
     pub fn take(&self, file: String, push: Push) {
+        self.has_versions.fetch_or(push.version.is_some(), Ordering::Relaxed);
         sound::lock(&self.by_file).insert(file, push);
         self.news.notify_waiters();
     }
 
     pub fn of(&self, file: &str) -> Option<Push> {
         sound::lock(&self.by_file).get(file).cloned()
+    }
+
+    pub fn has_versions(&self) -> bool {
+        self.has_versions.load(Ordering::Relaxed)
     }
 
     pub fn note_busy(&self, file: String, is_busy: bool) {
@@ -102,6 +133,11 @@ impl Pushed {
         busy.1.map(|at| (busy.0.values().any(|it| *it), at))
     }
 
+    /// What was said of any file is not to be believed any more.
+    pub fn forget_files(&self) {
+        sound::lock(&self.by_file).clear();
+    }
+
     pub fn clear(&self) {
         *sound::lock(&self.busy) = (HashMap::new(), None);
         sound::lock(&self.by_file).clear();
@@ -115,6 +151,27 @@ pub enum Failure {
     Lacking(Missing),
     /// It would not, for a reason that is its own.
     Refused(String),
+}
+
+/// Texts that are only tried. Dropped, also by who goes away in the middle of it, they are taken back.
+#[must_use]
+pub struct Trial<'a>(&'a Session);
+
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        let session = self.0;
+        let mut documents = session.documents();
+        let tried = documents.end_trial();
+        // What was pushed meanwhile speaks of texts that never were.
+        session.pushed.forget_files();
+        let client = match &*session.link.borrow() {
+            Link::Up { client, .. } => client.clone(),
+            _ => return,
+        };
+        if let Some(slot) = client.try_slot().filter(|_| !tried.is_empty()) {
+            slot.notify(&documents.preamble(&[]));
+        }
+    }
 }
 
 impl Failure {
@@ -142,10 +199,14 @@ impl Session {
         trusted: bool,
         files: Arc<Files>,
     ) -> Session {
-        let status =
-            EngineStatus { condition: Condition::Idle, ..EngineStatus::new(row.server(), language, State::Ready) };
+        let status = EngineStatus {
+            condition: Condition::Idle,
+            on_demand: true,
+            ..EngineStatus::new(row.server(), language, State::Ready)
+        };
         Session {
-            book: Mutex::new(Book::new(root.clone(), service.clone(), files)),
+            environment: Mutex::new(Environment::new(&row, root.directory(), &files)),
+            documents: Mutex::new(DocumentSync::new(root.clone(), service.clone(), files)),
             service,
             language,
             row,
@@ -157,7 +218,14 @@ impl Session {
             pushed: Pushed::default(),
             gate: Arc::default(),
             wanted: Notify::new(),
+            tags: Tags::default(),
             lives: AtomicU32::new(0),
+            renewals: watch::Sender::new(0),
+            up_since: Mutex::default(),
+            answers: AtomicU32::new(0),
+            commanded: Mutex::default(),
+            is_proved: AtomicBool::new(false),
+            is_suspect: AtomicBool::new(false),
             asked: Mutex::default(),
             unanswered: Mutex::default(),
         }
@@ -167,10 +235,10 @@ impl Session {
         Missing::new(code, self.language.name, detail)
     }
 
-    pub fn book(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(|poisoned| {
+    pub fn documents(&self) -> MutexGuard<'_, DocumentSync> {
+        self.documents.lock().unwrap_or_else(|poisoned| {
             // What the server was told is not known any more: the next one is told all.
-            self.book.clear_poison();
+            self.documents.clear_poison();
             if let Link::Up { client, .. } = &*self.link.borrow() {
                 client.close("what it was told is not known after a fault of semdex");
             }
@@ -194,30 +262,106 @@ impl Session {
     }
 
     pub fn feed(&self, files: Arc<Files>, changes: &[FileChange], is_on_disk: bool) {
-        let mut book = self.book();
-        book.feed(files, changes, is_on_disk);
+        let mut documents = self.documents();
+        documents.feed(files, changes, is_on_disk);
         let client = match &*self.link.borrow() {
             Link::Up { client, .. } => client.clone(),
             _ => return,
         };
-        // Sent under the book's lock, so that notes leave in the order of the book. With a full queue they are sent with
+        // Sent under the lock, so that notes leave in the order of the changes. With a full queue they are sent with
         // the next question.
         if let Some(slot) = client.try_slot() {
-            slot.notify(&book.preamble(&[]));
+            slot.notify(&documents.preamble(&[]));
         }
     }
 
-    /// Brings back what was tried.
-    pub fn end_trial(&self) {
-        let mut book = self.book();
-        let tried = book.end_trial();
-        let client = match &*self.link.borrow() {
-            Link::Up { client, .. } => client.clone(),
-            _ => return,
-        };
-        if let Some(slot) = client.try_slot().filter(|_| !tried.is_empty()) {
-            slot.notify(&book.preamble(&[]));
+    /// Has the server take these texts for those of the files, until the guard is dropped.
+    pub fn try_texts(&self, texts: BTreeMap<String, Arc<str>>) -> Trial<'_> {
+        self.documents().begin_trial(texts);
+        Trial(self)
+    }
+
+    /// Whether what was installed for the workspace is another than when this was last asked; then the server begins anew.
+    pub fn follow_environment(&self, files: &Arc<Files>) -> bool {
+        let has_changed = sound::lock(&self.environment).follow(files);
+        if has_changed {
+            let detail =
+                format!("{} is started anew: what is installed for the workspace has changed", self.row.server());
+            let missing = self.missing(MissingCode::EngineRestarting, detail);
+            self.documents().note_outside();
+            self.link.send_if_modified(|link| {
+                let is_up = matches!(link, Link::Up { .. });
+                if is_up {
+                    *link = Link::Waiting(missing);
+                }
+                is_up
+            });
+            self.renewals.send_modify(|it| *it += 1);
         }
+        has_changed
+    }
+
+    /// Another server is started: nothing is known of it.
+    pub fn begin_life(&self) -> u32 {
+        self.answers.store(0, Ordering::Relaxed);
+        self.is_proved.store(false, Ordering::Relaxed);
+        *sound::lock(&self.unanswered) = None;
+        self.lives.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// The server is up and may be asked from now on. Whether it can be believed shows once it has answered.
+    pub fn hand_out(&self, client: Client, life: u32) {
+        *sound::lock(&self.up_since) = Some(Instant::now());
+        self.link.send_replace(Link::Up { client, life });
+    }
+
+    /// Whether the server has come up just now, so that it may still be learning.
+    pub fn is_young(&self) -> bool {
+        sound::lock(&self.up_since).is_none_or(|it| it.elapsed() < LEARNING)
+    }
+
+    /// So many questions the server that is or was up last has answered.
+    pub fn answers(&self) -> u32 {
+        self.answers.load(Ordering::Relaxed)
+    }
+
+    /// Whether the last server died over a question: that the next one is started says nothing of it.
+    pub fn is_suspect(&self) -> bool {
+        self.is_suspect.load(Ordering::Relaxed)
+    }
+
+    /// It has answered: it is as ready as it can be.
+    fn note_answer(&self, life: u32) {
+        *sound::lock(&self.unanswered) = None;
+        self.answers.fetch_add(1, Ordering::Relaxed);
+        self.is_suspect.store(false, Ordering::Relaxed);
+        self.note_ready(life);
+    }
+
+    pub fn note_ready(&self, life: u32) {
+        let is_up = matches!(&*self.link.borrow(), Link::Up { life: now, .. } if *now == life);
+        self.status.send_if_modified(|status| {
+            let is_news = is_up && (status.state, status.condition) != (State::Ready, Condition::Normal);
+            if is_news {
+                (status.state, status.condition) = (State::Ready, Condition::Normal);
+                (status.progress, status.missing, status.warm) = (None, Vec::new(), true);
+            }
+            is_news
+        });
+    }
+
+    /// A question came to its deadline unanswered: until one is answered nobody can say that the server is ready.
+    fn note_silence(&self, begun: Instant) {
+        sound::lock(&self.unanswered).get_or_insert(begun);
+        let stage = format!("{} does not answer", self.row.server());
+        self.status.send_if_modified(|status| {
+            let is_news = (status.state, status.condition) == (State::Ready, Condition::Normal);
+            if is_news {
+                status.state = State::Indexing;
+                status.progress = Some(Progress { stage, done: 0, total: 0 });
+            }
+            is_news
+        });
     }
 
     /// Waits until the server is up and can be believed.
@@ -255,13 +399,13 @@ impl Session {
             let outcome = match client.slot(deadlines.answer).await {
                 Ok(slot) => {
                     let answer = {
-                        let mut book = self.book();
+                        let mut documents = self.documents();
                         let current = matches!(&*self.link.borrow(), Link::Up { life: now, .. } if *now == life);
                         if !current {
-                            // The book already speaks of the next server.
+                            // What is known of its documents speaks of the next server already.
                             continue;
                         }
-                        slot.plain(&book.preamble(open), method, params)
+                        slot.plain(&documents.preamble(open), method, params)
                     };
                     match answer {
                         Ok(answer) => answer.before(deadlines.answer).await,
@@ -272,10 +416,18 @@ impl Session {
             };
             match outcome {
                 Ok(answer) => {
-                    *sound::lock(&self.unanswered) = None;
+                    self.note_answer(life);
                     return Ok(answer);
                 }
+                Err(RequestError::Refused { code, .. })
+                    if PUT_OFF.contains(&code) && Instant::now() + AGAIN < deadlines.answer =>
+                {
+                    *sound::lock(&self.unanswered) = None;
+                    tokio::time::sleep(AGAIN).await;
+                }
+                Err(RequestError::Refused { code, .. }) if PUT_OFF.contains(&code) => return Err(self.out_of_time()),
                 Err(RequestError::Closed(reason)) => {
+                    self.is_suspect.store(true, Ordering::Relaxed);
                     deaths += 1;
                     let missing = self.lost(life, &reason);
                     if deaths >= MOST_DEATHS {
@@ -283,11 +435,11 @@ impl Session {
                     }
                 }
                 Err(RequestError::Timeout) => {
-                    sound::lock(&self.unanswered).get_or_insert(begun);
+                    self.note_silence(begun);
                     return Err(self.out_of_time());
                 }
                 Err(error) => {
-                    *sound::lock(&self.unanswered) = None;
+                    self.note_answer(life);
                     return Err(Failure::Refused(error.to_string()));
                 }
             }
@@ -299,11 +451,6 @@ impl Session {
         sound::lock(&self.unanswered).map_or(Duration::ZERO, |it| it.elapsed())
     }
 
-    /// Another server is asked from now on.
-    pub fn forget_silence(&self) {
-        *sound::lock(&self.unanswered) = None;
-    }
-
     /// Tells the server which files are open from now on. Answers with its number.
     pub async fn open(&self, files: &[&str], deadlines: Deadlines) -> Result<u32, Failure> {
         let (client, life) = self.ready(deadlines.ready).await?;
@@ -311,8 +458,8 @@ impl Session {
             RequestError::Timeout => self.out_of_time(),
             other => Failure::Refused(other.to_string()),
         })?;
-        let mut book = self.book();
-        slot.notify(&book.preamble(files));
+        let mut documents = self.documents();
+        slot.notify(&documents.preamble(files));
         Ok(life)
     }
 
@@ -320,19 +467,52 @@ impl Session {
     pub fn lost(&self, life: u32, reason: &str) -> Missing {
         let detail = format!("{} is being restarted: {reason}", self.row.server());
         let missing = self.missing(MissingCode::EngineRestarting, detail);
-        self.link.send_if_modified(|link| {
+        let is_first = self.link.send_if_modified(|link| {
             let mine = matches!(link, Link::Up { life: now, .. } if *now == life);
             if mine {
                 *link = Link::Waiting(missing.clone());
             }
             mine
         });
+        self.status.send_if_modified(|status| {
+            let was_ready = is_first && (status.state, status.condition) == (State::Ready, Condition::Normal);
+            if was_ready {
+                (status.state, status.condition) = (State::Degraded, Condition::Broken);
+                status.missing = vec![missing.clone()];
+            }
+            was_ready
+        });
         missing
+    }
+
+    /// Puts a small question to a server that has just come up. Where the last one died over a question, only an answer to
+    /// such a one tells that this one is well.
+    pub async fn probe(&self, client: &Client, life: u32, deadline: Instant) {
+        let Some(first) = self.first_file(&self.documents().files().clone()) else { return self.note_ready(life) };
+        let methods = ["textDocument/documentSymbol", "textDocument/definition"];
+        let Some(method) = methods.into_iter().find(|it| self.has(it)) else { return self.note_ready(life) };
+        let start = json!({"line": 0, "character": 0});
+        let params = json!({"textDocument": {"uri": self.root.uri(&first)}, "position": start});
+        let Ok(slot) = client.slot(deadline).await else { return };
+        let pending = {
+            let mut documents = self.documents();
+            if !matches!(&*self.link.borrow(), Link::Up { life: now, .. } if *now == life) {
+                return;
+            }
+            slot.plain(&documents.preamble(&[&first]), method, &params)
+        };
+        let Ok(pending) = pending else { return };
+        match pending.before(deadline).await {
+            Err(RequestError::Closed(_)) => self.is_suspect.store(true, Ordering::Relaxed),
+            Err(RequestError::Timeout) => {}
+            _ if self.is_suspect() => {}
+            _ => self.note_ready(life),
+        }
     }
 
     /// The directories that the server takes for roots: the workspace's own, or those below it that a marker makes one.
     pub fn folders(&self) -> Vec<String> {
-        let files = self.book().files().clone();
+        let files = self.documents().files().clone();
         let markers = |it: &Option<Vec<String>>| it.clone().unwrap_or_default();
         let (roots, excluded) = (markers(&self.row.keys.roots), markers(&self.row.keys.exclude));
         let directory = |path: &str| path.rsplit_once('/').map_or("", |it| it.0).to_owned();
@@ -340,10 +520,12 @@ impl Session {
             let marked = files.iter().filter(|it| names.iter().any(|name| name == base_name(&it.path)));
             marked.map(|it| directory(&it.path)).collect()
         };
+        let is_within = |it: &str, outer: &str| outer.is_empty() || it == outer || it.starts_with(&format!("{outer}/"));
+        // What an excluded directory holds is another server's, unless a root lies nearer.
         let excluded = of(&excluded);
-        let found: Vec<String> = of(&roots).into_iter().filter(|it| !excluded.contains(it)).collect();
+        let found: Vec<String> =
+            of(&roots).into_iter().filter(|it| !excluded.iter().any(|outer| is_within(it, outer))).collect();
         // The outermost: a server finds those within by itself.
-        let is_within = |it: &String, outer: &String| outer.is_empty() || it.starts_with(&format!("{outer}/"));
         let outermost: Vec<String> = found
             .iter()
             .filter(|it| !found.iter().any(|outer| outer != *it && is_within(it, outer)))
@@ -355,10 +537,6 @@ impl Session {
     /// A file of its languages: some servers load nothing before one is open.
     pub fn first_file(&self, files: &Files) -> Option<String> {
         files.iter().find(|it| self.service.row_of(&it.path).is_some()).map(|it| it.path.to_string())
-    }
-
-    pub fn next_life(&self) -> u32 {
-        self.lives.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     pub fn out_of_time(&self) -> Failure {

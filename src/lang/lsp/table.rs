@@ -100,16 +100,11 @@ impl Service {
 pub fn services(configured: &BTreeMap<String, LanguageKeys>) -> Vec<Service> {
     let mut all = BUILT_IN.clone();
     for (name, keys) in configured {
-        let base = all.remove(name);
-        let is_own = keys.command.is_some();
-        let mut merged = keys.clone().over(base.unwrap_or_default());
-        if is_own {
-            // What was said of the built-in server is not true of another one.
-            merged.shares = None;
-            merged.server = keys.server.clone();
-            merged.native = keys.native.clone();
-            merged.install = keys.install.clone().or(merged.install);
-        }
+        let base = all.remove(name).unwrap_or_default();
+        let merged = match &keys.command {
+            Some(command) => keys.clone().over(other_program(command, base)),
+            None => keys.clone().over(base),
+        };
         all.insert(name.clone(), merged);
     }
     let rows: Vec<Row> = all
@@ -125,6 +120,30 @@ pub fn services(configured: &BTreeMap<String, LanguageKeys>) -> Vec<Service> {
     };
     let is_main = |it: &&Row| it.keys.shares.as_ref().is_none_or(|main| !rows.iter().any(|row| row.name == *main));
     rows.iter().filter(is_main).map(of).collect()
+}
+
+/// What the row of a language says where another command is configured. What was said of the built-in server is not true
+/// of another one: of those that the row knows it says what is, and of any other nobody knows what it runs.
+fn other_program(command: &[String], base: LanguageKeys) -> LanguageKeys {
+    let program = |command: &[String]| command.first().map(|it| base_name(it).to_owned());
+    let named = program(command);
+    if named.is_some() && named == base.command.as_deref().and_then(program) {
+        return LanguageKeys { shares: None, server: None, native: None, ..base };
+    }
+    let known = named.as_ref().and_then(|it| base.programs.as_ref()?.get(it)).cloned();
+    let is_known = known.is_some();
+    let plain = LanguageKeys {
+        shares: None,
+        server: None,
+        native: None,
+        readiness: None,
+        diagnostics: None,
+        quiet_ms: None,
+        format: None,
+        runs_code: Some(!is_known),
+        ..base
+    };
+    known.unwrap_or_default().over(plain)
 }
 
 pub fn base_name(path: &str) -> &str {
@@ -168,9 +187,19 @@ mod tests {
         let services = configured("[python]\ncommand = ['ty', 'server']\n[cpp]\nenabled = false");
         let python = row(&services, "python").unwrap();
         assert_eq!((python.server(), python.title()), ("ty", "Python"));
+        assert_eq!((python.keys.runs_code, &python.keys.readiness), (Some(false), &None));
         assert!(python.keys.settings.is_some() && python.language_id("a/b.pyi") == Some("python"));
         assert!(row(&services, "cpp").is_none());
         assert_eq!(row(&services, "typescript").unwrap().language_id("x.tsx"), Some("typescriptreact"));
+    }
+
+    #[test]
+    fn of_a_program_that_no_row_knows_nobody_knows_what_it_runs() {
+        let runs_code = |text: &str| row(&configured(text), "yaml").unwrap().keys.runs_code;
+        assert_eq!(runs_code(""), None);
+        assert_eq!(runs_code("[yaml]\ncommand = ['/opt/bin/yaml-language-server', '--stdio']"), None);
+        assert_eq!(runs_code("[yaml]\ncommand = ['other']"), Some(true));
+        assert_eq!(runs_code("[yaml]\ncommand = ['other']\nruns_code = false"), Some(false));
     }
 
     #[test]

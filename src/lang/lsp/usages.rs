@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use super::grammar::Code;
-use super::inquiry::{Found, Inquiry};
 use super::names;
+use super::queries::{Found, ServerQueries};
+use super::session::Failure;
 use super::wire;
 use crate::lang::files::File;
 use crate::lang::rank::{self, UsageRank};
@@ -18,90 +18,136 @@ use crate::model::{Coverage, MissingCode, Role, Span, Usage, UsagePage, Usages, 
 /// Files with the name that are opened before the question.
 const MOST_OPENED: usize = 200;
 /// Words that the server did not tell and that are looked up one by one.
-const MOST_LOOKED_UP: usize = 100;
-/// A server that has been up for longer does not learn more by waiting.
-const LEARNING: Duration = Duration::from_secs(3);
+const MOST_LOOKED_UP: usize = 500;
 
 /// A word of a text.
 type At = (Arc<File>, Span);
 
-/// All usages of a declaration.
-pub async fn of(inquiry: &Inquiry, found: &Found, coverage: &mut Coverage) -> Result<Usages> {
-    let name = &found.item.name;
-    let mut files = inquiry.files_with(name).await?;
+/// All usages of a declaration. A server that does not know enough yet is asked again.
+pub async fn of(queries: &ServerQueries, found: &Found, coverage: &mut Coverage) -> Result<Usages> {
+    counted(queries, found, coverage, true).await
+}
+
+/// The same as far as the server knows them now.
+pub async fn known(queries: &ServerQueries, found: &Found, coverage: &mut Coverage) -> Result<Usages> {
+    counted(queries, found, coverage, false).await
+}
+
+async fn counted(queries: &ServerQueries, found: &Found, coverage: &mut Coverage, waits: bool) -> Result<Usages> {
+    let (session, name) = (&queries.session, &found.item.name);
+    let mut files = queries.files_with(name).await?;
     files.sort_by_key(|it| (it.path != found.file.path, it.path.clone()));
     let open: Vec<&str> = files.iter().take(MOST_OPENED).map(|it| &*it.path).collect();
-    let begun = Instant::now();
+    let mut is_first = true;
     loop {
-        let answer = inquiry.ask_at(&open, "textDocument/references", &found.file, found.item.name_span.start).await?;
+        let answer = queries.ask_at(&open, "textDocument/references", &found.file, found.item.name_span.start).await?;
         let told = match answer {
             Ok(answer) => wire::locations(&answer),
             Err(failure) => {
-                failure.note(&inquiry.session, coverage);
-                return by_text(inquiry, found, files).await;
+                failure.note(session, coverage);
+                return by_text(queries, found, files).await;
             }
         };
         let told: BTreeSet<(Arc<str>, Span)> =
-            told.iter().filter_map(|it| inquiry.place(it)).map(|(file, span)| (file.path.clone(), span)).collect();
+            told.iter().filter_map(|it| queries.place(it)).map(|(file, span)| (file.path.clone(), span)).collect();
         let own = (found.file.path.clone(), found.item.name_span.start);
-        // Where a stub stands before a module, its users use the stub, though a definition is looked for behind it.
-        let has_stub = own.0.ends_with(".py") && inquiry.files.get(&format!("{}i", own.0)).is_some();
         let knows_itself = told.iter().any(|(file, span)| *file == own.0 && span.start == own.1);
         let unaccounted = unaccounted(name, &files, &told).await?;
-        let mut usages = Usages::default();
-        let mut is_sound = knows_itself;
-        let checked: Vec<At> = unaccounted.into_iter().take(MOST_LOOKED_UP).collect();
-        let places: Vec<(Arc<File>, usize)> = checked.iter().map(|(file, span)| (file.clone(), span.start)).collect();
-        let mut more = Vec::new();
-        let mut possible = Vec::new();
-        for (at, definitions) in checked.into_iter().zip(inquiry.all_definitions(&places).await?) {
-            match definitions {
-                Ok(definitions) if definitions.is_empty() => possible.push(at),
-                Ok(definitions) => {
-                    // Of a name that is declared twice, as an interface and as a constant, no one can say which is used.
-                    let leads_here = definitions.iter().all(|it| {
-                        inquiry.place(it).is_some_and(|(file, span)| {
-                            file.path == own.0 && (span.start == own.1 || span.start == found.item.span.start)
-                        })
-                    });
-                    if leads_here && !has_stub && !(at.0.path == own.0 && at.1.start == own.1) {
-                        is_sound = false;
-                        more.push(at);
-                    }
-                }
-                Err(failure) => failure.note(&inquiry.session, coverage),
-            }
-        }
-        let is_learning = begun.elapsed() < LEARNING;
-        if !is_sound && is_learning && inquiry.pause().await {
+        let mut accounted = look_up(queries, found, &unaccounted).await?;
+        let is_sound = knows_itself && accounted.more.is_empty() && accounted.possible.is_empty();
+        // A young server may only not know yet; any other may have been asked in the middle of its work.
+        let may_learn = session.is_young() || (is_first && !(knows_itself && accounted.more.is_empty()));
+        is_first = false;
+        if waits && !is_sound && may_learn && queries.pause().await {
             continue;
         }
         if !knows_itself {
-            let detail = format!("{} does not tell `{name}` itself among its uses yet", inquiry.session.row.server());
-            coverage.lacks(inquiry.session.missing(MissingCode::Indexing, detail));
+            let detail = format!("{} does not tell `{name}` itself among its uses yet", session.row.server());
+            coverage.lacks(session.missing(MissingCode::Indexing, detail));
+        }
+        if unaccounted.len() > MOST_LOOKED_UP {
+            let detail = format!(
+                "{} more places hold the word `{name}`; {MOST_LOOKED_UP} were looked up, the others are listed as possible",
+                unaccounted.len()
+            );
+            coverage.lacks(session.missing(MissingCode::TooMany, detail));
+            accounted.possible.extend(unaccounted.into_iter().skip(MOST_LOOKED_UP));
+        }
+        accounted.failures.into_iter().for_each(|it| it.note(session, coverage));
+        if !accounted.possible.is_empty() {
+            let detail = format!(
+                "{} does not say what `{name}` means at {} of its places: they are listed as possible",
+                session.row.server(),
+                accounted.possible.len()
+            );
+            coverage.lacks(session.missing(MissingCode::Unsupported, detail));
         }
         let items: Vec<At> = told
             .into_iter()
-            .filter(|(file, span)| !is_declaration(inquiry, found, file, *span))
-            .filter_map(|(file, span)| Some((inquiry.files.get(&file)?.clone(), span)))
-            .chain(more)
+            .filter(|(file, span)| !is_declaration(queries, found, file, *span))
+            .filter_map(|(file, span)| Some((queries.files.get(&file)?.clone(), span)))
+            .chain(accounted.more)
             .collect();
-        usages.items = described(inquiry, items).await?;
-        usages.possible = described(inquiry, possible).await?;
-        inquiry.check()?;
+        let usages =
+            Usages { items: described(queries, items).await?, possible: described(queries, accounted.possible).await? };
+        queries.check()?;
         return Ok(usages);
     }
 }
 
+/// What the words that the server did not tell are.
+#[derive(Default)]
+struct Accounted {
+    /// They lead to the declaration all the same.
+    more: Vec<At>,
+    /// Nobody can say.
+    possible: Vec<At>,
+    failures: Vec<Failure>,
+}
+
+async fn look_up(queries: &ServerQueries, found: &Found, words: &[At]) -> Result<Accounted> {
+    let own = (found.file.path.clone(), found.item.name_span.start);
+    // Where a stub stands before a module, its users use the stub, though a definition is looked for behind it.
+    let has_stub = own.0.ends_with(".py") && queries.files.get(&format!("{}i", own.0)).is_some();
+    let mut accounted = Accounted::default();
+    let asked = words.get(..MOST_LOOKED_UP).unwrap_or(words);
+    let places: Vec<(Arc<File>, usize)> = asked.iter().map(|(file, span)| (file.clone(), span.start)).collect();
+    for (at, definitions) in asked.iter().cloned().zip(queries.all_definitions(&places).await?) {
+        let is_itself = at.0.path == own.0 && at.1.start == own.1;
+        match definitions {
+            Ok(definitions) if definitions.is_empty() => accounted.possible.push(at),
+            Ok(definitions) => {
+                // Of a name that is declared twice, as an interface and as a constant, no one can say which is used.
+                let leads_here = definitions.iter().all(|it| {
+                    queries.place(it).is_some_and(|(file, span)| {
+                        file.path == own.0 && (span.start == own.1 || span.start == found.item.span.start)
+                    })
+                });
+                if leads_here && !has_stub && !is_itself {
+                    accounted.more.push(at);
+                }
+            }
+            Err(failure) => {
+                accounted.possible.push(at);
+                if !accounted.failures.contains(&failure) {
+                    accounted.failures.push(failure);
+                }
+            }
+        }
+    }
+    accounted.possible.retain(|it| !(it.0.path == own.0 && it.1.start == own.1));
+    Ok(accounted)
+}
+
 /// What a server told is no use where the symbol itself is declared: overloads, and both halves of a property.
-fn is_declaration(inquiry: &Inquiry, found: &Found, file: &str, span: Span) -> bool {
+fn is_declaration(queries: &ServerQueries, found: &Found, file: &str, span: Span) -> bool {
     if file != &*found.file.path {
         return false;
     }
     if span.start == found.item.name_span.start {
         return true;
     }
-    if inquiry.grammar_of(file).is_none() {
+    if queries.grammar_of(file).is_none() {
         return false;
     }
     let mut is_it = false;
@@ -111,15 +157,13 @@ fn is_declaration(inquiry: &Inquiry, found: &Found, file: &str, span: Span) -> b
     is_it
 }
 
-/// Words of the name in the code that the server did not tell. None without a grammar that tells code from comments.
+/// Words of the name in the code that the server did not tell. Without a grammar every word may be code.
 async fn unaccounted(name: &str, files: &[Arc<File>], told: &BTreeSet<(Arc<str>, Span)>) -> Result<Vec<At>> {
     let (name, files, told) = (name.to_owned(), files.to_vec(), told.clone());
     blocking(move || {
         let mut found = Vec::new();
         for file in files {
-            let Some(grammar) = file.language.and_then(|it| super::grammar::Grammar::of(it.name)) else {
-                return Ok(Vec::new());
-            };
+            let grammar = file.language.and_then(|it| super::grammar::Grammar::of(it.name));
             let is_told = |at: usize| {
                 told.range((file.path.clone(), Span::new(at, 0))..)
                     .next()
@@ -129,7 +173,7 @@ async fn unaccounted(name: &str, files: &[Arc<File>], told: &BTreeSet<(Arc<str>,
             if left.is_empty() {
                 continue;
             }
-            let code = Code::new(Some(grammar), &file.text);
+            let code = Code::new(grammar, &file.text);
             let words = left.into_iter().map(|at| Span::new(at, at + name.len())).filter(|it| code.word(*it).is_some());
             // A declaration of another thing of that name is no use of this one.
             let declared: BTreeSet<usize> = {
@@ -145,23 +189,23 @@ async fn unaccounted(name: &str, files: &[Arc<File>], told: &BTreeSet<(Arc<str>,
 }
 
 /// Without a server: every word of the name in the code is possible.
-async fn by_text(inquiry: &Inquiry, found: &Found, files: Vec<Arc<File>>) -> Result<Usages> {
+async fn by_text(queries: &ServerQueries, found: &Found, files: Vec<Arc<File>>) -> Result<Usages> {
     let own = BTreeSet::from([(found.file.path.clone(), found.item.name_span)]);
     let words = unaccounted(&found.item.name, &files, &own).await?;
-    Ok(Usages { items: Vec::new(), possible: described(inquiry, words).await? })
+    Ok(Usages { items: Vec::new(), possible: described(queries, words).await? })
 }
 
 /// Usages as they are told: the whole line, what it stands in, what it does there.
-pub async fn described(inquiry: &Inquiry, places: Vec<At>) -> Result<Vec<Usage>> {
+pub async fn described(queries: &ServerQueries, places: Vec<At>) -> Result<Vec<Usage>> {
     let mut sorted = places;
     sorted.sort_by(|a, b| (&a.0.path, a.1).cmp(&(&b.0.path, b.1)));
     sorted.dedup_by(|a, b| a.0.path == b.0.path && a.1 == b.1);
-    let inquiry = inquiry.clone();
+    let queries = queries.clone();
     blocking(move || {
         let mut usages = Vec::with_capacity(sorted.len());
         for group in sorted.chunk_by(|a, b| a.0.path == b.0.path) {
             let Some((file, _)) = group.first() else { continue };
-            let code = inquiry.code(file);
+            let code = queries.code(file);
             let in_tests = names::is_test_file(&file.path);
             for (_, span) in group {
                 let place = file.lines().place(&file.path, *span);
@@ -204,6 +248,6 @@ fn ordered(usages: Vec<Usage>, own: &str) -> Vec<Usage> {
 }
 
 /// Whether the server is there to be asked.
-pub fn is_up(inquiry: &Inquiry) -> bool {
-    inquiry.session.status.borrow().condition == Condition::Normal
+pub fn is_up(queries: &ServerQueries) -> bool {
+    queries.session.status.borrow().condition == Condition::Normal
 }

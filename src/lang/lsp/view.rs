@@ -6,15 +6,15 @@ use std::time::Instant;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use super::inquiry::Inquiry;
+use super::queries::ServerQueries;
 use super::session::Session;
-use super::{diagnostics, edits, judge, overview, relations, usages};
+use super::{diagnostics, edits, impact, overview, references, relations, usages};
 use crate::lang::files::Files;
-use crate::lang::view::{Answering, View};
+use crate::lang::view::{Answering, View, blocking};
 use crate::lang::{Deadlines, Result, Tidied, Wanted};
 use crate::model::{
     Answer, Calls, Coverage, Description, Diagnostic, Error, FileEdit, Judgement, LanguageId, Overview, Package,
-    Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
+    References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 pub struct LspView {
@@ -24,29 +24,29 @@ pub struct LspView {
 }
 
 impl LspView {
-    fn inquiry(&self, deadlines: Deadlines) -> Inquiry {
+    fn queries(&self, deadlines: Deadlines) -> ServerQueries {
         let (session, files) = (self.session.clone(), self.files.clone());
-        Inquiry { session, files, generation: self.generation, deadlines }
+        ServerQueries { session, files, generation: self.generation, deadlines }
     }
 
     /// Asks in turn with the others: not while a dry run has the server for itself.
     fn with<T, F>(
         self: Box<Self>,
         deadlines: Deadlines,
-        question: impl FnOnce(Inquiry) -> F + Send + 'static,
+        question: impl FnOnce(ServerQueries) -> F + Send + 'static,
     ) -> BoxFuture<'static, Result<T>>
     where
         F: Future<Output = Result<T>> + Send,
         T: Send + 'static,
     {
         async move {
-            let inquiry = self.inquiry(deadlines);
+            let queries = self.queries(deadlines);
             let turn = self.session.gate.clone().read_owned();
             let Ok(_turn) = tokio::time::timeout_at(deadlines.answer.into(), turn).await else {
                 let missing = self.session.out_of_time().missing(&self.session);
                 return Err(Error::new(crate::model::Code::Timeout, missing.detail).into());
             };
-            question(inquiry).await
+            question(queries).await
         }
         .boxed()
     }
@@ -99,10 +99,10 @@ impl View for LspView {
     fn outline(self: Box<Self>, file: String, deadlines: Deadlines) -> Answering<Overview> {
         // Whoever opens a file asks about it soon.
         self.session.want();
-        let inquiry = self.inquiry(deadlines);
+        let queries = self.queries(deadlines);
         async move {
-            let file = inquiry.file(&file)?;
-            overview::outline(&inquiry, &file, true).await
+            let file = queries.file(&file)?;
+            overview::outline(&queries, &file, true).await
         }
         .boxed()
     }
@@ -145,13 +145,19 @@ impl View for LspView {
         self.with(deadlines, move |it| async move { relations::implementations(&it, &query).await })
     }
 
+    /// By the texts alone: no server is asked.
+    fn references(self: Box<Self>, deadlines: Deadlines) -> Answering<Arc<References>> {
+        let queries = self.queries(deadlines);
+        blocking(move || Ok(references::of(&queries)))
+    }
+
     fn rename(self: Box<Self>, query: SymbolQuery, new_name: String, deadlines: Deadlines) -> Answering<Renaming> {
         self.with(deadlines, move |it| async move { edits::rename(&it, &query, &new_name).await })
     }
 
     fn judge(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<Judgement>> {
-        let inquiry = self.inquiry(deadlines);
-        async move { judge::run(&inquiry, edits).await }.boxed()
+        let queries = self.queries(deadlines);
+        async move { impact::run(&queries, edits).await }.boxed()
     }
 
     fn tidy(
@@ -160,7 +166,7 @@ impl View for LspView {
         wanted: Wanted,
         deadlines: Deadlines,
     ) -> BoxFuture<'static, Result<Vec<Tidied>>> {
-        let inquiry = self.inquiry(deadlines);
-        async move { edits::tidy(&inquiry, &edits, wanted).await }.boxed()
+        let queries = self.queries(deadlines);
+        async move { edits::tidy(&queries, &edits, wanted).await }.boxed()
     }
 }

@@ -1,5 +1,5 @@
 //! A process beside semdex that outlives it by a moment. It knows the process groups that semdex has started, and
-//! kills them as soon as semdex is gone, however it ended.
+//! ends them as soon as semdex is gone, however it ended: they are told, and killed a moment later.
 //!
 //! It is a fork of semdex that never executes another program. It is made before semdex is large, since it keeps the
 //! memory that both had then. Between its fork and its end it makes system calls alone: other threads of semdex may
@@ -15,6 +15,9 @@ use libc::{c_int, pid_t};
 const MOST_GROUPS: usize = 4096;
 /// Without `close_range`, descriptors up to this are closed one by one.
 const MOST_DESCRIPTORS: c_int = 65_536;
+
+/// So many milliseconds the groups have to end by themselves.
+const FAREWELL: c_int = 200;
 
 /// The end of the socket that semdex holds: it closes with semdex.
 static SOCKET: OnceLock<Option<OwnedFd>> = OnceLock::new();
@@ -101,8 +104,15 @@ unsafe fn reap(socket: c_int) -> ! {
                 *place = to;
             }
         }
-        for group in groups.iter().filter(|it| **it > 1) {
-            libc::kill(-group, libc::SIGKILL);
+        // Who can takes its locks away before it ends.
+        for (signal, pause) in [(libc::SIGTERM, FAREWELL), (libc::SIGKILL, 0)] {
+            let mut are_any = false;
+            for group in groups.iter().filter(|it| **it > 1) {
+                are_any |= libc::kill(-group, signal) == 0;
+            }
+            if are_any {
+                libc::poll(std::ptr::null_mut(), 0, pause);
+            }
         }
         libc::_exit(0)
     }

@@ -64,6 +64,8 @@ const MAX_INCLUDED_BYTES: usize = 256 * 1024;
 pub struct RustConfig {
     pub root: PathBuf,
     pub trusted: bool,
+    /// What is never read, wherever it lies.
+    pub forbidden: Arc<[PathBuf]>,
     /// For build scripts and proc macros; not the workspace's own.
     pub target_dir: PathBuf,
     pub features: Vec<String>,
@@ -109,7 +111,7 @@ pub struct Rust {
     workspaces: Arc<Vec<ProjectWorkspace>>,
     macros: MacroTable,
     known: Arc<HashSet<AbsPathBuf>>,
-    /// What build scripts made.
+    /// What build scripts made, and what is read only because code outside names it: all of it is read by each load.
     made: HashSet<AbsPathBuf>,
     /// Sources of libraries that are nested too deeply to be analysed.
     deep: Arc<BTreeSet<AbsPathBuf>>,
@@ -258,6 +260,7 @@ impl Rust {
             begun: self.freshness.begun(),
             texts: files.clone(),
             trusted: self.config.trusted,
+            forbidden: self.config.forbidden.clone(),
             target_dir: self.target_dir.clone(),
             features: self.features(),
             build_scripts: self.config.build_scripts,
@@ -314,6 +317,8 @@ impl Rust {
             last,
             workspaces,
             sources,
+            named,
+            unread,
             source_roots,
             local_roots,
             macros,
@@ -325,7 +330,7 @@ impl Rust {
         let last = self.note_inputs(inputs, outdated, last);
         self.deep = deep;
         let read = sources.iter().map(|it| PathBuf::from(it.0.clone())).collect();
-        self.take_sources(sources);
+        self.take_sources(sources, named);
         self.source_roots = source_roots;
         self.roots.clear();
         self.shadow_database.note_graph();
@@ -337,7 +342,10 @@ impl Rust {
         self.was_complete = false;
         self.index.forget_crates();
         let missing = missing.into_iter().chain(self.freshness.lack()).collect();
+        let doubt = self.freshness.doubt().cloned();
         self.set_environment(|it| {
+            it.doubt = doubt;
+            it.unread_outside = unread;
             it.loaded = true;
             it.settled = last;
             it.missing = missing;
@@ -348,8 +356,9 @@ impl Rust {
         Adopted::Step { roots: local_roots, sources: read }
     }
 
-    /// What a load read outside of the root. What build scripts made was read anew, and what they make no more is gone.
-    fn take_sources(&mut self, sources: Vec<(AbsPathBuf, Vec<u8>)>) {
+    /// What a load read outside of the root. What build scripts made and what code names was read anew, and what is no
+    /// more of it is gone.
+    fn take_sources(&mut self, sources: Vec<(AbsPathBuf, Vec<u8>)>, named: Vec<(AbsPathBuf, Vec<u8>)>) {
         let mut made = std::mem::take(&mut self.made);
         let known = Arc::make_mut(&mut self.known);
         for (path, bytes) in sources {
@@ -361,7 +370,14 @@ impl Rust {
                 known.insert(path)
             };
         }
-        for path in made {
+        for (path, bytes) in named {
+            if !known.contains(&path) {
+                self.vfs.set_file_contents(VfsPath::from(path.clone()), Some(bytes));
+                made.remove(&path);
+                self.made.insert(path);
+            }
+        }
+        for path in made.into_iter().filter(|it| !known.contains(it)) {
             self.vfs.set_file_contents(VfsPath::from(path), None);
         }
     }

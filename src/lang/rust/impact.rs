@@ -80,7 +80,7 @@ use super::ENGINE;
 use super::engine::Rust;
 use super::engine::changes::Tried;
 use super::resolve::symbols::is_test_at;
-use super::view::{Context, View};
+use super::view::{Context, Stumbles, View};
 use crate::lang::engine::unjudged;
 use crate::lang::files::{File, Files};
 use crate::lang::rust::LANGUAGE;
@@ -159,12 +159,14 @@ impl Rust {
         let started = Instant::now();
         crate::fault::point("rust.judge");
         let mut edit = EditContext::new(before, after, edits);
-        self.view(before.clone()).ask(|it| {
+        let stumbles = Stumbles::default();
+        let view_before = || self.view(before.clone()).with(&stumbles);
+        view_before().ask(|it| {
             scope_changes::widen_by_imports(it, &mut edit);
             Ok(())
         })?;
         let deltas = edit.deltas();
-        if let Some(judgement) = self.view(before.clone()).ask(|it| Ok(of_layout(it, &deltas, &edit)))? {
+        if let Some(judgement) = view_before().ask(|it| Ok(of_layout(it, &deltas, &edit)))? {
             return Ok(judgement);
         }
         let news = texts(edits, |it| it.new.clone());
@@ -172,7 +174,8 @@ impl Rust {
             // What the state after needs is worked out while the state before is asked.
             *tried = self.try_in_shadow(&news);
         }
-        let (mut affected, earlier_blocks, imports, tests, modules) = self.view(before.clone()).ask(|it| {
+        let view_before = || self.view(before.clone()).with(&stumbles);
+        let (mut affected, earlier_blocks, imports, tests, modules) = view_before().ask(|it| {
             let affected = affected_set::affected_set(it, &edit, &deltas);
             let mut blocks = misfits_of(it, &affected, &edit, Side::Before);
             blocks.extend(derives::refused_derives(it, &deltas, &edit, Side::Before));
@@ -189,7 +192,7 @@ impl Rust {
         let reached = started.elapsed();
         let is_cut = affected.bodies_by_ref.len() > MAX_BODIES;
         affected.bodies_by_ref.truncate(MAX_BODIES);
-        let mut earlier = self.errors_of(&affected, Side::Before, || self.view(before.clone()))?;
+        let mut earlier = errors_of(&affected, Side::Before, view_before)?;
         earlier.extend(earlier_blocks);
         earlier.extend(edit.olds.iter().flat_map(|it| syntax_errors(it)));
         let compared = started.elapsed();
@@ -203,9 +206,10 @@ impl Rust {
             None => tried.insert(self.try_out(&news, edit.names_found_elsewhere(&deltas).as_ref())),
         };
         let applied = started.elapsed();
-        let mut later = self.errors_of(&affected, Side::After, || self.view_of(after, here))?;
+        let view_after = || self.view_of(after, here).with(&stumbles);
+        let mut later = errors_of(&affected, Side::After, view_after)?;
         let inferred = started.elapsed();
-        let mut judgement = self.view_of(after, here).ask(|it| {
+        let mut judgement = self.view_of(after, here).with(&stumbles).ask(|it| {
             if matches!(here, Tried::Here(_)) && !modules::are_there(it.db, &modules) {
                 here.drop_saved_state();
             }
@@ -224,6 +228,7 @@ impl Rust {
             let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
             Ok(Judgement { new, fixed, impact, coverage: it.coverage(true) })
         })?;
+        stumbles.missing().into_iter().for_each(|it| judgement.lacks(it));
         let (bodies_by_ref, total) = (affected.bodies_by_ref.len(), started.elapsed());
         tracing::debug!(bodies_by_ref, ?reached, ?compared, ?applied, ?inferred, ?total, "a change judged");
         if is_cut {
@@ -232,51 +237,51 @@ impl Rust {
         }
         Ok(judgement)
     }
+}
 
-    /// The errors in each of these bodies, on all cores.
-    fn errors_of(&self, affected: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) -> Result<Vec<Finding>> {
-        let bodies_by_ref = &affected.bodies_by_ref;
-        let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
-        let threads = cores.min(bodies_by_ref.len()).max(1);
-        let next = AtomicUsize::new(0);
-        let work = |view: View| {
-            view.ask(|it| {
-                let mut found = Vec::new();
-                while let Some(body_ref) = bodies_by_ref.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let Some(at) = body_ref.at(side) else { continue };
-                    let with_operators = body_ref.edited || affected.retyped;
-                    // What was not changed yet may be known already.
-                    let known = it.file_id(&body_ref.file).filter(|_| side == Side::Before);
-                    let known = known.and_then(|id| it.index.errors(id));
-                    let known = known.filter(|known| {
-                        !derive_expansion::is_derive_anchor(it, &body_ref.file, at) || known.made.contains(&at)
-                    });
-                    match known.map(|known| known.bodies.get(&at).cloned().unwrap_or_default()) {
-                        // All was looked for in what is known: what was wrong is asked for again as it is after.
-                        Some(errors) if with_operators || errors.is_empty() => found.extend(errors),
-                        _ => {
-                            let bodies = anchors::bodies_at(it, &body_ref.file, at).into_iter();
-                            found.extend(bodies.flat_map(|body| errors::errors_in(it, body, with_operators)));
-                        }
+/// The errors in each of these bodies, on all cores.
+fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) -> Result<Vec<Finding>> {
+    let bodies_by_ref = &affected.bodies_by_ref;
+    let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
+    let threads = cores.min(bodies_by_ref.len()).max(1);
+    let next = AtomicUsize::new(0);
+    let work = |view: View| {
+        view.ask(|it| {
+            let mut found = Vec::new();
+            while let Some(body_ref) = bodies_by_ref.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let Some(at) = body_ref.at(side) else { continue };
+                let with_operators = body_ref.edited || affected.retyped;
+                // What was not changed yet may be known already.
+                let known = it.file_id(&body_ref.file).filter(|_| side == Side::Before);
+                let known = known.and_then(|id| it.index.errors(id));
+                let known = known.filter(|known| {
+                    !derive_expansion::is_derive_anchor(it, &body_ref.file, at) || known.made.contains(&at)
+                });
+                match known.map(|known| known.bodies.get(&at).cloned().unwrap_or_default()) {
+                    // All was looked for in what is known: what was wrong is asked for again as it is after.
+                    Some(errors) if with_operators || errors.is_empty() => found.extend(errors),
+                    _ => {
+                        let bodies = anchors::bodies_at(it, &body_ref.file, at).into_iter();
+                        found.extend(bodies.flat_map(|body| errors::errors_in(it, body, with_operators)));
                     }
-                }
-                Ok(found)
-            })
-        };
-        std::thread::scope(|scope| {
-            let helper = || std::thread::Builder::new().name("rust-judge".to_owned()).stack_size(super::STACK_BYTES);
-            let views = (1..threads).map(|_| view());
-            let helpers: Vec<_> = views.map(|view| helper().spawn_scoped(scope, || work(view))).collect();
-            let mut found = work(view())?;
-            for helper in helpers.into_iter().flatten() {
-                match helper.join() {
-                    Ok(more) => found.extend(more?),
-                    Err(panic) => resume_unwind(panic),
                 }
             }
             Ok(found)
         })
-    }
+    };
+    std::thread::scope(|scope| {
+        let helper = || std::thread::Builder::new().name("rust-judge".to_owned()).stack_size(super::STACK_BYTES);
+        let views = (1..threads).map(|_| view());
+        let helpers: Vec<_> = views.map(|view| helper().spawn_scoped(scope, || work(view))).collect();
+        let mut found = work(view())?;
+        for helper in helpers.into_iter().flatten() {
+            match helper.join() {
+                Ok(more) => found.extend(more?),
+                Err(panic) => resume_unwind(panic),
+            }
+        }
+        Ok(found)
+    })
 }
 
 fn texts(edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) -> Vec<(Arc<str>, Option<Arc<str>>)> {

@@ -14,6 +14,7 @@ pub(crate) mod fill;
 pub(crate) mod names;
 pub(crate) mod postings;
 pub(crate) mod query;
+pub(crate) mod references;
 pub(crate) mod search;
 pub(crate) mod usages;
 

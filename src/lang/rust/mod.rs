@@ -9,6 +9,7 @@ pub(crate) mod resolve;
 pub(crate) mod syntax;
 #[cfg(test)]
 mod tests;
+pub(crate) mod verify;
 pub(crate) mod view;
 
 pub use engine::seam::RustKind;

@@ -29,6 +29,7 @@ use crate::lang::files::File;
 use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::index::query::names_now;
 use crate::lang::rust::index::usages;
+use crate::lang::rust::resolve::origin::origin_of;
 use crate::lang::rust::resolve::paths::{crates, type_paths};
 use crate::lang::rust::resolve::{at, paths, symbols};
 use crate::lang::rust::syntax::positions::{span, tokens_at};
@@ -128,7 +129,7 @@ fn overview(cx: &Context<'_>, name: &str, until: Instant) -> Result<Answer<Overv
             "the names of the workspace are being read: usages are not counted yet; ask again, or give `wait_ms`";
         coverage.lacks(Missing::new(MissingCode::Indexing, "rust", detail));
         let upstream = known.upstream.get().cloned().unwrap_or_default();
-        return Ok(Answer { value: Overview { package, docs, symbols, upstream, downstream: Vec::new() }, coverage });
+        return Ok(Answer { value: Overview { package, docs, symbols, upstream, ..Overview::default() }, coverage });
     };
     let mut counts: HashMap<Arc<str>, UsageCount> = HashMap::new();
     let mut users: BTreeMap<Arc<str>, (BTreeSet<Arc<str>>, usize)> = BTreeMap::new();
@@ -158,7 +159,7 @@ fn overview(cx: &Context<'_>, name: &str, until: Instant) -> Result<Answer<Overv
         .collect();
     downstream.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.file.cmp(&b.file)));
     let upstream = known.upstream.get_or_init(|| upstream_of(cx, id)).clone();
-    Ok(Answer { value: Overview { package, docs, symbols, upstream, downstream }, coverage })
+    Ok(Answer { value: Overview { package, docs, symbols, upstream, downstream, skeleton: None }, coverage })
 }
 
 fn package_of(cx: &Context<'_>, file: &str) -> String {
@@ -237,6 +238,9 @@ fn symbol_at(cx: &Context<'_>, name: &str, offset: usize) -> Result<Answer<Symbo
         }),
         (None, None) => None,
     };
+    answer.origin = definition
+        .zip(answer.definition.as_ref())
+        .and_then(|(it, at)| it.krate(cx.db).and_then(|krate| origin_of(cx, krate, &at.file)));
     answer.ty = hover::type_at(&cx.sema, &token).or_else(|| hover::declared_type(cx.db, definition?));
     answer.hover = hover::hover_at(cx.db, id, &token)?;
     Ok(Answer { value: answer, coverage })
@@ -289,17 +293,19 @@ fn impl_symbol(cx: &Context<'_>, it: Impl) -> Option<Symbol> {
         }
     });
     let name_span = item.map_or(span(target.focus_or_full_range()), |it| it.name_span);
+    let krate = it.module(cx.db).krate(cx.db);
     Some(Symbol {
         language: LANGUAGE,
         name: item.map_or_else(|| path.clone(), |it| it.name.clone()),
         kind: SymbolKind::Impl,
         signature: item.map_or_else(|| format!("impl {path}"), |it| it.signature.clone()),
-        package: crates::crate_name(cx, it.module(cx.db).krate(cx.db)),
+        package: crates::crate_name(cx, krate),
         place: file.lines().place(&file.path, whole),
         name_at: file.lines().place(&file.path, name_span),
         declared_at: None,
         docs: item.and_then(|it| it.docs.clone()),
-        external: !it.module(cx.db).krate(cx.db).origin(cx.db).is_local(),
+        external: !krate.origin(cx.db).is_local(),
+        origin: origin_of(cx, krate, &file.path),
         public: true,
         test: is_test_at(&file, whole.start),
         usages: None,

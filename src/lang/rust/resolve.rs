@@ -7,6 +7,7 @@ pub(crate) mod at;
 mod fuzz;
 pub(crate) mod miss;
 pub(crate) mod named;
+pub(crate) mod origin;
 pub(crate) mod paths;
 pub(crate) mod requested;
 pub(crate) mod scope;

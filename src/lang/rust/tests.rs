@@ -71,6 +71,7 @@ fn load_within(root: &Path, trusted: bool, limits: Limits) -> Loaded {
     let exe = std::env::current_exe().unwrap();
     let target_dir = exe.parent().unwrap().join("semdex-analysed");
     let config = RustConfig {
+        forbidden: Arc::default(),
         root: root.to_path_buf(),
         trusted,
         target_dir,

@@ -1,9 +1,10 @@
 //! An immutable view of one revision. It is moved into one blocking closure and dropped there: while it lives, no
 //! change can be made.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 use std::time::Instant;
 
 use ra_ap_hir::{Semantics, attach_db};
@@ -54,6 +55,41 @@ pub(super) fn unless_at_fault<T>(part: impl FnOnce() -> T) -> Option<T> {
         },
         Some,
     )
+}
+
+/// So many places are named over which the analysis stumbled.
+const MOST_STUMBLES: usize = 16;
+
+/// Over what the analysis stumbled while something was asked: nothing is known of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stumbles(Arc<Mutex<(usize, BTreeSet<String>)>>);
+
+impl Stumbles {
+    fn note(&self, what: String) {
+        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        noted.0 += 1;
+        if noted.1.len() < MOST_STUMBLES {
+            noted.1.insert(what);
+        }
+    }
+
+    /// So many until now.
+    pub(super) fn count(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// What an answer lacks for them.
+    pub(super) fn missing(&self) -> Vec<Missing> {
+        let noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = noted.1.iter().map(|what| {
+            let detail = format!(
+                "rust-analyzer panicked over {what}, so that its errors are not known: the log has what it says; \
+                 `cargo check` knows them"
+            );
+            Missing::new(MissingCode::Unsupported, LANGUAGE.name, detail)
+        });
+        missing.collect()
+    }
 }
 
 /// Collects garbage unless a question is being answered anywhere in the process. Answers whether it did.
@@ -129,6 +165,7 @@ pub struct View {
     environment: Arc<Environment>,
     index: Arc<Index>,
     until: Option<Instant>,
+    stumbles: Stumbles,
 }
 
 impl View {
@@ -140,7 +177,12 @@ impl View {
         environment: Arc<Environment>,
         index: Arc<Index>,
     ) -> View {
-        View { db, files, ids, root, environment, index, until: None }
+        View { db, files, ids, root, environment, index, until: None, stumbles: Stumbles::default() }
+    }
+
+    /// Those of several views are gathered here.
+    pub(super) fn with(self, stumbles: &Stumbles) -> View {
+        View { stumbles: stumbles.clone(), ..self }
     }
 
     /// What ends the questions of this view when it is dropped.
@@ -172,6 +214,7 @@ impl View {
                     index: &self.index,
                     until: self.until,
                     names: Names::default(),
+                    stumbles: &self.stumbles,
                 };
                 question(&context)
             })
@@ -192,9 +235,26 @@ pub struct Context<'db> {
     pub(super) until: Option<Instant>,
     /// What was worked out of names so far.
     pub(super) names: Names<'db>,
+    /// Over what the analysis stumbled so far.
+    pub(super) stumbles: &'db Stumbles,
 }
 
 impl<'db> Context<'db> {
+    /// Runs a part of a question. `None` where the analysis is at fault there, which the answer tells with `place`; a
+    /// change that comes between stops the whole.
+    pub(super) fn unless_at_fault<T>(&self, place: impl FnOnce() -> String, part: impl FnOnce() -> T) -> Option<T> {
+        let done = unless_at_fault(part);
+        if done.is_none() {
+            self.note_stumble(place);
+        }
+        done
+    }
+
+    pub(super) fn note_stumble(&self, place: impl FnOnce() -> String) {
+        // What cannot be analysed cannot be named, perhaps.
+        self.stumbles.note(unless_at_fault(place).unwrap_or_else(|| "a part of the code".to_owned()));
+    }
+
     pub(super) fn file_id(&self, file: &str) -> Option<FileId> {
         self.ids.get(file).copied()
     }
@@ -236,7 +296,7 @@ impl<'db> Context<'db> {
             let missing = too_deep(&file.path);
             if strictly { coverage.lacks(missing) } else { coverage.note(missing) }
         }
-        for missing in &self.environment.unread {
+        for missing in self.environment.unknown_code() {
             coverage.lacks(missing.clone());
         }
         for name in self.environment.included.iter() {
@@ -251,6 +311,7 @@ impl<'db> Context<'db> {
         for missing in self.environment.lacks() {
             if strictly { coverage.lacks(missing) } else { coverage.note(missing) }
         }
+        self.stumbles.missing().into_iter().for_each(|it| coverage.lacks(it));
         coverage
     }
 

@@ -17,6 +17,7 @@ pub(in crate::ops) async fn find_symbol(
     asked: &Ask,
 ) -> Result<(Symbol, Arc<File>)> {
     let mut miss = None;
+    let mut failure = None;
     check_query(query)?;
     for language in languages_of(workspace, query) {
         let found = ask(workspace, asked.needs(Some(language), true), None, |it| {
@@ -37,8 +38,15 @@ pub(in crate::ops) async fn find_symbol(
         match found {
             Ok(reply) => return Ok(reply.value),
             Err(error) if is_miss(&error) => join_misses(&mut miss, error),
-            Err(error) => return Err(error),
+            // What one engine could not answer another may have.
+            Err(error) if error.code == Code::OutsideWorkspace || error.code == Code::AmbiguousSymbol => {
+                return Err(error);
+            }
+            Err(error) => failure = failure.or(Some(error)),
         }
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
     }
     let unknown = || Error::new(Code::UnknownSymbol, format!("there is no symbol `{}`", query.symbol));
     Err(miss.map_or_else(unknown, unless_loading))
@@ -190,6 +198,7 @@ mod tests {
             declared_at: None,
             docs: None,
             external: false,
+            origin: None,
             public: true,
             test: false,
             usages: None,

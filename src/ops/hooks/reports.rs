@@ -15,12 +15,14 @@ use super::text::{Text, counts};
 use crate::config::Gate;
 use crate::contract::Common;
 use crate::lang::files::Files;
-use crate::model::{Diagnostic, FileEdit, Result, Severity};
+use crate::model::{Diagnostic, FileEdit, Missing, MissingCode, Result, Severity};
 use crate::workspace::Workspace;
 use crate::workspace::statistics::Seen;
 
 /// How long a hook waits for an index that is being built.
 const WAIT_MS: u64 = 1500;
+/// After so long what an edit broke elsewhere is not looked for any more.
+const LOOKING: Duration = Duration::from_millis(2200);
 /// Files of a session that are looked at again at its end.
 const LAST_LOOK: usize = 200;
 /// All files of a workspace are looked at so long at the end of a session.
@@ -111,7 +113,13 @@ async fn in_workspace(
             text.of_file(file, seen, &told);
         }
     }
-    let broken = elsewhere(workspace, &asked, &files, &files_now).await.unwrap_or_default();
+    // What is wrong in the file itself is worth more than all of it too late.
+    let rest = LOOKING.saturating_sub(asked.begun.elapsed());
+    let broken = tokio::time::timeout(rest, elsewhere(workspace, &asked, &files, &files_now)).await;
+    if broken.is_err() && is_telling {
+        text.elsewhere_unknown();
+    }
+    let broken = broken.ok().and_then(Result::ok).unwrap_or_default();
     if !broken.is_empty() {
         if !is_telling && let Some(first) = files.first() {
             text.of_file(first, seen_in(&diagnostics, first), &[]);
@@ -179,7 +187,9 @@ pub(super) async fn ended(workspaces: &[Workspace], event: &Event) -> Option<Str
     let everywhere = async {
         let asked = Ask::new(&Common { wait_ms: Some(0), ..Common::default() }, None).ok()?;
         let found = find(&workspace, &[], &asked).await.ok()?;
-        found.meta.coverage.complete.then(|| Seen::of(found.diagnostics.iter().map(|it| &it.diagnostic)))
+        let may_come = |it: &Missing| it.code.passes() && it.code != MissingCode::EngineMissing;
+        let is_known = !found.meta.coverage.missing.iter().any(may_come);
+        is_known.then(|| Seen::of(found.diagnostics.iter().map(|it| &it.diagnostic)))
     };
     let rest = LAST_WAIT.saturating_sub(begun.elapsed());
     let all = tokio::time::timeout(rest, everywhere).await.ok().flatten();

@@ -72,6 +72,11 @@ impl Text {
         }
     }
 
+    /// There was no time to look at other files.
+    pub(super) fn elsewhere_unknown(&mut self) {
+        self.line("What this edit broke in other files is not known yet.");
+    }
+
     /// What is left in files, those with most errors first.
     pub(super) fn left(&mut self, head: &str, files: &[(String, Seen)]) {
         self.line(head);

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(super) type Failure = sqlx::Error;
 
 /// Each raises the version by one. What was released is never altered, only added to.
-const MIGRATIONS: &[&[&str]] = &[CHANGES, BASELINES];
+const MIGRATIONS: &[&[&str]] = &[CHANGES, BASELINES, REACHED];
 
 const CHANGES: &[&str] = &[
     "CREATE TABLE changes (
@@ -61,6 +61,15 @@ const BASELINES: &[&str] = &[
         diagnostics BYTEA NOT NULL,
         PRIMARY KEY (workspace, file)
     )",
+];
+
+/// How much each change reached.
+const REACHED: &[&str] = &[
+    "ALTER TABLE changes ADD COLUMN changed_symbols BIGINT",
+    "ALTER TABLE changes ADD COLUMN broken_places BIGINT",
+    "ALTER TABLE changes ADD COLUMN affected_places BIGINT",
+    "ALTER TABLE changes ADD COLUMN reached_tests BIGINT",
+    "ALTER TABLE changes ADD COLUMN is_judged BOOLEAN",
 ];
 
 /// WAL, so that readers and other processes go on meanwhile; synced with each commit, since a change of several files

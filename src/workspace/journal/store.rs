@@ -8,7 +8,7 @@ use sqlx::{Connection, Row};
 
 use super::content::{pack, unpack};
 use super::database::{FILE, Failure, is_corrupt, open, told, unusable};
-use super::{Entry, EntryFile, Found, Query, RecordOutcome};
+use super::{Entry, EntryFile, Found, Query, Reached, RecordOutcome};
 use crate::config::JournalBounds;
 use crate::model::{Error, Result};
 use crate::workspace::change::Cause;
@@ -279,8 +279,9 @@ async fn record(
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     write_verdicts(&mut transaction, settled).await?;
     sqlx::query(
-        "INSERT INTO changes (id, workspace, made_at, revision, cause, client, undoes, state, bytes) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, 'begun', $8)",
+        "INSERT INTO changes (id, workspace, made_at, revision, cause, client, undoes, state, bytes, \
+         changed_symbols, broken_places, affected_places, reached_tests, is_judged) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, 'begun', $8, $9, $10, $11, $12, $13)",
     )
     .bind(&entry.id)
     .bind(&entry.workspace)
@@ -289,7 +290,12 @@ async fn record(
     .bind(entry.cause.name())
     .bind(entry.client.as_deref())
     .bind(entry.undoes.as_deref())
-    .bind(i64::try_from(bytes).unwrap_or(i64::MAX))
+    .bind(number(bytes))
+    .bind(entry.reached.map(|it| number(it.changed)))
+    .bind(entry.reached.map(|it| number(it.broken)))
+    .bind(entry.reached.map(|it| number(it.affected)))
+    .bind(entry.reached.map(|it| number(it.tests)))
+    .bind(entry.reached.map(|it| it.is_complete))
     .execute(&mut *transaction)
     .await?;
     for (file, packed) in entry.files.iter().zip(packed) {
@@ -379,10 +385,30 @@ async fn entries(
             undoes: row.try_get("undoes")?,
             undone_by: row.try_get("undone_by")?,
             files: files.iter().map(|it| entry_file(it, contents)).collect::<std::result::Result<_, _>>()?,
+            reached: reached(&row)?,
             id,
         });
     }
     Ok(entries)
+}
+
+fn reached(row: &SqliteRow) -> std::result::Result<Option<Reached>, Failure> {
+    let Some(is_complete) = row.try_get::<Option<bool>, _>("is_judged")? else { return Ok(None) };
+    let count = |column: &str| -> std::result::Result<usize, Failure> {
+        Ok(usize::try_from(row.try_get::<Option<i64>, _>(column)?.unwrap_or_default()).unwrap_or_default())
+    };
+    Ok(Some(Reached {
+        changed: count("changed_symbols")?,
+        broken: count("broken_places")?,
+        affected: count("affected_places")?,
+        tests: count("reached_tests")?,
+        is_complete,
+    }))
+}
+
+/// As columns have it.
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 fn entry_file(row: &SqliteRow, contents: bool) -> std::result::Result<EntryFile, Failure> {

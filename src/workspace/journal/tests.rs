@@ -30,6 +30,7 @@ fn entry(id: &str, undoes: Option<&str>, files: &[(&str, Option<&str>, Option<&s
         undoes: undoes.map(str::to_owned),
         undone_by: None,
         files: files.collect(),
+        reached: Some(Reached { changed: 1, broken: 2, affected: 3, tests: 4, is_complete: true }),
     }
 }
 

@@ -159,6 +159,7 @@ impl EngineKind for ToyKind {
             restarts: setup.restarts,
             missing: Vec::new(),
             warm: true,
+            on_demand: false,
         };
         Ok(Box::new(Toy { status: watch::Sender::new(status) }))
     }
@@ -210,6 +211,7 @@ impl ToyView {
             declared_at: None,
             docs: None,
             external: false,
+            origin: None,
             public: true,
             test: false,
             usages: None,

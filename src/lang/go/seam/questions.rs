@@ -1,5 +1,6 @@
 //! The questions of the seam: what the texts tell at once, the rest by waiting for gopls.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use futures::FutureExt as _;
@@ -10,7 +11,7 @@ use crate::lang::view::{self, Answering, Suggested, Unknown, blocking};
 use crate::lang::{Deadlines, Result, Tidied, Wanted, rank};
 use crate::model::{
     Answer, Calls, Code, Description, Diagnostic, Error, FileEdit, Judgement, LanguageId, Missing, MissingCode,
-    Overview, Package, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
+    Overview, Package, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 /// A view with the engine that it is of.
@@ -125,6 +126,11 @@ impl view::View for GoView {
             Ok(found.map(|found| (symbol, found)))
         }
         .boxed()
+    }
+
+    fn references(self: Box<Self>, deadlines: Deadlines) -> Answering<Arc<References>> {
+        let view = self.view;
+        async move { view.references(deadlines).await }.boxed()
     }
 
     fn rename(self: Box<Self>, query: SymbolQuery, new_name: String, deadlines: Deadlines) -> Answering<Renaming> {

@@ -2,7 +2,7 @@
 
 use tree_sitter::{Node, Tree};
 
-use super::Grammar;
+use super::{Grammar, text_of};
 use crate::model::{Role, Span};
 
 /// The tree of one text, to be asked about its words.
@@ -27,12 +27,32 @@ impl Code {
     pub fn word(&self, span: Span) -> Option<Word> {
         let Some(tree) = &self.tree else { return Some(Word { span, role: Role::Other }) };
         let node = tree.root_node().descendant_for_byte_range(span.start, span.end)?;
-        let is_name = node.kind().contains("identifier")
-            || matches!(node.kind(), "name" | "word" | "constant" | "variable_name" | "command_name" | "simple_symbol")
-            || node.is_error();
+        let is_name = is_name(node) || node.is_error();
         // `$name` is another name than `name`.
         let is_whole = node.byte_range() == (span.start..span.end) || node.is_error() || node.kind() == "simple_symbol";
         (is_name && is_whole).then(|| Word { span, role: role(node) })
+    }
+
+    /// The names in the code, in the order of the text.
+    pub fn names<'t>(&self, text: &'t str) -> Vec<(usize, &'t str)> {
+        let Some(tree) = &self.tree else { return Vec::new() };
+        let mut names = Vec::new();
+        let mut pending: Vec<Node<'_>> = vec![tree.root_node()];
+        while let Some(node) = pending.pop() {
+            if node.child_count() == 0 {
+                if is_name(node) {
+                    // `$name` refers to what is declared as `name`.
+                    let written = text_of(text, node);
+                    let name = written.trim_start_matches('$');
+                    names.push((node.start_byte() + written.len() - name.len(), name));
+                }
+                continue;
+            }
+            let mut cursor = node.walk();
+            let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+            pending.extend(children.into_iter().rev());
+        }
+        names
     }
 
     /// The calls in a stretch: where each name of what is called stands.
@@ -56,6 +76,11 @@ impl Code {
         calls.dedup();
         calls
     }
+}
+
+fn is_name(node: Node<'_>) -> bool {
+    node.kind().contains("identifier")
+        || matches!(node.kind(), "name" | "word" | "constant" | "variable_name" | "command_name" | "simple_symbol")
 }
 
 /// What a call calls, where the node is one.

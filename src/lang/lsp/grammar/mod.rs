@@ -1,7 +1,10 @@
 //! What the text of a file says by itself, for the languages that have a grammar of tree-sitter: declarations, imports,
 //! a skeleton, and which words of it are code.
 
+mod alter;
 mod code;
+#[cfg(test)]
+mod fuzz;
 mod imports;
 mod outline;
 mod rules;
@@ -16,10 +19,15 @@ use tree_sitter::{Language as Parsing, Node, ParseOptions, ParseState, Parser, T
 pub use code::Code;
 use rules::Rule;
 
-use crate::model::{Outline, Span, Syntax};
+use crate::model::{Alteration, FindingKind, Outline, Span, Syntax};
 
 /// What takes longer than this to parse is taken for text.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Brackets that are nested more deeply are not parsed at all: the stacks of the parser's tables are as deep.
+const DEEPEST_BRACKETS: usize = 2000;
+/// Nor is a deeper tree walked: operators and calls nest without brackets, and to find the parent of a node takes as many
+/// steps as it is deep.
+const DEEPEST: usize = 10_000;
 
 /// How a language is written.
 #[derive(Debug)]
@@ -47,8 +55,11 @@ impl Grammar {
         rules::of(language)
     }
 
-    /// The tree of a text, and the grammar that it is written in.
+    /// The tree of a text, and the grammar that it is written in. Nothing of what is nested too deeply.
     fn parse(&'static self, text: &str) -> Option<(Tree, &'static Grammar)> {
+        if has_deep_brackets(text) {
+            return None;
+        }
         let tree = self.parse_alone(text)?;
         let other = self.other.filter(|_| tree.root_node().has_error());
         if let Some((second, other)) = other.and_then(|it| Some((it.parse_alone(text)?, it)))
@@ -69,8 +80,41 @@ impl Grammar {
         };
         let bytes = text.as_bytes();
         let options = ParseOptions::new().progress_callback(&mut late);
-        parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options))
+        let tree = parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or_default(), None, Some(options));
+        tree.filter(|it| text.len() <= DEEPEST || !is_deep(it))
     }
+}
+
+fn is_deep(tree: &Tree) -> bool {
+    let mut cursor = tree.walk();
+    let mut depth = 0_usize;
+    loop {
+        if cursor.goto_first_child() {
+            depth += 1;
+            if depth > DEEPEST {
+                return true;
+            }
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return false;
+            }
+            depth -= 1;
+        }
+    }
+}
+
+fn has_deep_brackets(text: &str) -> bool {
+    let mut depth = 0_usize;
+    text.bytes().any(|it| {
+        match it {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > DEEPEST_BRACKETS
+    })
 }
 
 fn count_errors(node: Node<'_>) -> usize {
@@ -96,7 +140,7 @@ pub struct LspSyntax {
 
 impl Syntax for LspSyntax {
     fn outline(&self, text: &str) -> Outline {
-        let outlined = self.grammar.filter(|_| !self.is_too_deep(text)).and_then(|it| outline::of(it, text));
+        let outlined = self.grammar.and_then(|it| outline::of(it, text));
         outlined.unwrap_or_else(|| Outline {
             skeleton: text.to_owned(),
             skeleton_lines: (1..=text.lines().count()).collect(),
@@ -104,17 +148,44 @@ impl Syntax for LspSyntax {
         })
     }
 
-    /// The walkers keep their own stacks, but those of the parser's tables are as deep as the text.
     fn is_too_deep(&self, text: &str) -> bool {
-        const DEEPEST: usize = 2000;
-        let mut depth = 0_usize;
-        text.bytes().any(|it| {
-            match it {
-                b'(' | b'[' | b'{' => depth += 1,
-                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-                _ => {}
+        let is_long = text.len() > DEEPEST_BRACKETS;
+        is_long && (has_deep_brackets(text) || self.grammar.is_some_and(|it| it.parse(text).is_none()))
+    }
+
+    fn alter(&self, text: &str, item: Span, name: Span, change: Alteration) -> Option<(Span, String)> {
+        let has_types = !self.extensions.contains(&"js");
+        alter::alter(self.grammar.filter(|_| !self.is_too_deep(text))?, text, item, name, change, has_types)
+    }
+
+    fn finding(&self, code: &str) -> Option<FindingKind> {
+        Some(match code {
+            // basedpyright and pyright; ty; ruff.
+            "reportMissingImports" | "reportMissingModuleSource" | "unresolved-import" => FindingKind::UnknownImport,
+            "reportUndefinedVariable"
+            | "reportAttributeAccessIssue"
+            | "unresolved-reference"
+            | "unresolved-attribute"
+            | "F821" => FindingKind::UnknownSymbol,
+            "reportUnusedImport" | "F401" => FindingKind::UnusedImport,
+            "reportCallIssue" | "missing-argument" | "too-many-positional-arguments" | "unknown-argument" => {
+                FindingKind::WrongArguments
             }
-            depth > DEEPEST
+            // TypeScript.
+            "2307" | "2305" | "2614" | "TS2307" | "TS2305" => FindingKind::UnknownImport,
+            "2304" | "2552" | "2339" | "2551" | "TS2304" | "TS2339" => FindingKind::UnknownSymbol,
+            "6133" | "6192" => FindingKind::UnusedImport,
+            "2554" | "2555" | "TS2554" => FindingKind::WrongArguments,
+            // clangd.
+            "pp_file_not_found" => FindingKind::UnknownImport,
+            "undeclared_var_use" | "undeclared_var_use_suggest" | "no_member" | "unknown_typename" => {
+                FindingKind::UnknownSymbol
+            }
+            "unused-includes" => FindingKind::UnusedImport,
+            "typecheck_call_too_few_args" | "typecheck_call_too_many_args" | "ovl_no_viable_function_in_call" => {
+                FindingKind::WrongArguments
+            }
+            _ => return None,
         })
     }
 

@@ -164,3 +164,64 @@ fn words_of_code_are_told_from_comments_and_strings() {
     let calls = Code::new(Grammar::of("typescript"), "function m() { a.b(new C(1)); d(); }\n");
     assert_eq!(calls.calls(Span::new(0, 40)).len(), 3);
 }
+
+#[test]
+fn a_declaration_is_altered() {
+    use crate::model::Alteration::{Remove, Rename, Signature, Visibility};
+    let after = |language: &str, text: &str, name: &str, change| {
+        let syntax = LspSyntax { grammar: Grammar::of(language), extensions: &[] };
+        let mut found = None;
+        syntax.outline(text).walk(&mut |it| {
+            if it.name == name {
+                found = syntax.alter(text, it.span, it.name_span, change);
+            }
+        });
+        let (span, new) = found?;
+        let mut text = text.to_owned();
+        text.replace_range(span.start..span.end, &new);
+        Some(text)
+    };
+    let python = "class A:\n    x: int = 1\n\n    def f(self, a=1) -> int:\n        return a\n\ndef g(): pass\n";
+    let check = |language: &str, text: &str, name: &str, change, expected: Option<&str>| {
+        let found = after(language, text, name, change);
+        match expected {
+            Some(expected) => assert!(found.as_ref().is_some_and(|it| it.contains(expected)), "{name}: {found:?}"),
+            None => assert_eq!(found, None, "{name}"),
+        }
+    };
+    check("python", python, "f", Signature, Some("def f(self, semdex_added, a=1)"));
+    check("python", python, "g", Signature, Some("def g(semdex_added)"));
+    check("python", python, "x", Signature, Some("x: type[NotImplementedError] = 1"));
+    check("python", python, "f", Remove, Some("    pass\n\ndef g"));
+    check("python", python, "A", Rename, Some("class A_renamed:"));
+    check("python", python, "A", Signature, None);
+    check("python", python, "A", Visibility, None);
+    let script = "export class K {\n  p: string = '';\n  m(a: number) {}\n}\nexport const f = (a: number) => a;\n";
+    check("typescript", script, "m", Signature, Some("m(semdex_added: unique symbol, a: number)"));
+    check("typescript", script, "f", Signature, Some("= (semdex_added: unique symbol, a: number) =>"));
+    check("typescript", script, "p", Signature, Some("p: unique symbol = ''"));
+    check("typescript", script, "K", Visibility, Some("class K {\n  p"));
+    check("typescript", script, "f", Visibility, Some("}\nconst f"));
+    check(
+        "c",
+        "int f(void) { return 1; }\nint g(int a) { return a; }\n",
+        "f",
+        Signature,
+        Some("int f(int semdex_added)"),
+    );
+    check(
+        "c",
+        "int f(void) { return 1; }\nint g(int a) { return a; }\n",
+        "g",
+        Signature,
+        Some("int g(int semdex_added, int a)"),
+    );
+    check("java", "class A {\n  public int f(int a) { return a; }\n}\n", "f", Visibility, Some("private int f"));
+    check(
+        "java",
+        "class A {\n  public int f(int a) { return a; }\n}\n",
+        "f",
+        Signature,
+        Some("f(int semdex_added, int a)"),
+    );
+}

@@ -107,7 +107,12 @@ impl Rust {
             done(catch_unwind(AssertUnwindSafe(work)).ok().flatten());
         };
         let thread = std::thread::Builder::new().name("rust-rebuild".to_owned()).spawn(run);
-        thread.inspect_err(|error| tracing::error!(%error, "no thread for running build scripts")).is_ok()
+        let is_begun =
+            thread.inspect_err(|error| tracing::error!(%error, "no thread for running build scripts")).is_ok();
+        if !is_begun {
+            self.end_rebuild(None);
+        }
+        is_begun
     }
 
     pub fn needs_indexing(&self) -> bool {

@@ -18,6 +18,10 @@ pub struct Environment {
     pub missing: Vec<Missing>,
     /// Files that code names and that are not read: no answer that could depend on them is complete.
     pub unread: Vec<Missing>,
+    /// The same outside of the root.
+    pub unread_outside: Vec<Missing>,
+    /// What build scripts make may be something else: no answer is complete before that is known.
+    pub doubt: Option<Missing>,
     /// Texts that `include!` takes in though they are no files of Rust by their names.
     pub included: Arc<BTreeSet<String>>,
     /// Texts that are compiled under another name, behind a link.
@@ -29,10 +33,15 @@ pub struct Environment {
 }
 
 impl Environment {
+    /// Code that is there and is not known.
+    pub fn unknown_code(&self) -> impl Iterator<Item = &Missing> {
+        self.unread.iter().chain(&self.unread_outside).chain(&self.doubt)
+    }
+
     /// All that answers may lack.
     pub fn lacks(&self) -> Vec<Missing> {
         let mut lacks = self.missing.clone();
-        lacks.extend(self.unread.iter().cloned());
+        lacks.extend(self.unknown_code().cloned());
         lacks.extend(self.faults.list());
         if ra_ap_parser::refused() > self.refused_before {
             let detail = "what some macros expand to is nested too deeply to be analysed: it is taken for an error";

@@ -55,10 +55,12 @@ fn talk(group: &Group, pipes: Pipes, text: String, deadline: Instant) -> Result<
         drop(sender.send(read.map(|_| (formatted, said))));
     });
     let answer = receiver.recv_timeout(deadline.saturating_duration_since(Instant::now()));
-    if answer.is_err() {
+    // It may have closed its output, and go on.
+    let status = group.wait_until(deadline, &|| answer.is_ok()).map_err(|error| format!("rustfmt: {error}"))?;
+    let Some(status) = status else {
         group.kill();
-    }
-    let status = group.wait().map_err(|error| format!("rustfmt: {error}"))?;
+        return Err("rustfmt did not end in time".to_owned());
+    };
     match answer {
         Ok(Ok((formatted, _))) if status.success() && !formatted.trim().is_empty() => Ok(formatted),
         Ok(Ok((_, said))) => {

@@ -27,7 +27,10 @@ impl Rust {
         let root: &Path = self.root.as_ref();
         let edited = std::mem::take(&mut freshness.edited);
         for name in &edited {
-            freshness.note_unnamed(&root.join(name));
+            freshness.note_unnamed(&root.join(name), name);
+        }
+        for path in std::mem::take(&mut freshness.touched) {
+            freshness.note_unnamed(&path, &name_of(root, &path));
         }
         let edited =
             edited.iter().find(|it| freshness.inputs.is_text(it) || freshness.inputs.is_in_package(&root.join(it)));
@@ -66,8 +69,9 @@ impl Rust {
             self.freshness.edited.extend(names.clone().map(str::to_owned));
         }
         for name in names.clone() {
-            self.freshness.note_unnamed(self.root.join(name).as_ref());
+            self.freshness.note_unnamed(self.root.join(name).as_ref(), name);
         }
+        self.tell_doubt();
         let input = names.filter(|it| self.is_input(it)).map(|it| PathBuf::from(self.root.join(it))).next();
         input.is_some_and(|it| self.is_to_be_loaded(&[it]))
     }
@@ -85,7 +89,13 @@ impl Rust {
 
     /// As `look_at_inputs`, for a path that was touched and is no text.
     pub fn look_at_touched(&mut self, path: &Path) -> bool {
-        self.freshness.note_unnamed(path);
+        if !self.environment.settled {
+            self.freshness.touched.insert(path.to_path_buf());
+        }
+        if self.freshness.inputs.is_perhaps_changed_at(path) {
+            self.freshness.note_unnamed(path, &name_of(self.root.as_ref(), path));
+            self.tell_doubt();
+        }
         self.freshness.inputs.is_in_package(path)
             && self.freshness.inputs.is_changed_at(path)
             && self.is_to_be_loaded(&[path.to_path_buf()])
@@ -132,8 +142,16 @@ impl Rust {
 
     /// Takes what they make now; nothing where they were not run to their end.
     pub fn end_rebuild(&mut self, output: Option<Vec<Hash>>) {
-        if let Some(output) = output {
-            self.freshness.end_rebuild(output);
+        self.freshness.end_rebuild(output);
+        self.tell_doubt();
+    }
+
+    /// What build scripts make is doubtful, or is not any more.
+    fn tell_doubt(&mut self) {
+        if self.environment.doubt.as_ref() != self.freshness.doubt() {
+            let doubt = self.freshness.doubt().cloned();
+            self.set_environment(|it| it.doubt = doubt);
+            self.publish();
         }
     }
 
@@ -154,4 +172,8 @@ impl Rust {
         }
         roots
     }
+}
+
+fn name_of(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
 }

@@ -20,10 +20,14 @@ const MOST_COMPARED: usize = 4 << 20;
 const MOST_ENTRIES: usize = 4096;
 /// So often in a row a load is begun anew because something was changed while it was read.
 const MOST_ROUNDS: u32 = 3;
-/// So long nothing must have been edited before build scripts that may have read it are run again.
+/// So long nothing must have been edited before build scripts that hardly read it are run again.
 const REBUILD_AFTER: Duration = Duration::from_secs(2);
-/// Where they make something else each time, so often in a row the pause is doubled.
-const MOST_DOUBLED: u32 = 9;
+/// The same where answers are incomplete until then.
+const REBUILD_SOON: Duration = Duration::from_millis(500);
+/// Where they make something else each time, or cannot be run, so often in a row the pause is doubled.
+const MOST_DOUBLED: u32 = 6;
+/// Of so many files that are no texts it is kept what they held when they were touched last.
+const MOST_TOUCHED: usize = 4096;
 
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
@@ -33,6 +37,10 @@ pub struct Inputs {
     texts: BTreeSet<String>,
     /// The directories of all packages, and which of their files count.
     packages: BTreeMap<PathBuf, Counted>,
+    /// Those whose build scripts say nothing of what they read.
+    silent: BTreeMap<PathBuf, SilentScript>,
+    /// What files that such a script may read held when they were touched last.
+    touched: BTreeMap<PathBuf, Content>,
     /// Large directories of the workspace, of which any file counts: the watcher tells of their changes.
     directories: BTreeSet<PathBuf>,
     /// Those that decide which standard library there is.
@@ -52,6 +60,14 @@ pub enum Counted {
     /// something else is found out in the background.
     Perhaps,
     All,
+}
+
+/// A build script that says nothing of what it reads.
+#[derive(Debug, Clone)]
+pub struct SilentScript {
+    pub package: String,
+    /// Whether it may read sources of Rust, by what its text does: else only other files of the package are doubtful.
+    pub reads_sources: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -152,9 +168,19 @@ impl Inputs {
         self.directories.iter().any(|it| path.starts_with(it)) || self.counted(path) == Counted::All
     }
 
+    pub fn add_silent(&mut self, directory: &Path, script: SilentScript) {
+        self.silent.insert(directory.to_path_buf(), script);
+    }
+
     /// Whether a build script may read a file here, though nothing says so.
-    pub fn may_be_read(&self, path: &Path) -> bool {
+    fn may_be_read(&self, path: &Path) -> bool {
         self.counted(path) == Counted::Perhaps
+    }
+
+    /// The script that may have read this file, so that what it made is doubtful.
+    fn doubtful(&self, path: &Path) -> Option<&SilentScript> {
+        let script = path.ancestors().find_map(|it| self.silent.get(it)).filter(|_| self.may_be_read(path))?;
+        (script.reads_sources || path.extension().is_none_or(|it| it != "rs")).then_some(script)
     }
 
     fn counted(&self, path: &Path) -> Counted {
@@ -189,6 +215,18 @@ impl Inputs {
         let content = now.content.clone();
         self.looked_at.insert(path.to_path_buf(), now).is_none_or(|before| before.content != content)
     }
+
+    /// The same of a file that a build script may read, which is not looked at with each answer.
+    pub fn is_perhaps_changed_at(&mut self, path: &Path) -> bool {
+        if !self.may_be_read(path) {
+            return false;
+        }
+        let content = Content::of(path, &Look::at(path));
+        if self.touched.len() >= MOST_TOUCHED {
+            self.touched.clear();
+        }
+        self.touched.insert(path.to_path_buf(), content.clone()) != Some(content)
+    }
 }
 
 /// Whether what was loaded is out of date, as far as its inputs tell.
@@ -201,14 +239,29 @@ pub struct Freshness {
     pub changed: Option<SystemTime>,
     /// Texts that were edited since then, which may turn out to be inputs.
     pub edited: BTreeSet<String>,
+    /// Other files that were touched since then, which build scripts may turn out to read.
+    pub touched: BTreeSet<PathBuf>,
     begun: Option<SystemTime>,
     ended: Option<SystemTime>,
     /// So many loads in a row were begun for what was changed during the one before.
     rounds: u32,
-    /// When something was edited last that a build script may read.
-    perhaps_read: Option<Instant>,
-    /// So often in a row build scripts made something else.
+    /// When the load began, by the other clock.
+    begun_at: Option<Instant>,
+    /// What was edited that a build script may read, since one was run.
+    perhaps_read: Option<PerhapsRead>,
+    /// What it is being run again for.
+    rebuilding: Option<PerhapsRead>,
+    /// So often in a row build scripts made something else, or could not be run.
     remade: u32,
+}
+
+/// Edits of files that a build script may read.
+#[derive(Debug, Clone)]
+struct PerhapsRead {
+    /// When the last one was made.
+    at: Instant,
+    /// What answers lack until the script was run again.
+    doubt: Option<Missing>,
 }
 
 impl Freshness {
@@ -219,36 +272,73 @@ impl Freshness {
         self.inputs.changed();
         self.is_outdated = false;
         self.changed = None;
-        self.perhaps_read = None;
+        self.keep_doubt();
+        self.begun_at = Some(Instant::now());
         self.edited.clear();
+        self.touched.clear();
     }
 
+    /// The load has run build scripts after all that was edited before it began.
     pub fn end(&mut self) {
         self.ended = Some(SystemTime::now());
+        self.perhaps_read = self.perhaps_read.take().filter(|it| self.begun_at.is_none_or(|begun| it.at >= begun));
     }
 
-    /// A text of the workspace or another file was edited, which is no input.
-    pub fn note_unnamed(&mut self, path: &Path) {
-        if self.inputs.may_be_read(path) {
-            self.perhaps_read = Some(Instant::now());
+    /// A text of the workspace or another file was edited, which is no input; `name` is told.
+    pub fn note_unnamed(&mut self, path: &Path, name: &str) {
+        // What is known to be read has all loaded anew.
+        if !self.inputs.may_be_read(path) || self.inputs.is_text(name) {
+            return;
         }
+        let doubt = self.inputs.doubtful(path).map(|it| {
+            let detail = format!(
+                "`{name}` was changed, and the build script of `{}` may read it: it is run again, and until then what it \
+                 makes is taken as it was; have it name what it reads by `cargo::rerun-if-changed`",
+                it.package
+            );
+            Missing::new(MissingCode::Indexing, "rust", detail)
+        });
+        let before = self.perhaps_read.take().and_then(|it| it.doubt);
+        self.perhaps_read = Some(PerhapsRead { at: Instant::now(), doubt: before.or(doubt) });
+    }
+
+    /// What answers lack while it is not known whether build scripts make something else.
+    pub fn doubt(&self) -> Option<&Missing> {
+        [&self.rebuilding, &self.perhaps_read].into_iter().flatten().find_map(|it| it.doubt.as_ref())
     }
 
     /// Whether it is time to see if build scripts make something else.
     pub fn is_rebuild_due(&self) -> bool {
-        let pause = REBUILD_AFTER * 2_u32.pow(self.remade.min(MOST_DOUBLED));
-        self.perhaps_read.is_some_and(|it| it.elapsed() >= pause)
+        let Some(PerhapsRead { at, doubt }) = &self.perhaps_read else { return false };
+        let pause = if doubt.is_some() { REBUILD_SOON } else { REBUILD_AFTER };
+        at.elapsed() >= pause * 2_u32.pow(self.remade.min(MOST_DOUBLED))
     }
 
     pub fn begin_rebuild(&mut self) {
-        self.perhaps_read = None;
+        self.rebuilding = self.perhaps_read.take();
     }
 
-    /// Takes what build scripts make now. Where it is something else than what was loaded, that is out of date.
-    pub fn end_rebuild(&mut self, output: Vec<Hash>) {
-        let is_other = output != self.inputs.output;
-        self.remade = if is_other { self.remade + 1 } else { 0 };
-        self.is_outdated |= is_other;
+    /// Takes what build scripts make now. Where it is something else than what was loaded, that is out of date; where they
+    /// were not run to their end, they are run again later. A load that began meanwhile knows better.
+    pub fn end_rebuild(&mut self, output: Option<Vec<Hash>>) {
+        if self.rebuilding.is_none() {
+            return;
+        }
+        let is_same = output.as_ref() == Some(&self.inputs.output);
+        self.remade = if is_same { 0 } else { self.remade + 1 };
+        self.is_outdated |= output.is_some() && !is_same;
+        match is_same {
+            true => self.rebuilding = None,
+            // Until it was loaded anew, or run again.
+            false => self.keep_doubt(),
+        }
+    }
+
+    fn keep_doubt(&mut self) {
+        let Some(before) = self.rebuilding.take() else { return };
+        let now = self.perhaps_read.take();
+        let doubt = before.doubt.or(now.and_then(|it| it.doubt));
+        self.perhaps_read = Some(PerhapsRead { at: Instant::now(), doubt });
     }
 
     pub fn begun(&self) -> SystemTime {

@@ -7,7 +7,9 @@ pub(crate) mod cargo_config;
 pub(crate) mod faults;
 pub(crate) mod inputs;
 pub(crate) mod macro_server;
+pub(crate) mod named;
 pub(crate) mod script;
+pub(crate) mod sources;
 pub(crate) mod tools;
 pub(crate) mod workspace;
 
@@ -25,7 +27,6 @@ use ra_ap_load_cargo::{ProjectFolders, SourceRootConfig, load_proc_macro};
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::{CargoFeatures, ProjectWorkspace, ProjectWorkspaceKind};
 use ra_ap_vfs::FileId;
-use ra_ap_vfs::loader::Entry;
 use tools::{Patience, Tools};
 
 use super::inputs::Inputs;
@@ -35,6 +36,8 @@ use crate::lang::rust::syntax::analysed::of_library;
 use crate::lang::too_deep;
 use crate::model::{Missing, MissingCode};
 pub use faults::Faults;
+use named::{NamedFiles, Packages};
+use sources::{local_roots, read_sources};
 
 /// More Cargo workspaces below one root than this are not loaded, and the status says so.
 const MAX_WORKSPACES: usize = 32;
@@ -51,6 +54,8 @@ pub struct LoadRequest {
     pub texts: Arc<Files>,
     /// Whether code of the workspace may run: build scripts, proc macros, wrappers, toolchain overrides.
     pub trusted: bool,
+    /// What is never read, wherever it lies.
+    pub forbidden: Arc<[PathBuf]>,
     /// Our own; the workspace's own `target` is left to its user.
     pub target_dir: AbsPathBuf,
     pub features: CargoFeatures,
@@ -72,7 +77,7 @@ pub struct LoadRequest {
 /// How long the steps of a load may take. What is late is ended, with all that it has started.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Reading all manifests, which may download dependencies.
+    /// Reading all manifests, which may download dependencies where the workspace is trusted.
     pub manifests: Duration,
     /// Building and running build scripts, and building proc macros.
     pub build: Duration,
@@ -92,6 +97,10 @@ pub struct Loaded {
     pub workspaces: Arc<Vec<ProjectWorkspace>>,
     /// Sources outside the root: the standard library, dependencies, generated files.
     pub sources: Vec<(AbsPathBuf, Vec<u8>)>,
+    /// What else the code of path dependencies names there, which nobody lists.
+    pub named: Vec<(AbsPathBuf, Vec<u8>)>,
+    /// And what of it may not be read: no answer that could depend on it is complete.
+    pub unread: Vec<Missing>,
     pub source_roots: SourceRootConfig,
     /// Directories outside the root whose sources change like the workspace's own (path dependencies).
     pub local_roots: Vec<PathBuf>,
@@ -175,10 +184,20 @@ pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync
     let mut step =
         |workspaces: &[ProjectWorkspace], macros: MacroTable, missing: &[Missing], mut inputs: Inputs, last: bool| {
             let folders = ProjectFolders::new(workspaces, &[], None);
-            // What build scripts generated is read anew each time.
+            let local_roots = local_roots(&request.root, &request.target_dir, workspaces);
+            let packages = Packages { roots: &local_roots, forbidden: &request.forbidden };
+            // What build scripts generated, and what is only named, is read anew each time.
             read.retain(|path| !path.starts_with(&request.target_dir));
+            deep.retain(|path| read.contains(path) || !packages.holds(path.as_ref()));
             deep.retain(|path| !path.starts_with(&request.target_dir));
-            let sources = read_sources(&folders, &request.root, &mut read, &mut deep);
+            let sources = read_sources(&folders, &request.root, &packages, &mut read, &mut deep);
+            let NamedFiles { sources: named, unread } = packages.follow(read.iter(), &mut inputs);
+            let named = named.into_iter().map(|(path, bytes)| {
+                let (bytes, is_too_deep) = of_library(bytes);
+                is_too_deep.then(|| deep.insert(path.clone()));
+                (path, bytes)
+            });
+            let named = named.collect();
             tracing::debug!(last, files = sources.len(), "sources outside of the workspace were read");
             fault::point("rust.load.read");
             inputs.leave_to_edits(request.root.as_ref(), |it| request.texts.get(it).is_some());
@@ -187,8 +206,10 @@ pub fn load(request: &LoadRequest, progress: &(dyn Fn(&str, usize, usize) + Sync
             Loaded {
                 workspaces: Arc::new(workspaces.to_vec()),
                 sources,
+                named,
+                unread,
                 source_roots: folders.source_root_config,
-                local_roots: local_roots(request, workspaces),
+                local_roots,
                 macros,
                 faults: request.faults.clone(),
                 missing: missing.iter().cloned().chain(lacking).collect(),
@@ -433,74 +454,4 @@ fn load_macros(
         }
     }
     table
-}
-
-/// Of a library.
-const LARGEST_SOURCE: usize = 64 << 20;
-
-/// The files of all source roots outside the workspace's root that no earlier step read.
-fn read_sources(
-    folders: &ProjectFolders,
-    root: &AbsPath,
-    read: &mut HashSet<AbsPathBuf>,
-    deep: &mut BTreeSet<AbsPathBuf>,
-) -> Vec<(AbsPathBuf, Vec<u8>)> {
-    let mut sources = Vec::new();
-    for entry in &folders.load {
-        match entry {
-            Entry::Files(files) => files.iter().for_each(|file| read_file(file, root, read, &mut sources, deep)),
-            Entry::Directories(directories) => {
-                for include in directories.include.iter().filter(|it| !it.starts_with(root)) {
-                    let exclude = directories.exclude.clone();
-                    let walk = ignore::WalkBuilder::new(include)
-                        .standard_filters(false)
-                        .filter_entry(move |entry| exclude.iter().all(|it| AsRef::<Path>::as_ref(it) != entry.path()))
-                        .build();
-                    for file in walk.flatten().filter(|it| it.file_type().is_some_and(|it| it.is_file())) {
-                        let Ok(path) = Utf8PathBuf::from_path_buf(file.into_path()) else { continue };
-                        let path = AbsPathBuf::assert(path);
-                        if directories.contains_file(&path) {
-                            read_file(&path, root, read, &mut sources, deep);
-                        }
-                    }
-                }
-            }
-        }
-    }
-    sources
-}
-
-/// Directories outside the root whose files change as the workspace's own do: path dependencies.
-fn local_roots(request: &LoadRequest, workspaces: &[ProjectWorkspace]) -> Vec<PathBuf> {
-    let outside = |path: &AbsPathBuf| !path.starts_with(&request.root) && !path.starts_with(&request.target_dir);
-    let roots: BTreeSet<PathBuf> = workspaces
-        .iter()
-        .flat_map(ProjectWorkspace::to_roots)
-        .filter(|it| it.is_local)
-        .flat_map(|it| it.include)
-        .filter(outside)
-        .map(PathBuf::from)
-        .collect();
-    roots.into_iter().collect()
-}
-
-fn read_file(
-    path: &AbsPath,
-    root: &AbsPath,
-    read: &mut HashSet<AbsPathBuf>,
-    sources: &mut Vec<(AbsPathBuf, Vec<u8>)>,
-    deep: &mut BTreeSet<AbsPathBuf>,
-) {
-    if path.starts_with(root) || read.contains(path) {
-        return;
-    }
-    // A pipe that came in its place is not waited for.
-    if let Ok(bytes) = crate::beneath::read_file(path.as_ref(), LARGEST_SOURCE) {
-        read.insert(path.to_path_buf());
-        let (bytes, is_too_deep) = of_library(bytes);
-        if is_too_deep && path.extension() == Some("rs") {
-            deep.insert(path.to_path_buf());
-        }
-        sources.push((path.to_path_buf(), bytes));
-    }
 }

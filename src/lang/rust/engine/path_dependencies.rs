@@ -11,7 +11,9 @@ use super::environment::OutsideChange;
 use super::{Rust, is_reload};
 use crate::lang::engine::OutsideText;
 use crate::lang::rust::syntax::analysed::of_library;
+use crate::lang::rust::syntax::named_files::named_files;
 use crate::lang::too_deep;
+use crate::model::NamedFile;
 
 impl Rust {
     /// The sources outside of the root that the database holds.
@@ -22,6 +24,7 @@ impl Rust {
     /// Brings the database to these contents.
     pub fn set_outside(&mut self, contents: Vec<OutsideText>) -> OutsideChange {
         let mut change = OutsideChange::default();
+        let mut named = Vec::new();
         for (path, bytes) in contents {
             let Some(path) = Utf8PathBuf::from_path_buf(path).ok().filter(|it| it.extension() == Some("rs")) else {
                 continue;
@@ -29,6 +32,7 @@ impl Rust {
             let path = AbsPathBuf::assert(path);
             let was_there = self.vfs.file_id(&VfsPath::from(path.clone())).is_some();
             let is_there = bytes.is_some();
+            named.extend(bytes.as_ref().and_then(|it| Some(named_files(path.as_str(), str::from_utf8(it).ok()?))));
             let (bytes, is_too_deep) = bytes.map(of_library).unzip();
             let known = Arc::make_mut(&mut self.known);
             if is_there {
@@ -40,8 +44,17 @@ impl Rust {
             if self.vfs.set_file_contents(VfsPath::from(path.clone()), bytes) {
                 change.is_changed = true;
                 change.needs_reload |= was_there != is_there && is_reload(path.as_str(), true);
+                if !is_there {
+                    self.look_at_other_places(&path);
+                }
             }
         }
+        // What is there and is listed nowhere, a load finds.
+        let is_known = |it: &String| self.vfs.file_id(&VfsPath::new_real_path(it.clone())).is_some();
+        let lacks = |it: &NamedFile| {
+            !it.candidates.iter().any(is_known) && it.candidates.iter().any(|it| Path::new(it).is_file())
+        };
+        change.needs_reload |= change.is_changed && named.iter().flatten().any(lacks);
         if change.is_changed {
             self.flush(None);
             self.is_indexed = false;
@@ -49,6 +62,15 @@ impl Rust {
             drop(self.index.forget_all());
         }
         change
+    }
+
+    /// A module that is listed no more may lie behind a link next.
+    fn look_at_other_places(&mut self, gone: &AbsPathBuf) {
+        let path: &Path = gone.as_ref();
+        let module =
+            if path.ends_with("mod.rs") { path.parent().unwrap_or(path).to_owned() } else { path.with_extension("") };
+        self.freshness.inputs.add(module.with_extension("rs"));
+        self.freshness.inputs.add(module.join("mod.rs"));
     }
 
     /// Keeps the list of sources that are too deep to be analysed, which answers name.

@@ -24,6 +24,8 @@ use crate::lang::engine::{
 use crate::lang::files::Files;
 use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::syntax::declare;
+use crate::lang::rust::verify;
+use crate::lang::verify::{Job, Planned};
 use crate::lang::view::View;
 use crate::lang::{Ended, Tidied};
 use crate::model::{FileEdit, Judgement, LanguageId, Missing, MissingCode};
@@ -79,12 +81,20 @@ impl EngineKind for RustKind {
         }))
     }
 
+    fn verify<'j>(&self, job: &'j Job) -> Option<Box<dyn Planned + 'j>> {
+        self.is_needed(&job.files).then(|| verify::plan(job))
+    }
+
+    fn confirms(&self, settings: &Settings) -> bool {
+        settings.rust.confirm
+    }
+
     fn requirements(&self, _: &Path) -> Vec<Requirement> {
         requirements::requirements()
     }
 
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {
-        let Setup { root, trusted, settings, cache_dir, files, restarts, wake, .. } = setup;
+        let Setup { root, trusted, settings, cache_dir, forbidden, files, restarts, wake, .. } = setup;
         let (features, all_features) = match &settings.rust.features {
             Features::Default => (Vec::new(), false),
             Features::All => (Vec::new(), true),
@@ -94,6 +104,7 @@ impl EngineKind for RustKind {
             target_dir: target_dir(&cache_dir, &root),
             root,
             trusted,
+            forbidden,
             features,
             all_features,
             build_scripts: settings.rust.build_scripts,

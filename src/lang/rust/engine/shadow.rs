@@ -134,6 +134,7 @@ impl Rust {
         let is_wanted =
             self.config.second_database.unwrap_or_else(|| self.is_large() && has_room().unwrap_or_default());
         if !is_wanted {
+            tracing::debug!("no second database is made: the workspace is small, or memory is");
             self.shadow_database.stage = Stage::GivenUp;
         }
         is_wanted

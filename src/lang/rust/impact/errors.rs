@@ -14,16 +14,21 @@ use super::derive_expansion::derive_anchor;
 use super::finding::{Finding, RawDiagnostic};
 use super::rule::TraitImpl;
 use super::{affected, anchors, branches, derive_expansion, error_types, macros, native, report, rules};
+use crate::fault;
 use crate::lang::files::File;
 use crate::lang::rust::index::FileErrors;
 use crate::lang::rust::questions::imports;
 use crate::lang::rust::resolve::paths::detached;
-use crate::lang::rust::view::{Context, unless_at_fault};
+use crate::lang::rust::view::Context;
 
 /// The errors in a body and in the generics of what it belongs to. A body that rust-analyzer stumbles over tells
-/// none, and the others still do.
+/// none, which the answer says, and the others still do.
 pub(super) fn errors_in(cx: &Context<'_>, body: DefWithBody, with_operators: bool) -> Vec<Finding> {
-    unless_at_fault(|| errors_of_body(cx, body, with_operators)).unwrap_or_default()
+    let errors = || {
+        fault::point("rust.body");
+        errors_of_body(cx, body, with_operators)
+    };
+    cx.unless_at_fault(|| native::described(cx, body), errors).unwrap_or_default()
 }
 
 pub(super) fn errors_of_body(cx: &Context<'_>, body: DefWithBody, types_differ: bool) -> Vec<Finding> {

@@ -21,7 +21,7 @@ use super::{cascades, constants, expanded, follows, patterns, report, unresolved
 use crate::lang::rust::index::search::Occurrence;
 use crate::lang::rust::resolve::at;
 use crate::lang::rust::syntax::positions;
-use crate::lang::rust::view::{Context, unless_at_fault};
+use crate::lang::rust::view::Context;
 use crate::model::{ChangeKind, Role, Span, SymbolKind};
 
 /// The places that named what is gone or hidden. Imports first: what comes by a broken one follows from it.
@@ -103,7 +103,8 @@ fn check_occurrence(
     occurrence: &Occurrence,
     edit: &EditContext,
 ) -> Option<Finding> {
-    unless_at_fault(|| fault_of(cx, changed_symbol, occurrence, edit)).flatten()
+    let place = || format!("`{}` in {}", changed_symbol.name, occurrence.file.path);
+    cx.unless_at_fault(place, || fault_of(cx, changed_symbol, occurrence, edit)).flatten()
 }
 
 /// A place that named what changed: broken where it names nothing now, or may not name it any more.

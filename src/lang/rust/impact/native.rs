@@ -23,8 +23,11 @@ pub(super) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<R
     if let DefWithBody::Function(function) = body {
         GenericDef::Function(function).diagnostics(cx.db, &mut found);
     }
-    // It stumbles over patterns, after it has told of types.
-    unless_at_fault(|| body.diagnostics(cx.db, &mut found, false));
+    // It stumbles over patterns, after it has told of types; of patterns the compiler speaks where nothing else is wrong.
+    let place = || described(cx, body);
+    if unless_at_fault(|| body.diagnostics(cx.db, &mut found, false)).is_none() && found.is_empty() {
+        cx.note_stumble(place);
+    }
     // The compiler does not miss fields where it does not know those that are there.
     let strange: Vec<_> = found
         .iter()
@@ -61,6 +64,22 @@ pub(in crate::lang::rust) fn body_syntax(sema: &Semantics<'_, RootDatabase>, bod
         DefWithBody::Static(it) => sema.source(it)?.value.body()?.syntax().clone(),
         DefWithBody::EnumVariant(_) => return None,
     })
+}
+
+/// A body by the name of what it belongs to, and its file.
+pub(super) fn described(cx: &Context<'_>, body: DefWithBody) -> String {
+    let name = match body {
+        DefWithBody::Function(it) => Some(it.name(cx.db)),
+        DefWithBody::Static(it) => Some(it.name(cx.db)),
+        DefWithBody::Const(it) => it.name(cx.db),
+        DefWithBody::EnumVariant(it) => Some(it.name(cx.db)),
+    };
+    let name = name.map_or_else(|| "a constant".to_owned(), |it| format!("`{}`", it.as_str()));
+    let at = body_syntax(&cx.sema, body).and_then(|it| cx.sema.original_range_opt(&it));
+    match at.and_then(|it| cx.place(FileRange { file_id: it.file_id.file_id(cx.db), range: it.range })) {
+        Some(place) => format!("the body of {name} ({}:{})", place.file, place.line),
+        None => format!("the body of {name}"),
+    }
 }
 
 /// `None` for what is no error of the compiler's, or says nothing.

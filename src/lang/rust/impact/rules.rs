@@ -16,7 +16,7 @@ use super::{
     native, needs, objects, opaque, operators, patterns, projections, unresolved, unused, updates,
 };
 use crate::lang::rust::syntax::positions;
-use crate::lang::rust::view::{Context, unless_at_fault};
+use crate::lang::rust::view::Context;
 use crate::model::Role;
 
 impl RuleId {
@@ -356,7 +356,8 @@ pub(super) fn check_change(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut 
             Check::Place(check) => {
                 for changed_symbol in symbols {
                     for place in places_of(&cx.sema, changed_symbol, change.edit) {
-                        unless_at_fault(|| check(cx, &place, out));
+                        let at = || format!("`{}` in {}", place.token.text(), place.occurrence.file.path);
+                        cx.unless_at_fault(at, || check(cx, &place, out));
                     }
                 }
             }

@@ -49,7 +49,12 @@ impl View {
             for (done, &(file, id)) in files.iter().enumerate() {
                 tell(files.len() + done);
                 if it.index.errors(id).is_none() {
-                    it.index.learn_errors(id, Arc::new(errors::errors_of_file(it, file)));
+                    let before = it.stumbles.count();
+                    let errors = errors::errors_of_file(it, file);
+                    // What was not judged is not known.
+                    if it.stumbles.count() == before {
+                        it.index.learn_errors(id, Arc::new(errors));
+                    }
                 }
             }
             tracing::info!(files = read, bytes = it.index.bytes(), elapsed = ?started.elapsed(), "usages indexed");

@@ -10,6 +10,7 @@ use ra_ap_ide_db::defs::Definition;
 use crate::lang::Result;
 use crate::lang::rust::index::usages;
 use crate::lang::rust::index::usages::Found;
+use crate::lang::rust::resolve::origin::version_of;
 use crate::lang::rust::resolve::paths::as_assoc_item;
 use crate::lang::rust::resolve::{ResolvedSymbol, symbols};
 use crate::lang::rust::view::{Context, View};
@@ -48,7 +49,7 @@ fn describe<'db>(cx: &Context<'db>, symbol: Symbol, definition: Definition<'db>,
         examples,
         implementations: questions::implementations_of(cx, definition),
         container: container_symbol(cx, definition),
-        version: krate.filter(|_| symbol.external).and_then(|it| it.version(cx.db)),
+        version: krate.filter(|_| symbol.external).and_then(|it| version_of(cx, it)),
         symbol,
     }
 }

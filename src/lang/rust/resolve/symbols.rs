@@ -9,6 +9,7 @@ use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::{AstNode as _, ast};
 use ra_ap_vfs::VfsPath;
 
+use super::origin::origin_of;
 use super::paths::Item;
 use super::{paths, walk};
 use crate::lang::files::File;
@@ -76,6 +77,7 @@ pub(crate) fn symbol_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> 
         declared_at: None,
         docs: definition.docs(cx.db, None, type_paths::display(cx.db, krate)).map(|it| it.as_str().to_owned()),
         external: !krate.origin(cx.db).is_local(),
+        origin: origin_of(cx, krate, &file.path),
         public: matches!(definition.visibility(cx.db), Some(Visibility::Public)),
         test: is_test_file_path(&file.path),
         usages: None,
@@ -117,6 +119,7 @@ pub(crate) fn symbol_from<'db>(
         declared_at: None,
         docs: item.docs.clone(),
         external: krate.is_some_and(|it| !it.origin(cx.db).is_local()),
+        origin: krate.and_then(|it| origin_of(cx, it, &file.path)),
         public: item.public,
         test: item.test || is_test_file_path(&file.path),
         usages: None,
@@ -171,6 +174,7 @@ fn module_symbol(cx: &Context<'_>, module: Module, path: String) -> Option<Symbo
         declared_at: declared.filter(|_| own_file).map(|it| it.0),
         docs,
         external: !krate.origin(db).is_local(),
+        origin: origin_of(cx, krate, &file.path),
         public: matches!(module.visibility(db), Visibility::Public),
         test,
         usages: None,
@@ -228,6 +232,7 @@ pub(crate) fn unresolved(cx: &Context<'_>, file: &Arc<File>, item: &OutlineItem,
         declared_at: None,
         docs: item.docs.clone(),
         external: false,
+        origin: None,
         public: item.public,
         test: item.test || is_test_file_path(&file.path),
         usages: None,

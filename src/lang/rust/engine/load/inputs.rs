@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use ra_ap_paths::AbsPath;
-use ra_ap_project_model::{CargoWorkspace, Package, ProjectWorkspace, ProjectWorkspaceKind, TargetKind};
+use ra_ap_project_model::{
+    CargoWorkspace, Package, PackageDependency, ProjectWorkspace, ProjectWorkspaceKind, TargetKind,
+};
 use serde::Deserialize;
 use toml::{Table, Value};
 
@@ -179,8 +181,17 @@ pub(super) fn of_build(workspace: &ProjectWorkspace, said: &[u8], is_exact: bool
         }
     }
     for package in silent {
-        let home: &Path = cargo[package].manifest.parent().as_ref();
-        script::read_by(home, scripts.get(&package).map_or(&[], Vec::as_slice), inputs);
+        let package_data = &cargo[package];
+        // What a helper beside the script does, its text does not tell. The type of the kind has no name here.
+        let is_helper = |it: &PackageDependency| format!("{:?}", it.kind) == "Build" && cargo[it.pkg].is_local;
+        let has_helper = package_data.dependencies.iter().any(is_helper);
+        let script = script::Silent {
+            package: &package_data.name,
+            home: package_data.manifest.parent().as_ref(),
+            sources: scripts.get(&package).map_or(&[], Vec::as_slice),
+            has_helper,
+        };
+        script.note(inputs);
     }
     // Where something could not be built, any change may mend it.
     for package in with_dependencies(cargo, lacking.into_iter().map(|it| it.0).collect()) {

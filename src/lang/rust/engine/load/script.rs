@@ -1,6 +1,8 @@
 //! Build scripts that say nothing of what they read. Cargo runs them after any change of their package, which takes seconds
 //! and hardly ever changes what they make. So what their text names counts as read; for all other files of the package
-//! they are run again in the background, and only where they make something else all is loaded anew.
+//! they are run again in the background, and only where they make something else all is loaded anew. Until that is known
+//! answers are not complete; except after an edit of a source of Rust, which a script does not read unless its text
+//! looks for such files.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +11,7 @@ use ra_ap_project_model::CargoWorkspace;
 use ra_ap_rustc_lexer::{LiteralKind, TokenKind};
 use serde_json::Value;
 
-use super::super::inputs::{Counted, Inputs};
+use super::super::inputs::{Counted, Inputs, SilentScript};
 use crate::beneath::read_file;
 use crate::lang::rust::syntax::named_files::tokens;
 
@@ -18,31 +20,78 @@ const LONGEST: usize = 4 << 20;
 /// Of what was made no more files are compared.
 const MOST_FILES: usize = 4096;
 
-/// What a script with these sources, run in this directory, reads as far as its text names it.
-pub(super) fn read_by(home: &Path, sources: &[PathBuf], inputs: &mut Inputs) {
-    inputs.add_package(home, if sources.is_empty() { Counted::All } else { Counted::Perhaps });
-    for source in sources {
-        let Some(text) = read_file(source, LONGEST).ok().and_then(|it| String::from_utf8(it).ok()) else { continue };
-        for path in paths_in(&text) {
-            if path.contains(['*', '?']) {
-                inputs.add_package(home, Counted::All);
-            } else {
-                inputs.add_all(&home.join(path));
+/// One of them.
+pub(super) struct Silent<'a> {
+    pub package: &'a str,
+    /// The directory of the package, in which it is run.
+    pub home: &'a Path,
+    pub sources: &'a [PathBuf],
+    /// A package of the workspace helps it.
+    pub has_helper: bool,
+}
+
+impl Silent<'_> {
+    /// Notes what it reads as far as its text names it, and what it may read.
+    pub(super) fn note(&self, inputs: &mut Inputs) {
+        let Silent { package, home, sources, has_helper } = *self;
+        inputs.add_package(home, if sources.is_empty() { Counted::All } else { Counted::Perhaps });
+        let mut reads_sources = has_helper;
+        for source in sources {
+            let text = read_file(source, LONGEST).ok().and_then(|it| String::from_utf8(it).ok());
+            reads_sources |= text.as_deref().is_none_or(looks_for_sources);
+            for path in paths_in(&text.unwrap_or_default()) {
+                if path.contains(['*', '?']) {
+                    inputs.add_package(home, Counted::All);
+                } else {
+                    inputs.add_all(&home.join(path));
+                }
             }
         }
+        inputs.add_silent(home, SilentScript { package: package.to_owned(), reads_sources });
     }
+}
+
+/// What lists the files of a directory.
+const WALKS: &[&str] = &["read_dir", "WalkDir", "walkdir", "WalkBuilder", "jwalk", "glob", "Command"];
+/// Programs that read no sources, or say nothing of them that decides how code is read.
+const HARMLESS: &[&str] = &["git", "rustc", "date", "hostname", "uname", "whoami", "id", "pkg-config"];
+
+/// Whether a script may read sources of Rust that its text does not name: it lists directories, knows the extension of
+/// such files, or starts a program that may do so.
+fn looks_for_sources(text: &str) -> bool {
+    let is_space = |it: &TokenKind| {
+        matches!(it, TokenKind::Whitespace | TokenKind::LineComment { .. } | TokenKind::BlockComment { .. })
+    };
+    let words: Vec<(TokenKind, &str)> = tokens(text).filter(|it| !is_space(&it.0)).collect();
+    let starts_harmless = |at: usize| {
+        let started = words.get(at + 1..at + 6).unwrap_or_default();
+        let started: Vec<&str> = started.iter().map(|it| it.1).collect();
+        match started[..] {
+            [":", ":", "new", "(", program] => HARMLESS.contains(&program.trim_matches('"')),
+            // Where it is brought in, and what is done with it.
+            [next, ..] => next != ":",
+            [] => true,
+        }
+    };
+    words.iter().enumerate().any(|(at, &(kind, word))| match string(kind, word) {
+        Some(value) => matches!(value, "rs" | ".rs"),
+        None => WALKS.contains(&word) && !(word == "Command" && starts_harmless(at)),
+    })
 }
 
 /// The string literals of a text that may be paths: where they are patterns of `format!`, what stands between the braces.
 fn paths_in(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (kind, literal) in tokens(text) {
-        if matches!(kind, TokenKind::Literal { kind: LiteralKind::Str { .. } | LiteralKind::RawStr { .. }, .. }) {
-            let value = literal.trim_start_matches(['r', '#']).trim_end_matches('#').trim_matches('"');
-            found.extend(value.split(['{', '}']).filter_map(path));
-        }
+        found.extend(string(kind, literal).into_iter().flat_map(|it| it.split(['{', '}'])).filter_map(path));
     }
     found
+}
+
+/// What a string literal holds, as it is written.
+fn string(kind: TokenKind, literal: &str) -> Option<&str> {
+    matches!(kind, TokenKind::Literal { kind: LiteralKind::Str { .. } | LiteralKind::RawStr { .. }, .. })
+        .then(|| literal.trim_start_matches(['r', '#']).trim_end_matches('#').trim_matches('"'))
 }
 
 /// A path by its looks. Many words look like paths: what is not there and is none costs one look at each answer.
@@ -109,6 +158,21 @@ mod tests {
         let wanted =
             ["CARGO_MANIFEST_DIR", "proto/a.proto", "proto", "assets/", ".txt", "git", "rev-parse", "HEAD", "made.in"];
         assert_eq!(paths_in(text).iter().filter(|it| *it != "root" && *it != "name").collect::<Vec<_>>(), wanted);
+    }
+
+    #[test]
+    fn what_looks_for_sources_may_read_them() {
+        for (text, expected) in [
+            ("fn main() { std::fs::write(out + \"/made.rs\", [\"a\", \"in\"].join(\".\")); }", false),
+            ("use std::process::Command; fn main() { Command::new(\"git\").arg(\"rev-parse\"); }", false),
+            ("fn main() { /* read_dir */ tonic::compile(\"a.proto\"); }", false),
+            ("fn main() { std::process::Command::new(\"./generate\"); }", true),
+            ("fn main() { Command::new(shell); }", true),
+            ("fn main() { for it in std::fs::read_dir(here) {} }", true),
+            ("fn main() { it.extension() == Some(\"rs\") }", true),
+        ] {
+            assert_eq!(looks_for_sources(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -19,6 +19,8 @@ use serde::Deserialize;
 
 use crate::lang::process_group::{self, Failure};
 
+/// Has Cargo download nothing.
+pub(super) const OFFLINE: &str = "CARGO_NET_OFFLINE";
 /// A directory with nothing above it.
 const NOWHERE: &str = "/";
 /// What rust-analyzer takes for granted though `rustc --print cfg` does not say it on stable.
@@ -42,13 +44,13 @@ const UNSTABLE_CFGS: [&str; 15] = [
 
 /// What a load may take, and whether it is still wanted.
 #[derive(Clone, Copy)]
-pub(super) struct Patience<'a> {
+pub(in crate::lang::rust) struct Patience<'a> {
     pub deadline: Instant,
     pub is_wanted: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// A toolchain that was found.
-pub(super) struct Tools<'a> {
+pub(in crate::lang::rust) struct Tools<'a> {
     pub sysroot: AbsPathBuf,
     pub trusted: bool,
     pub patience: Patience<'a>,
@@ -62,7 +64,7 @@ pub(super) struct Tools<'a> {
 
 /// Cargo's, as far as it decides which options there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Version(pub u32, pub u32);
+pub(in crate::lang::rust) struct Version(pub u32, pub u32);
 
 impl<'a> Tools<'a> {
     /// Asks `rustc`, as it is found from the root of the workspace or, without trust, from nowhere.
@@ -75,6 +77,7 @@ impl<'a> Tools<'a> {
             set("CARGO_BUILD_RUSTC_WRAPPER", "");
             set("CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER", "");
             set("CARGO_NET_GIT_FETCH_WITH_CLI", "false");
+            set(OFFLINE, "true");
         }
         let mut tools = Tools {
             sysroot: root.to_path_buf(),

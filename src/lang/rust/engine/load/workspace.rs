@@ -1,11 +1,13 @@
 //! One Cargo workspace, from what Cargo and rustc say of it. rust-analyzer's own loading is not used: it starts its
-//! programs itself, in the workspace, without deadlines, and they live on when semdex ends.
+//! programs itself, in the workspace, without deadlines, and they live on when semdex ends. Only what Cargo says of the
+//! standard library it takes from nobody else: that is waited for in a thread of its own (`library_of`).
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use ra_ap_paths::{AbsPath, AbsPathBuf, Utf8PathBuf};
 use ra_ap_project_model::{
@@ -16,8 +18,13 @@ use serde::Deserialize;
 use tempfile::TempDir;
 
 use super::cargo_config::CargoConfiguration;
-use super::tools::{Tools, Version};
+use super::tools::{OFFLINE, Tools, Version};
 use crate::beneath::Look;
+
+/// So long rust-analyzer may take to list the packages of the standard library, for which nothing is downloaded.
+const LIBRARY_LIMIT: Duration = Duration::from_secs(300);
+/// How often it is looked whether that is still wanted.
+const PACE: Duration = Duration::from_millis(100);
 
 /// A workspace, and why its dependencies are unknown, if they are.
 pub(super) struct LoadedWorkspace {
@@ -55,11 +62,15 @@ pub(super) fn load(
         value.iter().for_each(|value| variables.set(name, value.clone()));
     }
     let cargo = CargoWorkspace::new(metadata, manifest, variables, false);
+    let sysroot = sysroot.unwrap_or_else(|_| Sysroot::empty());
+    let has_library = std_sources.is_none() || !sysroot.is_rust_lib_src_empty();
+    let late = "the standard library is unknown, since Cargo did not list its packages in time";
+    let error = error.or_else(|| (!has_library).then(|| late.to_owned()));
     let kind = ProjectWorkspaceKind::Cargo { cargo, error: None, build_scripts: Default::default(), rustc: Err(None) };
     let toolchain = format!("{}.{}.0", tools.version.0, tools.version.1).parse().ok();
     let workspace = ProjectWorkspace {
         kind,
-        sysroot: sysroot.unwrap_or_else(|_| Sysroot::empty()),
+        sysroot,
         rustc_cfg,
         toolchain,
         target,
@@ -110,7 +121,11 @@ fn ask_metadata(
         let json = text.lines().find(|it| it.starts_with('{')).ok_or("`cargo metadata` printed nothing")?;
         serde_json::from_str(json).map_err(|error| format!("`cargo metadata` is not understood: {error}"))
     };
-    ask(false).map(|it| (it, None)).or_else(|error| Ok((ask(true)?, Some(error))))
+    let explained = |error: String| match tools.trusted {
+        true => error,
+        false => format!("without trust nothing is downloaded, which `cargo fetch` does: {error}"),
+    };
+    ask(false).map(|it| (it, None)).or_else(|error| Ok((ask(true)?, Some(explained(error)))))
 }
 
 /// Those that are wanted and that the workspace has, as options.
@@ -137,26 +152,34 @@ pub(super) struct LockFile {
 impl LockFile {
     /// `None` where this Cargo cannot be told of one, or none can be made.
     pub fn copy(version: Version, manifest: &ManifestPath, cargo: &mut Command) -> Option<LockFile> {
-        if version < Version(1, 82) {
+        if version < LOCK_FILE_ELSEWHERE {
             return None;
         }
         let directory = tempfile::tempdir().ok()?;
         let copy = directory.path().join("Cargo.lock");
         let own = manifest.parent().join("Cargo.lock");
         // Without one, Cargo chooses the versions anew.
-        if let Ok(text) = crate::beneath::read_file(own.as_ref(), super::LARGEST_SOURCE) {
+        if let Ok(text) = crate::beneath::read_file(own.as_ref(), super::sources::LARGEST_SOURCE) {
             std::fs::write(&copy, text).ok()?;
         }
-        cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly").args(["-Z", "unstable-options"]);
-        if version < Version(1, 95) {
-            cargo.arg("--lockfile-path").arg(&copy);
-        } else {
-            cargo.env("CARGO_RESOLVER_LOCKFILE_PATH", &copy);
-            if version < Version(1, 97) {
-                cargo.args(["-Z", "lockfile-path"]);
-            }
-        }
+        lock_at(version, &copy, cargo);
         Some(LockFile { _directory: directory })
+    }
+}
+
+/// The first Cargo that can be told of another lock file.
+pub(in crate::lang::rust) const LOCK_FILE_ELSEWHERE: Version = Version(1, 82);
+
+/// Tells Cargo which lock file to read and write.
+pub(in crate::lang::rust) fn lock_at(version: Version, file: &Path, cargo: &mut Command) {
+    cargo.env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly").args(["-Z", "unstable-options"]);
+    if version < Version(1, 95) {
+        cargo.arg("--lockfile-path").arg(file);
+    } else {
+        cargo.env("CARGO_RESOLVER_LOCKFILE_PATH", file);
+        if version < Version(1, 97) {
+            cargo.args(["-Z", "lockfile-path"]);
+        }
     }
 }
 
@@ -173,9 +196,11 @@ fn sysroot(tools: &Tools<'_>, sources: Option<&AbsPath>, target: Option<&str>) -
         return loaded.clone();
     }
     // Without its own directory rust-analyzer would ask rustup for Cargo's path, in the workspace.
-    let mut sysroot = Sysroot::new(None, Some(sources.to_path_buf()));
-    // rust-analyzer asks Cargo itself here, away from every workspace. What may take long, downloads, is done before.
+    let sysroot = Sysroot::new(None, Some(sources.to_path_buf()));
+    // rust-analyzer asks Cargo itself here, away from every workspace. What may take long, downloads, is done before: they
+    // are the toolchain's, and no workspace decides about them.
     let mut cargo = tools.cargo(sources);
+    cargo.env_remove(OFFLINE);
     cargo.current_dir(AsRef::<Path>::as_ref(sources)).env("__CARGO_TEST_CHANNEL_OVERRIDE_DO_NOT_USE_THIS", "nightly");
     let manifest = sources.join("Cargo.toml");
     let is_warm = match ManifestPath::try_from(manifest.clone()) {
@@ -191,15 +216,37 @@ fn sysroot(tools: &Tools<'_>, sources: Option<&AbsPath>, target: Option<&str>) -
         CargoMetadataConfig { targets: target.map(str::to_owned).into_iter().collect(), ..Default::default() };
     config.extra_env.clone_from(&tools.environment);
     config.toolchain_version = format!("{}.{}.0", tools.version.0, tools.version.1).parse().ok();
-    if !is_warm {
-        config.extra_env.insert("CARGO_NET_OFFLINE".to_owned(), Some("true".to_owned()));
-    }
-    let config = RustSourceWorkspaceConfig::CargoMetadata(config);
-    if let Some(workspace) = sysroot.load_workspace(&config, false, &|_| ()) {
-        sysroot.set_workspace(workspace);
-    }
+    config.extra_env.insert(OFFLINE.to_owned(), Some((!is_warm).to_string()));
+    let Some(sysroot) = library_of(sysroot, config, tools) else {
+        tracing::error!("Cargo did not list the packages of the standard library in time");
+        return Sysroot::empty();
+    };
     if is_warm {
         loaded.insert(key, sysroot.clone());
     }
     sysroot
+}
+
+/// The same with its packages; `None` where Cargo does not tell them in time. What rust-analyzer starts for it cannot be
+/// ended from here: it is Cargo, which reads, or waits for another Cargo.
+fn library_of(mut sysroot: Sysroot, config: CargoMetadataConfig, tools: &Tools<'_>) -> Option<Sysroot> {
+    let (sender, receiver) = mpsc::channel();
+    let work = move || {
+        let config = RustSourceWorkspaceConfig::CargoMetadata(config);
+        if let Some(workspace) = sysroot.load_workspace(&config, false, &|_| ()) {
+            sysroot.set_workspace(workspace);
+        }
+        // Nobody may be waiting any more.
+        drop(sender.send(sysroot));
+    };
+    std::thread::Builder::new().name("rust-library".to_owned()).spawn(work).ok()?;
+    let until = tools.patience.deadline.min(Instant::now() + LIBRARY_LIMIT);
+    while (tools.patience.is_wanted)() && Instant::now() < until {
+        match receiver.recv_timeout(PACE) {
+            Ok(sysroot) => return Some(sysroot),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
+    }
+    None
 }

@@ -1,5 +1,6 @@
 //! The questions of the seam. Each is answered on a blocking thread, with what is there by its deadline.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use futures::FutureExt as _;
@@ -11,8 +12,8 @@ use crate::lang::rust::view::View;
 use crate::lang::view::{self, Answering, Suggested, Unknown};
 use crate::lang::{Deadlines, Result, Stop};
 use crate::model::{
-    Answer, Calls, Description, Diagnostic, LanguageId, Overview, Package, Renaming, Symbol, SymbolAt, SymbolQuery,
-    UsagePage, Window,
+    Answer, Calls, Description, Diagnostic, LanguageId, Overview, Package, References, Renaming, Symbol, SymbolAt,
+    SymbolQuery, UsagePage, Window,
 };
 
 impl view::View for View {
@@ -90,6 +91,11 @@ impl view::View for View {
     fn implementations(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Symbol>)> {
         let view = self.by(deadlines.answer);
         blocking(view, move |view| view.implementations(&query))
+    }
+
+    fn references(self: Box<Self>, deadlines: Deadlines) -> Answering<Arc<References>> {
+        let view = self.by(deadlines.answer);
+        blocking(view, move |view| view.references())
     }
 
     fn rename(self: Box<Self>, query: SymbolQuery, new_name: String, deadlines: Deadlines) -> Answering<Renaming> {

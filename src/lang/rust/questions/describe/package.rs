@@ -7,6 +7,7 @@ use ra_ap_ide_db::defs::Definition;
 use super::docs;
 use crate::lang::Result;
 use crate::lang::rust::LANGUAGE;
+use crate::lang::rust::resolve::origin::{origin_of, version_of};
 use crate::lang::rust::resolve::paths::definitions::assoc_definition;
 use crate::lang::rust::resolve::paths::text::{is_named_first, plain_name};
 use crate::lang::rust::resolve::paths::{definitions, members, module_definition};
@@ -47,12 +48,13 @@ fn package(cx: &Context<'_>, module: Module) -> Package {
     let docs = symbol.and_then(|it| docs::docs_in_full(cx.db, &it, Definition::Module(module)));
     Package {
         name: paths::module_path(cx, module),
-        version: krate.version(db),
+        version: version_of(cx, krate),
         docs: docs.map(|it| docs::with_paths(cx, Definition::Module(module), &it)),
         root: directory(&root),
         files,
         symbols: exported(cx, module, &paths::module_path(cx, module)),
         external,
+        origin: origin_of(cx, krate, &root),
     }
 }
 

@@ -4,10 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use futures::StreamExt as _;
+
+use super::affected::{self, imports_new_file};
 use super::diagnostics;
-use super::inquiry::{Found, Inquiry};
+use super::fallback;
 use super::names;
-use super::session::Session;
+use super::queries::{Found, ServerQueries};
 use super::usages;
 use crate::lang::Result;
 use crate::lang::files::{File, Files};
@@ -17,37 +20,32 @@ use crate::model::{
     Reaching, Severity, Unchecked,
 };
 
-/// Files that are checked before and after; more are said to be unchecked.
-const MOST_FILES: usize = 250;
+use crate::text::words::words;
+
 /// Changed declarations whose users are listed.
 const MOST_ALTERED: usize = 40;
-/// How often the search for files goes on from what names what changes to what names that.
-const STEPS: usize = 2;
+/// Declarations whose users are asked for at once.
+const USERS_AT_ONCE: usize = 4;
 
 /// A declaration that a change alters.
-struct Altered {
-    file: Arc<File>,
-    item: OutlineItem,
-    changed: Changed,
+pub struct Altered {
+    pub file: Arc<File>,
+    pub item: OutlineItem,
+    pub changed: Changed,
+    /// Its text before and after; empty where it is not there.
+    pub texts: [String; 2],
+    /// The name that it gets: who names that already means it from then on.
+    pub new_name: Option<String>,
 }
 
-/// Takes the texts of the dry run back when it is dropped.
-struct Tried<'a>(&'a Session);
-
-impl Drop for Tried<'_> {
-    fn drop(&mut self) {
-        self.0.end_trial();
-    }
-}
-
-pub async fn run(inquiry: &Inquiry, edits: Vec<FileEdit>) -> Result<Judgement> {
-    let session = &inquiry.session;
+pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<Judgement> {
+    let session = &queries.session;
     let own: Vec<FileEdit> = edits.into_iter().filter(|it| session.service.row_of(&it.file).is_some()).collect();
     if own.is_empty() {
         return Ok(Judgement::nothing());
     }
     let after = {
-        let mut after = Files::clone(&inquiry.files);
+        let mut after = Files::clone(&queries.files);
         for edit in &own {
             match &edit.new {
                 Some(text) => drop(after.insert(Arc::new(after.file(&edit.file, text.clone())))),
@@ -57,42 +55,64 @@ pub async fn run(inquiry: &Inquiry, edits: Vec<FileEdit>) -> Result<Judgement> {
         Arc::new(after)
     };
     // What is asked of the state before is asked in turn with the others.
-    let turn = tokio::time::timeout_at(inquiry.deadlines.answer.into(), session.gate.clone().read_owned()).await;
+    let turn = tokio::time::timeout_at(queries.deadlines.answer.into(), session.gate.clone().read_owned()).await;
     let Ok(reading) = turn else { return Ok(Judgement::unanswered(session.out_of_time().missing(session))) };
-    let altered = altered(inquiry, &after, &own).await?;
+    let altered = altered(queries, &after, &own).await?;
     let mut judgement = Judgement::nothing();
     judgement.impact.changed = altered.iter().map(|it| it.changed.clone()).collect();
-    if let Err(failure) = session.ready(inquiry.deadlines.ready).await {
-        let mut unanswered = Judgement::unanswered(failure.missing(session));
-        unanswered.impact.changed = judgement.impact.changed;
-        return Ok(unanswered);
+    if let Err(failure) = session.ready(queries.deadlines.ready).await {
+        let missing = failure.missing(session);
+        judgement.lacks(missing.clone());
+        if fallback::is_called_for(&missing) {
+            let edited: BTreeSet<String> = own.iter().map(|it| it.file.clone()).collect();
+            let mut coverage = Coverage::default();
+            let old = fallback::of(queries, &of(&queries.files, &edited), &mut coverage).await;
+            let new = fallback::of(queries, &of(&after, &edited), &mut coverage).await;
+            queries.check()?;
+            judgement.coverage.absorb(coverage);
+            compare(queries, &after, [&old, &new], &mut judgement);
+            broken(&after, &own, &altered, &mut judgement);
+            unchecked(queries, &own, &mut judgement);
+        }
+        return Ok(judgement);
     }
-    let reach = reach(inquiry, &after, &own, &altered).await?;
-    let users = users(inquiry, &altered, &mut judgement.coverage).await?;
+    let users = users(queries, &altered, &mut judgement).await?;
+    let used = users.iter().map(|it| (it.place.file.clone(), it.place.start)).collect();
+    let affected_set = affected::of(queries, &after, &own, &altered, used).await?;
     drop(reading);
     let turn = session.gate.clone().write_owned();
-    let Ok(_alone) = tokio::time::timeout_at(inquiry.deadlines.answer.into(), turn).await else {
+    let Ok(_alone) = tokio::time::timeout_at(queries.deadlines.answer.into(), turn).await else {
         return Ok(Judgement::unanswered(session.out_of_time().missing(session)));
     };
-    inquiry.check()?;
-    if reach.left > 0 {
-        let detail = format!("{} more files name what changes; {MOST_FILES} were checked", reach.left);
-        judgement.impact.unchecked.push(Unchecked { code: "too_many".to_owned(), detail });
+    queries.check()?;
+    for detail in affected_set.lacks {
+        judgement.lacks(session.missing(MissingCode::TooMany, detail));
     }
-    let (before_files, after_files) = (of(&inquiry.files, &reach.files), of(&after, &reach.files));
-    let old = diagnostics::by_file(inquiry, &before_files, &mut judgement.coverage).await?;
+    let (before_files, after_files) = (of(&queries.files, &affected_set.files), of(&after, &affected_set.files));
+    let old = diagnostics::by_file(queries, &before_files, &mut judgement.coverage).await?;
     let texts = own.iter().map(|it| (it.file.clone(), it.new.clone().unwrap_or_default())).collect();
-    session.book().begin_trial(texts);
-    let tried = Tried(session);
-    let trial = Inquiry { files: after.clone(), ..inquiry.clone() };
+    let tried = session.try_texts(texts);
+    let trial = ServerQueries { files: after.clone(), ..queries.clone() };
     let new = diagnostics::by_file(&trial, &after_files, &mut judgement.coverage).await;
     drop(tried);
-    let new = new?;
-    inquiry.check()?;
-    compare(inquiry, &after, [&old, &new], &mut judgement);
+    let mut new = new?;
+    queries.check()?;
+    let mut is_unseen = false;
+    for (name, list) in &mut new {
+        let Some(file) = after.get(name) else { continue };
+        let line = |it: &Diagnostic| file.lines().line_text(&file.text, it.place.line);
+        let count = list.len();
+        list.retain(|it| !imports_new_file(line(it), &own));
+        is_unseen |= list.len() < count;
+    }
+    if is_unseen {
+        let detail = "what imports a new file is judged once that is written: the server looks for it on the disk";
+        judgement.lacks(session.missing(MissingCode::Unsupported, detail));
+    }
+    compare(queries, &after, [&old, &new], &mut judgement);
     broken(&after, &own, &altered, &mut judgement);
     affected(users, &mut judgement);
-    unchecked(inquiry, &own, &mut judgement);
+    unchecked(queries, &own, &mut judgement);
     Ok(judgement)
 }
 
@@ -101,10 +121,10 @@ fn of(files: &Files, names: &BTreeSet<String>) -> Vec<Arc<File>> {
 }
 
 /// What the declarations of the edited files are before and after.
-async fn altered(inquiry: &Inquiry, after: &Arc<Files>, edits: &[FileEdit]) -> Result<Vec<Altered>> {
+async fn altered(queries: &ServerQueries, after: &Arc<Files>, edits: &[FileEdit]) -> Result<Vec<Altered>> {
     let mut all = Vec::new();
     for edit in edits {
-        let (before, now) = (inquiry.files.get(&edit.file).cloned(), after.get(&edit.file).cloned());
+        let (before, now) = (queries.files.get(&edit.file).cloned(), after.get(&edit.file).cloned());
         let flat = |file: &Option<Arc<File>>| {
             let file = file.clone();
             blocking(move || {
@@ -144,7 +164,8 @@ async fn altered(inquiry: &Inquiry, after: &Arc<Files>, edits: &[FileEdit]) -> R
                 continue;
             };
             let (was, is) = (Some(item.signature.clone()), Some(other.signature.clone()));
-            all.extend(before.clone().map(|file| entry(file, item, kind, was, is)));
+            let texts = [text(&before, item), text(&now, other)];
+            all.extend(before.clone().map(|file| Altered { texts, ..entry(file, item, kind, was, is) }));
         }
         let fresh: Vec<&OutlineItem> =
             new.iter().enumerate().filter(|(at, _)| !paired.contains(at)).map(|it| it.1).collect();
@@ -164,7 +185,8 @@ async fn altered(inquiry: &Inquiry, after: &Arc<Files>, edits: &[FileEdit]) -> R
                 }
                 None => (ChangeKind::Removed, None),
             };
-            all.extend(before.clone().map(|file| entry(file, item, kind, was, is)));
+            let new_name = alike.map(|it| it.name.clone());
+            all.extend(before.clone().map(|file| Altered { new_name, ..entry(file, item, kind, was, is) }));
         }
         for item in fresh.into_iter().filter(|it| !renamed.contains(&it.name_span.start)) {
             all.extend(
@@ -183,74 +205,33 @@ fn entry(
     after: Option<String>,
 ) -> Altered {
     let changed = Changed { symbol: names::path(&file.path, item), kind, before, after };
-    Altered { file, item: item.clone(), changed }
-}
-
-struct Reach {
-    files: BTreeSet<String>,
-    /// Those beyond the bound.
-    left: usize,
-}
-
-/// The files that a change can reach: those that name what changes, or what stands around such a name.
-async fn reach(inquiry: &Inquiry, after: &Arc<Files>, edits: &[FileEdit], altered: &[Altered]) -> Result<Reach> {
-    let own = inquiry.own_files();
-    let edited: BTreeSet<String> = edits.iter().map(|it| it.file.clone()).collect();
-    let mut words: BTreeSet<String> = altered.iter().map(|it| it.item.name.clone()).collect();
-    // Who imports a file names its stem; a file that comes or goes is reached so, and code that is no declaration.
-    let is_listed = edits.iter().any(|it| it.old.is_none() || it.new.is_none()) || altered.is_empty();
-    for edit in edits.iter().filter(|_| is_listed) {
-        let name = edit.file.rsplit('/').next().unwrap_or_default();
-        let stem = name.split('.').next().unwrap_or_default();
-        let directory = edit.file.rsplit('/').nth(1).unwrap_or_default();
-        let by_directory = matches!(stem, "__init__" | "index") && !directory.is_empty();
-        words.insert(if by_directory { directory.to_owned() } else { stem.to_owned() });
-    }
-    let after = after.clone();
-    blocking(move || {
-        let mut files = edited.clone();
-        let mut left = 0;
-        for step in 0..=STEPS {
-            let mut next = BTreeSet::new();
-            for file in &own {
-                let hits: Vec<usize> = words.iter().flat_map(|word| names::occurrences(file, word)).collect();
-                if hits.is_empty() && !edited.contains(&*file.path) {
-                    continue;
-                }
-                if files.len() >= MOST_FILES && !files.contains(&*file.path) {
-                    left += usize::from(step == 0);
-                    continue;
-                }
-                files.insert(file.path.to_string());
-                // What is declared around a use may be of another type now, wherever that is used.
-                let outline = file.outline();
-                for at in hits {
-                    next.extend(outline.enclosing(at).last().map(|it| it.name.clone()));
-                }
-            }
-            next.retain(|it| it.len() > 2 && !words.contains(it));
-            if next.is_empty() || files.len() >= MOST_FILES {
-                break;
-            }
-            words = next;
-        }
-        files.extend(edited.into_iter().filter(|it| after.get(it).is_some()));
-        Ok(Reach { files, left })
-    })
-    .await
+    Altered { file, item: item.clone(), changed, texts: Default::default(), new_name: None }
 }
 
 /// Who uses what changes, before the change.
-async fn users(inquiry: &Inquiry, altered: &[Altered], coverage: &mut Coverage) -> Result<Vec<Affected>> {
-    let mut all = Vec::new();
-    let followed = altered.iter().filter(|it| !matches!(it.changed.kind, ChangeKind::Added));
-    for one in followed.take(MOST_ALTERED) {
+async fn users(queries: &ServerQueries, altered: &[Altered], judgement: &mut Judgement) -> Result<Vec<Affected>> {
+    let followed: Vec<&Altered> = altered.iter().filter(|it| !matches!(it.changed.kind, ChangeKind::Added)).collect();
+    if followed.len() > MOST_ALTERED {
+        let detail = format!("{} declarations change: the users of {MOST_ALTERED} were looked for", followed.len());
+        judgement.lacks(queries.session.missing(MissingCode::TooMany, detail));
+    }
+    let asked = followed.into_iter().take(MOST_ALTERED).map(|one| async move {
         let found = Found { file: one.file.clone(), item: one.item.clone() };
         let mut lacks = Coverage::default();
-        let used = usages::of(inquiry, &found, &mut lacks).await?;
-        if !lacks.complete {
-            lacks.missing.retain(|it| it.code != MissingCode::Indexing);
-            lacks.missing.into_iter().for_each(|it| coverage.note(it));
+        Ok((one, usages::known(queries, &found, &mut lacks).await?, lacks))
+    });
+    let answers: Vec<Result<_>> =
+        futures::stream::iter(asked.collect::<Vec<_>>()).buffered(USERS_AT_ONCE).collect().await;
+    let mut all = Vec::new();
+    for answer in answers {
+        let (one, used, lacks) = answer?;
+        for missing in lacks.missing {
+            match missing.code {
+                // Words that may be uses: each file with such a word is checked all the same.
+                MissingCode::Unsupported | MissingCode::TooMany => {}
+                MissingCode::Indexing => judgement.coverage.note(missing),
+                _ => judgement.lacks(missing),
+            }
         }
         all.extend(used.items.into_iter().map(|it| Affected {
             place: it.place,
@@ -266,7 +247,7 @@ async fn users(inquiry: &Inquiry, altered: &[Altered], coverage: &mut Coverage) 
 type ByFile = BTreeMap<String, Vec<Diagnostic>>;
 
 /// What is there after and was not before; an error that has only moved is not new.
-fn compare(inquiry: &Inquiry, after: &Files, [old, new]: [&ByFile; 2], judgement: &mut Judgement) {
+fn compare(queries: &ServerQueries, after: &Files, [old, new]: [&ByFile; 2], judgement: &mut Judgement) {
     let line = |files: &Files, it: &Diagnostic| {
         let file = files.get(&it.place.file);
         file.map(|file| file.lines().line_text(&file.text, it.place.line).trim().to_owned()).unwrap_or_default()
@@ -277,13 +258,13 @@ fn compare(inquiry: &Inquiry, after: &Files, [old, new]: [&ByFile; 2], judgement
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     for name in names {
         let (was, is) = (old.get(name), new.get(name));
-        let is_there = [inquiry.files.get(name).is_some(), after.get(name).is_some()];
+        let is_there = [queries.files.get(name).is_some(), after.get(name).is_some()];
         // What could be asked of one state only says nothing of a difference.
         if (is_there[0] && was.is_none()) || (is_there[1] && is.is_none()) {
             continue;
         }
         let mut counts: BTreeMap<_, isize> = BTreeMap::new();
-        was.into_iter().flatten().for_each(|it| *counts.entry(key(&inquiry.files, it)).or_default() += 1);
+        was.into_iter().flatten().for_each(|it| *counts.entry(key(&queries.files, it)).or_default() += 1);
         let mut fresh: Vec<&Diagnostic> = Vec::new();
         for it in is.into_iter().flatten() {
             let left = counts.entry(key(after, it)).or_default();
@@ -294,7 +275,7 @@ fn compare(inquiry: &Inquiry, after: &Files, [old, new]: [&ByFile; 2], judgement
         }
         let mut gone: Vec<&Diagnostic> = Vec::new();
         for it in was.into_iter().flatten() {
-            let left = counts.entry(key(&inquiry.files, it)).or_default();
+            let left = counts.entry(key(&queries.files, it)).or_default();
             if *left > 0 {
                 *left -= 1;
                 gone.push(it);
@@ -302,7 +283,7 @@ fn compare(inquiry: &Inquiry, after: &Files, [old, new]: [&ByFile; 2], judgement
         }
         // An error on a line that the change itself writes anew is the same error, where its line is there no more.
         let is_kept = |it: &Diagnostic| {
-            let was = line(&inquiry.files, it);
+            let was = line(&queries.files, it);
             after.get(name).is_some_and(|file| file.text.lines().any(|it| it.trim() == was))
         };
         fresh.retain(|it| {
@@ -331,7 +312,8 @@ fn broken(after: &Files, edits: &[FileEdit], altered: &[Altered], judgement: &mu
         let Some(file) = after.get(&it.place.file) else { continue };
         let text = file.lines().line_text(&file.text, it.place.line).to_owned();
         let is_edited = edits.iter().any(|edit| edit.file == it.place.file);
-        let names_it = |one: &&Altered| text.contains(&one.item.name) || it.message.contains(&one.item.name);
+        let holds = |text: &str, name: &str| words(text).any(|it| it.1 == name);
+        let names_it = |one: &&Altered| holds(&text, &one.item.name) || holds(&it.message, &one.item.name);
         let cause = altered.iter().find(names_it).or_else(|| altered.first().filter(|_| !is_edited));
         // An error in the written text itself, which has nothing to do with a declaration, is no place that it breaks.
         let Some(cause) = cause else { continue };
@@ -362,11 +344,11 @@ fn affected(users: Vec<Affected>, judgement: &mut Judgement) {
     judgement.impact.tests = tests;
 }
 
-fn unchecked(inquiry: &Inquiry, edits: &[FileEdit], judgement: &mut Judgement) {
+fn unchecked(queries: &ServerQueries, edits: &[FileEdit], judgement: &mut Judgement) {
     let mut say = |code: &str, detail: String| {
         judgement.impact.unchecked.push(Unchecked { code: code.to_owned(), detail });
     };
-    let server = inquiry.session.row.server();
+    let server = queries.session.row.server();
     say(
         "untyped_code",
         format!("{server} checks types where the code says or shows them: other uses may fail when they run"),

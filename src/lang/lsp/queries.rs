@@ -1,6 +1,7 @@
 //! One question about one revision: what it asks of the text, and what of the server.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
@@ -12,21 +13,23 @@ use super::session::{Failure, Session};
 use super::wire::{self, Location};
 use crate::lang::files::{File, Files};
 use crate::lang::view::blocking;
-use crate::lang::{Deadlines, Result, Stop};
+use crate::lang::{Deadlines, Result, Stop, too_deep};
 use crate::model::{
-    Code as ProblemCode, Coverage, Error, Help, OutlineItem, Place, Span, Symbol, SymbolKind, SymbolQuery,
+    Code as ProblemCode, Coverage, Error, Help, MissingCode, OutlineItem, Place, Span, Symbol, SymbolKind, SymbolQuery,
 };
 
 /// Files without a grammar are outlined by the server: so many at most for one name.
 const MOST_OUTLINED: usize = 60;
 const MOST_CANDIDATES: usize = 20;
+/// Declarations by one of which a server shows that it knows the workspace.
+const MOST_PROOFS: usize = 5;
 /// Questions that are put to the server at once.
 pub const AT_ONCE: usize = 8;
 
 pub type Asked<T> = std::result::Result<T, Failure>;
 
 #[derive(Clone)]
-pub struct Inquiry {
+pub struct ServerQueries {
     pub session: Arc<Session>,
     pub files: Arc<Files>,
     /// Of the texts that are asked about; none where they are not the newest any more.
@@ -41,10 +44,10 @@ pub struct Found {
     pub item: OutlineItem,
 }
 
-impl Inquiry {
+impl ServerQueries {
     /// An answer that came after a change is of nobody's use.
     pub fn check(&self) -> Result<()> {
-        match self.generation == Some(self.session.book().generation()) {
+        match self.generation == Some(self.session.documents().generation()) {
             true => Ok(()),
             false => Err(Stop::Stale),
         }
@@ -68,6 +71,54 @@ impl Inquiry {
         let mut all = vec![&*file.path];
         all.extend(open);
         self.ask(&all, method, &params).await
+    }
+
+    /// Returns once the server has answered something, so that it has read all that it was told before. What it answers
+    /// does not matter.
+    pub async fn barrier(&self, file: &File) -> Result<Asked<()>> {
+        const QUICK: [&str; 4] =
+            ["textDocument/documentSymbol", "textDocument/hover", "textDocument/definition", "textDocument/references"];
+        let method = QUICK.into_iter().find(|it| self.session.has(it)).unwrap_or("textDocument/hover");
+        Ok(match self.ask_at(&[], method, file, 0).await? {
+            Ok(_) | Err(Failure::Refused(_)) => Ok(()),
+            Err(failure) => Err(failure),
+        })
+    }
+
+    /// Whether the server knows what the texts plainly declare: else that it has nothing to say means nothing. Shown once in
+    /// its life.
+    pub async fn is_proved(&self, files: &[Arc<File>]) -> Result<Asked<bool>> {
+        let session = &self.session;
+        if session.is_proved.load(Ordering::Relaxed) || !session.has("textDocument/references") {
+            return Ok(Ok(true));
+        }
+        // Where these declare nothing, others do.
+        let files: Vec<Arc<File>> = files.iter().cloned().chain(self.own_files()).collect();
+        let declared: Vec<(Arc<File>, usize)> = blocking(move || {
+            let first = |file: &Arc<File>| Some((file.clone(), file.outline().items.first()?.name_span.start));
+            Ok(files.iter().filter_map(first).take(MOST_PROOFS).collect())
+        })
+        .await?;
+        loop {
+            for (file, at) in &declared {
+                let told = match self.ask_at(&[], "textDocument/references", file, *at).await? {
+                    Ok(answer) => wire::locations(&answer),
+                    Err(Failure::Refused(_)) => continue,
+                    Err(failure) => return Ok(Err(failure)),
+                };
+                let itself = |(other, span): (Arc<File>, Span)| other.path == file.path && span.start == *at;
+                if told.iter().filter_map(|it| self.place(it)).any(itself) {
+                    session.is_proved.store(true, Ordering::Relaxed);
+                    return Ok(Ok(true));
+                }
+            }
+            if declared.is_empty() {
+                return Ok(Ok(true));
+            }
+            if !session.is_young() || !self.pause().await {
+                return Ok(Ok(false));
+            }
+        }
     }
 
     /// The files of the server's languages.
@@ -95,7 +146,14 @@ impl Inquiry {
     pub async fn items(&self, file: &Arc<File>, coverage: &mut Coverage) -> Result<Vec<OutlineItem>> {
         if self.grammar_of(&file.path).is_some() {
             let file = file.clone();
-            return blocking(move || Ok(file.outline().items.clone())).await;
+            let (items, lack) = blocking(move || {
+                let items = file.outline().items.clone();
+                let lack = (items.is_empty() && file.is_too_deep()).then(|| too_deep(&file.path));
+                Ok((items, lack))
+            })
+            .await?;
+            lack.into_iter().for_each(|it| coverage.lacks(it));
+            return Ok(items);
         }
         let params = json!({"textDocument": {"uri": self.session.root.uri(&file.path)}});
         match self.ask(&[&file.path], "textDocument/documentSymbol", &params).await? {
@@ -121,6 +179,10 @@ impl Inquiry {
             None => self.files_with(last).await?,
         };
         let by_server = files.iter().filter(|it| self.grammar_of(&it.path).is_none()).count();
+        if by_server > MOST_OUTLINED {
+            let detail = format!("{by_server} files hold the word `{last}`: give the file too, as `path::{last}`");
+            coverage.lacks(self.session.missing(MissingCode::TooMany, detail));
+        }
         let mut all: Vec<(bool, Found)> = Vec::new();
         if !package.is_empty() && within.is_none() {
             let is_file = files.iter().any(|it| *it.path == *package.join("."));
@@ -145,6 +207,19 @@ impl Inquiry {
         self.check()?;
         let mut found = chosen(all);
         match found.len() {
+            // Nothing is known to be unknown while not all could be asked.
+            0 if !coverage.complete => {
+                let why = coverage.missing.iter().find(|it| it.code.passes()).or(coverage.missing.first());
+                let detail = why.map(|it| it.detail.as_str()).unwrap_or_default();
+                let detail = format!("whether there is a symbol `{}` is not known: {detail}", query.symbol);
+                let code = match why.map(|it| it.code) {
+                    Some(MissingCode::Indexing | MissingCode::EngineRestarting | MissingCode::Timeout) => {
+                        ProblemCode::NotReady
+                    }
+                    _ => ProblemCode::EngineUnavailable,
+                };
+                Err(Error::new(code, detail).into())
+            }
             0 => {
                 let near = self.near(last).await?;
                 Err(self.unknown(query, near).into())
@@ -234,9 +309,30 @@ impl Inquiry {
         Ok(answer.map(|it| wire::locations(&it)))
     }
 
+    /// The same of a word that names something: a server that says nothing is asked once more, and longer while it is
+    /// young.
+    pub async fn settled_definitions(&self, file: &File, offset: usize) -> Result<Asked<Vec<Location>>> {
+        let mut is_first = true;
+        loop {
+            let found = self.definitions(file, offset).await?;
+            let is_empty = matches!(&found, Ok(locations) if locations.is_empty());
+            if !is_empty || !(is_first || self.session.is_young()) || !self.pause().await {
+                return Ok(found);
+            }
+            is_first = false;
+        }
+    }
+
     /// The same of several, in order.
     pub async fn all_definitions(&self, places: &[(Arc<File>, usize)]) -> Result<Vec<Asked<Vec<Location>>>> {
-        let asked = places.iter().map(|(file, at)| self.definitions(file, *at));
+        self.all_of(places.iter().map(|(file, at)| self.definitions(file, *at))).await
+    }
+
+    pub async fn all_settled_definitions(&self, places: &[(Arc<File>, usize)]) -> Result<Vec<Asked<Vec<Location>>>> {
+        self.all_of(places.iter().map(|(file, at)| self.settled_definitions(file, *at))).await
+    }
+
+    async fn all_of<T>(&self, asked: impl Iterator<Item = impl Future<Output = Result<T>>>) -> Result<Vec<T>> {
         futures::stream::iter(asked.collect::<Vec<_>>())
             .buffered(AT_ONCE)
             .collect::<Vec<_>>()
@@ -283,7 +379,7 @@ fn chosen(all: Vec<(bool, Found)>) -> Vec<Found> {
 }
 
 /// `DocumentSymbol[]` or `SymbolInformation[]` as declarations.
-fn outlined(file: &File, answer: &Value, container: &[String]) -> Vec<OutlineItem> {
+pub(super) fn outlined(file: &File, answer: &Value, container: &[String]) -> Vec<OutlineItem> {
     let one = |it: &Value| {
         let name = it.get("name")?.as_str()?.split(['(', ' ']).next().unwrap_or_default().to_owned();
         let whole = wire::range(it.get("range").or_else(|| it.pointer("/location/range"))?)?;
@@ -291,7 +387,8 @@ fn outlined(file: &File, answer: &Value, container: &[String]) -> Vec<OutlineIte
         let span = wire::span(file, whole);
         let selected = selected.map_or(span, |it| wire::span(file, it));
         let written = file.text.get(selected.start..selected.end)?;
-        let at = selected.start + written.find(&name).unwrap_or_default();
+        let found = written.find(&name).map(|it| selected.start + it);
+        let at = found.unwrap_or(selected.start);
         let mut own = container.to_vec();
         if let Some(outer) = it.get("containerName").and_then(Value::as_str).filter(|it| !it.is_empty()) {
             own = vec![outer.to_owned()];
@@ -305,7 +402,7 @@ fn outlined(file: &File, answer: &Value, container: &[String]) -> Vec<OutlineIte
             signature: signature.to_owned(),
             docs: None,
             span,
-            name_span: Span::new(at, (at + name.len()).min(file.text.len())),
+            name_span: found.map_or(selected, |it| Span::new(it, it + name.len())),
             body: None,
             public: true,
             test: false,

@@ -14,17 +14,19 @@ use crate::lsp::Message;
 
 /// Documents that are open at once; those that were used longest ago are closed.
 const MOST_OPEN: usize = 300;
-/// Changes from outside that are kept for a server that is down: it is started anew, and reads the disk.
-const MOST_PENDING: usize = 10_000;
+/// Files that one note names; a change of more is told in several.
+const MOST_IN_A_NOTE: usize = 1000;
 
 #[derive(Debug)]
-pub struct Book {
+pub struct DocumentSync {
     root: Root,
     service: Arc<Service>,
     files: Arc<Files>,
     generation: u64,
     open: BTreeMap<String, Document>,
-    /// Files that have changed on the disk since the server was last told.
+    /// Whether there is a server that has to be told. One that is started anew reads the disk.
+    is_alive: bool,
+    /// Files that have changed on the disk since the server was last told: each once, however often it has changed.
     pending: BTreeMap<String, FileChangeKind>,
     /// Texts that are only tried.
     trial: BTreeMap<String, Arc<str>>,
@@ -41,18 +43,17 @@ struct Document {
     /// Of the text that the server has; none where it is to be told anew.
     hash: Option<blake3::Hash>,
     used: u64,
-    /// When it was told.
-    at: Instant,
 }
 
-impl Book {
-    pub fn new(root: Root, service: Arc<Service>, files: Arc<Files>) -> Book {
-        Book {
+impl DocumentSync {
+    pub fn new(root: Root, service: Arc<Service>, files: Arc<Files>) -> DocumentSync {
+        DocumentSync {
             root,
             service,
             files,
             generation: 0,
             open: BTreeMap::new(),
+            is_alive: false,
             pending: BTreeMap::new(),
             trial: BTreeMap::new(),
             clock: 0,
@@ -73,9 +74,22 @@ impl Book {
 
     /// A server begins, which knows nothing yet. `saves`: it wants to hear of saved documents.
     pub fn restart(&mut self, saves: bool) {
+        self.end();
+        self.is_alive = true;
+        self.saves = saves;
+    }
+
+    /// The server is gone.
+    pub fn end(&mut self) {
+        self.is_alive = false;
         self.open.clear();
         self.pending.clear();
-        self.saves = saves;
+    }
+
+    /// What the texts do not tell has changed: nothing that was asked before it is true of what is asked now.
+    pub fn note_outside(&mut self) {
+        self.generation += 1;
+        self.changed = Instant::now();
     }
 
     /// When the texts changed last.
@@ -83,30 +97,27 @@ impl Book {
         self.changed
     }
 
-    /// The version of a document as the server was told it, and when.
-    pub fn told(&self, file: &str) -> (Option<i64>, Instant) {
-        self.open.get(file).map_or((None, self.changed), |it| (Some(it.version), it.at))
+    /// The version of a document as the server was told it.
+    pub fn told(&self, file: &str) -> Option<i64> {
+        self.open.get(file).map(|it| it.version)
     }
 
     /// Has the server look at a document anew: it is told the same text once more. Answers with its next version.
-    pub fn touch(&mut self, file: &str) -> (Option<i64>, Instant) {
+    pub fn touch(&mut self, file: &str) -> Option<i64> {
         if let Some(document) = self.open.get_mut(file) {
             document.hash = None;
         }
-        (Some(self.version + 1), Instant::now())
+        Some(self.version + 1)
     }
 
     pub fn feed(&mut self, files: Arc<Files>, changes: &[FileChange], is_on_disk: bool) {
         self.files = files;
         self.generation += 1;
         self.changed = Instant::now();
-        if is_on_disk {
+        if is_on_disk && self.is_alive {
             for change in changes {
                 self.pending.insert(change.path.clone(), change.kind);
             }
-        }
-        if self.pending.len() > MOST_PENDING {
-            self.pending.clear();
         }
     }
 
@@ -135,7 +146,9 @@ impl Book {
             let pending = std::mem::take(&mut self.pending);
             let changes: Vec<Value> =
                 pending.iter().map(|(file, it)| json!({"uri": self.root.uri(file), "type": kind(*it)})).collect();
-            messages.push(Message::plain("workspace/didChangeWatchedFiles", &json!({"changes": changes})));
+            for changes in changes.chunks(MOST_IN_A_NOTE) {
+                messages.push(Message::plain("workspace/didChangeWatchedFiles", &json!({"changes": changes})));
+            }
         }
         let stale: Vec<String> = self.open.keys().cloned().collect();
         for file in stale {
@@ -170,7 +183,7 @@ impl Book {
         };
         let Some(document) = self.open.get_mut(file).filter(|it| it.hash != Some(hash)) else { return };
         self.version += 1;
-        (document.version, document.hash, document.at) = (self.version, Some(hash), Instant::now());
+        (document.version, document.hash) = (self.version, Some(hash));
         let params =
             json!({"textDocument": {"uri": uri, "version": self.version}, "contentChanges": [{"text": &*text}]});
         messages.push(Message::plain("textDocument/didChange", &params));
@@ -188,12 +201,7 @@ impl Book {
         let Some(text) = self.text(file) else { return };
         let Some(language) = self.service.row_of(file).and_then(|it| it.language_id(file)) else { return };
         self.version += 1;
-        let document = Document {
-            version: self.version,
-            hash: Some(blake3::hash(text.as_bytes())),
-            used: clock,
-            at: Instant::now(),
-        };
+        let document = Document { version: self.version, hash: Some(blake3::hash(text.as_bytes())), used: clock };
         self.open.insert(file.to_owned(), document);
         let item = json!({"uri": self.root.uri(file), "languageId": language, "version": self.version, "text": &*text});
         messages.push(Message::plain("textDocument/didOpen", &json!({"textDocument": item})));

@@ -1,0 +1,3 @@
+module semdex.test/load
+
+go 1.22

@@ -1,0 +1,58 @@
+//! `semdex verify`: the compiler, the linter or the tests, and an exit code that says how they ended.
+
+use clap::{Args, ValueEnum};
+use serde_json::Value;
+
+use super::client::Call;
+use super::verbs::Common;
+use crate::contract::Name;
+
+#[derive(Debug, Args)]
+pub struct VerifyCode {
+    kind: Kind,
+    /// Only this package; may be said several times.
+    #[arg(long = "package", value_name = "PACKAGE")]
+    packages: Vec<String>,
+    /// Only this test, by its name or the last part of it; may be said several times.
+    #[arg(long = "test", value_name = "TEST")]
+    tests: Vec<String>,
+    /// Only what this change can reach, by its token.
+    #[arg(long)]
+    change: Option<String>,
+    /// How many milliseconds it may take. Default: 600000.
+    #[arg(long)]
+    timeout_ms: Option<u64>,
+    #[command(flatten)]
+    pub(super) common: Common,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Kind {
+    Check,
+    Lint,
+    Test,
+}
+
+impl VerifyCode {
+    pub(super) fn call(self) -> (Call, Common) {
+        let kind = self.kind.to_possible_value().map(|it| it.get_name().to_owned());
+        let listed = |it: Vec<String>| Some(it).filter(|it| !it.is_empty());
+        let call = Call::of(Name::Verify)
+            .with("kind", kind)
+            .with("packages", listed(self.packages))
+            .with("tests", listed(self.tests))
+            .with("change", self.change)
+            .with("timeout_ms", self.timeout_ms);
+        (call, self.common)
+    }
+}
+
+/// Whether the answer says that the tools failed.
+pub(super) fn has_failed(text: &str, json: bool) -> bool {
+    if json {
+        let reply: Value = serde_json::from_str(text).unwrap_or_default();
+        return reply["ok"] != true;
+    }
+    // The heading of the answer: `# check: ok (…)`.
+    !text.lines().next().is_some_and(|it| it.contains(": ok ("))
+}

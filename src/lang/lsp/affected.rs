@@ -1,0 +1,219 @@
+//! Which files a change can reach: those that use what it alters, those that name it, and those that name what is declared
+//! around such a name, until nothing new comes. A search by words finds more than there is, and leaves nothing out.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::impact::Altered;
+use super::names;
+use super::queries::ServerQueries;
+use crate::lang::Result;
+use crate::lang::files::{File, Files};
+use crate::lang::view::blocking;
+use crate::model::{ChangeKind, FileEdit, OutlineItem, SymbolKind};
+use crate::text::words::words;
+
+/// Files that are checked before and after; where there are more, not all is judged.
+const MOST_FILES: usize = 250;
+/// How often the search goes on from what names what changes to what names that.
+const MOST_STEPS: usize = 20;
+
+pub struct AffectedSet {
+    pub files: BTreeSet<String>,
+    /// What may be affected and is not among them, in words.
+    pub lacks: Vec<String>,
+}
+
+/// `used`: the places that use what changes, as the server knows them.
+pub async fn of(
+    queries: &ServerQueries,
+    after: &Arc<Files>,
+    edits: &[FileEdit],
+    altered: &[Altered],
+    used: Vec<(String, usize)>,
+) -> Result<AffectedSet> {
+    let own = queries.own_files();
+    let edited: BTreeSet<String> = edits.iter().map(|it| it.file.clone()).collect();
+    let mut first: BTreeSet<String> = altered.iter().flat_map(seen_outside).collect();
+    let (before, edits, after) = (queries.files.clone(), edits.to_vec(), after.clone());
+    blocking(move || {
+        let mut lacks = Vec::new();
+        for edit in &edits {
+            first.extend(by_its_name(&before, &after, edit));
+            lacks.extend(importers(&own, edit));
+        }
+        let mut found = BTreeSet::new();
+        let mut left: BTreeSet<&str> = BTreeSet::new();
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        let mut words = first;
+        let mut step = 0;
+        while (step == 0 || !words.is_empty()) && step < MOST_STEPS {
+            let mut next = BTreeSet::new();
+            for file in &own {
+                let mut hits: Vec<usize> = words.iter().flat_map(|word| names::occurrences(file, word)).collect();
+                if step == 0 {
+                    hits.extend(used.iter().filter(|it| *it.0 == *file.path).map(|it| it.1));
+                }
+                if hits.is_empty() {
+                    continue;
+                }
+                if found.len() >= MOST_FILES && !found.contains(&*file.path) && !edited.contains(&*file.path) {
+                    left.insert(&file.path);
+                    continue;
+                }
+                found.insert(file.path.to_string());
+                hits.into_iter().for_each(|at| carried_on(file, at, &mut next));
+            }
+            seen.append(&mut words);
+            next.retain(|it| !seen.contains(it));
+            words = next;
+            step += 1;
+        }
+        if !left.is_empty() {
+            lacks.push(format!("{} more files name what changes; {MOST_FILES} were checked", left.len()));
+        } else if !words.is_empty() {
+            lacks.push("what changes is named by more and more declarations: not all of them were followed".to_owned());
+        }
+        found.extend(edited);
+        Ok(AffectedSet { files: found, lacks })
+    })
+    .await
+}
+
+/// The names by which others can see that a declaration changes.
+fn seen_outside(altered: &Altered) -> Vec<String> {
+    let item = &altered.item;
+    if altered.changed.kind == ChangeKind::Body && is_callable(item) && declares_result(&altered.file, item) {
+        // What its result is stands in its head; but it may set fields.
+        let [before, after] = altered.texts.each_ref().map(|it| assigned(it));
+        return before.symmetric_difference(&after).map(|it| it.0.clone()).collect();
+    }
+    // A new member can be wanted wherever its container is named.
+    item.container.iter().cloned().chain([item.name.clone()]).chain(altered.new_name.clone()).collect()
+}
+
+fn is_callable(item: &OutlineItem) -> bool {
+    matches!(item.kind, SymbolKind::Function | SymbolKind::Method)
+}
+
+/// Whether the head of a function says what it answers with, so that its body cannot change that.
+fn declares_result(file: &File, item: &OutlineItem) -> bool {
+    let head = item.signature.as_str();
+    let tail = head.rsplit_once(')').map_or("", |it| it.1);
+    match file.language.map(|it| it.name) {
+        Some("python") => head.contains("->"),
+        Some("typescript") => tail.trim_start().starts_with(':'),
+        Some("c" | "java") => true,
+        Some("cpp" | "csharp") => !words(head).any(|it| matches!(it.1, "auto" | "constexpr" | "template")),
+        _ => false,
+    }
+}
+
+/// The fields of its own object that a text sets, each with the line that does it.
+fn assigned(text: &str) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for line in text.lines() {
+        found.extend(assigned_in(line).map(|it| (it, line.trim().to_owned())));
+    }
+    found
+}
+
+fn assigned_in(line: &str) -> Option<String> {
+    let rest = ["self.", "this."].iter().find_map(|it| line.split_once(it))?.1;
+    let name: String = rest.chars().take_while(|it| it.is_alphanumeric() || *it == '_').collect();
+    let is_set = rest.get(name.len()..).is_some_and(|it| it.contains('=') && !it.trim_start().starts_with(['(', '.']));
+    (is_set && !name.is_empty()).then_some(name)
+}
+
+/// What names change their meaning with the one at this place.
+fn carried_on(file: &File, at: usize, next: &mut BTreeSet<String>) {
+    let line = file.lines().line_text(&file.text, file.lines().line(at));
+    // `import { name as other }`, `from m import name as other`.
+    for (_, tail) in line.match_indices(" as ").map(|it| line.split_at(it.0 + it.1.len())) {
+        next.extend(words(tail).next().map(|it| it.1.to_owned()));
+    }
+    let outline = file.outline();
+    let enclosing = outline.enclosing(at);
+    let Some(item) = enclosing.last() else { return };
+    let is_inside = item.body.is_some_and(|it| it.contains(at));
+    if is_inside && is_callable(item) && declares_result(file, item) {
+        next.extend(assigned_in(line));
+        return;
+    }
+    next.insert(item.name.clone());
+}
+
+/// How others name a file that comes or goes, or whose code between its declarations changes: its imports, what it
+/// exports anew.
+fn by_its_name(before: &Files, after: &Files, edit: &FileEdit) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let between = |files: &Files| files.get(&edit.file).map(|it| between(it)).unwrap_or_default();
+    let (old, new) = (between(before), between(after));
+    if edit.old.is_some() && edit.new.is_some() && old == new {
+        return found;
+    }
+    let (stem, is_directory) = stem(&edit.file);
+    found.insert(stem.to_owned());
+    if is_directory {
+        // `from . import name` names neither the file nor its directory.
+        for line in old.symmetric_difference(&new) {
+            found.extend(words(line).map(|it| it.1.to_owned()).filter(|it| !KEYWORDS.contains(&it.as_str())));
+        }
+    }
+    found
+}
+
+const KEYWORDS: [&str; 10] = ["import", "from", "export", "as", "type", "default", "const", "if", "else", "in"];
+
+/// What others call a file, and whether that is the name of its directory.
+fn stem(file: &str) -> (&str, bool) {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    let stem = name.split('.').next().unwrap_or_default();
+    let directory = file.rsplit('/').nth(1).unwrap_or_default();
+    match matches!(stem, "__init__" | "index") && !directory.is_empty() {
+        true => (directory, true),
+        false => (stem, false),
+    }
+}
+
+/// The lines of a text that stand outside of its declarations.
+fn between(file: &Arc<File>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut from = 0;
+    let outline = file.outline();
+    let spans = outline.items.iter().map(|it| (it.span.start, it.span.end)).chain([(file.text.len(), 0)]);
+    for (start, end) in spans {
+        let lines = file.text.get(from..start).unwrap_or_default().lines();
+        found.extend(lines.map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned));
+        from = from.max(end);
+    }
+    found
+}
+
+/// Who imports a file that comes or goes: a server looks for it on the disk, where it is as it was.
+fn importers(own: &[Arc<File>], edit: &FileEdit) -> Option<String> {
+    if edit.old.is_some() && edit.new.is_some() {
+        return None;
+    }
+    let (stem, _) = stem(&edit.file);
+    let imports = |file: &&Arc<File>| {
+        let outline = file.outline();
+        let by_import = outline.imports.iter().any(|it| words(&it.path).any(|it| it.1 == stem));
+        let is_outlined = !outline.items.is_empty() || !outline.imports.is_empty();
+        *file.path != *edit.file && (by_import || (!is_outlined && !names::occurrences(file, stem).is_empty()))
+    };
+    let first = own.iter().find(imports)?;
+    let what = if edit.old.is_none() { "new" } else { "to be deleted" };
+    Some(format!(
+        "{} is {what}, and may be imported by others ({}): what they make of that was not asked",
+        edit.file, first.path
+    ))
+}
+
+/// Whether a line imports one of the files that these edits make: before they are written no server finds them.
+pub fn imports_new_file(line: &str, edits: &[FileEdit]) -> bool {
+    let is_import =
+        words(line).any(|it| matches!(it.1, "import" | "from" | "require" | "include" | "source" | "export"));
+    let is_named = |it: &FileEdit| words(line).any(|word| word.1 == stem(&it.file).0);
+    is_import && edits.iter().any(|it| it.old.is_none() && is_named(it))
+}

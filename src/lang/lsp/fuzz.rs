@@ -1,0 +1,69 @@
+//! Fuzz target of what a language server answers, read in all its forms against a text.
+
+use serde_json::Value;
+
+use super::capabilities::Capabilities;
+use super::queries::outlined;
+use super::wire::{self, Root};
+use crate::fuzz::{JSON, fuzz, mutated, words_of};
+use crate::lang::files::File;
+use crate::model::OutlineItem;
+
+const ANSWERS: &[&str] = &[
+    r#"[{"uri":"file:///w/a.py","range":{"start":{"line":1,"character":2},"end":{"line":1,"character":3}}}]"#,
+    r#"{"targetUri":"file:///w/b%20c.py","targetRange":{"start":{"line":0,"character":0},"end":{"line":9,"character":0}},"targetSelectionRange":null}"#,
+    r#"{"contents":["a",{"language":"ts","value":"b"},{"kind":"markdown","value":"c"}],"range":null}"#,
+    r#"[{"name":"f(x)","kind":12,"range":{"start":{"line":0,"character":0},"end":{"line":2,"character":1}},"selectionRange":{"start":{"line":0,"character":4},"end":{"line":0,"character":5}},"children":[{"name":"é","kind":13,"location":{"uri":"u","range":{"start":{"line":1,"character":1},"end":{"line":1,"character":2}}},"containerName":"g"}]}]"#,
+    r#"{"documentChanges":[{"textDocument":{"uri":"file:///w/a.py","version":null},"edits":[{"range":{"start":{"line":0,"character":1},"end":{"line":0,"character":2}},"newText":"n"}]},{"kind":"rename","oldUri":"file:///w/a","newUri":"file:///w/b"}]}"#,
+    r#"{"changes":{"file:///w/a.py":[{"range":{"start":{"line":3,"character":0},"end":{"line":1,"character":0}},"newText":""}]}}"#,
+    r#"{"items":[{"message":"m","severity":2,"code":{"value":"x"},"range":{"start":{"line":4294967295,"character":4294967295},"end":{"line":0,"character":0}}}]}"#,
+    r#"{"registrations":[{"id":"1","method":"textDocument/references","registerOptions":{}}],"unregisterations":[{"id":"1"}]}"#,
+    r#"{"referencesProvider":true,"textDocumentSync":{"save":{"includeText":true}},"codeActionProvider":{"resolveProvider":true}}"#,
+];
+const SIGNS: &[&str] = &[
+    "\"uri\"",
+    "\"range\"",
+    "\"start\"",
+    "\"line\"",
+    "\"character\"",
+    "4294967296",
+    "file:///",
+    "%",
+    "%00",
+    "%ff",
+    "..",
+    "é",
+    "𝒳",
+    "\"children\"",
+    "\"name\"",
+];
+const TEXT: &str = "def é(x):\n\ty = '𝒳'\r\n    return y\n";
+
+#[test]
+fn fuzz_answers_of_language_servers() {
+    let file = File::new(None, "a.py", TEXT);
+    let root = Root::new("/w".into());
+    fuzz("lsp_answers", mutated(ANSWERS, words_of(&[JSON, SIGNS])), |text| {
+        let Ok(answer) = serde_json::from_str::<Value>(&text) else { return };
+        let is_inside = |span: crate::model::Span| assert!(TEXT.get(span.start..span.end).is_some(), "{span:?}");
+        for it in wire::locations(&answer) {
+            is_inside(wire::span(&file, it.range));
+            let _ = root.file(&it.uri);
+        }
+        let (files, _) = wire::workspace_edit(&answer);
+        files.iter().flat_map(|it| &it.1).for_each(|it| is_inside(wire::span(&file, it.0)));
+        let _ = (wire::markup(&answer), wire::code(&answer), wire::severity(&answer));
+        fn check(items: &[OutlineItem], is_inside: &impl Fn(crate::model::Span)) {
+            for item in items {
+                is_inside(item.span);
+                is_inside(item.name_span);
+                check(&item.children, is_inside);
+            }
+        }
+        check(&outlined(&file, &answer, &[]), &is_inside);
+        let mut capabilities = Capabilities::new(answer.clone());
+        capabilities.take("client/registerCapability", &answer);
+        capabilities.take("client/unregisterCapability", &answer);
+        let _ = (capabilities.has("textDocument/references"), capabilities.wants_saves());
+    });
+}

@@ -1,0 +1,41 @@
+//! Who refers to what: the edges between the files of a language.
+
+use std::sync::Arc;
+
+/// What the files of a language declare, and which of it each refers to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct References {
+    /// In the order of their names.
+    pub files: Vec<FileReferences>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileReferences {
+    pub file: Arc<str>,
+    pub package: String,
+    /// Whether all of it is test code.
+    pub test: bool,
+    /// What other replies name by a path, in the order of the text.
+    pub declared: Vec<Declared>,
+    /// Each declaration once.
+    pub uses: Vec<Reference>,
+}
+
+/// A declaration, by where its name begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declared {
+    pub at: usize,
+    pub path: String,
+}
+
+/// How often a file refers to a declaration. Where several may be meant each counts for its part.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reference {
+    /// The position of the declaration's file in the list.
+    pub file: u32,
+    /// Where the declaration's name begins.
+    pub at: u32,
+    pub count: f32,
+    /// So many of these stand in test code.
+    pub tests: f32,
+}

@@ -1,0 +1,98 @@
+//! `commit`: the files of changes, and others, in a commit of their own.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::ask::Ask;
+use super::commit_message::{Judged, composer};
+use crate::contract::{self, CommitBefore, CommitReply, CommitRequest, LeftOut};
+use crate::model::{Code, Coverage, Error, Result};
+use crate::workspace::Workspace;
+use crate::workspace::git::{self, Author, Before, Dirty, Order, Wanted};
+use crate::workspace::journal::Entry;
+
+pub async fn commit(workspace: &Workspace, request: CommitRequest, asked: &Ask) -> Result<CommitReply> {
+    let message = request.checked_message()?;
+    let author = request.checked_author()?.map(|(name, mail)| Author { name, mail });
+    let named = request.files.unwrap_or_default();
+    let named = named.iter().map(|it| workspace.locate(it)).collect::<Result<Vec<String>>>()?;
+    let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
+    let changes = entries(workspace, &request.changes.unwrap_or_default()).await?;
+    let files = wanted(&changes, &named);
+    if files.is_empty() {
+        workspace.git().check_ready(workspace.is_trusted()).await?;
+        let detail = "there is nothing to commit: name `changes` or `files`";
+        return Err(Error::new(Code::NothingToCommit, detail));
+    }
+    let judged = Judged::of(workspace, &changes);
+    let order = Order {
+        files,
+        message,
+        compose: composer(workspace.languages().clone(), judged),
+        author,
+        co_author: workspace.git().co_author().map(str::to_owned),
+        dirty: match request.dirty.unwrap_or(contract::Dirty::Leave) {
+            contract::Dirty::Leave => Dirty::Leave,
+            contract::Dirty::CommitFirst => Dirty::CommitFirst,
+            contract::Dirty::Refuse => Dirty::Refuse,
+        },
+        on: None,
+    };
+    let made = workspace.git().commit(workspace.is_trusted(), order).await?;
+    let before = made.before.map(|it| CommitBefore { commit: it.commit, files: it.files, message: it.message });
+    Ok(CommitReply {
+        commit: made.commit,
+        files: made.files,
+        message: made.message,
+        branch: made.branch,
+        left_out: contract::list(made.left_out),
+        before,
+        next_cursor: None,
+        pages: Default::default(),
+        meta: workspace.meta(None, snapshot.revision, Coverage::default()).into(),
+    })
+}
+
+/// The changes of these tokens, in the order in which they were made.
+async fn entries(workspace: &Workspace, tokens: &[String]) -> Result<Vec<Entry>> {
+    let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
+    for token in tokens {
+        // Tokens are printed in capitals, and read either way.
+        let entry = workspace.made(&token.trim().to_ascii_uppercase()).await?.ok_or_else(|| {
+            let detail = format!(
+                "the journal has no change `{token}` of this workspace: `GET /v1/changes` lists those that there are"
+            );
+            Error::new(Code::UnknownChange, detail)
+        })?;
+        entries.insert(entry.id.clone(), entry);
+    }
+    Ok(entries.into_values().collect())
+}
+
+/// Each file once, with what it held before the first of the changes.
+fn wanted(changes: &[Entry], named: &[String]) -> Vec<Wanted> {
+    let mut files: BTreeMap<String, Wanted> = BTreeMap::new();
+    for entry in changes {
+        for file in &entry.files {
+            let wanted = files.entry(file.file.clone()).or_insert_with(|| Wanted {
+                file: file.file.clone(),
+                named: false,
+                before: Some(Before { text: file.old.clone(), changed_at: entry.made_at, outcomes: Vec::new() }),
+            });
+            if let Some(before) = &mut wanted.before {
+                before.outcomes.push(file.new.as_ref().map(Arc::clone));
+            }
+        }
+    }
+    for file in named {
+        let wanted = || Wanted { file: file.clone(), named: true, before: None };
+        files.entry(file.clone()).or_insert_with(wanted).named = true;
+    }
+    files.into_values().collect()
+}
+
+impl From<git::LeftOut> for LeftOut {
+    fn from(it: git::LeftOut) -> LeftOut {
+        LeftOut { file: it.file, reason: it.reason }
+    }
+}

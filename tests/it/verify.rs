@@ -1,0 +1,677 @@
+//! `verify`: what the compiler, the linter and the tests say, against what lies in small workspaces; its deadline, its
+//! queue, its bounds and its end.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::{Home, Server, run};
+
+/// Within this, all that a run started is dead.
+const DEATH: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn verify(server: &Server, body: Value) -> Value {
+    let (status, reply) = server.post("/v1/verify", &body);
+    assert_eq!(status, 200, "{reply}");
+    reply
+}
+
+/// `file:line severity code`, sorted.
+fn diagnostics(reply: &Value) -> Vec<String> {
+    let told = |it: &Value| {
+        let text = |key: &str| it[key].as_str().unwrap_or("-").to_owned();
+        format!("{}:{}:{} {} {}", text("file"), it["line"], it["column"], text("severity"), text("code"))
+    };
+    let mut all: Vec<String> = reply["diagnostics"].as_array().unwrap().iter().map(told).collect();
+    all.sort();
+    all
+}
+
+/// `name file:line`, sorted.
+fn failures(reply: &Value) -> Vec<String> {
+    let told = |it: &Value| format!("{} {}:{}", it["name"].as_str().unwrap(), it["file"].as_str().unwrap(), it["line"]);
+    let mut all: Vec<String> = reply["tests"]["failures"].as_array().unwrap().iter().map(told).collect();
+    all.sort();
+    all
+}
+
+fn counts(reply: &Value) -> [u64; 3] {
+    ["passed", "failed", "skipped"].map(|it| reply["tests"][it].as_u64().unwrap())
+}
+
+fn manifest(name: &str, more: &str) -> String {
+    format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{more}")
+}
+
+fn has_missing(reply: &Value, code: &str) -> bool {
+    reply["meta"]["missing"].as_array().unwrap().iter().any(|it| it["code"] == code)
+}
+
+/// A workspace of two packages, one of which uses the other, a package apart, and what is wrong with them.
+fn broken_rust() -> Home {
+    Home::with(&[
+        ("Cargo.toml", "[workspace]\nmembers = [\"one\", \"two-b\"]\nresolver = \"2\"\n"),
+        ("one/Cargo.toml", &manifest("one", "")),
+        ("one/src/lib.rs", "/// Ä.\npub fn f() -> u32 {\n    let unused = 1;\n    /* ä */ \"x\"\n}\n"),
+        ("one/tests/it.rs", "#[test]\nfn t() {\n    nothing();\n}\n"),
+        ("one/examples/e.rs", "fn main() {\n    let x: u8 = 300;\n    println!(\"{x}\");\n}\n"),
+        ("two-b/Cargo.toml", &manifest("two-b", "")),
+        ("two-b/build.rs", "fn main() {\n    let a = 1;\n}\n"),
+        ("two-b/src/main.rs", "fn main() {\n    let v = vec![1];\n    drop(v);\n    drop(v);\n}\n"),
+    ])
+}
+
+#[test]
+fn check_tells_what_the_compiler_says_of_all_targets_once() {
+    let server = broken_rust().serve(&["--trust"]);
+    server.wait_ready();
+    let before = tree(&server.home.root());
+    let reply = verify(&server, json!({"kind": "check"}));
+    // What needs a library that failed is not built.
+    assert_eq!(
+        diagnostics(&reply),
+        [
+            "one/src/lib.rs:4:14 error E0308",
+            "two-b/build.rs:2:9 warning unused_variables",
+            "two-b/src/main.rs:4:10 error E0382",
+        ]
+    );
+    assert_eq!((&reply["ok"], &reply["kind"], &reply["exit_code"]), (&json!(false), &json!("check"), &json!(101)));
+    assert_eq!((&reply["command"][0], &reply["command"][1]), (&json!("cargo"), &json!("check")));
+    let of =
+        |code: &str| reply["diagnostics"].as_array().unwrap().iter().find(|it| it["code"] == code).cloned().unwrap();
+    assert_eq!((&of("E0308")["symbol"], &of("E0308")["source"]), (&json!("one::f"), &json!("rustc")));
+    assert_eq!(
+        (&of("E0382")["symbol"], &of("E0382")["message"]),
+        (&json!("two_b::main"), &json!("use of moved value: `v`"))
+    );
+    assert!(reply["output"].as_str().unwrap().contains("could not compile"), "{reply}");
+
+    // One package, by the name of either tool, and what a mended library lets Cargo see.
+    let reply = verify(&server, json!({"kind": "check", "packages": ["two_b"]}));
+    assert!(diagnostics(&reply).iter().all(|it| it.starts_with("two-b/")), "{reply}");
+    assert_eq!(reply["diagnostics"].as_array().unwrap().len(), 2, "{reply}");
+    assert_eq!(diagnostics(&verify(&server, json!({"kind": "check", "packages": ["two-b"]}))), diagnostics(&reply));
+    server.home.write("one/src/lib.rs", "pub fn f() -> u32 {\n    1\n}\n");
+    let reply = verify(&server, json!({"kind": "check", "packages": ["one"]}));
+    let expected = ["one/examples/e.rs:2:17 error overflowing_literals", "one/tests/it.rs:3:5 error E0425"];
+    assert_eq!(diagnostics(&reply), expected, "{reply}");
+
+    let (status, problem) = server.post("/v1/verify", &json!({"kind": "check", "packages": ["tow-b"]}));
+    assert_eq!((status, &problem["code"]), (404, &json!("unknown_package")), "{problem}");
+    assert!(problem["suggestions"].as_array().unwrap().contains(&json!("two_b")), "{problem}");
+    server.home.write("one/src/lib.rs", "/// Ä.\npub fn f() -> u32 {\n    let unused = 1;\n    /* ä */ \"x\"\n}\n");
+    assert_eq!(tree(&server.home.root()), before, "something was written in the workspace");
+}
+
+/// Every file below a directory.
+fn tree(root: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let mut pending = vec![root.to_owned()];
+    while let Some(directory) = pending.pop() {
+        for entry in fs::read_dir(directory).unwrap().flatten() {
+            if entry.path().is_dir() {
+                pending.push(entry.path());
+            }
+            found.insert(entry.path());
+        }
+    }
+    found
+}
+
+const TESTED: &str = r#"/// ```
+/// assert_eq!(tested::double(2), 5);
+/// ```
+pub fn double(n: u32) -> u32 {
+    n * 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn works() {
+        assert_eq!(double(2), 4);
+    }
+
+    #[test]
+    fn fails() {
+        println!("printed before");
+        assert_eq!(double(2), 5, "no {}", 5);
+    }
+
+    #[test]
+    #[ignore]
+    fn skipped() {}
+}
+"#;
+
+fn tested_rust() -> Home {
+    Home::with(&[
+        ("Cargo.toml", &manifest("tested", "")),
+        ("src/lib.rs", TESTED),
+        ("src/main.rs", "fn main() {}\n"),
+        (
+            "tests/outer.rs",
+            "#[test]\nfn works() {}\n\n#[test]\nfn panics() {\n    let none: Option<u8> = None;\n    none.unwrap();\n}\n",
+        ),
+        ("tests/aborts.rs", "#[test]\nfn aborts() {\n    std::process::abort();\n}\n"),
+    ])
+}
+
+#[test]
+fn tests_tell_their_failures_with_place_and_message() {
+    let server = tested_rust().serve(&["--trust"]);
+    server.wait_ready();
+    let reply = verify(&server, json!({"kind": "test"}));
+    assert_eq!(
+        failures(&reply),
+        [
+            "aborts tests/aborts.rs:2",
+            "panics tests/outer.rs:7",
+            "src/lib.rs - double (line 1) src/lib.rs:2",
+            "tests::fails src/lib.rs:20"
+        ]
+    );
+    assert_eq!((counts(&reply), &reply["ok"]), ([2, 4, 1], &json!(false)), "{reply}");
+    let of = |name: &str| {
+        let all = reply["tests"]["failures"].as_array().unwrap();
+        all.iter().find(|it| it["name"] == name).cloned().unwrap()
+    };
+    let fails = of("tests::fails");
+    assert_eq!(fails["message"], "assertion `left == right` failed: no 5\n  left: 4\n right: 5");
+    assert!(fails["output"].as_str().unwrap().starts_with("printed before\n"), "{fails}");
+    assert_eq!((&fails["symbol"], &fails["package"]), (&json!("tested::tests::fails"), &json!("tested")));
+    assert!(of("aborts")["message"].as_str().unwrap().contains("SIGABRT"), "{reply}");
+
+    // By the last part of a name, by the name of a failure, and no other test.
+    let reply = verify(&server, json!({"kind": "test", "tests": ["works"]}));
+    assert_eq!((counts(&reply), &reply["ok"]), ([2, 0, 0], &json!(true)), "{reply}");
+    let reply = verify(&server, json!({"kind": "test", "tests": ["tests::fails", "panics"]}));
+    assert_eq!(failures(&reply), ["panics tests/outer.rs:7", "tests::fails src/lib.rs:20"]);
+    assert_eq!(counts(&reply), [0, 2, 0], "{reply}");
+    let reply = verify(&server, json!({"kind": "test", "tests": ["src/lib.rs - double (line 1)"]}));
+    assert_eq!(failures(&reply), ["src/lib.rs - double (line 1) src/lib.rs:2"]);
+    let reply = verify(&server, json!({"kind": "test", "tests": ["work"]}));
+    assert_eq!((counts(&reply), &reply["ok"]), ([0, 0, 0], &json!(false)), "{reply}");
+    assert!(has_missing(&reply, "unknown_test"), "{reply}");
+
+    let markdown = server.markdown("/v1/verify", Some(&json!({"kind": "test", "tests": ["fails"]}))).text;
+    assert!(markdown.starts_with("# test: failed (exit code 101, "), "{markdown}");
+    assert!(markdown.contains("FAILED `tests::fails` at src/lib.rs:20"), "{markdown}");
+}
+
+#[test]
+fn the_linter_speaks_for_itself() {
+    let server = Home::with(&[
+        ("Cargo.toml", &manifest("linted", "")),
+        ("src/lib.rs", "pub fn f(v: &[u8]) -> bool {\n    v.len() == 0\n}\n"),
+    ])
+    .serve(&["--trust"]);
+    let reply = verify(&server, json!({"kind": "lint"}));
+    assert_eq!(diagnostics(&reply), ["src/lib.rs:2:5 warning clippy::len_zero"]);
+    assert_eq!((&reply["ok"], &reply["diagnostics"][0]["source"]), (&json!(true), &json!("clippy")), "{reply}");
+}
+
+/// Two modules, one of which uses the other, with what is wrong in their tests, and a package that does not compile.
+fn go_modules() -> Home {
+    Home::with(&[
+        ("lib/go.mod", "module example.com/lib\n\ngo 1.21\n"),
+        ("lib/lib.go", "package lib\n\nfunc First(of []int) int {\n\treturn of[0]\n}\n"),
+        ("lib/apart/apart.go", "package apart\n\nfunc Nothing() {}\n"),
+        ("lib/apart/apart_test.go", "package apart\n\nimport \"testing\"\n\nfunc TestApart(t *testing.T) {}\n"),
+        (
+            "app/go.mod",
+            "module example.com/app\n\ngo 1.21\n\nrequire example.com/lib v0.0.0\n\nreplace example.com/lib => ../lib\n",
+        ),
+        (
+            "app/use/use.go",
+            "package use\n\nimport \"example.com/lib\"\n\nfunc One() int { return lib.First([]int{1}) }\n",
+        ),
+        ("app/use/use_test.go", USE_TEST),
+        ("app/other/other.go", "package other\n\nimport \"fmt\"\n\nfunc Print() { fmt.Printf(\"%d\\n\", \"text\") }\n"),
+        ("app/other/other_test.go", "package other\n\nimport \"testing\"\n\nfunc TestOther(t *testing.T) {}\n"),
+    ])
+}
+
+const USE_TEST: &str = r#"package use
+
+import (
+	"testing"
+
+	"example.com/lib"
+)
+
+func TestOne(t *testing.T) {
+	t.Log("a log")
+	if One() != 2 {
+		t.Errorf("got %d", One())
+	}
+}
+
+func TestPanics(t *testing.T) {
+	lib.First(nil)
+}
+
+func TestParts(t *testing.T) {
+	t.Run("good", func(t *testing.T) {})
+	t.Run("bad part", func(t *testing.T) {
+		t.Fatal("bad")
+	})
+}
+"#;
+
+#[test]
+fn modules_of_go_are_checked_vetted_and_tested() {
+    let server = go_modules().serve(&["--trust"]);
+    let before = tree(&server.home.root());
+    let reply = verify(&server, json!({"kind": "check"}));
+    assert_eq!((&reply["ok"], diagnostics(&reply).len()), (&json!(true), 0), "{reply}");
+    let reply = verify(&server, json!({"kind": "lint"}));
+    assert_eq!(diagnostics(&reply), ["app/other/other.go:5:28 warning printf"]);
+    assert_eq!((&reply["ok"], &reply["diagnostics"][0]["source"]), (&json!(false), &json!("go vet")), "{reply}");
+
+    let reply = verify(&server, json!({"kind": "test", "tests": ["TestOne", "TestParts", "TestApart"]}));
+    assert_eq!(
+        failures(&reply),
+        [
+            "TestOne app/use/use_test.go:12",
+            "TestParts app/use/use_test.go:20",
+            "TestParts/bad_part app/use/use_test.go:23"
+        ]
+    );
+    assert_eq!(counts(&reply), [2, 3, 0], "{reply}");
+    let reply = verify(&server, json!({"kind": "test", "tests": ["TestParts/bad_part"]}));
+    assert_eq!(counts(&reply), [0, 2, 0], "{reply}");
+    // A panic ends its program: the place is where it was, the message what it said.
+    let reply = verify(&server, json!({"kind": "test", "packages": ["example.com/app/use"]}));
+    let panics = reply["tests"]["failures"].as_array().unwrap().iter().find(|it| it["name"] == "TestPanics").cloned();
+    let panics = panics.unwrap_or_else(|| panic!("{reply}"));
+    assert_eq!((&panics["file"], &panics["line"]), (&json!("lib/lib.go"), &json!(4)), "{panics}");
+    assert!(panics["message"].as_str().unwrap().contains("index out of range"), "{panics}");
+    assert_eq!(panics["symbol"], "example.com/lib.First");
+    let reply = verify(&server, json!({"kind": "test", "tests": ["TestNone"]}));
+    assert!(reply["ok"] == false && has_missing(&reply, "unknown_test"), "{reply}");
+    assert_eq!(tree(&server.home.root()), before, "something was written in the workspace");
+
+    server.home.write(
+        "app/other/other_test.go",
+        "package other\n\nimport \"testing\"\n\nfunc TestOther(t *testing.T) {\n\tmissing()\n}\n",
+    );
+    server.home.write("lib/lib.go", "package lib\n\nfunc First(of []int) int {\n\treturn \"\"\n}\n");
+    let reply = verify(&server, json!({"kind": "check"}));
+    let expected = ["app/other/other_test.go:6:2 error -", "lib/lib.go:4:9 error -"];
+    assert_eq!(diagnostics(&reply), expected, "{reply}");
+}
+
+#[test]
+fn a_change_is_verified_by_what_can_reach_it() {
+    let member = |name: &str, more: &str| (format!("{name}/Cargo.toml"), manifest(name, more));
+    let fails = "#[test]\nfn reads() {\n    assert_eq!(include_str!(\"../../base/data.txt\").trim(), \"one\");\n}\n";
+    let mut files = vec![
+        (
+            "Cargo.toml".to_owned(),
+            "[workspace]\nmembers = [\"base\", \"user\", \"tester\", \"reader\", \"apart\"]\nresolver = \"2\"\n"
+                .to_owned(),
+        ),
+        member("base", ""),
+        ("base/src/lib.rs".to_owned(), "pub const N: u32 = 1;\n\n#[test]\nfn base() {}\n".to_owned()),
+        ("base/data.txt".to_owned(), "one\n".to_owned()),
+        ("base/tests/own.rs".to_owned(), "#[test]\nfn own() {}\n".to_owned()),
+        member("user", "[dependencies]\nbase = { path = \"../base\" }\n"),
+        ("user/src/lib.rs".to_owned(), "#[test]\nfn user() {\n    assert_eq!(base::N, 1);\n}\n".to_owned()),
+        member("tester", "[dev-dependencies]\nuser = { path = \"../user\" }\n"),
+        ("tester/src/lib.rs".to_owned(), "#[test]\nfn tester() {}\n".to_owned()),
+        member("reader", ""),
+        ("reader/src/lib.rs".to_owned(), String::new()),
+        ("reader/tests/reads.rs".to_owned(), fails.to_owned()),
+        member("apart", "[dependencies]\ntester = { path = \"../tester\" }\n"),
+        ("apart/src/lib.rs".to_owned(), "#[test]\nfn apart() {}\n".to_owned()),
+    ];
+    files.push(("notes.md".to_owned(), "notes\n".to_owned()));
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let server = Server::on(&files);
+    let change = |file: &str, search: &str, replacement: &str| {
+        let edit = json!({"file": file, "search_context": search, "replacement": replacement});
+        let (status, reply) = server.post("/v1/edit", &edit);
+        assert_eq!(status, 200, "{reply}");
+        reply["change"].as_str().unwrap().to_owned()
+    };
+    let packages = |change: &str| {
+        let reply = verify(&server, json!({"kind": "test", "change": change}));
+        let ran: BTreeSet<String> =
+            reply["runs"].as_array().unwrap().iter().flat_map(|it| of_command(&it["command"])).collect();
+        (ran.into_iter().collect::<Vec<_>>().join(" "), reply)
+    };
+    let (ran, reply) = packages(&change("base/src/lib.rs", "N: u32 = 1", "N: u32 = 2"));
+    assert_eq!(ran, "base tester user", "{reply}");
+    assert_eq!(failures(&reply), ["user user/src/lib.rs:3"]);
+    let (ran, reply) = packages(&change("base/data.txt", "one", "two"));
+    assert_eq!(
+        (ran.as_str(), failures(&reply)),
+        (
+            "base reader tester user",
+            vec!["reads reader/tests/reads.rs:3".to_owned(), "user user/src/lib.rs:3".to_owned()]
+        ),
+        "{reply}"
+    );
+    let (ran, _) = packages(&change("base/tests/own.rs", "fn own", "fn owned"));
+    assert_eq!(ran, "base");
+    let (ran, reply) = packages(&change("notes.md", "notes", "more notes"));
+    assert_eq!((ran.as_str(), &reply["ok"]), ("", &json!(true)), "{reply}");
+    let (status, problem) = server.post("/v1/verify", &json!({"kind": "test", "change": "01J"}));
+    assert_eq!((status, &problem["code"]), (404, &json!("unknown_change")), "{problem}");
+}
+
+/// The packages that a command of Cargo names.
+fn of_command(command: &Value) -> Vec<String> {
+    let words: Vec<&str> = command.as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    words.windows(2).filter(|it| it[0] == "-p").map(|it| it[1].to_owned()).collect()
+}
+
+#[test]
+fn a_change_of_go_is_verified_by_what_imports_it() {
+    let server = go_modules().serve(&["--trust"]);
+    let edit = json!({"file": "lib/lib.go", "search_context": "of[0]", "replacement": "of[0] + 1"});
+    let (_, reply) = server.post("/v1/edit", &edit);
+    let reply = verify(&server, json!({"kind": "test", "change": reply["change"]}));
+    let commands: Vec<String> = reply["runs"].as_array().unwrap().iter().map(|it| it["command"].to_string()).collect();
+    let all = commands.concat();
+    assert!(all.contains("./use") && !all.contains("other") && !all.contains("apart"), "{all}");
+    assert_eq!(failures(&reply), ["TestPanics lib/lib.go:4"], "{reply}");
+}
+
+#[test]
+fn nothing_runs_without_trust_and_nonsense_is_refused() {
+    let server = tested_rust().serve(&["--no-trust"]);
+    let (status, problem) = server.post("/v1/verify", &json!({"kind": "check"}));
+    assert_eq!((status, &problem["code"]), (403, &json!("untrusted")), "{problem}");
+    for wrong in [
+        json!({"kind": "check", "timeout_ms": 0}),
+        json!({"kind": "check", "timeout_ms": -1}),
+        json!({"kind": "check", "timeout_ms": 1.5}),
+        json!({"kind": "build"}),
+        json!({}),
+    ] {
+        let (status, problem) = server.post("/v1/verify", &wrong);
+        assert_eq!((status, &problem["code"]), (400, &json!("invalid_request")), "{wrong}: {problem}");
+    }
+}
+
+/// A package whose test never ends: it and its child are deaf to SIGTERM, and tell their numbers.
+fn endless() -> Home {
+    let home = Home::with(&[("Cargo.toml", &manifest("endless", "")), ("src/lib.rs", "")]);
+    let script = "trap '' TERM; echo $$ >> PIDS; sh -c 'trap \"\" TERM; echo $$ >> PIDS; while :; do sleep 1; done' & while :; do sleep 1; done";
+    let script = script.replace("PIDS", &home.path().join("pids").display().to_string());
+    let test = format!(
+        "#[test]\nfn hangs() {{\n    std::process::Command::new(\"sh\").args([\"-c\", {script:?}]).status().unwrap();\n}}\n"
+    );
+    home.write("tests/hangs.rs", &test);
+    home
+}
+
+fn pids(home: &Home) -> Vec<String> {
+    let text = fs::read_to_string(home.path().join("pids")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn is_running(pid: &str) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    !status.is_empty() && !status.contains("State:\tZ")
+}
+
+#[track_caller]
+fn dead_within(home: &Home, limit: Duration) {
+    let pids = pids(home);
+    assert!(pids.len() >= 2, "{pids:?}");
+    let deadline = Instant::now() + limit;
+    while pids.iter().any(|it| is_running(it)) {
+        assert!(Instant::now() < deadline, "{pids:?} run on");
+        thread::park_timeout(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_run_ends_at_its_deadline_with_its_client_and_with_the_server() {
+    let mut server = endless().serve(&["--trust"]);
+    // What it is built of is there before the clock runs.
+    verify(&server, json!({"kind": "test", "tests": ["none"]}));
+    let begun = Instant::now();
+    let reply = verify(&server, json!({"kind": "test", "timeout_ms": 20_000}));
+    assert!(
+        begun.elapsed() >= Duration::from_secs(20) && begun.elapsed() < Duration::from_secs(40),
+        "{:?}",
+        begun.elapsed()
+    );
+    assert_eq!(
+        (&reply["ok"], &reply["timed_out"], &reply["exit_code"]),
+        (&json!(false), &json!(true), &Value::Null),
+        "{reply}"
+    );
+    assert!(reply.to_string().contains("timeout") && has_missing(&reply, "timeout"), "{reply}");
+    dead_within(&server.home, DEATH);
+
+    // The client leaves.
+    fs::remove_file(server.home.path().join("pids")).unwrap();
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    let body = r#"{"kind":"test"}"#;
+    let request = format!(
+        "POST /v1/verify HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        server.address(),
+        server.home.token(),
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    server.wait_for(|it| pids(&it.home).len() >= 2);
+    drop(stream);
+    dead_within(&server.home, 2 * DEATH);
+
+    // The server is told to stop.
+    fs::remove_file(server.home.path().join("pids")).unwrap();
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    server.wait_for(|it| pids(&it.home).len() >= 2);
+    server.signal(rustix::process::Signal::TERM);
+    dead_within(&server.home, 2 * DEATH);
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    assert_eq!(server.wait().code(), Some(0));
+}
+
+#[test]
+fn the_same_is_run_once_and_too_many_are_told_to_come_back() {
+    let server = endless().serve(&["--trust", "--no-auth"]);
+    let ask = |body: Value| {
+        let url = format!("{}/v1/verify", server.base());
+        thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
+                let reply = client.post(url).json(&body).send().await.unwrap();
+                (reply.status().as_u16(), reply.headers().get("retry-after").is_some(), reply.text().await.unwrap())
+            })
+        })
+    };
+    let same: Vec<_> = (0..3).map(|_| ask(json!({"kind": "test", "timeout_ms": 30_000}))).collect();
+    server.wait_for(|it| pids(&it.home).len() >= 2);
+    assert_eq!(pids(&server.home).len(), 2, "each ran by itself");
+    let others: Vec<_> = (0..12).map(|it| ask(json!({"kind": "check", "timeout_ms": 20_000 + it}))).collect();
+    let answers: Vec<_> = others.into_iter().map(|it| it.join().unwrap()).collect();
+    let busy = answers.iter().filter(|it| it.0 == 429).count();
+    assert!(busy >= 3 && answers.iter().all(|it| it.0 == 200 || it.0 == 429 && it.1), "{answers:?}");
+    for answer in same {
+        let (status, _, text) = answer.join().unwrap();
+        assert!(status == 200 && text.contains("\"timed_out\":true"), "{status} {text}");
+    }
+    assert_eq!(pids(&server.home).len(), 2);
+    dead_within(&server.home, DEATH);
+}
+
+/// Much output, in many lines and in one, from a test that fails.
+const FLOOD: &str = r#"use std::io::Write;
+
+#[test]
+fn floods() {
+    let mut out = std::io::stdout().lock();
+    let line = [b"x".repeat(999), b"\n".to_vec()].concat();
+    for _ in 0..100_000 {
+        out.write_all(&line).unwrap();
+    }
+    for _ in 0..100_000 {
+        out.write_all(&[1; 1000]).unwrap();
+    }
+    drop(out);
+    for number in 0..100_000 {
+        println!("captured {number} \u{1}\u{1}\u{1}\u{1}");
+    }
+    panic!("the end");
+}
+"#;
+
+#[test]
+fn a_flood_of_output_takes_little() {
+    let server = Server::on(&[("Cargo.toml", &manifest("flood", "")), ("src/lib.rs", ""), ("tests/flood.rs", FLOOD)]);
+    server.wait_ready();
+    verify(&server, json!({"kind": "check"}));
+    let peak = || {
+        let status = fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
+        let line = status.lines().find(|it| it.starts_with("VmHWM:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+    };
+    let before = peak();
+    let reply = server.send(server.request("POST", "/v1/verify").json(&json!({"kind": "test"})));
+    assert!(reply.text.len() < 2 << 20, "{} bytes", reply.text.len());
+    assert!(peak() < before + (100 << 10), "{} KiB after {before}", peak());
+    let reply = reply.json();
+    assert_eq!(failures(&reply), ["floods tests/flood.rs:17"]);
+    assert_eq!(reply["tests"]["failures"][0]["message"], "the end");
+    assert!(reply["output"].as_str().unwrap().lines().count() <= 200, "{reply}");
+}
+
+#[test]
+fn one_call_verifies_all_languages_of_the_disk() {
+    let server = Home::with(&[
+        ("Cargo.toml", &manifest("mixed", "")),
+        ("src/lib.rs", "#[test]\nfn fine() {}\n"),
+        ("nested/Cargo.toml", &format!("{}[workspace]\n", manifest("nested", ""))),
+        ("nested/src/lib.rs", "#[test]\nfn deep() {}\n"),
+        ("go.mod", "module example.com/mixed\n\ngo 1.21\n"),
+        ("a_test.go", "package mixed\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n"),
+        ("tool.nonesuch", "x\n"),
+        (
+            "semdex.toml",
+            "[languages.nonesuch]\ncommand = ['none']\nextensions = {nonesuch = 'nonesuch'}\n\
+             verify.check = ['sh', '-c', 'echo tool.nonesuch:1:1: error: not good; exit 3']\n",
+        ),
+    ])
+    .serve(&["--trust"]);
+    let reply = verify(&server, json!({"kind": "test"}));
+    assert_eq!((counts(&reply), &reply["ok"]), ([3, 0, 0], &json!(true)), "{reply}");
+    let reply = verify(&server, json!({"kind": "check"}));
+    assert_eq!(diagnostics(&reply), ["tool.nonesuch:1:1 error -"]);
+    assert_eq!(
+        (&reply["ok"], &reply["exit_code"], &reply["command"][0]),
+        (&json!(false), &json!(3), &json!("sh")),
+        "{reply}"
+    );
+    let languages: BTreeSet<&str> =
+        reply["runs"].as_array().unwrap().iter().filter_map(|it| it["language"].as_str()).collect();
+    assert_eq!(languages.into_iter().collect::<Vec<_>>(), ["go", "nonesuch", "rust"]);
+
+    // Overlays are not on the disk.
+    let put = server.request("PUT", "/v1/overlays/src/lib.rs").json(&json!({"content": "not rust\n"}));
+    assert_eq!(server.send(put).status, 200);
+    let reply = verify(&server, json!({"kind": "test"}));
+    assert!(reply["ok"] == true && has_missing(&reply, "overlays"), "{reply}");
+}
+
+#[test]
+fn a_run_is_told_as_events() {
+    let server = tested_rust().serve(&["--trust"]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let listen = async { server.request("GET", "/v1/events?types=verify").send().await };
+    let mut stream = runtime.block_on(listen).unwrap();
+    verify(&server, json!({"kind": "check"}));
+    let mut told = String::new();
+    runtime.block_on(async {
+        while !told.contains("\"finished\"") {
+            let piece = tokio::time::timeout(PATIENCE, stream.chunk()).await.unwrap().unwrap().unwrap();
+            told.push_str(&String::from_utf8_lossy(&piece));
+        }
+    });
+    assert!(told.contains("event: verify") && told.contains("\"queued\"") && told.contains("\"ok\":true"), "{told}");
+    assert!(told.contains("\"kind\":\"check\"") && told.contains("\"progress\":{\"stage\":"), "{told}");
+}
+
+#[test]
+fn the_command_line_says_by_its_exit_code_how_it_went() {
+    let server = tested_rust().serve(&["--trust"]);
+    let semdex = |arguments: &[&str]| run(server.home.semdex().arg("verify").args(arguments));
+    let good = semdex(&["test", "--test", "works"]);
+    assert!(good.code == Some(0) && good.output.contains("test: ok"), "{} {}", good.output, good.errors);
+    let bad = semdex(&["test", "--package", "tested", "--test", "fails", "--json"]);
+    let reply: Value = serde_json::from_str(&bad.output).unwrap();
+    assert_eq!((bad.code, &reply["ok"]), (Some(1), &json!(false)), "{}", bad.output);
+    let unknown = semdex(&["check", "--package", "nonesuch"]);
+    assert!(unknown.code == Some(1) && unknown.errors.contains("nonesuch"), "{} {}", unknown.output, unknown.errors);
+}
+
+#[test]
+fn a_build_of_the_user_runs_beside() {
+    let server = tested_rust().serve(&["--trust"]);
+    let target = server.home.root().join("target");
+    fs::create_dir_all(target.join("debug")).unwrap();
+    // As a build of the user's holds it for as long as it runs.
+    let lock = fs::File::create(target.join("debug/.cargo-lock")).unwrap();
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let reply = verify(&server, json!({"kind": "check", "timeout_ms": 60_000}));
+    assert_eq!(reply["ok"], true, "{reply}");
+    assert_eq!(fs::read_dir(target.join("debug")).unwrap().count(), 1);
+    assert!(!server.home.root().join("Cargo.lock").exists());
+}
+
+#[test]
+fn the_compiler_confirms_when_nobody_asks() {
+    let good = "pub fn first(v: &[u8]) -> Option<u8> {\n    v.first().copied()\n}\n";
+    let settings = ("semdex.toml", "[rust]\nconfirm = true\n");
+    let server = Server::on(&[("Cargo.toml", &manifest("borrows", "")), ("src/lib.rs", good), settings]);
+    server.wait_ready();
+    // Asked seldom: who asks holds it up.
+    let confirmed = |wanted: &dyn Fn(&[Value]) -> bool| {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            thread::park_timeout(Duration::from_secs(5));
+            let (_, reply) = server.get("/v1/diagnostics");
+            if wanted(reply["items"].as_array().unwrap()) {
+                return reply;
+            }
+            assert!(Instant::now() < deadline, "{reply}");
+        }
+    };
+    let borrows = "pub fn moved(v: Vec<u8>) -> usize {\n    drop(v);\n    v.len()\n}\n";
+    server.home.write("src/lib.rs", &format!("{good}\n{borrows}"));
+    let reply = confirmed(&|items| !items.is_empty());
+    let item = &reply["items"][0];
+    assert_eq!((&item["code"], &item["source"], &item["confirmed"]), (&json!("E0382"), &json!("rustc"), &json!(true)));
+    assert_eq!((&item["line"], &item["symbol"]), (&json!(7), &json!("borrows::moved")), "{reply}");
+    // What both say is told once.
+    server.home.write("src/lib.rs", &format!("{good}\npub fn none() -> u8 {{\n    nothing()\n}}\n"));
+    let reply = confirmed(&|items| items.iter().any(|it| it["confirmed"] == true));
+    assert_eq!((reply["total"].as_u64(), &reply["items"][0]["source"]), (Some(1), &json!("rust-analyzer")), "{reply}");
+    // At another revision nobody was asked.
+    server.home.write("src/lib.rs", &format!("{good}\npub fn none() -> u8 {{\n    nothing_else()\n}}\n"));
+    let (_, reply) = server.get("/v1/diagnostics");
+    assert_eq!((reply["total"].as_u64(), &reply["items"][0]["confirmed"]), (Some(1), &Value::Null), "{reply}");
+    server.home.write("src/lib.rs", good);
+    let (_, reply) = server.get("/v1/diagnostics");
+    assert_eq!(reply["total"], 0, "{reply}");
+}
