@@ -31,6 +31,7 @@ mod request;
 mod shapes;
 mod stats;
 mod symbols;
+mod table;
 mod time;
 mod verify;
 mod words;
