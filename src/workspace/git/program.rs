@@ -48,7 +48,6 @@ const ALWAYS: &[(&str, &str)] =
 const UNTRUSTED: &[(&str, &str)] = &[
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
-    ("commit.gpgSign", "false"),
     ("log.showSignature", "false"),
     ("gpg.program", "false"),
     ("core.sshCommand", "false"),
