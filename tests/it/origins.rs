@@ -116,7 +116,7 @@ fn packages_of_rust_are_named_in_place_of_their_directories() {
         &server,
         "/v1/describe",
         package("std::collections"),
-        &[&collections, &format!("std {std}: src/collections/")],
+        &[&collections, &format!("std {std}: src/collections")],
     );
     check(&server, "/v1/describe", symbol("std::vec::Vec"), &[&format!("alloc {std}: src/vec/mod.rs:")]);
     check(&server, "/v1/describe", symbol("lib::size"), &["\n\nlib 0.3.0: src/lib.rs:3-6"]);

@@ -245,6 +245,8 @@ fn a_body_over_which_the_analysis_panics_is_none_without_errors() {
     assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
     assert_eq!(reply["diagnostics"]["fixed"].as_array().unwrap().len(), 2, "{reply}");
     server.home.write("src/lib.rs", &whole);
+    // The write is seen before revisions are counted.
+    assert_eq!(usages(&server, "greeter::greet"), 3);
     check_all_is_well(&server, "rust.body");
 }
 
