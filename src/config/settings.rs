@@ -406,7 +406,7 @@ mod tests {
                 proc_macros: true,
                 features: Features::Default,
                 second_database: None,
-                confirm: true,
+                confirm: false,
             },
             languages: BTreeMap::new(),
             co_author: None,
@@ -430,7 +430,7 @@ mod tests {
                 proc_macros: false,
                 features: Features::All,
                 second_database: None,
-                confirm: true
+                confirm: false
             }
         );
     }
