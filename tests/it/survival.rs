@@ -438,10 +438,10 @@ fn a_panic_of_any_task_of_go_costs_one_request_at_most() {
     assert_eq!(usages(&server, symbol), 4);
     assert!(!fault(&server, "go.feed").exists());
     // Under the lock of what gopls was told: the next gopls is told all.
-    set(&server, "go.book", "once");
+    set(&server, "go.documents", "once");
     server.home.write("more.go", "package greeter\n");
     let _ = server.get("/v1/diagnostics?file=more.go");
-    server.wait_for(|it| !fault(it, "go.book").exists());
+    server.wait_for(|it| !fault(it, "go.documents").exists());
     assert_eq!(usages(&server, symbol), 3);
     server.wait_ready();
 }
