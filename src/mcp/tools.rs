@@ -66,7 +66,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Usages,
-        description: "Every place that refers to a symbol, resolved by the compiler; none is missed where the reply says complete. Use before changing something; for words in comments use grep.",
+        description: "Every place that refers to a symbol, resolved by the compiler; none is missed where the reply says complete. Use before changing something.",
         required: &["symbol"],
         fields: &[SYMBOL, PACKAGE, NARROWS, MAX_TOKENS, CURSOR],
         is_destructive: false,
@@ -98,7 +98,7 @@ pub const TOOLS: &[Tool] = &[
                     ("at", Word(&["body", "whole", "before", "after", "delete"]), ""),
                     REPLACEMENT,
                 ]),
-                "Several at once",
+                "",
             ),
             DRY_RUN,
             ON_BREAK,
