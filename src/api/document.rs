@@ -155,14 +155,19 @@ fn agents_hooks() -> OperationBuilder {
         .required(openapi::Required::True)
         .description(Some("Whose JSON it is."))
         .schema(Some(string));
-    let any = || ContentBuilder::new().build();
+    // Each agent has more fields than these.
+    let object = |fields: &[&str]| {
+        let text = || ObjectBuilder::new().schema_type(openapi::schema::Type::String);
+        let object = fields.iter().fold(ObjectBuilder::new(), |object, it| object.property(*it, text()));
+        ContentBuilder::new().schema(Some(object.schema_type(openapi::schema::Type::Object))).build()
+    };
     let body = RequestBodyBuilder::new()
         .description(Some("What the agent tells its hooks."))
-        .content("application/json", any())
+        .content("application/json", object(&["hook_event_name", "session_id", "cwd"]))
         .required(Some(openapi::Required::True));
     let answer = ResponseBuilder::new()
         .description("What the agent reads of its hooks; `{}` where there is nothing to say.")
-        .content("application/json", any())
+        .content("application/json", object(&["decision", "reason", "systemMessage"]))
         .build();
     let mut responses = hook_refusals();
     responses.insert("200".to_owned(), RefOr::T(answer));

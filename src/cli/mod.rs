@@ -1,5 +1,6 @@
 //! The command line: what may be said, and the verbs as a client of a running server.
 
+mod changes;
 mod client;
 pub mod doctor;
 mod generate;

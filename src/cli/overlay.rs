@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::changes::text;
 use super::client::Call;
 use super::here::Here;
-use super::verbs::{Common, text};
+use super::verbs::Common;
 use crate::contract::Name;
 
 #[derive(Debug, Subcommand)]

@@ -414,7 +414,7 @@ mod tests {
                 proc_macros: true,
                 features: Features::Default,
                 second_database: None,
-                confirm: true,
+                confirm: false,
             },
             languages: BTreeMap::new(),
             co_author: None,
@@ -438,7 +438,7 @@ mod tests {
                 proc_macros: false,
                 features: Features::All,
                 second_database: None,
-                confirm: true
+                confirm: false
             }
         );
     }

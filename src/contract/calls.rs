@@ -7,6 +7,7 @@ use super::budget::Budget;
 use super::call::{Call, Effect, Method, Needs, Shape};
 use super::parse::{from_json, from_query, from_repeating_query};
 use super::request::{Answer, Arguments, Common, schemas};
+use super::table::{calls, given_in_full};
 use super::*;
 use crate::model::Code;
 
@@ -33,17 +34,6 @@ impl Name {
         // Names are counted in the order of the table.
         &CALLS[self as usize]
     }
-}
-
-/// Replies that are given in full, whatever their budget.
-macro_rules! given_in_full {
-    ($($reply:ident),* $(,)?) => { $(
-        impl Answer for $reply {
-            fn meta(&mut self) -> Option<&mut Meta> {
-                Some(&mut self.meta)
-            }
-        }
-    )* };
 }
 
 given_in_full! {

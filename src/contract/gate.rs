@@ -37,10 +37,10 @@ pub struct GateReply {
     /// 2 where it blocks, else 0.
     pub exit_code: u8,
     /// Why it blocks.
-    #[schema(examples(json!(["3 errors, 0 allowed"])))]
+    #[schema(examples("3 errors, 0 allowed"))]
     pub reasons: Vec<String>,
     /// What is beyond a threshold and does not block.
-    #[schema(examples(json!(["12 warnings, 10 allowed"])))]
+    #[schema(examples("12 warnings, 10 allowed"))]
     pub notices: Vec<String>,
     /// What was counted.
     pub counts: Counts,

@@ -32,6 +32,7 @@ mod runs;
 mod shapes;
 mod stats;
 mod symbols;
+mod table;
 mod time;
 mod verify;
 mod words;

@@ -106,6 +106,7 @@ async fn the_servers_questions_are_answered() {
     let expected = [
         ("window/logMessage".to_owned(), json!({"message": "hi"})),
         ("client/registerCapability".to_owned(), json!({"registrations": []})),
+        ("workspace/applyEdit".to_owned(), json!({})),
     ];
     assert_eq!(*heard.lock().unwrap(), expected);
 }

@@ -44,7 +44,6 @@ const MAX_TOKENS: Field = ("max_tokens", Integer, "");
 const CURSOR: Field = ("cursor", Text, "`next_cursor` of the last reply");
 const DRY_RUN: Field = ("dry_run", Boolean, "Report, write nothing");
 const ON_BREAK: Field = ("on_break", Word(&["report", "reject"]), "");
-const HASH: Field = ("expected_hash", Text, "Refuse if the file's BLAKE3 differs");
 const AT: Field = ("at", Word(&["body", "whole", "before", "after", "delete"]), "Part of `symbol` to replace");
 const SEARCH: Field = ("search_context", Text, "Text to replace, unique in the file");
 const REPLACEMENT: Field = ("replacement", Text, "");
@@ -53,25 +52,21 @@ const WORKSPACE: Field = ("workspace", Text, "");
 pub const TOOLS: &[Tool] = &[
     Tool {
         name: Name::Open,
-        description: "Outline of a source file: every signature with line numbers and how often it is used, bodies \
-            collapsed, what the file uses and who uses it. Use before reading a file; use `describe` with `file` for \
-            its full text.",
+        description: "Outline of a source file: signatures with line numbers and usage counts, bodies collapsed, what it uses and who uses it. Use before reading a file.",
         required: &["file"],
         fields: &[FILE, MAX_TOKENS, CURSOR],
         is_destructive: false,
     },
     Tool {
         name: Name::Describe,
-        description: "All about one symbol: source, docs, examples, usages, implementations; also of dependencies and \
-            the standard library. With only `package`: an overview. With only `file`: its full text.",
+        description: "All about one symbol, also of dependencies: source, docs, examples, usages, implementations. Only `package`: an overview. Only `file`: its full text.",
         required: &[],
         fields: &[SYMBOL, PACKAGE, FILE, MAX_TOKENS, CURSOR],
         is_destructive: false,
     },
     Tool {
         name: Name::Usages,
-        description: "Every place that refers to a symbol, resolved by the compiler: nothing is missed where the reply \
-            says complete. Use before changing or removing something. For words in comments or strings use grep.",
+        description: "Every place that refers to a symbol, resolved by the compiler; none is missed where the reply says complete. Use before changing something.",
         required: &["symbol"],
         fields: &[SYMBOL, PACKAGE, NARROWS, MAX_TOKENS, CURSOR],
         is_destructive: false,
@@ -85,9 +80,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Edit,
-        description: "Edits code and reports what it breaks: each place, by cause. Either `file`, `search_context` and \
-            `replacement`, or `symbol`, `at` and `replacement`; several at once, all or none, in `edits`. The reply has \
-            a change token for `undo`.",
+        description: "Edits code and reports each place that it breaks. Either `file`, `search_context` and `replacement`, or `symbol`, `at` and `replacement`; several, all or none, in `edits`. The reply has a token for `undo`.",
         required: &[],
         fields: &[
             FILE,
@@ -105,13 +98,12 @@ pub const TOOLS: &[Tool] = &[
                     ("at", Word(&["body", "whole", "before", "after", "delete"]), ""),
                     REPLACEMENT,
                 ]),
-                "Several at once",
+                "",
             ),
             DRY_RUN,
             ON_BREAK,
             ("fix_imports", Boolean, "Add and remove imports"),
             ("format", Boolean, "Run the formatter"),
-            HASH,
             MAX_TOKENS,
         ],
         is_destructive: true,
@@ -127,22 +119,19 @@ pub const TOOLS: &[Tool] = &[
             ("declare", Boolean, "Add the `mod` line that a new file needs"),
             DRY_RUN,
             ON_BREAK,
-            HASH,
         ],
         is_destructive: true,
     },
     Tool {
         name: Name::Rename,
-        description: "Renames a symbol and everything that refers to it, as one change; refused where the new name would \
-            break something.",
+        description: "Renames a symbol and all that refers to it, as one change.",
         required: &["symbol", "new_name"],
         fields: &[SYMBOL, ("new_name", Text, ""), PACKAGE, NARROWS, DRY_RUN],
         is_destructive: true,
     },
     Tool {
         name: Name::Impact,
-        description: "What would break if a symbol were removed, renamed, got another signature or became private, and \
-            which tests reach it. Nothing is written.",
+        description: "What would break if a symbol were removed, renamed, or changed its signature or visibility. Nothing is written.",
         required: &["symbol", "change"],
         fields: &[
             SYMBOL,
@@ -155,16 +144,14 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Diagnostics,
-        description: "Errors and warnings of a file or the workspace, without a build. For borrow errors and tests use \
-            `verify`.",
+        description: "Errors and warnings, without a build. For borrow errors and tests use `verify`.",
         required: &[],
         fields: &[FILE, ("severity", Text, "As `error,warning`"), MAX_TOKENS],
         is_destructive: false,
     },
     Tool {
         name: Name::Verify,
-        description: "Runs the compiler, linter or tests: errors, and failed tests with place and output. Use in place of \
-            cargo or go.",
+        description: "Runs compiler, linter or tests: errors and failed tests, with place and output.",
         required: &["kind"],
         fields: &[
             ("kind", Word(&["check", "lint", "test"]), ""),
@@ -177,7 +164,7 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Undo,
-        description: "Takes a change back, by its token; refused where a file changed since.",
+        description: "Takes a change back, by its token.",
         required: &["change"],
         fields: &[("change", Text, "Token from the reply of the change"), DRY_RUN],
         is_destructive: true,

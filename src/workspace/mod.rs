@@ -259,7 +259,7 @@ impl Workspace {
             _ if self.inner.busy.elapsed() > STANDSTILL => State::Degraded,
             _ if engines.iter().any(|it| it.state == State::Degraded && !is_absent(it)) => State::Degraded,
             _ => {
-                let counts = |it: &&EngineStatus| !is_absent(it) && !(of_all && it.on_demand);
+                let counts = |it: &&EngineStatus| !(is_absent(it) || of_all && it.on_demand);
                 engines.iter().filter(counts).map(|it| it.state).min().unwrap_or(State::Ready)
             }
         }

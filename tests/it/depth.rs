@@ -315,7 +315,7 @@ fn other_languages_that_are_nested_too_deeply_are_text() {
         assert!(!is_flat || matches!((extension, it.0), ("sh", "branches" | "not")), "{file}: {}", opened["meta"]);
     }
     let (status, found) = server.get("/v1/usages?symbol=healthy.py::healthy&wait_ms=60000");
-    assert_eq!((status, &found["total"]), (200, &json!(1)), "{found}");
+    assert_eq!((status, found["possible"].as_array().map(Vec::len)), (200, Some(1)), "{found}");
     // All of them are parsed for it, which takes long on a busy machine.
     let (status, found) = server.get("/v1/symbols?query=healthy&wait_ms=60000");
     assert!(matches!(status, 200 | 504), "{found}");

@@ -29,6 +29,8 @@ fn git_in(home: &Path, directory: &Path, arguments: &[&str]) -> Output {
     command
         .env("GIT_CONFIG_GLOBAL", home.join("gitconfig"))
         .env("GIT_CONFIG_NOSYSTEM", "1")
+        // To look is not to write the index anew.
+        .env("GIT_OPTIONAL_LOCKS", "0")
         .current_dir(directory)
         .args(arguments);
     command.output().expect("git is installed: `scripts/install-missing.sh git`")
@@ -529,6 +531,8 @@ fn what_is_in_progress_is_finished_first() {
     repo.git(&["switch", "-q", "main"]);
     repo.server.home.write("b.txt", "main\n");
     repo.git(&["commit", "-qam", "main"]);
+    repo.server.home.write("b.txt", "more\n");
+    repo.git(&["commit", "-qam", "more"]);
     let undo = json!({"commit": repo.head()});
     for (begin, abort, name) in [
         (&["merge", "side"][..], &["merge", "--abort"][..], "merge"),

@@ -237,7 +237,7 @@ fn a_change_reaches_who_does_not_name_it() {
     ]);
     assert_eq!(breaks(&server, "a.py", "    one: int\n", "    one: int\n    two: int\n"), ["b.py:3"]);
     assert_eq!(breaks(&server, "c.py", "self.size = 1", "self.size = \"x\""), ["d.py:5"]);
-    assert_eq!(breaks(&server, "d.py", "def f(k: K)", "def h(k: K)"), ["e.py:1"]);
+    assert_eq!(breaks(&server, "d.py", "def f(k: K)", "def h(k: K)"), ["e.py:1", "h.py:1"]);
     assert_eq!(breaks(&server, "e.py", "from d import f as g\n", "from d import f as other\n\nx = 1\n"), ["h.py:1"]);
 
     let server = serve(&[

@@ -10,7 +10,8 @@ use crate::support::{Home, RUST, Reply, Server, run, wait};
 
 const NEWEST: &str = "2026-07-28";
 const WITH_INITIALIZE: &[&str] = &["2025-03-26", "2025-06-18", "2025-11-25"];
-const TOOLS: &[&str] = &["open", "describe", "usages", "edit", "write", "rename", "impact", "diagnostics", "undo"];
+const TOOLS: &[&str] =
+    &["open", "describe", "usages", "map", "edit", "write", "rename", "impact", "diagnostics", "verify", "undo"];
 
 /// A request of a protocol version, as its clients send it.
 fn request(protocol: &str, method: &str, mut params: Value) -> Value {
@@ -92,8 +93,10 @@ fn every_protocol_version_opens_lists_and_calls() {
         for tool in tools.as_array().unwrap() {
             assert!(tool.get("outputSchema").is_none(), "{tool}");
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
-            let reads =
-                matches!(tool["name"].as_str().unwrap(), "open" | "describe" | "usages" | "impact" | "diagnostics");
+            let reads = matches!(
+                tool["name"].as_str().unwrap(),
+                "open" | "describe" | "usages" | "map" | "impact" | "diagnostics" | "verify"
+            );
             assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{tool}");
             assert_eq!(tool["annotations"]["openWorldHint"], false, "{tool}");
         }

@@ -116,12 +116,12 @@ fn packages_of_rust_are_named_in_place_of_their_directories() {
         &server,
         "/v1/describe",
         package("std::collections"),
-        &[&collections, &format!("std {std}: src/collections/")],
+        &[&collections, &format!("std {std}: src/collections")],
     );
     check(&server, "/v1/describe", symbol("std::vec::Vec"), &[&format!("alloc {std}: src/vec/mod.rs:")]);
     check(&server, "/v1/describe", symbol("lib::size"), &["\n\nlib 0.3.0: src/lib.rs:3-6"]);
     check(&server, "/v1/describe", package("lib"), &["lib 0.3.0: src", "`lib::size` lib 0.3.0: src/lib.rs:3-6"]);
-    check(&server, "/v1/usages?symbol=memchr::memchr&wait_ms=120000", None, &["- src/lib.rs"]);
+    check(&server, "/v1/usages?symbol=memchr::memchr::memchr&wait_ms=120000", None, &["- src/lib.rs"]);
     let callees = ["`lib::size` lib 0.3.0: src/lib.rs:3-6", &of_memchr, "src/lib.rs:2: `"];
     check(&server, "/v1/callees?symbol=app::app&wait_ms=120000", None, &callees);
     for (word, wanted) in [

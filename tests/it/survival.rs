@@ -245,6 +245,8 @@ fn a_body_over_which_the_analysis_panics_is_none_without_errors() {
     assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
     assert_eq!(reply["diagnostics"]["fixed"].as_array().unwrap().len(), 2, "{reply}");
     server.home.write("src/lib.rs", &whole);
+    // The write is seen before revisions are counted.
+    assert_eq!(usages(&server, "greeter::greet"), 3);
     check_all_is_well(&server, "rust.body");
 }
 
@@ -436,10 +438,10 @@ fn a_panic_of_any_task_of_go_costs_one_request_at_most() {
     assert_eq!(usages(&server, symbol), 4);
     assert!(!fault(&server, "go.feed").exists());
     // Under the lock of what gopls was told: the next gopls is told all.
-    set(&server, "go.book", "once");
+    set(&server, "go.documents", "once");
     server.home.write("more.go", "package greeter\n");
     let _ = server.get("/v1/diagnostics?file=more.go");
-    server.wait_for(|it| !fault(it, "go.book").exists());
+    server.wait_for(|it| !fault(it, "go.documents").exists());
     assert_eq!(usages(&server, symbol), 3);
     server.wait_ready();
 }

@@ -147,7 +147,7 @@ fn carried_on(file: &File, at: usize, next: &mut BTreeSet<String>) {
 /// exports anew.
 fn by_its_name(before: &Files, after: &Files, edit: &FileEdit) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let between = |files: &Files| files.get(&edit.file).map(|it| between(it)).unwrap_or_default();
+    let between = |files: &Files| files.get(&edit.file).map(between).unwrap_or_default();
     let (old, new) = (between(before), between(after));
     if edit.old.is_some() && edit.new.is_some() && old == new {
         return found;

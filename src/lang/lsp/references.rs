@@ -15,10 +15,13 @@ use crate::model::{
     Answer, Coverage, Declared, FileReferences, MissingCode, OutlineItem, Reference, References, Span, SymbolKind,
 };
 
+/// The text that the names are of, and the names.
+type Known = (blake3::Hash, Arc<FileTags>);
+
 /// The names in the texts of a service, by file.
 #[derive(Default)]
 pub struct Tags {
-    known: Mutex<HashMap<Arc<str>, (blake3::Hash, Arc<FileTags>)>>,
+    known: Mutex<HashMap<Arc<str>, Known>>,
 }
 
 /// How often each name stands in a text, and how often of that in test code.

@@ -48,7 +48,6 @@ const ALWAYS: &[(&str, &str)] =
 const UNTRUSTED: &[(&str, &str)] = &[
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
-    ("commit.gpgSign", "false"),
     ("log.showSignature", "false"),
     ("gpg.program", "false"),
     ("core.sshCommand", "false"),
@@ -313,7 +312,7 @@ fn stdin(input: Option<&[u8]>) -> Result<Stdio> {
 /// The end of what was said, which has the reason.
 pub(super) fn words(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    let text: Vec<&str> = text.lines().filter(|it| !it.starts_with("hint: ")).collect();
+    let text: Vec<&str> = text.lines().filter(|it| !it.trim_start().starts_with("hint: ")).collect();
     let text = text.join("\n");
     let text = text.trim();
     let from = text.char_indices().rev().nth(MOST_WORDS).map_or(0, |(at, _)| at);

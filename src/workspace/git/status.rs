@@ -50,7 +50,7 @@ pub(super) fn parse(output: &[u8]) -> Option<Status> {
         match kind {
             b'#' => header(&mut status, rest),
             b'1' => status.entries.push(changed(rest, 6, None)?),
-            b'2' => status.entries.push(changed(rest, 7, Some(records.next()?))?),
+            b'2' => status.entries.push(changed(rest, 7, Some(records.next().filter(|it| !it.is_empty())?))?),
             b'u' => {
                 let (_, path) = fields(rest, 9)?;
                 let entry = Entry { staged: true, unstaged: true, ..entry(path, Kind::Unmerged) };

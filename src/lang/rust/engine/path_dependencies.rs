@@ -13,7 +13,7 @@ use crate::lang::engine::OutsideText;
 use crate::lang::rust::syntax::analysed::of_library;
 use crate::lang::rust::syntax::named_files::named_files;
 use crate::lang::too_deep;
-use crate::model::NamedFile;
+use crate::model::{Missing, NamedFile};
 
 impl Rust {
     /// The sources outside of the root that the database holds.
@@ -32,6 +32,9 @@ impl Rust {
             let path = AbsPathBuf::assert(path);
             let was_there = self.vfs.file_id(&VfsPath::from(path.clone())).is_some();
             let is_there = bytes.is_some();
+            // A file that was refused is there now, with the same text perhaps.
+            let is_refused = |it: &Missing| it.scope.as_deref() == Some(path.as_str());
+            change.needs_reload |= is_there && self.environment.unread_outside.iter().any(is_refused);
             named.extend(bytes.as_ref().and_then(|it| Some(named_files(path.as_str(), str::from_utf8(it).ok()?))));
             let (bytes, is_too_deep) = bytes.map(of_library).unzip();
             let known = Arc::make_mut(&mut self.known);
