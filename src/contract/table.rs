@@ -57,9 +57,9 @@ macro_rules! calls {
                 match self { $(Request::$variant(it) => it.common()),* }
             }
 
-            /// Sets the file that the call's path names.
-            pub fn name_file(&mut self, file: String) {
-                match self { $(Request::$variant(it) => it.name_file(file)),* }
+            /// Sets what the call's path names.
+            pub fn name_in_path(&mut self, named: String) {
+                match self { $(Request::$variant(it) => it.name_in_path(named)),* }
             }
         }
 
