@@ -6,11 +6,12 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
+use super::changes::text;
 use super::client::{self, Call, Said};
 use super::here::Here;
 use super::print::{self, Color};
 use super::servers::Announcement;
-use super::verbs::{Common, text};
+use super::verbs::Common;
 use crate::config::Config;
 use crate::contract::Name;
 
