@@ -433,8 +433,9 @@ mod tests {
     fn blocks(reply: &str) -> Vec<Block> {
         let whole = read(reply).unwrap_or_else(|error| panic!("{error}: {reply}"));
         let mut reader = ReplyReader::default();
-        let letters: Vec<String> = reply.chars().map(String::from).collect();
-        letters.iter().for_each(|it| drop(reader.push(it)));
+        for letter in reply.chars() {
+            reader.push(letter.encode_utf8(&mut [0; 4]));
+        }
         assert_eq!(reader.finish().unwrap(), whole);
         whole.blocks
     }
