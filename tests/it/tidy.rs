@@ -92,10 +92,6 @@ const PURE: &[&str] = &["src/model", "src/text"];
 /// Lines that are not blank, tests aside.
 const MAX_LINES: usize = 500;
 
-/// Files that may be longer, each with its own limit and a reason.
-const LONG_FILES: &[(&str, usize, &str)] =
-    &[("src/model/mod.rs", 900, "the vocabulary of all modules, which is read as one list")];
-
 // ---------------------------------------------------------------------------------------------------------------
 // The rules
 
@@ -328,11 +324,10 @@ fn pure(file: &str, text: &str) -> Vec<String> {
 }
 
 fn size(file: &str, text: &str) -> Vec<String> {
-    let limit = LONG_FILES.iter().find(|(name, ..)| *name == file).map_or(MAX_LINES, |(_, limit, _)| *limit);
     let counted = if is_test_file(file) { text.to_owned() } else { blank_ranges(text, &test_ranges(&code(text))) };
     let lines = counted.lines().filter(|line| !line.trim().is_empty()).count();
     // A file of tests is a list of cases: long is fine, endless is not.
-    let limit = if is_test_file(file) { limit * 2 } else { limit };
+    let limit = if is_test_file(file) { MAX_LINES * 2 } else { MAX_LINES };
     if lines <= limit { Vec::new() } else { vec![format!("{lines} lines, {limit} allowed: one idea to a file")] }
 }
 
@@ -667,7 +662,6 @@ fn a_long_or_headless_file_is_found() {
     passes(size("src/a.rs", &"fn f() {}\n\n".repeat(500)));
     let tested = "//! Head.\n".to_owned() + "#[cfg(test)]\nmod tests {\n" + &"fn f() { '}'; }\n".repeat(600) + "}\n";
     passes(size("src/a.rs", &tested));
-    passes(size("src/model/mod.rs", &long));
     fails(head("use std::fs;\n//! Late.\n"), "head");
     passes(head("//! What it is for.\n"));
 }
