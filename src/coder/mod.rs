@@ -13,7 +13,7 @@ mod record;
 mod run;
 mod secrets;
 mod sight;
-pub mod talk;
+pub(crate) mod talk;
 mod verification;
 
 use std::collections::VecDeque;

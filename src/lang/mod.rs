@@ -4,21 +4,21 @@
 //! change stops with [`Stop::Stale`], and whoever asked takes a fresh view; an engine that is down or still
 //! loading answers as far as it can and says in the answer's coverage what is lacking.
 
-pub mod child;
+pub(crate) mod child;
 pub mod engine;
-pub mod file_uri;
+pub(crate) mod file_uri;
 pub mod files;
-pub mod go;
-pub mod lsp;
-pub mod memory;
+pub(crate) mod go;
+pub(crate) mod lsp;
+pub(crate) mod memory;
 pub mod process_group;
 pub mod rank;
 pub mod registry;
-pub mod retries;
+pub(crate) mod retries;
 mod root;
-pub mod rust;
+pub(crate) mod rust;
 pub mod search_path;
-pub mod sound;
+pub(crate) mod sound;
 pub mod verify;
 pub mod view;
 

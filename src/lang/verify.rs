@@ -3,7 +3,7 @@
 
 pub mod reach;
 pub mod report;
-pub mod text;
+pub(crate) mod text;
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
