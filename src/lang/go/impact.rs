@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::delta::{self, Altered, Shift};
+use super::delta::{self, Altered};
 use super::diagnostics;
 use super::layout::Layout;
 use super::meaning;
@@ -23,6 +23,7 @@ use crate::model::{
     Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Missing, MissingCode, Reaching,
     Severity, Span, Symbol, SymbolKind, Unchecked,
 };
+use crate::text::diff::OffsetMap;
 
 /// Files that are checked before and after; more are said to be unchecked.
 const MAX_FILES: usize = 400;
@@ -34,7 +35,8 @@ pub(super) struct EditContext {
     pub before: Arc<Files>,
     pub after: Arc<Files>,
     pub altered: Vec<Altered>,
-    shifts: BTreeMap<String, Shift>,
+    /// Of the edited files that are there before and after, by whole lines; and the way back.
+    shifts: BTreeMap<String, [OffsetMap; 2]>,
 }
 
 /// A place that names what changes, in the state before.
@@ -301,8 +303,9 @@ impl EditContext {
             }
         }
         let shifts = edits.iter().filter_map(|edit| {
-            let (old, new) = (before.get(&edit.file)?.clone(), after.get(&edit.file)?.clone());
-            Some((edit.file.clone(), Shift::between(old, new)))
+            let map = OffsetMap::of_lines(&before.get(&edit.file)?.text, &after.get(&edit.file)?.text);
+            let back = map.inverse();
+            Some((edit.file.clone(), [map, back]))
         });
         let shifts = shifts.collect();
         let altered = delta::of(&before, &after, edits);
@@ -311,22 +314,21 @@ impl EditContext {
 
     /// Sorts the diagnostics of one file into new and fixed. Lines that an edit moves are no difference.
     pub fn difference(&self, file: &str, old: &[Diagnostic], new: &[Diagnostic], judgement: &mut Judgement) {
-        let shift = self.shifts.get(file);
         let Some(after) = self.after.get(file) else {
             return judgement.fixed.extend(old.iter().cloned());
         };
         let mut left: Vec<(&Diagnostic, Option<Diagnostic>)> = old
             .iter()
-            .map(|it| match shift {
-                None => (it, Some(it.clone())),
-                Some(shift) => {
-                    let moved = shift.span(it.place.span()).map(|span| after.lines().place(file, span));
-                    (it, moved.map(|place| Diagnostic { place, ..it.clone() }))
+            .map(|it| {
+                if !self.shifts.contains_key(file) {
+                    return (it, Some(it.clone()));
                 }
+                let moved = self.moved(file, it.place.span()).map(|span| after.lines().place(file, span));
+                (it, moved.map(|place| Diagnostic { place, ..it.clone() }))
             })
             .collect();
         for found in new {
-            let stays = shift.is_none_or(|shift| shift.stays(found.place.line));
+            let stays = self.stays(file, found.place.line);
             let same = |(old, moved): &(&Diagnostic, Option<Diagnostic>)| match moved {
                 Some(moved) => stays && moved.place.line == found.place.line && says_the_same(moved, found),
                 None => !stays && says_the_same(old, found),
@@ -343,18 +345,27 @@ impl EditContext {
 
     /// Whether a place of the state after stands on a line that was not there before.
     pub fn writes(&self, found: &Diagnostic) -> bool {
-        match self.shifts.get(&found.place.file) {
-            Some(shift) => !shift.stays(found.place.line),
-            None => self.before.get(&found.place.file).is_none(),
+        match self.shifts.contains_key(&found.place.file) {
+            true => !self.stays(&found.place.file, found.place.line),
+            false => self.before.get(&found.place.file).is_none(),
         }
     }
 
     /// Where a place of the state before stands after; none on a line that does not stay.
     pub fn moved(&self, file: &str, span: Span) -> Option<Span> {
-        match self.shifts.get(file) {
-            Some(shift) => shift.span(span),
-            None => Some(span),
-        }
+        let Some([map, _]) = self.shifts.get(file) else { return Some(span) };
+        let lines = self.before.get(file)?.lines();
+        let start = lines.line_span(lines.line(span.start))?.start;
+        let moved = map.part(Span::new(start, start + 1))?.start + (span.start - start);
+        let moved = Span::new(moved, moved + span.end - span.start);
+        (moved.end <= self.after.get(file)?.text.len()).then_some(moved)
+    }
+
+    /// Whether a line of the state after, from 1, stands in the state before too.
+    fn stays(&self, file: &str, line: usize) -> bool {
+        let Some([_, back]) = self.shifts.get(file) else { return true };
+        let start = self.after.get(file).and_then(|it| it.lines().line_span(line)).map(|it| it.start);
+        start.is_some_and(|start| back.part(Span::new(start, start + 1)).is_some())
     }
 
     pub fn impact(
