@@ -102,6 +102,7 @@ pub trait EngineKind: Send + Sync {
 /// A program or a part of a toolchain that an engine works with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
+    /// The program or part, as its makers call it.
     pub name: String,
     /// Where it is; absent: it is not there.
     pub found: Option<String>,
@@ -124,15 +125,19 @@ pub enum Route {
 
 /// What an engine starts with.
 pub struct Setup {
+    /// The workspace's directory, absolute and without links.
     pub root: PathBuf,
     /// Whether code of the workspace may run.
     pub trusted: bool,
+    /// What the configuration says for this workspace.
     pub settings: Settings,
     /// `$XDG_CACHE_HOME/semdex`.
     pub cache_dir: PathBuf,
     /// Files and directories that are never read, wherever they lie.
     pub forbidden: Arc<[PathBuf]>,
+    /// Where the engine may start tasks; its own threads are plain ones.
     pub runtime: tokio::runtime::Handle,
+    /// All texts of the workspace at the start; changes come by [`Engine::apply`].
     pub files: Arc<Files>,
     /// So many of its kind have failed before it.
     pub restarts: u32,
@@ -143,6 +148,7 @@ pub struct Setup {
 /// What can be known of an engine without asking the writer.
 #[derive(Clone)]
 pub struct Handle {
+    /// The state of the engine, published whenever it changes.
     pub status: watch::Receiver<EngineStatus>,
     /// Resolves when there is nothing to wait for: it can answer, or it will not be able to.
     pub settled: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
@@ -153,6 +159,7 @@ pub struct Handle {
 /// A running engine, owned by the workspace's writer: all is called on its thread, and in the order of the revisions. A
 /// panic costs the engine, which is thrown away and started anew from the texts.
 pub trait Engine: Send {
+    /// What can be known of it without the writer; taken once, after the start.
     fn handle(&self) -> Handle;
 
     /// Whether there is nothing to wait for.
@@ -294,6 +301,7 @@ pub trait Engine: Send {
 pub struct Applied<'a> {
     /// All texts after them.
     pub files: &'a Arc<Files>,
+    /// What differs from the texts before.
     pub edits: &'a [FileEdit],
     /// Whether programs that read the disk see them too: not those of overlays.
     pub is_on_disk: bool,
@@ -325,8 +333,11 @@ pub type OutsideText = (PathBuf, Option<Vec<u8>>);
 /// A change that is tried: the texts before and after it.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
+    /// All texts of the revision that is current.
     pub before: &'a Arc<Files>,
+    /// All texts as they would be.
     pub after: &'a Arc<Files>,
+    /// What differs between the two.
     pub edits: &'a [FileEdit],
 }
 
@@ -342,14 +353,20 @@ pub struct Pause {
 /// One changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
+    /// Relative to the root.
     pub path: String,
+    /// What became of the file.
     pub kind: FileChangeKind,
 }
 
+/// What became of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileChangeKind {
+    /// It was not there before.
     Created,
+    /// Its content may be another.
     Changed,
+    /// It is gone.
     Deleted,
 }
 
@@ -376,6 +393,7 @@ pub struct Declaration {
 /// The line by which one file names another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
+    /// The line itself, for the reply: `mod name;`.
     pub line: String,
     /// Of the file that is to name the other.
     pub edit: FileEdit,
@@ -386,9 +404,13 @@ pub struct Mention {
 /// A planned text that is to be formatted.
 #[derive(Debug, Clone, Copy)]
 pub struct Unformatted<'a> {
+    /// Relative to the root.
     pub file: &'a str,
+    /// The text as it is planned.
     pub text: &'a str,
+    /// The workspace's directory, in which the formatter's configuration is looked for.
     pub root: &'a Path,
+    /// Whether a toolchain and a configuration of the workspace may be used.
     pub trusted: bool,
     /// All texts before the change.
     pub files: &'a Files,

@@ -9,9 +9,13 @@ use crate::model::{FileEdit, Judgement, Revision};
 /// Who changed something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
+    /// The call `edit`.
     Edit,
+    /// The call `write`.
     Write,
+    /// The call `rename`.
     Rename,
+    /// The call `undo`: an earlier change was taken back.
     Undo,
     /// Content that is not on the disk came or went.
     Overlay,
@@ -20,6 +24,7 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// The word for it in replies and in the journal.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Edit => "edit",
@@ -41,11 +46,13 @@ impl Cause {
 /// A proposal: the new contents of files, and the old ones that they rest on.
 #[derive(Debug, Clone)]
 pub struct Change {
+    /// Which call proposes it.
     pub cause: Cause,
     /// Who asked for it, as it calls itself.
     pub client: Option<String>,
     /// What is taken back.
     pub undoes: Option<Undone>,
+    /// Each file once.
     pub edits: Vec<FileEdit>,
     /// Judge it, and leave everything as it was.
     pub dry_run: bool,
@@ -69,6 +76,7 @@ pub struct Undone {
 /// What came of it.
 #[derive(Debug, Clone)]
 pub struct Outcome {
+    /// The files, or the overlays, hold it now.
     pub applied: bool,
     /// The token that takes it back, where it was applied to the disk.
     pub change: Option<String>,
@@ -78,8 +86,11 @@ pub struct Outcome {
     pub notes: Vec<(String, String)>,
     /// It was rejected: it would have broken something, or could not be judged in full.
     pub rejected: bool,
+    /// The one that it made; of what was not applied the one that it was tried at.
     pub revision: Revision,
+    /// What it does, or would do.
     pub judgement: Judgement,
+    /// What the files hold after it.
     pub hashes: Hashes,
 }
 
