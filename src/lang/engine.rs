@@ -14,7 +14,7 @@ use super::verify::{Job, Planned};
 use super::view::View;
 use super::{EngineStatus, Tidied};
 use crate::config::Settings;
-use crate::model::{FileEdit, Judgement, LanguageId, Missing, MissingCode};
+use crate::model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode};
 
 /// So long the texts must be unchanged before what was known of them is brought up to date in the background.
 pub const SOON: Duration = Duration::from_millis(30);
@@ -48,12 +48,12 @@ pub trait EngineKind: Send + Sync {
         false
     }
 
-    /// Whether it judges changes of this file.
-    fn judges(&self, file: &str) -> bool {
+    /// Whether it computes the impact of changes of this file.
+    fn computes_impact(&self, file: &str) -> bool {
         self.languages().iter().any(|it| it.takes(file))
     }
 
-    /// Where it judges changes and tidies their texts.
+    /// Where it computes the impact of changes and tidies their texts.
     fn route(&self) -> Route {
         Route::View
     }
@@ -114,7 +114,7 @@ pub struct Requirement {
     pub without: &'static str,
 }
 
-/// Where a change is judged and tidied.
+/// Where the impact of a change is computed, and where its texts are tidied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
     /// By a view, before the writer has its turn.
@@ -171,9 +171,9 @@ pub trait Engine: Send {
     /// Brings new contents in. What is there already may come again.
     fn apply(&mut self, change: Applied<'_>);
 
-    /// Tries a change, judges it, and takes it back unless `keep` says otherwise; without that it is only asked about. For
+    /// Tries a change, computes its impact, and takes it back unless `keep` says otherwise; without that it is only asked about. For
     /// those of `Route::Writer`.
-    fn judge(&mut self, trial: &Trial<'_>, keep: Option<&dyn Fn(&Judgement) -> bool>) -> Option<Judgement> {
+    fn impact(&mut self, trial: &Trial<'_>, keep: Option<&dyn Fn(&ChangeImpact) -> bool>) -> Option<ChangeImpact> {
         let _ = (trial, keep);
         None
     }
@@ -421,15 +421,15 @@ pub struct Unformatted<'a> {
 /// Formats a text, or says why not. Blocks, so that it belongs on a thread that may.
 pub type Formatting = Box<dyn FnOnce() -> Result<String, String> + Send>;
 
-/// What is said of a change that an engine tried to judge, and could not.
-pub fn unjudged(language: LanguageId) -> Judgement {
+/// What is said of a change whose impact an engine could not compute.
+pub fn impact_unknown(language: LanguageId) -> ChangeImpact {
     let detail = "the change could not be judged; ask `diagnostics`";
-    Judgement::unanswered(Missing::new(MissingCode::Timeout, language.name, detail))
+    ChangeImpact::unanswered(Missing::new(MissingCode::Timeout, language.name, detail))
 }
 
 /// What is said of a change that brings the first code of a language.
-pub fn not_started(language: LanguageId) -> Judgement {
+pub fn not_started(language: LanguageId) -> ChangeImpact {
     let detail =
         format!("the first code of {} starts its engine: what the change breaks could not be asked", language.title);
-    Judgement::unanswered(Missing::new(MissingCode::EngineDown, language.name, detail))
+    ChangeImpact::unanswered(Missing::new(MissingCode::EngineDown, language.name, detail))
 }

@@ -6,11 +6,11 @@ use std::time::Instant;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use super::engine::unjudged;
+use super::engine::impact_unknown;
 use super::files::File;
 use super::{Deadlines, Result, Stop, Tidied, Wanted};
 use crate::model::{
-    Answer, Calls, Code, Description, Diagnostic, Error, FileEdit, Judgement, LanguageId, Missing, MissingCode,
+    Answer, Calls, ChangeImpact, Code, Description, Diagnostic, Error, FileEdit, LanguageId, Missing, MissingCode,
     Overview, Package, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
@@ -131,12 +131,12 @@ pub trait View: Send {
         .boxed()
     }
 
-    /// What a change would bring, where the engine judges before the writer has its turn (`Route::View`). Nobody but the
+    /// What a change would bring, where the engine computes it before the writer has its turn (`Route::View`). Nobody but the
     /// asker sees anything of it.
-    fn judge(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<Judgement>> {
+    fn impact(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<ChangeImpact>> {
         let _ = (edits, deadlines);
         let language = self.language();
-        async move { Ok(unjudged(language)) }.boxed()
+        async move { Ok(impact_unknown(language)) }.boxed()
     }
 
     /// Planned texts as they should be, where the engine works on them before the writer has its turn (`Route::View`).

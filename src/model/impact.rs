@@ -1,4 +1,4 @@
-//! What a change does to the code around it: changed symbols, broken and affected places, the judgement of an engine.
+//! What a change does to the code around it: changed symbols, broken and affected places, what an engine says of it.
 
 use super::{Coverage, Diagnostic, Missing, Place};
 
@@ -6,7 +6,7 @@ use super::{Coverage, Diagnostic, Missing, Place};
 /// has no default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
-pub struct Judgement {
+pub struct ChangeImpact {
     /// Diagnostics that the change brings.
     pub new: Vec<Diagnostic>,
     /// Diagnostics that it takes away.
@@ -17,14 +17,14 @@ pub struct Judgement {
     pub coverage: Coverage,
 }
 
-impl Judgement {
-    /// The change concerns nothing that the engine judges, or nothing that the compiler sees.
-    pub fn nothing() -> Judgement {
-        Judgement { new: Vec::new(), fixed: Vec::new(), impact: Impact::default(), coverage: Coverage::default() }
+impl ChangeImpact {
+    /// The change concerns nothing that the engine analyses, or nothing that the compiler sees.
+    pub fn nothing() -> ChangeImpact {
+        ChangeImpact { new: Vec::new(), fixed: Vec::new(), impact: Impact::default(), coverage: Coverage::default() }
     }
 
     /// With what another engine says of the same change.
-    pub fn join(&mut self, other: Judgement) {
+    pub fn join(&mut self, other: ChangeImpact) {
         self.new.extend(other.new);
         self.fixed.extend(other.fixed);
         self.impact.changed.extend(other.impact.changed);
@@ -40,13 +40,13 @@ impl Judgement {
     }
 
     /// The engine could not be asked, or did not answer.
-    pub fn unanswered(missing: Missing) -> Judgement {
-        let mut judgement = Judgement::nothing();
-        judgement.lacks(missing);
-        judgement
+    pub fn unanswered(missing: Missing) -> ChangeImpact {
+        let mut change_impact = ChangeImpact::nothing();
+        change_impact.lacks(missing);
+        change_impact
     }
 
-    /// A part of what the change may break was not judged.
+    /// A part of what the change may break was not analysed.
     pub fn lacks(&mut self, missing: Missing) {
         let unchecked = Unchecked::from(&missing);
         if !self.impact.unchecked.contains(&unchecked) {
@@ -55,9 +55,9 @@ impl Judgement {
         self.coverage.lacks(missing);
     }
 
-    /// Why the change is not judged in full, if it is not. What the workspace lacks whatever is asked (trust, say) is no
+    /// Why the change is not analysed in full, if it is not. What the workspace lacks whatever is asked (trust, say) is no
     /// reason.
-    pub fn not_judged(&self) -> Option<&Missing> {
+    pub fn not_analysed(&self) -> Option<&Missing> {
         let is_unchecked = |it: &Missing| self.impact.unchecked.contains(&Unchecked::from(it));
         let mut missing = self.coverage.missing.iter().filter(|_| !self.coverage.complete);
         missing.find(|it| it.code.passes() || is_unchecked(it))

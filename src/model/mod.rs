@@ -24,7 +24,7 @@ pub use coverage::{Answer, Coverage, Missing, MissingCode};
 pub use detail::Detail;
 pub use diagnostic::{Diagnostic, FindingKind, Severity};
 pub use error::{Candidate, Code, Error, Help, Nearest, Result};
-pub use impact::{Affected, Alteration, Broken, ChangeKind, Changed, Impact, Judgement, Reaching, Unchecked};
+pub use impact::{Affected, Alteration, Broken, ChangeImpact, ChangeKind, Changed, Impact, Reaching, Unchecked};
 pub use language::{Language, LanguageId, Languages, NamedFile, Syntax};
 pub use origin::Origin;
 pub use outline::{Import, Outline, OutlineItem, SyntaxError};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::lang::files::Files;
-use crate::model::{FileEdit, Judgement, Revision};
+use crate::model::{ChangeImpact, FileEdit, Revision};
 
 /// Who changed something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,12 +54,12 @@ pub struct Change {
     pub undoes: Option<Undone>,
     /// Each file once.
     pub edits: Vec<FileEdit>,
-    /// Judge it, and leave everything as it was.
+    /// Compute its impact, and leave everything as it was.
     pub dry_run: bool,
     /// Leave everything as it was if something breaks.
     pub reject_if_broken: bool,
     /// What another engine says, asked before.
-    pub judged: Judgement,
+    pub view_impact: ChangeImpact,
 }
 
 /// What a change takes back: another one, or a commit.
@@ -84,12 +84,12 @@ pub struct Outcome {
     pub to_overlays: bool,
     /// What users should know of a file besides: that it had other names, say.
     pub notes: Vec<(String, String)>,
-    /// It was rejected: it would have broken something, or could not be judged in full.
+    /// It was rejected: it would have broken something, or could not be analysed in full.
     pub rejected: bool,
     /// The one that it made; of what was not applied the one that it was tried at.
     pub revision: Revision,
     /// What it does, or would do.
-    pub judgement: Judgement,
+    pub change_impact: ChangeImpact,
     /// What the files hold after it.
     pub hashes: Hashes,
 }

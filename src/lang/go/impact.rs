@@ -20,7 +20,7 @@ use crate::lang::files::Files;
 use crate::lang::go::LANGUAGE;
 use crate::lang::{Deadlines, Result, Stop};
 use crate::model::{
-    Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Missing, MissingCode, Reaching,
+    Affected, Broken, ChangeImpact, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Missing, MissingCode, Reaching,
     Severity, Span, Symbol, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
@@ -68,36 +68,36 @@ pub async fn run(
     generation: u64,
     edits: Vec<FileEdit>,
     deadlines: Deadlines,
-) -> Result<Judgement> {
+) -> Result<ChangeImpact> {
     let edits: Vec<FileEdit> = edits.into_iter().filter(|edit| concerns_go(&edit.file)).collect();
     if edits.is_empty() {
-        return Ok(Judgement::nothing());
+        return Ok(ChangeImpact::nothing());
     }
     let context = EditContext::new(files, &edits);
     let layout = session.layout(&context.before);
     let after = Layout::of(context.after.clone(), &session.context());
     let quick = quick::run(&session, [&layout, &after], &context, &edits, generation, deadlines).await;
-    let mut judgement = match quick {
-        Some(judgement) => judgement,
+    let mut change_impact = match quick {
+        Some(change_impact) => change_impact,
         None => by_gopls(&session, [&layout, &after], &context, &edits, generation, deadlines).await?,
     };
-    unchecked(&session, &context, &after, &edits, &mut judgement.impact);
+    unchecked(&session, &context, &after, &edits, &mut change_impact.impact);
     // No build takes them, so nobody has looked at them.
     let of_go = edits.iter().filter(|it| LANGUAGE.takes(&it.file));
     for edit in of_go.filter(|it| !layout.is_active(&it.file) && !after.is_active(&it.file)) {
-        judgement.coverage.lacks(proof::left_out(&edit.file));
+        change_impact.coverage.lacks(proof::left_out(&edit.file));
     }
-    tell_unanswered(&mut judgement);
-    Ok(judgement)
+    tell_unanswered(&mut change_impact);
+    Ok(change_impact)
 }
 
 /// What could not be asked stands beside what was not looked for: nobody takes the lists for whole.
-fn tell_unanswered(judgement: &mut Judgement) {
-    // gopls refused a question that the judgement rests on.
+fn tell_unanswered(change_impact: &mut ChangeImpact) {
+    // gopls refused a question that the impact rests on.
     let is_refusal = |it: &Missing| it.code == MissingCode::Unsupported && it.scope.as_deref() == Some(SCOPE);
-    let unanswered = judgement.coverage.missing.iter().filter(|it| it.code.passes() || is_refusal(it));
+    let unanswered = change_impact.coverage.missing.iter().filter(|it| it.code.passes() || is_refusal(it));
     for missing in unanswered.cloned().collect::<Vec<_>>() {
-        judgement.lacks(missing);
+        change_impact.lacks(missing);
     }
 }
 
@@ -110,12 +110,12 @@ pub(super) async fn by_gopls(
     edits: &[FileEdit],
     generation: u64,
     deadlines: Deadlines,
-) -> Result<Judgement> {
+) -> Result<ChangeImpact> {
     // What changes is told by the text alone.
     let unanswered = |missing: Missing| {
-        let mut judgement = Judgement::unanswered(missing);
-        context.impact([layout, after], &BTreeMap::new(), Vec::new(), &mut judgement);
-        judgement
+        let mut change_impact = ChangeImpact::unanswered(missing);
+        context.impact([layout, after], &BTreeMap::new(), Vec::new(), &mut change_impact);
+        change_impact
     };
     let Ok(_alone) = tokio::time::timeout_at(deadlines.answer.into(), session.gate.write()).await else {
         let detail = "gopls was busy with other questions: what the change breaks was not asked";
@@ -124,22 +124,22 @@ pub(super) async fn by_gopls(
     if let Err(failure) = session.ready(deadlines.ready).await {
         return Ok(unanswered(failure.missing()));
     }
-    let mut judgement = Judgement::nothing();
+    let mut change_impact = ChangeImpact::nothing();
     let current = GoplsQueries::new(session, layout, deadlines, Some(generation));
     if session.documents().generation() != generation {
         return Err(Stop::Stale);
     }
 
-    let reach = AffectedSet::find(&current, context, &mut judgement).await?;
-    let checked = reach.files([layout, after], edits, &mut judgement);
+    let reach = AffectedSet::find(&current, context, &mut change_impact).await?;
+    let checked = reach.files([layout, after], edits, &mut change_impact);
     let existing: Vec<String> = checked.iter().filter(|file| context.before.get(file).is_some()).cloned().collect();
-    let old = diagnostics::by_file(&current, existing, &mut judgement.coverage).await;
+    let old = diagnostics::by_file(&current, existing, &mut change_impact.coverage).await;
 
     session.documents().overlay(edits.iter().map(|edit| (edit.file.clone(), planned(edit))));
     let overlaid = Overlaid(session);
     let planned = GoplsQueries::new(session, after, deadlines, None);
     let remaining: Vec<String> = checked.iter().filter(|file| context.after.get(file).is_some()).cloned().collect();
-    let new = diagnostics::by_file(&planned, remaining, &mut judgement.coverage).await;
+    let new = diagnostics::by_file(&planned, remaining, &mut change_impact.coverage).await;
     drop(overlaid);
 
     if session.documents().generation() != generation {
@@ -150,25 +150,25 @@ pub(super) async fn by_gopls(
         let created = context.before.get(file).is_none();
         let deleted = context.after.get(file).is_none();
         match (old.get(file), new.get(file)) {
-            (Some(old), Some(new)) => context.difference(file, old, new, &mut judgement),
-            (None, Some(new)) if created => judgement.new.extend(new.iter().cloned()),
-            (Some(old), None) if deleted => judgement.fixed.extend(old.iter().cloned()),
+            (Some(old), Some(new)) => context.difference(file, old, new, &mut change_impact),
+            (None, Some(new)) if created => change_impact.new.extend(new.iter().cloned()),
+            (Some(old), None) if deleted => change_impact.fixed.extend(old.iter().cloned()),
             _ => {}
         }
     }
     let states = [State { layout, found: &old }, State { layout: after, found: &new }];
-    silence::discount(states, &mut judgement, |it| context.writes(it));
-    judgement.new.sort();
-    judgement.fixed.sort();
-    context.impact([layout, after], &reach.symbols, reach.named, &mut judgement);
+    silence::discount(states, &mut change_impact, |it| context.writes(it));
+    change_impact.new.sort();
+    change_impact.fixed.sort();
+    context.impact([layout, after], &reach.symbols, reach.named, &mut change_impact);
     for edit in edits.iter().filter(|edit| edit.new.is_none()) {
         let detail = format!("{} was judged as emptied, not as deleted", edit.file);
-        judgement.impact.unchecked.push(Unchecked { code: "deleted_file".to_owned(), detail });
+        change_impact.impact.unchecked.push(Unchecked { code: "deleted_file".to_owned(), detail });
     }
-    Ok(judgement)
+    Ok(change_impact)
 }
 
-/// Whether a change of this file is judged here.
+/// Whether the impact of a change of this file is computed here.
 pub fn concerns_go(file: &str) -> bool {
     LANGUAGE.takes(file) || matches!(file.rsplit('/').next(), Some("go.mod" | "go.work"))
 }
@@ -194,25 +194,29 @@ struct AffectedSet {
 }
 
 impl AffectedSet {
-    async fn find(queries: &GoplsQueries<'_>, context: &EditContext, judgement: &mut Judgement) -> Result<AffectedSet> {
+    async fn find(
+        queries: &GoplsQueries<'_>,
+        context: &EditContext,
+        change_impact: &mut ChangeImpact,
+    ) -> Result<AffectedSet> {
         let mut reach = AffectedSet::default();
         if context.altered.len() > MAX_ALTERED {
             let detail = format!("{} declarations change; {MAX_ALTERED} were followed", context.altered.len());
-            judgement.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
+            change_impact.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
         }
         for (at, altered) in context.altered.iter().enumerate().take(MAX_ALTERED) {
             let Some(symbol) = altered.before.as_ref().and_then(|it| declared_symbol(queries.layout, it)) else {
-                reach.around(queries, altered, judgement).await?;
+                reach.around(queries, altered, change_impact).await?;
                 continue;
             };
             let answer = usages::of(queries, &symbol, Effort::Brief).await?;
-            judgement.coverage.absorb(answer.coverage);
+            change_impact.coverage.absorb(answer.coverage);
             for usage in answer.value.items.into_iter().chain(answer.value.possible) {
                 reach.files.insert(usage.place.file.clone());
                 reach.named.push(Named::new(at, &usage.place.file, usage.place.span()));
             }
             if altered.is_seen_from_outside() {
-                reach.around(queries, altered, judgement).await?;
+                reach.around(queries, altered, change_impact).await?;
             }
             reach.symbols.insert(at, symbol);
         }
@@ -221,7 +225,12 @@ impl AffectedSet {
 
     /// A change of a method or field is felt wherever its type is used, for it may no longer fit an interface; and
     /// an interface's wherever a type is used that has its methods.
-    async fn around(&mut self, queries: &GoplsQueries<'_>, altered: &Altered, judgement: &mut Judgement) -> Result<()> {
+    async fn around(
+        &mut self,
+        queries: &GoplsQueries<'_>,
+        altered: &Altered,
+        change_impact: &mut ChangeImpact,
+    ) -> Result<()> {
         let Some(declared) = altered.declared() else { return Ok(()) };
         let [parent, _] = declared.path.as_slice() else { return Ok(()) };
         if !matches!(declared.kind, SymbolKind::Method | SymbolKind::Field) {
@@ -235,7 +244,7 @@ impl AffectedSet {
         let mut types = Vec::new();
         if owner.kind == SymbolKind::Interface {
             let implementations = meaning::implementations(queries, &owner).await;
-            judgement.coverage.absorb(implementations.coverage);
+            change_impact.coverage.absorb(implementations.coverage);
             types.extend(implementations.value.into_iter().filter(|it| !it.external));
         }
         types.push(owner);
@@ -247,14 +256,19 @@ impl AffectedSet {
                 Ok(locations) => {
                     self.files.extend(locations.iter().filter_map(|it| queries.session.root.file(&it.uri)))
                 }
-                Err(failure) => failure.note(&mut judgement.coverage),
+                Err(failure) => failure.note(&mut change_impact.coverage),
             }
         }
         Ok(())
     }
 
     /// All files to check, in and around the edited ones.
-    fn files(&self, [before, after]: [&Layout; 2], edits: &[FileEdit], judgement: &mut Judgement) -> Vec<String> {
+    fn files(
+        &self,
+        [before, after]: [&Layout; 2],
+        edits: &[FileEdit],
+        change_impact: &mut ChangeImpact,
+    ) -> Vec<String> {
         let mut files = BTreeSet::new();
         for edit in edits {
             if LANGUAGE.takes(&edit.file) {
@@ -268,7 +282,7 @@ impl AffectedSet {
         files.retain(|file| before.is_active(file) || after.is_active(file));
         if files.len() > MAX_FILES {
             let detail = format!("{} files may be touched; {MAX_FILES} were checked", files.len());
-            judgement.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
+            change_impact.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
         }
         // The edited files before all.
         let edited: Vec<String> =
@@ -313,9 +327,9 @@ impl EditContext {
     }
 
     /// Sorts the diagnostics of one file into new and fixed. Lines that an edit moves are no difference.
-    pub fn difference(&self, file: &str, old: &[Diagnostic], new: &[Diagnostic], judgement: &mut Judgement) {
+    pub fn difference(&self, file: &str, old: &[Diagnostic], new: &[Diagnostic], change_impact: &mut ChangeImpact) {
         let Some(after) = self.after.get(file) else {
-            return judgement.fixed.extend(old.iter().cloned());
+            return change_impact.fixed.extend(old.iter().cloned());
         };
         let mut left: Vec<(&Diagnostic, Option<Diagnostic>)> = old
             .iter()
@@ -337,10 +351,10 @@ impl EditContext {
                 Some(at) => {
                     left.swap_remove(at);
                 }
-                None => judgement.new.push(found.clone()),
+                None => change_impact.new.push(found.clone()),
             }
         }
-        judgement.fixed.extend(left.into_iter().map(|(old, moved)| moved.unwrap_or_else(|| old.clone())));
+        change_impact.fixed.extend(left.into_iter().map(|(old, moved)| moved.unwrap_or_else(|| old.clone())));
     }
 
     /// Whether a place of the state after stands on a line that was not there before.
@@ -373,9 +387,9 @@ impl EditContext {
         layouts: [&Layout; 2],
         symbols: &BTreeMap<usize, Symbol>,
         named: Vec<Named>,
-        judgement: &mut Judgement,
+        change_impact: &mut ChangeImpact,
     ) {
-        let impact = &mut judgement.impact;
+        let impact = &mut change_impact.impact;
         let altered = self.altered.iter().enumerate();
         impact.changed = altered.map(|(at, it)| changed(layouts, symbols.get(&at), it)).collect();
         // Where the changed things were named, in the text after the change.
@@ -393,7 +407,7 @@ impl EditContext {
                 references.push((at, affected));
             }
         }
-        for found in judgement.new.iter().filter(|it| it.severity == Severity::Error) {
+        for found in change_impact.new.iter().filter(|it| it.severity == Severity::Error) {
             let Some(file) = self.after.get(&found.place.file) else { continue };
             let named = references.iter().find(|(_, it)| {
                 it.place.file == found.place.file
@@ -467,7 +481,7 @@ fn tests(references: impl Iterator<Item = Affected>) -> Vec<Affected> {
         .collect()
 }
 
-/// What this judgement cannot know, where it matters for this edit.
+/// What this impact cannot know, where it matters for this edit.
 fn unchecked(session: &Session, context: &EditContext, layout: &Layout, edits: &[FileEdit], impact: &mut Impact) {
     let outward = context.altered.iter().filter(|it| it.is_seen_from_outside() && it.kind != ChangeKind::Added);
     let names: BTreeSet<&str> = outward.filter_map(|it| it.before.as_ref()).map(delta::Declared::name).collect();
