@@ -103,7 +103,7 @@ impl File {
     }
 }
 
-/// A text that is planned, judged and told of is parsed once, though each makes a file of it.
+/// A text that is planned, analysed and told of is parsed once, though each makes a file of it.
 fn recent_outline(language: LanguageId, hash: blake3::Hash, parse: impl FnOnce() -> Outline) -> Arc<Outline> {
     static RECENT: Mutex<VecDeque<(LanguageId, blake3::Hash, Arc<Outline>)>> = Mutex::new(VecDeque::new());
     let recent = || sound::lock(&RECENT);

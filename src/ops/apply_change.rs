@@ -1,4 +1,4 @@
-//! How a planned change is made, whatever asked for it: judged, proposed to the writer, and reported.
+//! How a planned change is made, whatever asked for it: its impact computed, proposed to the writer, and reported.
 
 use std::sync::Arc;
 
@@ -118,7 +118,7 @@ where
     }))
 }
 
-/// What a change would bring, judged once and not made: where others are quicker, it is not known.
+/// What a change would bring, computed once and not made: where others are quicker, it is not known.
 pub(super) async fn tried(workspace: &Workspace, asked: &Ask, edits: Vec<FileEdit>) -> Result<ChangeImpact> {
     let busy = || Error::new(Code::Conflict, "the files were changed by others meanwhile");
     let view_impact = impact_of(workspace, asked, &edits).await.map_err(|stop| match stop {

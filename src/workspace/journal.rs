@@ -68,7 +68,7 @@ pub struct Entry {
     pub reached: Option<Reached>,
 }
 
-/// How much a change reached, as it was judged when it was made.
+/// How much a change reached, as it was computed when it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reached {
     pub changed: usize,

@@ -62,7 +62,7 @@ use writer::{Event, Inbox};
 
 /// A question waits so long for its turn where it does not say that it waits longer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A change may take so long, wait and judgement included, where it does not say that it waits longer.
+/// A change may take so long, wait and impact included, where it does not say that it waits longer.
 const CHANGE_PATIENCE: Duration = Duration::from_secs(30);
 /// A writer that does not come to an end in this time is left to the end of the process.
 const CLOSING: Duration = Duration::from_secs(5);

@@ -1,4 +1,4 @@
-//! How the writer makes a change: judged in memory, recorded in the journal, written to the disk, whole or not at all.
+//! How the writer makes a change: tried in memory, recorded in the journal, written to the disk, whole or not at all.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +33,7 @@ impl Writer {
         let Change { dry_run, reject_if_broken, .. } = change;
         let edits = &change.edits;
         let to_overlays = overlays::takes(&self.overlays, edits)?;
-        // What is compiled under another name is judged too.
+        // What is compiled under another name is checked too.
         let everywhere = self.with_other_names(edits);
         let after = change::with_edits(&self.files, &everywhere);
         let mut change_impact = change.view_impact.clone();

@@ -40,7 +40,7 @@ pub async fn run(
         change_impact.impact.unchecked.push(Unchecked { code: "other_modules".to_owned(), detail });
     }
     let (checked, answered) = (answered.checked, answered.answered);
-    tracing::debug!(checked, answered, ?asked, total = ?begun.elapsed(), "a change judged");
+    tracing::debug!(checked, answered, ?asked, total = ?begun.elapsed(), "the impact of a change computed");
     Some(change_impact)
 }
 

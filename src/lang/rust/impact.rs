@@ -111,7 +111,7 @@ impl BodyRef {
 }
 
 impl Rust {
-    /// Tries the change, judges it, and takes it back unless `keep` says otherwise; without that it is only asked about.
+    /// Tries the change, computes its impact, and takes it back unless `keep` says otherwise; without that it is only asked about.
     /// `before` and `after` are the workspace's texts.
     pub fn impact(
         &mut self,
@@ -130,7 +130,7 @@ impl Rust {
                 // The database is not to be believed any more: it costs the engine.
                 resume_unwind(panic);
             }
-            tracing::error!("judging a change panicked");
+            tracing::error!("computing the impact of a change panicked");
             self.note_shadow_panic();
             Err(Stop::Stale)
         });
@@ -230,7 +230,15 @@ impl Rust {
         })?;
         stumbles.missing().into_iter().for_each(|it| change_impact.lacks(it));
         let (bodies_by_ref, total) = (affected.bodies_by_ref.len(), started.elapsed());
-        tracing::debug!(bodies_by_ref, ?reached, ?compared, ?applied, ?inferred, ?total, "a change judged");
+        tracing::debug!(
+            bodies_by_ref,
+            ?reached,
+            ?compared,
+            ?applied,
+            ?inferred,
+            ?total,
+            "the impact of a change computed"
+        );
         if is_cut {
             let detail = format!("more than {MAX_BODIES} bodies name what changed: the others were not checked again");
             change_impact.lacks(Missing::new(MissingCode::TooMany, "rust", detail));
