@@ -23,6 +23,7 @@ pub use languages::{DiagnosticsFrom, LanguageKeys, Readiness, VerifyCommands};
 pub use listen::Listen;
 pub use settings::{Features, JournalBounds, RustSettings, Settings};
 
+/// What the flags, the environment and the user's own file say; a workspace's file is read by `settings`.
 #[derive(Debug, Clone)]
 pub struct Config {
     /// `$XDG_STATE_HOME/semdex`: token, trust, journal.
@@ -53,22 +54,44 @@ pub struct Config {
 pub struct Flags {
     /// `--config FILE`, which must exist. Absent: `$XDG_CONFIG_HOME/semdex/config.toml`, which need not.
     pub config_file: Option<PathBuf>,
+    /// `--trust` or `--no-trust`.
     pub trust: Option<bool>,
 }
 
+/// Why there is no configuration to work with; the text says what to mend.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
+    /// There is no place for semdex's own files.
     #[error("neither {variable} nor HOME names an absolute path, so there is no place for semdex's own files: set one")]
-    NoHome { variable: &'static str },
+    NoHome {
+        /// The environment variable that would name one: `XDG_STATE_HOME`, say.
+        variable: &'static str,
+    },
+    /// A file exists, or was named, and cannot be read.
     #[error("{}: {source}", path.display())]
-    Unreadable { path: PathBuf, source: io::Error },
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file does not parse, or has a key or value that there is not.
     #[error("{}:{line}: {detail}", path.display())]
-    Invalid { path: PathBuf, line: usize, detail: String },
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// From 1.
+        line: usize,
+        /// What is wrong there, and what there could be.
+        detail: String,
+    },
+    /// The address to listen on is none.
     #[error("{0}")]
     Address(String),
 }
 
 impl Config {
+    /// Reads the environment and the user's file. Fails where the file is wrong, not where it is missing.
     pub fn load(flags: &Flags) -> Result<Config, ConfigError> {
         Config::load_with(flags, |name| std::env::var_os(name))
     }

@@ -1,17 +1,17 @@
 //! semdex: a type-aware code knowledge service. The modules in reading order.
 
 pub mod api;
-pub mod beneath;
+pub(crate) mod beneath;
 pub mod cli;
 pub mod coder;
 pub mod config;
 pub mod contract;
-pub mod fault;
+pub(crate) mod fault;
 #[cfg(test)]
 mod fuzz;
 pub mod lang;
-pub mod lsp;
-pub mod mcp;
+pub(crate) mod lsp;
+pub(crate) mod mcp;
 pub mod model;
 pub mod ops;
 pub mod render;

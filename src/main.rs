@@ -96,13 +96,13 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
         Command::Mcp { root } => {
             let config = Config::load(&Flags::default())?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            let served = runtime.block_on(cli::mcp::serve(root.as_deref(), &config));
+            let served = runtime.block_on(cli::serve_mcp(root.as_deref(), &config));
             // A read of standard input that is under way cannot be given up.
             runtime.shutdown_background();
             served?;
         }
         Command::Init(init) => {
-            if !cli::init::init(&init)? {
+            if !cli::init(&init)? {
                 return Ok(ExitCode::from(FAILED));
             }
         }
@@ -111,20 +111,20 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
             let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
                 return Ok(ExitCode::SUCCESS);
             };
-            let code = runtime.block_on(cli::hook::hook(agent));
+            let code = runtime.block_on(cli::hook(agent));
             // A read of standard input that is under way cannot be given up.
             runtime.shutdown_background();
             return Ok(ExitCode::from(code));
         }
         Command::Doctor { root } => {
-            if !cli::doctor::doctor(root.as_deref(), &Config::load(&Flags::default())?)? {
+            if !cli::doctor(root.as_deref(), &Config::load(&Flags::default())?)? {
                 return Ok(ExitCode::from(FAILED));
             }
         }
         Command::Verb(Verb::Run(task)) => {
             let config = Config::load(&Flags::default())?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            return Ok(ExitCode::from(runtime.block_on(cli::run::run(task, &config, color))?));
+            return Ok(ExitCode::from(runtime.block_on(cli::run_task(task, &config, color))?));
         }
         Command::Verb(verb) => {
             let config = Config::load(&Flags::default())?;

@@ -26,6 +26,7 @@ impl Token {
         self.0.as_bytes().ct_eq(presented.as_bytes()).into()
     }
 
+    /// As the header `Authorization: Bearer` carries it. Not to be logged.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -21,8 +21,10 @@ pub struct TrustStore {
     state_dir: PathBuf,
 }
 
+/// What the owner said of a directory, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
+    /// Programs of the workspace may run.
     pub trusted: bool,
     /// Seconds since 1970.
     pub since: u64,
@@ -31,6 +33,7 @@ pub struct Decision {
 type Decisions = BTreeMap<PathBuf, Decision>;
 
 impl TrustStore {
+    /// The store in this directory; it is read and written at each call.
     pub fn new(state_dir: &Path) -> TrustStore {
         TrustStore { state_dir: state_dir.to_path_buf() }
     }
@@ -40,6 +43,8 @@ impl TrustStore {
         Ok(decided(&self.read()?, &fs::canonicalize(root)?))
     }
 
+    /// Lets programs of a directory run from now on. Fails where there is no such directory or the store cannot be
+    /// written.
     pub fn trust(&self, root: &Path) -> io::Result<()> {
         let root = fs::canonicalize(root)?;
         self.update(|decisions| {

@@ -8,6 +8,7 @@ use axum::response::Response;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
+/// Notes when the last request came, for a server that ends when nobody needs it.
 #[derive(Debug, Clone)]
 pub struct Pulse {
     last: watch::Sender<Instant>,

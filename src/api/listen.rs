@@ -66,6 +66,7 @@ impl Listener {
         }
     }
 
+    /// Whether it is a socket file, which guards by its mode in place of a token.
     pub fn is_unix(&self) -> bool {
         matches!(self.socket, Socket::Unix(..))
     }

@@ -2,18 +2,18 @@
 
 mod changes;
 mod client;
-pub mod doctor;
+mod doctor;
 mod generate;
 mod git;
 mod here;
-pub mod hook;
-pub mod init;
+mod hook;
+mod init;
 mod map;
-pub mod mcp;
+mod mcp;
 mod overlay;
 mod print;
 mod progress;
-pub mod run;
+mod run;
 mod servers;
 mod settings;
 mod verbs;
@@ -25,7 +25,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+pub use doctor::doctor;
+pub use hook::hook;
+pub use init::init;
+pub use mcp::serve as serve_mcp;
 pub use print::{Color, errors, output};
+pub use run::run as run_task;
 pub use servers::{Announcement, Registered, register};
 pub use verbs::{Verb, run};
 
@@ -38,18 +43,22 @@ pub struct Arguments {
     /// Whether to print in colours.
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub color: Color,
+    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
 
+/// What semdex can be told to do.
 #[derive(Debug, Subcommand)]
 #[expect(clippy::large_enum_variant, reason = "there is one of it, for a moment")]
 pub enum Command {
+    /// Serves workspaces until it is told to stop.
     Serve(Serve),
     /// Prints the token that lets a client in.
     Token,
     /// Lets code of a directory run: build scripts, proc macros, its toolchain.
     Trust {
+        /// The directory; what lies below it counts too.
         path: PathBuf,
         /// Takes it back.
         #[arg(long)]
@@ -71,6 +80,7 @@ pub enum Command {
     Init(init::Init),
     /// Answers an agent's hook: its JSON on standard input, the answer on standard output.
     Hook {
+        /// Whose hook it is.
         agent: hook::Agent,
     },
     /// Tells what is installed, what is missing, and the command that gets it.
@@ -79,6 +89,7 @@ pub enum Command {
         #[arg(value_name = "ROOT")]
         root: Option<PathBuf>,
     },
+    /// A call to the server of the workspace around the current directory.
     #[command(flatten)]
     Verb(Verb),
 }

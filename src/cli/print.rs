@@ -12,7 +12,9 @@ pub enum Color {
     /// On a terminal, unless NO_COLOR is set or TERM is dumb.
     #[default]
     Auto,
+    /// Also into files and pipes.
     Always,
+    /// Nowhere.
     Never,
 }
 
@@ -32,10 +34,12 @@ impl Color {
 /// Where a command writes: that nobody reads any more is no failure.
 pub struct Quiet<W>(W);
 
+/// Standard output; whoever reads it may close it early without an error.
 pub fn output() -> Quiet<Stdout> {
     Quiet(io::stdout())
 }
 
+/// Standard error; whoever reads it may close it early without an error.
 pub fn errors() -> Quiet<Stderr> {
     Quiet(io::stderr())
 }

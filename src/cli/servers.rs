@@ -26,7 +26,9 @@ pub struct Announcement {
     /// Absent where no token is wanted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_file: Option<PathBuf>,
+    /// Of the process that serves.
     pub pid: u32,
+    /// Of semdex.
     pub version: String,
 }
 

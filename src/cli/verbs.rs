@@ -21,28 +21,37 @@ use crate::config::Config;
 use crate::contract::{Name, Problem};
 use crate::model::{Code, Error};
 
+/// The verbs of the command line; each but `run` is one call to the server.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Shows a file: skeleton, symbols, what it uses and who uses it.
     Open {
+        /// The file to show.
         file: PathBuf,
+        /// What all verbs take.
         #[command(flatten)]
         common: Common,
     },
     /// Tells all about a symbol; without one, about a package or a file.
     Describe {
+        /// Its path; a shorter one is taken where it is unique.
         symbol: Option<String>,
+        /// The file to describe; beside a symbol, the file that it is seen from.
         #[arg(long)]
         file: Option<PathBuf>,
+        /// The package to describe; beside a symbol, the one that defines it.
         #[arg(long)]
         package: Option<String>,
+        /// What all verbs take.
         #[command(flatten)]
         common: Common,
     },
     /// Tells what a change of a symbol would break, without making it.
     Impact {
+        /// What would be done to the symbol.
         #[arg(long)]
         change: Alteration,
+        /// The symbol.
         #[command(flatten)]
         about: About,
     },
@@ -52,6 +61,7 @@ pub enum Verb {
     Write(WriteText),
     /// Takes back one change, by the token that it was answered with, or a commit.
     Undo {
+        /// The token of the change.
         #[arg(required_unless_present = "commit", conflicts_with = "commit")]
         change: Option<String>,
         /// What this commit did is taken back, and that is committed.
@@ -60,11 +70,13 @@ pub enum Verb {
         /// Tell the same, but change nothing.
         #[arg(long)]
         dry_run: bool,
+        /// What all verbs take.
         #[command(flatten)]
         common: Common,
     },
     /// Tells the branch, the last commit, and which files are not committed.
     Git {
+        /// What all verbs take.
         #[command(flatten)]
         common: Common,
     },
@@ -77,6 +89,7 @@ pub enum Verb {
         /// With what each changed.
         #[arg(long)]
         diff: bool,
+        /// What all verbs take.
         #[command(flatten)]
         common: Common,
     },
@@ -87,15 +100,19 @@ pub enum Verb {
     Overlay(Overlay),
     /// Finds symbols by a part of their name, or lists those of a file.
     Symbols {
+        /// A part of a name.
         #[arg(required_unless_present = "file", conflicts_with = "file")]
         query: Option<String>,
+        /// The file whose symbols are listed.
         #[arg(long)]
         file: Option<PathBuf>,
+        /// What all verbs take.
         #[command(flatten)]
         common: Common,
     },
     /// Tells what stands at a position.
     SymbolAt {
+        /// The file with the position.
         file: PathBuf,
         /// In bytes, from 0.
         #[arg(long, required_unless_present = "line", conflicts_with_all = ["line", "column"])]
@@ -106,6 +123,7 @@ pub enum Verb {
         /// In bytes, from 1.
         #[arg(long, requires = "line")]
         column: Option<usize>,
+        /// What all verbs take.
         #[command(flatten)]
         common: Common,
     },
@@ -117,6 +135,7 @@ pub enum Verb {
     Callees(About),
     /// Lists what implements a symbol.
     Implementations(About),
+    /// What watches over the workspace: diagnostics, baselines, the gate.
     #[command(flatten)]
     Watched(Watched),
     /// Has a model carry out a task, and waits for its end.

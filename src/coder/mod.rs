@@ -13,7 +13,7 @@ mod record;
 mod run;
 mod secrets;
 mod sight;
-pub mod talk;
+pub(crate) mod talk;
 mod verification;
 
 use std::collections::VecDeque;
@@ -48,6 +48,7 @@ pub struct Coder {
 }
 
 impl Coder {
+    /// Runs that ask this model, with the usual deadlines and pauses.
     pub fn new(model: Arc<dyn Model>) -> Coder {
         Coder { model, patience: Patience::default(), records: Mutex::default(), stop: CancellationToken::new() }
     }

@@ -23,21 +23,28 @@ pub type Reply = BoxStream<'static, std::result::Result<Piece, Trouble>>;
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
+    /// By its id, as the model's service takes it.
     pub model: String,
     /// How edits are written, and what else holds for every task.
     pub system: String,
+    /// The task with the code that it needs, and what became of earlier replies.
     pub prompt: String,
 }
 
+/// A part of a reply, as it comes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
+    /// The next part of the answer's text.
     Text(String),
     /// What it thinks is no part of its answer, and is never read.
     Thought,
     /// It has said all that it wanted to, or was stopped.
     Stop(Stop),
+    /// What the reply cost, as the model's service counts.
     Usage {
+        /// Of the question.
         input_tokens: u64,
+        /// Of the reply.
         output_tokens: u64,
     },
 }
@@ -45,6 +52,7 @@ pub enum Piece {
 /// Why a reply is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
+    /// It had said all.
     End,
     /// It reached the most tokens that it may have.
     Length,
@@ -55,7 +63,9 @@ pub enum Stop {
 /// Why there is no reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
+    /// What happened, for people to read.
     pub detail: String,
+    /// Whether asking again may help.
     pub lasts: Lasts,
 }
 
@@ -71,14 +81,17 @@ pub enum Lasts {
 }
 
 impl Trouble {
+    /// Something that goes by: the service is overloaded, the reply broke off.
     pub fn passing(detail: impl Into<String>) -> Trouble {
         Trouble { detail: detail.into(), lasts: Lasts::Passing }
     }
 
+    /// The service could not be reached.
     pub fn unreachable(detail: impl Into<String>) -> Trouble {
         Trouble { detail: detail.into(), lasts: Lasts::Unreachable }
     }
 
+    /// Something that stays: no such model, no permission.
     pub fn lasting(detail: impl Into<String>) -> Trouble {
         Trouble { detail: detail.into(), lasts: Lasts::Lasting }
     }

@@ -19,20 +19,27 @@ pub struct Effective {
     pub key: &'static str,
     /// Null where there is none.
     pub value: Value,
+    /// Where the value comes from.
     pub origin: Origin,
 }
 
+/// Where a setting comes from; the first of these that has it counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
+    /// A flag of the command line, as it is written: `--trust`.
     Flag(&'static str),
+    /// An environment variable, by its name.
     Environment(&'static str),
+    /// A file of the user or the workspace.
     File(PathBuf),
+    /// Nobody said anything.
     Default,
     /// Whatever the files say, it is off where the workspace is not trusted.
     Untrusted,
 }
 
 impl Origin {
+    /// The word for it: `flag`, `environment`, `file`, `default`, `untrusted`.
     pub fn name(&self) -> &'static str {
         match self {
             Origin::Flag(_) => "flag",

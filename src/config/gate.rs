@@ -5,9 +5,13 @@ use serde::Deserialize;
 /// The thresholds that count in one workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gate {
+    /// So many errors are allowed.
     pub max_errors: usize,
+    /// So many warnings are allowed.
     pub max_warnings: usize,
+    /// More errors block; else they are only told.
     pub block_on_error: bool,
+    /// More warnings block; else they are only told.
     pub block_on_warning: bool,
     /// Whether an agent is stopped where a file that it edits has too many errors: only where the workspace's own file
     /// says `block_on_error = true`.

@@ -35,8 +35,11 @@ pub struct LanguageKeys {
     pub init: Option<Value>,
     /// What `workspace/configuration` answers.
     pub settings: Option<Value>,
+    /// Environment variables of the server, besides those of semdex.
     pub env: Option<BTreeMap<String, String>>,
+    /// By which sign the server is known to have loaded the workspace.
     pub readiness: Option<Readiness>,
+    /// How the server gives its diagnostics.
     pub diagnostics: Option<DiagnosticsFrom>,
     /// Diagnostics that are pushed without a version count once nothing came for so long.
     pub quiet_ms: Option<u64>,
@@ -58,6 +61,7 @@ pub struct LanguageKeys {
     pub deadline_s: Option<u64>,
     /// The tool that answers for diagnostics where there is no server. The file's name is appended.
     pub fallback: Option<Vec<String>>,
+    /// The command that installs the fallback.
     pub fallback_install: Option<String>,
     /// The commands that check, lint and test its code.
     pub verify: Option<VerifyCommands>,
@@ -67,8 +71,11 @@ pub struct LanguageKeys {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct VerifyCommands {
+    /// What `verify check` runs.
     pub check: Option<Vec<String>>,
+    /// What `verify lint` runs.
     pub lint: Option<Vec<String>>,
+    /// What `verify test` runs.
     pub test: Option<Vec<String>>,
 }
 
@@ -88,8 +95,11 @@ pub struct Readiness {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DiagnosticsFrom {
+    /// It answers `textDocument/diagnostic`.
     Pull,
+    /// It sends `textDocument/publishDiagnostics` when it likes.
     Push,
+    /// It has none.
     None,
 }
 

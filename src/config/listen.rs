@@ -10,10 +10,12 @@ use super::ConfigError;
 /// The longest path that fits into a socket's address.
 const LONGEST_SOCKET_PATH: usize = 107;
 
+/// Where the server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listen {
     /// A loopback address; port 0 is any free one.
     Tcp(SocketAddr),
+    /// A socket file, of mode 0600.
     Unix(PathBuf),
 }
 

@@ -24,6 +24,7 @@ pub struct Settings {
     pub max_file_bytes: u64,
     /// The soft limit on gopls's memory, in bytes.
     pub go_memory_limit: Option<u64>,
+    /// What only the engine of Rust reads.
     pub rust: RustSettings,
     /// What the configuration says of the languages that language servers serve, by their names.
     pub languages: BTreeMap<String, LanguageKeys>,
@@ -34,16 +35,20 @@ pub struct Settings {
 /// How much of the journal is kept: what is older goes, then the oldest until the rest is small enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalBounds {
+    /// Changes that are older go.
     pub keep: Duration,
+    /// Beyond so many recorded bytes the oldest changes go.
     pub max_bytes: u64,
 }
 
+/// `[rust]`: what analysis may run, and what it assumes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RustSettings {
     /// Never in a workspace that is not trusted.
     pub build_scripts: bool,
     /// Never in a workspace that is not trusted.
     pub proc_macros: bool,
+    /// Which cargo features are on.
     pub features: Features,
     /// Whether what is only asked about is tried in a database of its own; where nothing is said, if there is memory.
     pub second_database: Option<bool>,
@@ -52,11 +57,13 @@ pub struct RustSettings {
     pub confirm: bool,
 }
 
+/// Which cargo features are on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Features {
     /// As cargo chooses them.
     #[default]
     Default,
+    /// Every feature of every crate.
     All,
     /// The default ones and these.
     Named(Vec<String>),

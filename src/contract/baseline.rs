@@ -53,9 +53,13 @@ pub struct RegressionsReply {
     pub has_regression: bool,
     /// Errors are gone, and none is new.
     pub has_improvement: bool,
+    /// Errors that are there and not in the baseline.
     pub new_errors: usize,
+    /// Errors of the baseline that are gone.
     pub fixed_errors: usize,
+    /// Warnings that are there and not in the baseline.
     pub new_warnings: usize,
+    /// Warnings of the baseline that are gone.
     pub fixed_warnings: usize,
     /// The gravest first.
     #[schema(value_type = Vec<Diagnostic>)]
@@ -63,17 +67,21 @@ pub struct RegressionsReply {
     /// As the baseline has them: the places speak of the texts of that time.
     #[schema(value_type = Vec<Diagnostic>)]
     pub fixed: Listing<Diagnostic>,
+    /// The numbers in one sentence.
     #[schema(examples("Regression detected: 1 new error"))]
     pub summary: String,
     /// The baseline that was compared with; null where there is none, which is then in `meta.missing`.
     #[schema(required)]
     pub baseline: Option<String>,
+    /// Continues both lists; null where nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that was compared, and whether all of it was.
     pub meta: Meta,
 }
 
 impl RegressionsReply {
+    /// Where both lists continue. None where nothing is left.
     pub fn cursor(&self) -> Option<String> {
         next_cursor(&[self.new.part, self.fixed.part])
     }

@@ -13,8 +13,11 @@ pub const BYTES_PER_TOKEN: usize = 4;
 /// A stretch of a list or of the lines of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Part {
+    /// Position of the first one that is given, from 0.
     pub from: usize,
+    /// How many are given.
     pub count: usize,
+    /// How many there are.
     pub total: usize,
 }
 
@@ -25,6 +28,7 @@ impl Part {
         Part { from, count: total - from, total }
     }
 
+    /// The items that are given, of the whole list. Panics where the list is shorter than `from + count`.
     pub fn of<T>(self, items: &[T]) -> &[T] {
         &items[self.from..self.from + self.count]
     }
@@ -68,7 +72,9 @@ pub(super) fn foreign_cursor(cursor: &str) -> Error {
 /// What an answer is written as: the same place takes a line of JSON, or a number among others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
+    /// Each place is an object with names for its fields.
     Json,
+    /// Places share the heading of their file.
     Markdown,
 }
 
@@ -90,10 +96,12 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// A budget of so many bytes for a reply in this form.
     pub fn new(bytes: usize, form: Form) -> Budget {
         Budget { left: bytes, form }
     }
 
+    /// What the reply is written as, on which its costs depend.
     pub fn form(&self) -> Form {
         self.form
     }
@@ -139,8 +147,10 @@ impl Budget {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Listing<T> {
+    /// Which of all items are given.
     #[serde(skip)]
     pub part: Part,
+    /// The items that are given.
     pub items: Vec<T>,
 }
 
@@ -152,14 +162,17 @@ impl<T> Listing<T> {
         Listing { part, items }
     }
 
+    /// How many items there are, those that are not given too.
     pub fn total(&self) -> usize {
         self.part.total
     }
 
+    /// Where the list continues. None where nothing is left.
     pub fn next_cursor(&self) -> Option<String> {
         next_cursor(&[self.part])
     }
 
+    /// The same stretch of other items.
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Listing<U> {
         Listing { part: self.part, items: self.items.into_iter().map(f).collect() }
     }
@@ -274,6 +287,7 @@ pub fn line_costs(text: &str, part: Part) -> Vec<usize> {
     text.split_inclusive('\n').skip(part.from).map(|it| text_cost(it) + 2).collect()
 }
 
+/// About how many bytes a symbol takes in a reply, without its children.
 pub fn symbol_cost(symbol: &Symbol, form: Form) -> usize {
     if form == Form::Markdown {
         return symbol.path.len() + symbol.place.file.len() + 50;
@@ -285,6 +299,7 @@ pub fn symbol_cost(symbol: &Symbol, form: Form) -> usize {
     texts.iter().map(|it| text_cost(it)).sum::<usize>() + docs + also + origin + 240
 }
 
+/// About how many bytes a usage takes in a reply.
 pub fn usage_cost(usage: &Usage, form: Form) -> usize {
     if form == Form::Markdown {
         return if usage.test { 8 } else { text_cost(usage.text.trim()) + 30 };

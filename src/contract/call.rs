@@ -10,33 +10,45 @@ use crate::model::{Code, Error, Result};
 /// A row of the table.
 #[derive(Clone, Copy)]
 pub struct Call {
+    /// As clients and tools name it: `usages`.
     pub name: &'static str,
+    /// Of the call over HTTP.
     pub method: Method,
     /// Of the call over HTTP. `{file}` stands for a file's name, slashes and all; another name in braces for one part.
     pub path: &'static str,
+    /// Whether it changes anything; faces guard changes.
     pub effect: Effect,
+    /// What has to be there before it can answer.
     pub needs: Needs,
     /// Calls of one group stand together in documents.
     pub group: &'static str,
     /// What it does, as a heading.
     pub summary: &'static str,
+    /// What it does, in sentences, for `openapi.yaml`. Empty where the summary says it all.
     pub description: &'static str,
     /// What it answers with, in a few words.
     pub answers: &'static str,
     /// What it may be refused with, besides what its face may refuse.
     pub refusals: Refusals,
+    /// How its request is read, and how both are documented.
     pub shape: Shape,
 }
 
+/// The HTTP methods that calls have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
+    /// Reads; its request is the query.
     Get,
+    /// Sets what the path names.
     Put,
+    /// Its request is a body.
     Post,
+    /// Takes away what the path names.
     Delete,
 }
 
 impl Method {
+    /// As HTTP writes it: `GET`.
     pub fn name(self) -> &'static str {
         match self {
             Method::Get => "GET",
@@ -55,7 +67,9 @@ impl Method {
 /// Whether anything is another after a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
+    /// Nothing is.
     Read,
+    /// Files, or the state of the server, may be.
     Change,
     /// It begins something that goes on after the answer.
     Begin,

@@ -30,6 +30,7 @@ const VERIFY: &[Code] = &[Code::Untrusted, Code::UnknownPackage, Code::UnknownCh
 const ROOT: &[Code] = &[Code::ForbiddenRoot, Code::PermissionDenied];
 
 impl Name {
+    /// Its row of the table.
     pub fn call(self) -> &'static Call {
         // Names are counted in the order of the table.
         &CALLS[self as usize]

@@ -12,12 +12,16 @@ use crate::model;
 /// What an engine says of a place.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Diagnostic {
+    /// What is marked.
     #[serde(flatten)]
     pub place: Place,
+    /// As its source rates it.
     pub severity: Severity,
+    /// The source's own identifier for it. Absent where it gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("E0425"))]
     pub code: Option<String>,
+    /// Without the code; it may have several lines.
     pub message: String,
     /// `rust-analyzer`, `gopls`, `rustc`, `go vet`, …
     pub source: String,
@@ -61,11 +65,15 @@ pub struct ChangeReport {
     pub change: Option<String>,
     /// Whether the files on disk hold it now.
     pub applied: bool,
+    /// Each file that it changes.
     pub files: Vec<ChangedFile>,
     /// For each edit, in the order asked, where it landed.
     pub edits: Vec<Landed>,
+    /// What is wrong with the names in the written text.
     pub validation: Vec<Finding>,
+    /// Beside `impact.broken`: what the change brings and takes away.
     pub diagnostics: DiagnosticsDelta,
+    /// What it does to the code around it.
     pub impact: Impact,
     /// The commit that holds it, where a commit was undone.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,7 +82,9 @@ pub struct ChangeReport {
     /// Where the reply was cut: with it, the same call brings the rest and changes nothing.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision after it; of a dry run the one that it was tried at.
     pub meta: Meta,
+    /// Where the reply was cut.
     #[serde(skip)]
     pub pages: Pages<{ pages::CHANGE }>,
 }
@@ -82,6 +92,7 @@ pub struct ChangeReport {
 /// A file before and after a change.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ChangedFile {
+    /// Relative to the workspace root.
     pub file: String,
     /// BLAKE3 of the bytes, in hex; null where the file is gone.
     #[schema(required)]
@@ -89,6 +100,7 @@ pub struct ChangedFile {
     /// Null where there was no file.
     #[schema(required)]
     pub old_hash: Option<String>,
+    /// There was no file before.
     pub created: bool,
     /// Unified.
     pub diff: String,
@@ -104,9 +116,11 @@ pub struct ChangedFile {
 /// Where one edit landed; the place speaks of the text after the change.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Landed {
+    /// How the place was found.
     pub strategy: Strategy,
     /// 100 is the very text that was searched.
     pub score: f64,
+    /// Where the replacement stands now.
     #[serde(flatten)]
     pub place: Place,
 }
@@ -120,11 +134,16 @@ impl From<model::Landed> for Landed {
 /// Something in the written text that names what does not exist, or does nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Finding {
+    /// What is wrong.
     pub kind: FindingKind,
+    /// Relative to the workspace root.
     pub file: String,
+    /// In the text after the change, from 1.
     pub line: usize,
+    /// The name that it is about.
     #[schema(examples("auth.SignIn"))]
     pub text: String,
+    /// What is wrong with it, in words.
     pub detail: String,
     /// The nearest that there is.
     pub suggestions: Vec<String>,
@@ -133,7 +152,9 @@ pub struct Finding {
 /// The diagnostics that a change brings and takes away.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct DiagnosticsDelta {
+    /// Those that were not there before the change.
     pub new: Vec<Diagnostic>,
+    /// Those that are gone after it, with their places in the text before.
     pub fixed: Vec<Diagnostic>,
 }
 
@@ -168,6 +189,7 @@ impl From<model::Impact> for Impact {
 /// A test that reaches what changed, by the place in it that leads there.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Reaching {
+    /// The place within the test.
     #[serde(flatten)]
     pub at: Affected,
     /// The steps from the test to what changed: 1 where it names that itself. Absent where they were not counted.
@@ -185,11 +207,15 @@ impl From<model::Reaching> for Reaching {
 /// A symbol that changed, and how.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Changed {
+    /// Its path; of a renamed one the path before.
     pub symbol: String,
+    /// What differs.
     pub kind: ChangeKind,
+    /// Its signature. Absent where it did not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("fn f(a: u8)"))]
     pub before: Option<String>,
+    /// Its signature. Absent where it is gone.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("fn f()"))]
     pub after: Option<String>,
@@ -205,6 +231,7 @@ impl From<model::Changed> for Changed {
 /// A place that depends on what changed.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Affected {
+    /// The name, or what fails.
     #[serde(flatten)]
     pub place: Place,
     /// The whole line.
@@ -217,6 +244,7 @@ pub struct Affected {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub cause: Option<String>,
+    /// It stands in test code.
     pub test: bool,
 }
 
@@ -230,11 +258,14 @@ impl From<model::Affected> for Affected {
 /// A place that no longer compiles.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Broken {
+    /// Where, and by which changed symbol.
     #[serde(flatten)]
     pub at: Affected,
+    /// The compiler's code for the error. Absent where the engine gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("E0061"))]
     pub code: Option<String>,
+    /// What is wrong there now.
     #[schema(examples("`f` takes 0 arguments now, 1 given"))]
     pub reason: String,
     /// True where it fails only through another place of the list: a name by an import or a glob that is broken
@@ -253,8 +284,10 @@ impl From<model::Broken> for Broken {
 /// Something that could be broken and that nobody looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Unchecked {
+    /// One of `missing`, or an engine's own.
     #[schema(examples("borrow_checker"))]
     pub code: String,
+    /// What was not looked at, and why.
     pub detail: String,
 }
 
@@ -267,9 +300,12 @@ impl From<model::Unchecked> for Unchecked {
 /// The text in a file that is most like what was searched.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Nearest {
+    /// Where it stands.
     #[serde(flatten)]
     pub place: Place,
+    /// Its similarity to what was searched, in percent.
     pub score: f64,
+    /// As it is in the file.
     pub text: String,
     /// Unified, from what was asked to what is there.
     pub diff: String,
@@ -285,9 +321,12 @@ impl From<model::Nearest> for Nearest {
 /// One of several places that an edit fits.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Candidate {
+    /// Where it stands.
     #[serde(flatten)]
     pub place: Place,
+    /// Its similarity to what was searched, in percent.
     pub score: f64,
+    /// As it is in the file.
     pub text: String,
 }
 

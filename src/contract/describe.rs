@@ -40,12 +40,16 @@ request! { body
     ("file" = "#/components/schemas/DescribedFile")
 )))]
 pub enum Described {
+    /// A symbol was asked for, perhaps within a package or a file.
     Symbol(Box<DescribedSymbol>),
+    /// Only a package was asked for.
     Package(DescribedPackage),
+    /// Only a file was asked for.
     File(DescribedFile),
 }
 
 impl Described {
+    /// What the reply says of itself.
     pub fn meta_of(&self) -> &Meta {
         match self {
             Described::Symbol(it) => &it.meta,
@@ -73,21 +77,27 @@ impl Answer for Described {
     }
 }
 
+/// The kind of a description, for a symbol.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OfSymbol {
+    /// On the wire: `symbol`.
     Symbol,
 }
 
+/// The kind of a description, for a package.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OfPackage {
+    /// On the wire: `package`.
     Package,
 }
 
+/// The kind of a description, for a file.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OfFile {
+    /// On the wire: `file`.
     File,
 }
 
@@ -96,18 +106,23 @@ pub enum OfFile {
 #[schema(examples(examples::described))]
 pub struct DescribedSymbol {
     #[schema(inline)]
-    pub kind: OfSymbol,
+    pub(crate) kind: OfSymbol,
+    /// The definition, with its members.
     pub symbol: Symbol,
     /// In full, docs and attributes included. Absent where there is no source to read.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub source: Option<String>,
+    /// Its documentation as Markdown. Absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub docs: Option<String>,
+    /// Code that shows how it is used, the most useful first.
     #[schema(value_type = Vec<Example>)]
     pub examples: Listing<Example>,
+    /// The first of the places that name it.
     pub usages: UsageList,
+    /// The types of a trait or interface; of a type the traits and interfaces.
     #[schema(value_type = Vec<Symbol>)]
     pub implementations: Listing<Symbol>,
     /// Of a member: what it stands in.
@@ -121,6 +136,7 @@ pub struct DescribedSymbol {
     /// Continues the source, the examples, the usages and the implementations.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that is described, and whether the reply is complete.
     pub meta: Meta,
     /// The line of the file that the given source begins with.
     #[serde(skip)]
@@ -185,9 +201,13 @@ impl DescribedSymbol {
 /// The block, trait, type or variant that a member stands in, by its header.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Container {
+    /// Names it in requests.
     pub path: String,
+    /// The first line of its declaration, without the body.
     pub signature: String,
+    /// Relative to the workspace root, or absolute outside of it.
     pub file: String,
+    /// Where it begins, from 1.
     pub line: usize,
 }
 
@@ -201,10 +221,15 @@ impl From<model::Symbol> for Container {
 /// A piece of code that shows how the symbol is used.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Example {
+    /// The kind of code that it is taken from.
     pub origin: ExampleOrigin,
+    /// Relative to the workspace root, or absolute outside of it.
     pub file: String,
+    /// Its first line in that file, from 1.
     pub line: usize,
+    /// What names it: a test, an example, the heading above it.
     pub title: String,
+    /// Without the indentation that its lines share.
     pub code: String,
 }
 
@@ -220,11 +245,13 @@ impl From<model::Example> for Example {
 #[schema(examples(examples::described_package))]
 pub struct DescribedPackage {
     #[schema(inline)]
-    pub kind: OfPackage,
+    pub(crate) kind: OfPackage,
+    /// What the package is called, where it lies and what it offers.
     pub package: Package,
     /// Continues the docs, the files and the symbols.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that is described, and whether the reply is complete.
     pub meta: Meta,
     #[serde(skip)]
     docs_part: Part,
@@ -235,17 +262,22 @@ pub struct DescribedPackage {
 /// What a package holds.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Package {
+    /// As requests and imports name it.
     #[schema(examples("std::collections"))]
     pub name: String,
+    /// Absent where its manifest gives none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub version: Option<String>,
+    /// Documentation of the package as Markdown. Absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub docs: Option<String>,
     /// Its directory, relative to the workspace where it lies inside.
     pub root: String,
+    /// What it is built from, in the order of the names.
     pub files: Vec<String>,
+    /// What it offers, without members.
     #[schema(value_type = Vec<Symbol>)]
     pub symbols: SymbolTree,
     /// Outside of the workspace.
@@ -302,28 +334,33 @@ impl DescribedPackage {
 #[schema(examples(examples::described_file))]
 pub struct DescribedFile {
     #[schema(inline)]
-    pub kind: OfFile,
+    pub(crate) kind: OfFile,
+    /// Its content.
     pub file: FileText,
     /// Continues the content.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that is described, and whether the reply is complete.
     pub meta: Meta,
 }
 
 /// A file in full.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct FileText {
+    /// Relative to the workspace root, with `/`.
     pub file: String,
     /// Absent for a file of a language that nobody analyses.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub language: Option<Language>,
+    /// As it is, or the part of it that the budget allows.
     pub content: String,
     /// BLAKE3 of the bytes, in hex.
     pub hash: String,
     /// True where it is the content of an overlay; the disk has another.
     #[serde(skip_serializing_if = "is_false")]
     pub overlay: bool,
+    /// How many lines the whole file has.
     pub lines: usize,
     /// The lines that are given.
     #[serde(skip)]

@@ -75,18 +75,21 @@ fn severity(name: &str) -> Result<model::Severity> {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::diagnostics))]
 pub struct DiagnosticsReply {
+    /// Of the severities that were asked for.
     #[schema(value_type = Vec<Diagnostic>)]
     pub items: Listing<Diagnostic>,
     /// Of all severities, those that were not asked for as well.
     pub counts: Counts,
     /// Of the severities that were asked for, told or not.
     pub total: usize,
+    /// Continues the items; null where nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
     /// The tool whose findings these are, where a language's engine is not there; absent where the engines answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub fallback: Option<String>,
+    /// The revision that was looked at, and whether all of it was.
     pub meta: Meta,
     /// The line that each item is about, as it stands in the file.
     #[serde(skip)]
@@ -110,9 +113,13 @@ impl Answer for DiagnosticsReply {
 /// How many there are of each severity, told or not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Counts {
+    /// Errors.
     pub error: usize,
+    /// Warnings.
     pub warning: usize,
+    /// What is only of interest.
     pub info: usize,
+    /// What editors show without a mark.
     pub hint: usize,
 }
 

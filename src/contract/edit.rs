@@ -41,6 +41,7 @@ request! { body(EditRequest::document(), {
         pub symbol: Option<String>,
         /// Narrows a short path: a crate, a module or an import path.
         pub package: Option<String>,
+        /// With `symbol` and without `search_context`: which part of it the replacement takes the place of.
         pub at: Option<At>,
         /// May be empty, which deletes.
         pub replacement: Option<String>,
@@ -64,6 +65,7 @@ request! { body(EditRequest::document(), {
         /// Remove the unused imports of the changed files, and add missing ones where only one fits.
         #[schema(default = false)]
         pub fix_imports: Option<bool>,
+        /// What is to be done with an edit that breaks something.
         #[schema(default = "report")]
         pub on_break: Option<OnBreak>,
         /// SEARCH/REPLACE blocks instead of all other edits: the body of a request of another type.
@@ -87,6 +89,7 @@ pub struct EditItem {
     pub symbol: Option<String>,
     /// Narrows a short path: a crate, a module or an import path.
     pub package: Option<String>,
+    /// With `symbol` and without `search_context`: which part of it the replacement takes the place of.
     pub at: Option<At>,
     /// May be empty, which deletes.
     pub replacement: Option<String>,
@@ -125,53 +128,75 @@ request! { query
 pub enum Target {
     /// At a text that is searched in a file.
     Text {
+        /// Relative to the workspace root.
         file: String,
+        /// Must fit one place of the file.
         search: TextSearch,
     },
     /// At a text that is searched in a symbol.
     Within {
+        /// Must fit one symbol.
         symbol: SymbolQuery,
+        /// Must fit one place of the symbol's text.
         search: TextSearch,
     },
+    /// At a part of a symbol.
     Symbol {
+        /// Must fit one symbol.
         symbol: SymbolQuery,
+        /// Which part.
         at: At,
     },
     /// All of a file; `create`: there is none yet.
     File {
+        /// Relative to the workspace root.
         file: String,
+        /// The file must not exist yet.
         create: bool,
     },
 }
 
+/// What is searched, and how several places are told apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextSearch {
+    /// The text to be found and replaced; not empty.
     pub context: String,
+    /// Of several places, the one nearest to this line, from 1.
     pub near_line: Option<usize>,
     /// The text begins and ends with lines.
     pub whole_lines: bool,
 }
 
+/// One edit that can be matched: where it goes and what it writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
+    /// What is replaced.
     pub target: Target,
+    /// What takes its place; empty where it is deleted.
     pub replacement: String,
+    /// The BLAKE3 that the file's bytes must have, in hex. None: any.
     pub expected_hash: Option<String>,
 }
 
 /// A request that is one of the forms which there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edits {
+    /// All are made, or none. Not empty.
     pub edits: Vec<Edit>,
     /// 0 to 100: the least similarity accepted; 0: exact or white-space-only.
     pub autofix: u8,
+    /// Nothing is written.
     pub dry_run: bool,
+    /// Whether what breaks something is refused.
     pub on_break: OnBreak,
+    /// Each changed file is formatted.
     pub format: bool,
+    /// The imports of each changed file are put right.
     pub fix_imports: bool,
 }
 
 impl EditRequest {
+    /// The edits that are asked for. An `invalid_request` where the fields fit none of the forms, or several.
     pub fn checked(self) -> Result<Edits> {
         let EditRequest { edits: several, blocks, parsed, dry_run, format, fix_imports, on_break, .. } = self;
         let single = EditItem {

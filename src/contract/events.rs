@@ -29,10 +29,12 @@ pub struct EventsQuery {
 }
 
 impl EventsQuery {
+    /// Reads a URL's query. An `invalid_request` names the field that is wrong.
     pub fn parse(query: &str) -> Result<EventsQuery> {
         from_query(query)
     }
 
+    /// As an OpenAPI document has them.
     pub fn parameters() -> Vec<Parameter> {
         parameters::<EventsQuery>()
     }
@@ -45,6 +47,7 @@ impl EventsQuery {
 }
 
 impl EventType {
+    /// In the order of the documentation.
     pub const ALL: [EventType; 6] = [
         EventType::State,
         EventType::Revision,
@@ -54,6 +57,7 @@ impl EventType {
         EventType::Run,
     ];
 
+    /// As the field `event` of the stream has it: `revision`.
     pub fn name(self) -> &'static str {
         match self {
             EventType::State => "state",
@@ -81,12 +85,19 @@ impl EventType {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum EventData {
+    /// How much of a workspace is known.
     State(StateEvent),
+    /// Contents have changed.
     Revision(RevisionEvent),
+    /// semdex changed files.
     Change(Box<ChangeEvent>),
+    /// What a change brought and took away.
     Diagnostics(DiagnosticsEvent),
+    /// How far a run of tools is.
     Verify(VerifyEvent),
+    /// How far a run of a model is.
     Run(RunEvent),
+    /// Events are lost to the reader.
     Reset(ResetEvent),
 }
 
@@ -95,7 +106,9 @@ pub enum EventData {
 pub struct StateEvent {
     /// The workspace's id.
     pub workspace: String,
+    /// The state of the contents at that moment.
     pub revision: u64,
+    /// How much is known now.
     pub state: State,
     /// Absent where nothing is going on.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,6 +123,7 @@ pub struct RevisionEvent {
     pub workspace: String,
     /// The new one.
     pub revision: u64,
+    /// Who changed them.
     pub cause: ChangeCause,
     /// The first 100 of them; none where the change is outside of the workspace's root.
     pub files: Vec<String>,
@@ -120,9 +134,11 @@ pub struct RevisionEvent {
 pub struct ChangeEvent {
     /// The workspace's id.
     pub workspace: String,
+    /// The one that the change made.
     pub revision: u64,
     /// The token that takes it back.
     pub change: String,
+    /// Which call made the change.
     pub cause: ChangeCause,
     /// Who asked for it, as it calls itself: its `User-Agent`.
     #[schema(required)]
@@ -141,6 +157,7 @@ pub struct ChangeEvent {
 pub struct DiagnosticsEvent {
     /// The workspace's id.
     pub workspace: String,
+    /// The one that the change made.
     pub revision: u64,
     /// The change's token.
     pub change: String,
@@ -155,9 +172,11 @@ pub struct DiagnosticsEvent {
 pub struct RunEvent {
     /// The workspace's id.
     pub workspace: String,
+    /// The state of the contents at that moment.
     pub revision: u64,
     /// The run's token.
     pub run: String,
+    /// Whether it still works, or how it ended.
     pub state: RunState,
     /// Of the model's replies, from 1.
     pub attempt: usize,
@@ -173,6 +192,7 @@ pub struct VerifyEvent {
     pub workspace: String,
     /// The one that it runs at.
     pub revision: u64,
+    /// Which tools run.
     pub kind: VerifyKind,
     /// `queued`, `running` or `finished`.
     #[schema(examples("running"))]

@@ -33,6 +33,7 @@ request! { query
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::gate))]
 pub struct GateReply {
+    /// A threshold is exceeded that blocks.
     pub block: bool,
     /// 2 where it blocks, else 0.
     pub exit_code: u8,

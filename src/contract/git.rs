@@ -35,8 +35,10 @@ pub struct GitReply {
     pub dirty: Listing<DirtyFile>,
     /// However many they are, of all pages.
     pub total: usize,
+    /// Continues the files; null where nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision at which git was asked.
     pub meta: Meta,
 }
 
@@ -61,6 +63,7 @@ pub struct DirtyFile {
     /// Relative to the workspace's root, by `../` where it lies outside. In quotes and with octal escapes, as git shows
     /// it, where the name is not UTF-8.
     pub file: String,
+    /// What became of it since the last commit.
     pub status: FileStatus,
     /// The index has it otherwise than the last commit.
     pub staged: bool,
@@ -141,6 +144,7 @@ pub struct CommitReply {
     pub commit: String,
     /// The files that it changes.
     pub files: Vec<String>,
+    /// As it was given, or made from the changes.
     pub message: String,
     /// The branch that it is on; null where HEAD is detached.
     #[schema(required)]
@@ -155,7 +159,9 @@ pub struct CommitReply {
     /// Where the reply was cut: with it, the same call brings the other files and commits nothing.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision after the commit.
     pub meta: Meta,
+    /// Where the reply was cut.
     #[serde(skip)]
     pub pages: Pages<{ pages::COMMIT }>,
 }
@@ -163,15 +169,20 @@ pub struct CommitReply {
 /// The commit of the user's own work.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct CommitBefore {
+    /// Its hash.
     pub commit: String,
+    /// The files that it changes.
     pub files: Vec<String>,
+    /// What it was committed with.
     pub message: String,
 }
 
 /// A file that was to be committed, and is not.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct LeftOut {
+    /// Relative to the workspace root.
     pub file: String,
+    /// In words: that others changed it, say.
     pub reason: String,
 }
 

@@ -20,6 +20,7 @@ request! { body
         pub package: Option<String>,
         /// Narrows a short path: the file that it is seen from.
         pub file: Option<String>,
+        /// What would be done to the symbol.
         pub change: Alteration,
     }
 }
@@ -28,11 +29,14 @@ request! { body
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::impact))]
 pub struct ImpactReport {
+    /// As if the change were made.
     pub impact: Impact,
     /// Where the reply was cut: with it, the same call brings the rest.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that was looked at, and whether all of it was.
     pub meta: Meta,
+    /// Where the reply was cut.
     #[serde(skip)]
     pub pages: Pages<{ pages::IMPACT }>,
 }

@@ -43,11 +43,14 @@ request! { query
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::changes))]
 pub struct ChangesReply {
+    /// The newest first.
     pub changes: Vec<MadeChange>,
     /// However many the journal has, of all pages.
     pub total: usize,
+    /// Continues with older changes; null where nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision at which the journal was read.
     pub meta: Meta,
 }
 
@@ -107,10 +110,12 @@ pub struct MadeChange {
     pub at: String,
     /// The one that it made.
     pub revision: u64,
+    /// Which call made it.
     pub cause: ChangeCause,
     /// Who asked for it, as it calls itself: its `User-Agent`.
     #[schema(required)]
     pub client: Option<String>,
+    /// Each file that it changed.
     pub files: Vec<MadeFile>,
     /// The change that this one took back.
     #[schema(required)]
@@ -127,11 +132,13 @@ pub struct MadeChange {
 /// The lengths of the lists of an `impact`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ImpactCounts {
+    /// Symbols with another declaration.
     pub changed: usize,
     /// Places that did not compile any more.
     pub broken: usize,
     /// Places that still compiled, and depend on what changed.
     pub affected: usize,
+    /// Tests that reach what changed.
     pub tests: usize,
     /// Nothing of it was unknown.
     pub complete: bool,
@@ -140,6 +147,7 @@ pub struct ImpactCounts {
 /// A file before and after a change.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct MadeFile {
+    /// Relative to the workspace root.
     pub file: String,
     /// BLAKE3 of the bytes, in hex; null where the file is gone.
     #[schema(required)]

@@ -29,6 +29,7 @@ request! { query(repeating &["focus"])
 }
 
 impl MapQuery {
+    /// Files, directories and symbols to rank around; empty where there is none.
     pub fn focus(&self) -> &[String] {
         self.focus.as_ref().map(|it| it.0.as_slice()).unwrap_or_default()
     }
@@ -83,6 +84,7 @@ pub struct MapReply {
     /// Continues with what is less important.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that was ranked, and whether all references were known.
     pub meta: Meta,
     /// How many symbols there are to be listed in all files.
     #[serde(skip)]
@@ -103,6 +105,7 @@ pub struct MapFile {
 /// A symbol of a map.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct MapSymbol {
+    /// Without its members.
     #[serde(flatten)]
     pub symbol: Symbol,
     /// What of the ranks of the files that use it goes to it.
@@ -161,14 +164,17 @@ fn file_row(file: &str) -> String {
 pub struct RowSizes;
 
 impl RowSizes {
+    /// Bytes of the row that names a file.
     pub fn file(file: &str) -> usize {
         file.len() + 1
     }
 
+    /// Bytes of the row of a symbol, which has its line number and its signature.
     pub fn symbol(line: usize, signature: usize, is_inside: bool) -> usize {
         3 + usize::from(is_inside) + line.checked_ilog10().unwrap_or(0) as usize + 1 + signature
     }
 
+    /// Bytes of a heading with the line break after it.
     pub fn heading(heading: &str) -> usize {
         heading.len() + 2
     }
@@ -177,6 +183,7 @@ impl RowSizes {
 /// A part of the order in which symbols are listed: all up to a position, and a few behind it that had room.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listed {
+    /// All symbols before this position, from 0.
     pub first: usize,
     /// Rising.
     pub more: Vec<usize>,
@@ -197,19 +204,23 @@ impl Listed {
         parsed().ok_or_else(|| foreign_cursor(cursor))
     }
 
+    /// The cursor that continues behind what is listed.
     pub fn cursor(&self) -> String {
         let positions: Vec<String> = [self.first].iter().chain(&self.more).map(usize::to_string).collect();
         format!("m{}-{}", positions.len(), positions.join("."))
     }
 
+    /// Whether the symbol at this position of the order is listed.
     pub fn holds(&self, position: usize) -> bool {
         position < self.first || self.more.contains(&position)
     }
 
+    /// How many symbols are listed.
     pub fn len(&self) -> usize {
         self.first + self.more.iter().filter(|it| **it >= self.first).count()
     }
 
+    /// Whether no symbol is listed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

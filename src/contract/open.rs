@@ -24,14 +24,17 @@ request! { body
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::opened))]
 pub struct Opened {
+    /// Relative to the workspace root; of a link, its target.
     pub file: String,
     /// Absent for a file of a language that nobody analyses.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub language: Option<Language>,
+    /// The package that includes it. Absent where none does.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package: Option<String>,
+    /// How many lines the file has.
     pub lines: usize,
     /// BLAKE3 of the bytes, in hex.
     pub hash: String,
@@ -44,18 +47,22 @@ pub struct Opened {
     pub docs: Option<String>,
     /// The text with bodies as `{ /* 12 lines */ }`, so that it still parses.
     pub skeleton: String,
+    /// In the order of the text.
     #[schema(value_type = Vec<Import>)]
     pub imports: Listing<Import>,
     /// As a tree, each with its usages.
     #[schema(value_type = Vec<Symbol>)]
     pub symbols: SymbolTree,
+    /// What the file uses of other packages.
     #[schema(value_type = Vec<Upstream>)]
     pub upstream: Listing<Upstream>,
+    /// The files that use something of this one.
     #[schema(value_type = Vec<Downstream>)]
     pub downstream: Listing<Downstream>,
     /// Continues the skeleton and the lists.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that is described, and whether the reply is complete.
     pub meta: Meta,
     /// For each line of the skeleton, its line in the file.
     #[serde(skip)]
@@ -147,12 +154,14 @@ impl Answer for Opened {
 /// What a file imports.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Import {
+    /// What is imported, in full.
     #[schema(examples("std::io"))]
     pub path: String,
     /// The local name, if it is given another.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub alias: Option<String>,
+    /// Where the path stands, from 1.
     pub line: usize,
 }
 
@@ -165,11 +174,13 @@ impl From<model::Import> for Import {
 /// What the file uses of another package.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Upstream {
+    /// As requests name it.
     pub package: String,
     /// Outside of the workspace.
     pub external: bool,
     /// Only of packages of the workspace.
     pub files: Vec<String>,
+    /// The paths of what is used.
     pub symbols: Vec<String>,
 }
 
@@ -183,8 +194,11 @@ impl From<model::Upstream> for Upstream {
 /// What another file uses of this one.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Downstream {
+    /// Relative to the workspace root.
     pub file: String,
+    /// The package that includes it.
     pub package: String,
+    /// The paths of what it uses.
     pub symbols: Vec<String>,
     /// How many places there name them.
     pub count: usize,

@@ -61,20 +61,24 @@ request! { about file("Relative to the workspace root.") query
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::overlay))]
 pub struct OverlayReply {
+    /// The overlay that is there now, or that was taken away.
     #[serde(flatten)]
     pub overlay: OverlayState,
     /// BLAKE3 of what was seen before, in hex; null where there was no file.
     #[schema(required)]
     pub old_hash: Option<String>,
+    /// The revision after it.
     pub meta: Meta,
 }
 
 /// Content that is not on the disk.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct OverlayState {
+    /// Relative to the workspace root.
     pub file: String,
     /// BLAKE3 of its bytes, in hex.
     pub hash: String,
+    /// What becomes of edits of the file while the overlay is there.
     pub edits: OverlayEdits,
     /// RFC 3339.
     #[schema(format = "date-time")]
@@ -85,6 +89,8 @@ pub struct OverlayState {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::overlays))]
 pub struct OverlaysReply {
+    /// In the order of the file names.
     pub overlays: Vec<OverlayState>,
+    /// The revision at which they were listed.
     pub meta: Meta,
 }

@@ -63,6 +63,7 @@ fn positions_in<const N: usize>(cursor: &str) -> Result<[usize; N]> {
 
 /// A reply that is kept to be continued.
 pub trait Kept: Sized {
+    /// Sets the name under which the whole reply is kept; its cursors carry it.
     fn keep_under(&mut self, id: &str);
 
     /// The rest of it, from where a cursor says.

@@ -68,12 +68,15 @@ pub struct Problem {
     /// The same for every problem of one code.
     #[serde(rename = "type")]
     pub kind: String,
+    /// What the code means, in a few words.
     pub title: &'static str,
-    // Only where a face has one: over HTTP.
+    /// Of the reply over HTTP; other faces have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = u16, required)]
     pub status: Option<u16>,
+    /// Which kind of problem it is.
     pub code: ProblemCode,
+    /// What happened, and what to do about it.
     pub detail: String,
     /// As the log and the header `X-Request-Id` name the request.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,6 +108,7 @@ pub struct Problem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub edit: Option<usize>,
+    /// The file that it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub file: Option<String>,
@@ -119,7 +123,9 @@ pub struct Problem {
 #[serde(untagged)]
 #[expect(clippy::large_enum_variant, reason = "made a handful at a time, and only on the way out")]
 pub enum ProblemCandidate {
+    /// With `ambiguous_symbol`.
     Symbol(Symbol),
+    /// With `ambiguous`.
     Place(Candidate),
 }
 
@@ -184,6 +190,7 @@ impl ProblemCandidate {
 }
 
 impl Problem {
+    /// Without a status and a request's name, which only a face knows.
     pub fn new(error: Error) -> Problem {
         let meta = error.meta().cloned().map(Meta::from);
         let help = *error.help;

@@ -24,16 +24,20 @@ pub struct StatusQuery {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::status))]
 pub struct StatusReply {
+    /// Of semdex.
     #[schema(examples("0.1.0"))]
     pub version: &'static str,
+    /// Of the process that answers.
     pub pid: u32,
     /// Of this process, engines of their own not counted. Absent where the system does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub memory_bytes: Option<u64>,
+    /// All that are open.
     pub workspaces: Vec<WorkspaceStatus>,
     /// The last questions that took longer than `[log] slow_ms`, the newest first.
     pub slow_questions: Vec<SlowQuestion>,
+    /// Of all workspaces: the state of the one furthest behind, and the sum of the revisions.
     pub meta: Meta,
 }
 
@@ -41,6 +45,7 @@ pub struct StatusReply {
 /// in and the reading of its body.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct SlowQuestion {
+    /// By its name in the table of calls.
     #[schema(examples("usages"))]
     pub call: &'static str,
     /// RFC 3339.
@@ -49,6 +54,7 @@ pub struct SlowQuestion {
     /// As the log and the header `X-Request-Id` name it.
     #[schema(required)]
     pub request_id: Option<String>,
+    /// From the request's head to the finished answer.
     pub elapsed_ms: f64,
     /// Until the workspace had time for it.
     pub queue_ms: f64,
@@ -65,48 +71,63 @@ pub struct SlowQuestion {
 /// How a workspace is doing.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct WorkspaceStatus {
+    /// As the field `workspace` of requests takes it.
     pub id: String,
+    /// Its directory, absolute.
     pub root: String,
+    /// Those of its engines.
     pub languages: Vec<Language>,
+    /// How much of it is known, by all of its engines together.
     pub state: State,
+    /// Grows with every change of content, and with nothing else.
     pub revision: u64,
     /// Absent where nothing is going on.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub progress: Option<Progress>,
+    /// Those that its languages need.
     pub engines: Vec<Engine>,
     /// Whether code of the workspace (build scripts, macros, its toolchain) may run.
     pub trusted: bool,
+    /// What answers may lack at the moment.
     pub missing: Vec<Missing>,
 }
 
 /// How far a workspace is: so many steps of a stage are done.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Progress {
+    /// What is being done, for people to read.
     #[schema(examples("indexing"))]
     pub stage: String,
+    /// Steps that are done.
     pub done: usize,
+    /// Steps of the stage; 0 where nobody knows.
     pub total: usize,
 }
 
 /// How an engine is doing.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Engine {
+    /// The program, or the library in the process.
     #[schema(examples("gopls"))]
     pub name: String,
+    /// Absent where it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("v0.23.0"))]
     pub version: Option<String>,
     /// The language that it analyses; of several the first.
     pub language: Language,
+    /// Whether it can be asked.
     pub state: EngineState,
     /// Absent for an engine in the process itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub pid: Option<u32>,
+    /// Of its own process. Absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub memory_bytes: Option<u64>,
+    /// How often it ended unasked and was started again.
     pub restarts: u32,
 }
 
@@ -114,8 +135,10 @@ pub struct Engine {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::health))]
 pub struct Health {
+    /// Always `ok`: a process that cannot say so does not answer.
     #[schema(examples("ok"))]
     pub status: &'static str,
+    /// Of semdex.
     pub version: &'static str,
 }
 
@@ -123,7 +146,9 @@ pub struct Health {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::workspaces))]
 pub struct WorkspacesReply {
+    /// In the order in which they were opened.
     pub workspaces: Vec<WorkspaceStatus>,
+    /// Of all workspaces: the state of the one furthest behind, and the sum of the revisions.
     pub meta: Meta,
 }
 
@@ -146,7 +171,9 @@ pub struct OpenWorkspaceRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::workspace))]
 pub struct WorkspaceReply {
+    /// As it is after the call.
     pub workspace: WorkspaceStatus,
+    /// Of this workspace.
     pub meta: Meta,
 }
 

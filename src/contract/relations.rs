@@ -25,6 +25,7 @@ request! { query
 }
 
 impl AboutSymbolQuery {
+    /// The symbol as the request names it.
     pub fn symbol(&self) -> SymbolQuery {
         SymbolQuery { symbol: self.symbol.clone(), package: self.package.clone(), file: self.file.clone() }
     }
@@ -33,8 +34,11 @@ impl AboutSymbolQuery {
 /// The places that name a symbol, ranked, grouped by file and counted in full.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct UsageList {
+    /// Usages, the possible ones not counted.
     pub total: usize,
+    /// Files that have at least one of these.
     pub files: usize,
+    /// Other files before the definition's own, tests last.
     pub items: Vec<Usage>,
     /// Places that hold the name and that nobody could resolve.
     pub possible: Vec<Usage>,
@@ -44,6 +48,7 @@ pub struct UsageList {
 }
 
 impl UsageList {
+    /// The usages of a page, and where they stand among all.
     pub fn new(page: UsagePage, window: Window) -> UsageList {
         let UsagePage { count: UsageCount { total, files }, possible_count, items, possible } = page;
         let mut part = Part::after(window.from, total + possible_count);
@@ -66,15 +71,20 @@ impl UsageList {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::usages))]
 pub struct UsagesReply {
+    /// The one that the request means.
     pub symbol: Symbol,
+    /// The stretch of them that was asked for.
     #[serde(flatten)]
     pub usages: UsageList,
+    /// Continues the usages; null where nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that was searched; `complete` says that no usage is missing.
     pub meta: Meta,
 }
 
 impl UsagesReply {
+    /// The cursor follows from the list.
     pub fn new(symbol: Symbol, usages: UsageList, meta: Meta) -> UsagesReply {
         UsagesReply { symbol, next_cursor: next_cursor(&[usages.part]), usages, meta }
     }
@@ -105,16 +115,22 @@ pub(super) fn spend_on(symbol: &mut Symbol, budget: &mut Budget) {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::implementations))]
 pub struct ImplementationsReply {
+    /// The one that the request means.
     pub symbol: Symbol,
+    /// How many there are, those left to `next_cursor` too.
     pub total: usize,
+    /// The types or members.
     #[schema(value_type = Vec<Symbol>)]
     pub items: Listing<Symbol>,
+    /// Continues the items; null where nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that was searched, and whether all of it was.
     pub meta: Meta,
 }
 
 impl ImplementationsReply {
+    /// The total and the cursor follow from the list.
     pub fn new(symbol: Symbol, items: Listing<Symbol>, meta: Meta) -> ImplementationsReply {
         ImplementationsReply { symbol, total: items.total(), next_cursor: items.next_cursor(), items, meta }
     }
@@ -138,16 +154,22 @@ impl Answer for ImplementationsReply {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::calls))]
 pub struct CallsReply {
+    /// The one that the request means.
     pub symbol: Symbol,
+    /// How many callers or callees there are, those left to `next_cursor` too.
     pub total: usize,
+    /// A caller or callee each.
     #[schema(value_type = Vec<Calls>)]
     pub items: Listing<Calls>,
+    /// Continues the items; null where nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that was searched, and whether all of it was.
     pub meta: Meta,
 }
 
 impl CallsReply {
+    /// The total and the cursor follow from the list.
     pub fn new(symbol: Symbol, items: Listing<Calls>, meta: Meta) -> CallsReply {
         CallsReply { symbol, total: items.total(), next_cursor: items.next_cursor(), items, meta }
     }
@@ -171,17 +193,21 @@ impl Answer for CallsReply {
 /// The caller or the callee, and where it calls or is called.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Calls {
+    /// The caller; for callees, what is called.
     pub symbol: Symbol,
+    /// In the order of the text.
     pub calls: Vec<CallSite>,
 }
 
 /// A place that calls.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct CallSite {
+    /// The name of what is called.
     #[serde(flatten)]
     pub place: Place,
     /// The whole line.
     pub text: String,
+    /// It stands in test code.
     pub test: bool,
 }
 

@@ -19,11 +19,17 @@ const LONGEST_WAIT_MS: u64 = 120_000;
 /// The fields that almost every request may carry, declared once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Common {
+    /// By its id or its root. None: the only one, or the one that the server was started with.
     pub workspace: Option<String>,
+    /// Wait until the workspace has reached this revision.
     pub min_revision: Option<u64>,
+    /// How long to wait for what the answer needs, at most 120,000. None: the call's own default.
     pub wait_ms: Option<u64>,
+    /// How long the reply may be, a token counted as four bytes. None: the default of its form.
     pub max_tokens: Option<usize>,
+    /// The `next_cursor` of an earlier reply.
     pub cursor: Option<String>,
+    /// At most so many items.
     pub limit: Option<usize>,
 }
 
@@ -47,8 +53,11 @@ pub type NamedSchema = (String, RefOr<Schema>);
 /// How a request stands in an OpenAPI document: what it takes beside a body, its body, and the types that these name.
 #[derive(Default)]
 pub struct Document {
+    /// In the path and the query.
     pub parameters: Vec<Parameter>,
+    /// None for calls without one.
     pub body: Option<RequestBody>,
+    /// What parameters and body refer to by name.
     pub schemas: Vec<NamedSchema>,
 }
 
@@ -59,6 +68,7 @@ impl Document {
         Document { body: Some(body.build()), schemas: schemas::<T>(), ..Document::default() }
     }
 
+    /// Of a call that takes a query alone.
     pub fn query(parameters: Vec<Parameter>) -> Document {
         Document { parameters, ..Document::default() }
     }
@@ -91,8 +101,10 @@ pub fn schemas<T: ToSchema>() -> Vec<NamedSchema> {
 
 /// What a call takes.
 pub trait Arguments: DeserializeOwned {
+    /// How it stands in an OpenAPI document.
     fn document() -> Document;
 
+    /// The fields that almost every request may carry; those that this one cannot are None.
     fn common(&self) -> Common;
 
     /// Sets what the call's path names.

@@ -50,17 +50,26 @@ request! { body
 /// A task that is in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunTask {
+    /// What is to be done; not empty.
     pub prompt: String,
+    /// None: the one that is configured.
     pub model: Option<String>,
+    /// How often the model may try again after its first reply.
     pub max_retries: u32,
+    /// What has to succeed, in this order. Empty: nothing is run.
     pub verify: Vec<VerifyKind>,
+    /// What the model is shown from the beginning, relative to the workspace root.
     pub files: Vec<String>,
+    /// What is verified is committed.
     pub commit: bool,
+    /// The edits are tried, and nothing is written.
     pub dry_run: bool,
+    /// A run that fails leaves its changes.
     pub keep: bool,
 }
 
 impl StartRunRequest {
+    /// The task with its defaults. An `invalid_request` names the field that is wrong.
     pub fn checked(self) -> Result<RunTask> {
         let wrong = |detail: String| Err(Error::new(Code::InvalidRequest, detail));
         if self.prompt.trim().is_empty() {
@@ -119,6 +128,7 @@ request! { about run("The token that the run was started with.") query
 pub struct RunStarted {
     /// The token to ask for it with, a ULID.
     pub run: String,
+    /// The revision at which it began.
     pub meta: Meta,
 }
 
@@ -132,7 +142,9 @@ impl Answer for RunStarted {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::run))]
 pub struct RunReply {
+    /// The token that the run was started with.
     pub run: String,
+    /// Whether it still works, or how it ended.
     pub state: RunState,
     /// What is being done at the moment, in a few words; null when it has ended.
     #[schema(required)]
@@ -140,6 +152,7 @@ pub struct RunReply {
     /// Why it failed, or ended in another way than was asked for.
     #[schema(required)]
     pub reason: Option<String>,
+    /// The model that is asked.
     #[schema(examples("global.anthropic.claude-sonnet-4-5-20250929-v1:0"))]
     pub model: String,
     /// A reply of the model each, the first one first.
@@ -160,15 +173,19 @@ pub struct RunReply {
     /// The commit, where one was asked for and the run has succeeded.
     #[schema(required)]
     pub commit: Option<String>,
+    /// Continues the lists; null where nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision now.
     pub meta: Meta,
 }
 
 /// The tokens of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct RunUsage {
+    /// Of all prompts.
     pub input_tokens: u64,
+    /// Of all replies.
     pub output_tokens: u64,
 }
 
@@ -191,6 +208,7 @@ pub struct RunAttempt {
     pub diff: String,
     /// About how large the prompt was, a token counted as four bytes.
     pub prompt_tokens: usize,
+    /// Where its time went.
     pub took: RunTimes,
 }
 
@@ -208,6 +226,7 @@ pub struct RunTimes {
 /// One edit of a reply.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RunEdit {
+    /// As the reply names it.
     pub file: String,
     /// Where it begins in the reply, from 1.
     pub reply_line: usize,
@@ -220,8 +239,11 @@ pub struct RunEdit {
 /// A verification and how it ended.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct RunVerification {
+    /// Which tools ran.
     pub kind: VerifyKind,
+    /// They ended well.
     pub ok: bool,
+    /// Of all tools together.
     pub duration_ms: f64,
     /// How many errors and failing tests it reports.
     pub errors: usize,

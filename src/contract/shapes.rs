@@ -15,10 +15,15 @@ pub struct Place {
     /// Relative to the workspace root, with `/`; absolute for a file outside of it (the standard library, a dependency).
     #[schema(examples("crates/searcher/src/lib.rs"))]
     pub file: String,
+    /// Offset of the first byte.
     pub start: usize,
+    /// Offset after the last byte.
     pub end: usize,
+    /// Line of `start`.
     pub line: usize,
+    /// Line of `end`.
     pub end_line: usize,
+    /// Column of `start`.
     pub column: usize,
 }
 
@@ -33,8 +38,10 @@ impl From<model::Place> for Place {
 /// path of each in its package is what stands behind `root`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Origin {
+    /// As its manifest names it.
     #[schema(examples("serde"))]
     pub package: String,
+    /// Absent where it has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false, examples("1.0.195"))]
     pub version: Option<String>,
@@ -61,38 +68,50 @@ impl From<Arc<model::Origin>> for Origin {
 /// Where a symbol's identifier stands, in the symbol's own file.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct NameAt {
+    /// Offset of the first byte.
     pub start: usize,
+    /// Offset after the last byte.
     pub end: usize,
+    /// From 1.
     pub line: usize,
 }
 
 /// How often the workspace names a symbol, its definition not counted.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct UsageCount {
+    /// Places that name it, imports included.
     pub total: usize,
+    /// Files that have at least one of these.
     pub files: usize,
 }
 
 /// A definition. Its place spans docs and attributes; `name_at` is the identifier.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Symbol {
+    /// For how it is printed.
     #[serde(skip)]
     pub language: Language,
     /// Rust: `crate::module::Type::method`, `<Type as Trait>::method`. Go: `import/path.Type.Method`.
     #[schema(examples("grep_searcher::Searcher"))]
     pub path: String,
+    /// What is defined.
     pub kind: SymbolKind,
+    /// The identifier: the last part of the path.
     pub name: String,
     /// The declaration in one line, without docs, attributes and body.
     pub signature: String,
+    /// The crate, module or package that it belongs to.
     pub package: String,
+    /// The whole definition.
     #[serde(flatten)]
     pub place: Place,
+    /// The identifier.
     pub name_at: NameAt,
     /// A module's `mod` line, where its place is a file of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub declared_at: Option<Place>,
+    /// Its documentation as Markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub docs: Option<String>,
@@ -174,6 +193,7 @@ pub(super) fn holds_others(kind: SymbolKind) -> bool {
 /// A place that names a symbol.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Usage {
+    /// The name.
     #[serde(flatten)]
     pub place: Place,
     /// The whole line.
@@ -182,7 +202,9 @@ pub struct Usage {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub symbol: Option<String>,
+    /// What the name is used for.
     pub role: Role,
+    /// It stands in test code.
     pub test: bool,
 }
 
@@ -201,6 +223,7 @@ pub struct Missing {
     /// `not_in_a_package`, `no_baseline`, `overlays`, `changed`, `unknown_test`; more may come.
     #[schema(examples("indexing"))]
     pub code: String,
+    /// What is lacking, why, and what to do about it.
     pub detail: String,
     /// The language, engine or file that it speaks of.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -209,6 +232,7 @@ pub struct Missing {
 }
 
 impl Missing {
+    /// With the language, engine or file that it is about.
     pub fn new(code: model::MissingCode, scope: &str, detail: String) -> Missing {
         model::Missing::new(code, scope, detail).into()
     }
@@ -232,9 +256,11 @@ pub struct Meta {
     pub workspace: Option<String>,
     /// Grows with every change of content, and with nothing else.
     pub revision: u64,
+    /// How much of the workspace is known.
     pub state: State,
     /// Nothing that this answer should hold is lacking.
     pub complete: bool,
+    /// What this or other answers may lack at the moment.
     pub missing: Vec<Missing>,
     /// The tool that answered in the place of a language's engine, which is not there; absent where the engines answered.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -36,16 +36,21 @@ pub struct StatsReply {
     /// Those with most errors first.
     #[schema(value_type = Vec<FileStats>)]
     pub files: Listing<FileStats>,
+    /// Continues the files; null where nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision at which it was asked.
     pub meta: Meta,
 }
 
 /// A file as it was seen last, and before.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct FileStats {
+    /// Relative to the workspace root.
     pub file: String,
+    /// As it was seen last.
     pub errors: usize,
+    /// As it was seen last.
     pub warnings: usize,
     /// The oldest first; one for each revision at which it was looked at.
     pub history: Vec<FileState>,
@@ -54,8 +59,11 @@ pub struct FileStats {
 /// A file at one revision.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct FileState {
+    /// At which it was looked at.
     pub revision: u64,
+    /// Of the file alone.
     pub errors: usize,
+    /// Of the file alone.
     pub warnings: usize,
 }
 

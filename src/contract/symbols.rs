@@ -28,11 +28,14 @@ request! { query
 /// What is asked for: one of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SymbolsOf<'a> {
+    /// All symbols whose names have this part; not empty.
     Name(&'a str),
+    /// All symbols of this file.
     File(&'a str),
 }
 
 impl SymbolsQuery {
+    /// Which of the two is asked for. An `invalid_request` where neither or both are.
     pub fn checked(&self) -> Result<SymbolsOf<'_>> {
         match (&self.query, &self.file) {
             (Some(name), None) if name.trim().is_empty() => {
@@ -54,12 +57,15 @@ pub struct SymbolsReply {
     pub symbols: SymbolTree,
     /// All of them, those below others and those left to `next_cursor` too.
     pub total: usize,
+    /// Continues the symbols; null where nothing is left.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that was searched, and whether all of it was.
     pub meta: Meta,
 }
 
 impl SymbolsReply {
+    /// The total and the cursor follow from the tree.
     pub fn new(symbols: SymbolTree, meta: Meta) -> SymbolsReply {
         SymbolsReply { total: symbols.part.total, next_cursor: symbols.next_cursor(), symbols, meta }
     }
@@ -82,6 +88,7 @@ impl Answer for SymbolsReply {
 /// children. On the wire it is the symbols that are given.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SymbolTree {
+    /// Which of all symbols are given.
     pub part: Part,
     symbols: Vec<Symbol>,
     /// What can hold others says so even where it holds none.
@@ -111,6 +118,7 @@ impl SymbolTree {
         SymbolTree { part: Part::after(from, symbols.iter().map(size).sum()), symbols, says_empty }
     }
 
+    /// Where the symbols continue. None where nothing is left.
     pub fn next_cursor(&self) -> Option<String> {
         next_cursor(&[self.part])
     }
@@ -202,11 +210,19 @@ request! { query
 /// A place in a file that is not a stretch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
+    /// In UTF-8 bytes, from 0.
     Offset(usize),
-    LineColumn { line: usize, column: usize },
+    /// As editors show it.
+    LineColumn {
+        /// From 1.
+        line: usize,
+        /// From 1, in UTF-8 bytes.
+        column: usize,
+    },
 }
 
 impl SymbolAtQuery {
+    /// An `invalid_request` unless it is an offset, or a line with a column.
     pub fn position(&self) -> Result<Position> {
         match (self.offset, self.line, self.column) {
             (Some(offset), None, None) => Ok(Position::Offset(offset)),
@@ -235,6 +251,7 @@ pub struct SymbolAtReply {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub hover: Option<String>,
+    /// Where it is defined, local variables included.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub definition: Option<Place>,
@@ -247,6 +264,7 @@ pub struct SymbolAtReply {
     /// Continues `hover`.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that is described, and whether the reply is complete.
     pub meta: Meta,
     /// The lines that are given of `hover`.
     #[serde(skip)]

@@ -38,13 +38,13 @@ macro_rules! calls {
         /// A call by its name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Name {
-            $($variant),*
+            $(#[doc = concat!("The call whose request is [`", stringify!($request), "`].")] $variant),*
         }
 
         /// A request for one of the calls.
         #[derive(Debug)]
         pub enum Request {
-            $($variant($request)),*
+            $(#[doc = concat!("Answered by [`", stringify!($reply), "`].")] $variant($request)),*
         }
 
         impl Request {
@@ -53,6 +53,7 @@ macro_rules! calls {
                 match self { $(Request::$variant(_) => Name::$variant),* }
             }
 
+            /// The fields that almost every request may carry.
             pub fn common(&self) -> Common {
                 match self { $(Request::$variant(it) => it.common()),* }
             }
@@ -67,7 +68,7 @@ macro_rules! calls {
         #[derive(Debug, Clone, Serialize)]
         #[serde(untagged)]
         pub enum Reply {
-            $($variant($reply)),*
+            $(#[doc = concat!("Answers [`", stringify!($request), "`].")] $variant($reply)),*
         }
 
         impl Reply {

@@ -41,6 +41,7 @@ request! { body
 }
 
 impl VerifyRequest {
+    /// How long all tools together may take. An `invalid_request` where it is 0 or beyond the longest.
     pub fn timeout(&self) -> Result<Duration> {
         match self.timeout_ms.unwrap_or(DEFAULT_TIMEOUT_MS) {
             timeout @ 1..=LONGEST_TIMEOUT_MS => Ok(Duration::from_millis(timeout)),
@@ -57,6 +58,7 @@ impl VerifyRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[schema(examples(examples::verified))]
 pub struct VerifyReply {
+    /// Which tools were asked for.
     pub kind: VerifyKind,
     /// Each tool that ran ended with the exit code 0, in time, and every test that was asked for was there.
     pub ok: bool,
@@ -82,7 +84,9 @@ pub struct VerifyReply {
     /// Where the reply was cut: with it, the same call brings the rest and runs nothing.
     #[schema(required)]
     pub next_cursor: Option<String>,
+    /// The revision that was verified, and what was not run.
     pub meta: Meta,
+    /// Where the reply was cut.
     #[serde(skip)]
     pub pages: Pages<PARTS>,
 }
@@ -90,22 +94,29 @@ pub struct VerifyReply {
 /// A tool that was run.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ToolRun {
+    /// Whose tool it is.
     pub language: Language,
     /// Where, relative to the root; empty: the root.
     pub directory: String,
+    /// The program and its arguments.
     pub command: Vec<String>,
     /// Null where it was ended, or could not be started.
     #[schema(required)]
     pub exit_code: Option<i32>,
+    /// From its start to its end.
     pub duration_ms: f64,
 }
 
 /// How the tests went.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct TestReport {
+    /// Tests that ended well.
     pub passed: usize,
+    /// Tests that failed; all of them, whatever `failures` holds.
     pub failed: usize,
+    /// Tests that their own mark excludes.
     pub skipped: usize,
+    /// Those of which the tool says more.
     pub failures: Vec<TestFailure>,
 }
 
@@ -115,6 +126,7 @@ pub struct TestFailure {
     /// As its tool names it.
     #[schema(examples("lines::tests::line_iter"))]
     pub name: String,
+    /// The package that the test is of. Absent where the tool does not say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub package: Option<String>,
@@ -122,9 +134,11 @@ pub struct TestFailure {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub file: Option<String>,
+    /// In that file, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub line: Option<usize>,
+    /// Of the panic or the failed assertion.
     pub message: String,
     /// What it printed, the middle left out where that is long.
     pub output: String,
@@ -149,6 +163,7 @@ impl From<model::TestFailure> for TestFailure {
 }
 
 impl VerifyReply {
+    /// From what the tools said.
     pub fn new(verified: model::Verified, meta: Meta) -> VerifyReply {
         let model::Verified { kind, ok, timed_out, runs, duration, diagnostics, tests, output, .. } = verified;
         let has_failed = |it: &&model::ToolRun| it.exit_code != Some(0);
@@ -175,6 +190,7 @@ impl VerifyReply {
         }
     }
 
+    /// The tests that failed; empty where no tests were run.
     pub fn failures(&self) -> &[TestFailure] {
         self.tests.as_ref().map(|it| it.failures.as_slice()).unwrap_or_default()
     }

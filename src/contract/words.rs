@@ -24,7 +24,10 @@ macro_rules! words {
 /// The same, each with the variants of the type of this name in `model`.
 macro_rules! words_of_model {
     ($($(#[$attribute:meta])* $name:ident for $model:path { $($(#[$word:meta])* $variant:ident),* $(,)? })*) => { $(
-        words! { $(#[$attribute])* $name { $($(#[$word])* $variant),* } }
+        words! {
+            $(#[$attribute])*
+            $name { $(#[doc = concat!("As [`", stringify!($variant), "`](", stringify!($model), "::", stringify!($variant), ").")] $(#[$word])* $variant),* }
+        }
 
         impl From<$model> for $name {
             fn from(word: $model) -> $name {
@@ -44,6 +47,7 @@ macro_rules! words_of_model {
 macro_rules! names {
     ($($name:ident for $model:path),* $(,)?) => { $(
         impl $name {
+            /// The word itself, as it stands in JSON.
             pub fn name(self) -> &'static str {
                 <$model>::from(self).name()
             }
@@ -155,37 +159,87 @@ words! {
 
     /// What brought a change about.
     ChangeCause {
-        Edit, Write, Rename, Undo, Overlay,
+        /// The call `edit`.
+        Edit,
+        /// The call `write`.
+        Write,
+        /// The call `rename`.
+        Rename,
+        /// The call `undo`: an earlier change was taken back.
+        Undo,
+        /// An overlay that was put, replaced or taken away.
+        Overlay,
         /// Somebody else: an editor, git, another agent.
         Outside,
     }
 
     /// Which part of a symbol an edit replaces: what stands between the braces, the whole item with docs and
     /// attributes, or nothing of it (the text goes before or after it); `delete` removes it.
-    At { Body, Whole, Before, After, Delete }
+    At {
+        /// What stands between the braces, without them.
+        Body,
+        /// The item with docs and attributes.
+        Whole,
+        /// The text goes in front of the item.
+        Before,
+        /// The text goes behind the item.
+        After,
+        /// The item is taken away, and the replacement is empty.
+        Delete,
+    }
 
     /// Whether an edit that breaks something is reported or refused.
-    OnBreak { Report, Reject }
+    OnBreak {
+        /// It is made, and the reply says what it breaks.
+        Report,
+        /// It is refused with `would_break`, and nothing is written.
+        Reject,
+    }
 
     /// What becomes of the user's own work that is not committed: it stays, it is committed before, or nothing is
     /// committed where there is some.
-    Dirty { Leave, CommitFirst, Refuse }
+    Dirty {
+        /// It stays as it is.
+        Leave,
+        /// It is committed before, by itself.
+        CommitFirst,
+        /// Nothing is committed where there is some.
+        Refuse,
+    }
 
     /// What became of a file since the last commit.
     FileStatus {
-        Modified, Added, Deleted, Renamed, Copied,
+        /// Its content differs.
+        Modified,
+        /// It is new, and git knows of it.
+        Added,
+        /// It is gone.
+        Deleted,
+        /// It had another name.
+        Renamed,
+        /// It is a copy of another file.
+        Copied,
         /// A file has become a link, say.
         TypeChanged,
         /// It is in conflict.
         Unmerged,
+        /// It is new, and git does not know of it.
         Untracked,
     }
 
     /// `append` makes the file where it is missing, `create` refuses where it exists.
-    WriteMode { Append, Overwrite, Create }
+    WriteMode {
+        /// The text goes behind what the file has.
+        Append,
+        /// The text takes the place of what the file has.
+        Overwrite,
+        /// There must be no such file.
+        Create,
+    }
 }
 
 impl ChangeCause {
+    /// The word itself, as it stands in JSON.
     pub fn name(self) -> &'static str {
         match self {
             ChangeCause::Edit => "edit",
@@ -204,6 +258,7 @@ impl ChangeCause {
 pub struct Language(&'static str);
 
 impl Language {
+    /// As requests and replies name it: `python`.
     pub fn name(self) -> &'static str {
         self.0
     }

@@ -11,6 +11,7 @@ request! { body
         pub name: String,
         /// Text in UTF-8.
         pub content: String,
+        /// What becomes of what the file holds.
         #[schema(default = "append")]
         pub mode: Option<WriteMode>,
         /// Refuse with `hash_mismatch` unless the file's bytes have this BLAKE3.
@@ -27,6 +28,7 @@ request! { body
         /// Remove the unused imports of the changed files, and add missing ones where only one fits.
         #[schema(default = false)]
         pub fix_imports: Option<bool>,
+        /// What is to be done with a text that breaks something.
         #[schema(default = "report")]
         pub on_break: Option<OnBreak>,
     }

@@ -14,7 +14,7 @@ use super::verify::{Job, Planned};
 use super::view::View;
 use super::{EngineStatus, Tidied};
 use crate::config::Settings;
-use crate::model::{FileEdit, Judgement, LanguageId, Missing, MissingCode};
+use crate::model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode};
 
 /// So long the texts must be unchanged before what was known of them is brought up to date in the background.
 pub const SOON: Duration = Duration::from_millis(30);
@@ -48,12 +48,12 @@ pub trait EngineKind: Send + Sync {
         false
     }
 
-    /// Whether it judges changes of this file.
-    fn judges(&self, file: &str) -> bool {
+    /// Whether it computes the impact of changes of this file.
+    fn computes_impact(&self, file: &str) -> bool {
         self.languages().iter().any(|it| it.takes(file))
     }
 
-    /// Where it judges changes and tidies their texts.
+    /// Where it computes the impact of changes and tidies their texts.
     fn route(&self) -> Route {
         Route::View
     }
@@ -102,6 +102,7 @@ pub trait EngineKind: Send + Sync {
 /// A program or a part of a toolchain that an engine works with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Requirement {
+    /// The program or part, as its makers call it.
     pub name: String,
     /// Where it is; absent: it is not there.
     pub found: Option<String>,
@@ -113,7 +114,7 @@ pub struct Requirement {
     pub without: &'static str,
 }
 
-/// Where a change is judged and tidied.
+/// Where the impact of a change is computed, and where its texts are tidied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Route {
     /// By a view, before the writer has its turn.
@@ -124,15 +125,19 @@ pub enum Route {
 
 /// What an engine starts with.
 pub struct Setup {
+    /// The workspace's directory, absolute and without links.
     pub root: PathBuf,
     /// Whether code of the workspace may run.
     pub trusted: bool,
+    /// What the configuration says for this workspace.
     pub settings: Settings,
     /// `$XDG_CACHE_HOME/semdex`.
     pub cache_dir: PathBuf,
     /// Files and directories that are never read, wherever they lie.
     pub forbidden: Arc<[PathBuf]>,
+    /// Where the engine may start tasks; its own threads are plain ones.
     pub runtime: tokio::runtime::Handle,
+    /// All texts of the workspace at the start; changes come by [`Engine::apply`].
     pub files: Arc<Files>,
     /// So many of its kind have failed before it.
     pub restarts: u32,
@@ -143,6 +148,7 @@ pub struct Setup {
 /// What can be known of an engine without asking the writer.
 #[derive(Clone)]
 pub struct Handle {
+    /// The state of the engine, published whenever it changes.
     pub status: watch::Receiver<EngineStatus>,
     /// Resolves when there is nothing to wait for: it can answer, or it will not be able to.
     pub settled: Arc<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>,
@@ -153,6 +159,7 @@ pub struct Handle {
 /// A running engine, owned by the workspace's writer: all is called on its thread, and in the order of the revisions. A
 /// panic costs the engine, which is thrown away and started anew from the texts.
 pub trait Engine: Send {
+    /// What can be known of it without the writer; taken once, after the start.
     fn handle(&self) -> Handle;
 
     /// Whether there is nothing to wait for.
@@ -164,9 +171,9 @@ pub trait Engine: Send {
     /// Brings new contents in. What is there already may come again.
     fn apply(&mut self, change: Applied<'_>);
 
-    /// Tries a change, judges it, and takes it back unless `keep` says otherwise; without that it is only asked about. For
+    /// Tries a change, computes its impact, and takes it back unless `keep` says otherwise; without that it is only asked about. For
     /// those of `Route::Writer`.
-    fn judge(&mut self, trial: &Trial<'_>, keep: Option<&dyn Fn(&Judgement) -> bool>) -> Option<Judgement> {
+    fn impact(&mut self, trial: &Trial<'_>, keep: Option<&dyn Fn(&ChangeImpact) -> bool>) -> Option<ChangeImpact> {
         let _ = (trial, keep);
         None
     }
@@ -294,6 +301,7 @@ pub trait Engine: Send {
 pub struct Applied<'a> {
     /// All texts after them.
     pub files: &'a Arc<Files>,
+    /// What differs from the texts before.
     pub edits: &'a [FileEdit],
     /// Whether programs that read the disk see them too: not those of overlays.
     pub is_on_disk: bool,
@@ -325,8 +333,11 @@ pub type OutsideText = (PathBuf, Option<Vec<u8>>);
 /// A change that is tried: the texts before and after it.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
+    /// All texts of the revision that is current.
     pub before: &'a Arc<Files>,
+    /// All texts as they would be.
     pub after: &'a Arc<Files>,
+    /// What differs between the two.
     pub edits: &'a [FileEdit],
 }
 
@@ -342,14 +353,20 @@ pub struct Pause {
 /// One changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileChange {
+    /// Relative to the root.
     pub path: String,
+    /// What became of the file.
     pub kind: FileChangeKind,
 }
 
+/// What became of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileChangeKind {
+    /// It was not there before.
     Created,
+    /// Its content may be another.
     Changed,
+    /// It is gone.
     Deleted,
 }
 
@@ -376,6 +393,7 @@ pub struct Declaration {
 /// The line by which one file names another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mention {
+    /// The line itself, for the reply: `mod name;`.
     pub line: String,
     /// Of the file that is to name the other.
     pub edit: FileEdit,
@@ -386,9 +404,13 @@ pub struct Mention {
 /// A planned text that is to be formatted.
 #[derive(Debug, Clone, Copy)]
 pub struct Unformatted<'a> {
+    /// Relative to the root.
     pub file: &'a str,
+    /// The text as it is planned.
     pub text: &'a str,
+    /// The workspace's directory, in which the formatter's configuration is looked for.
     pub root: &'a Path,
+    /// Whether a toolchain and a configuration of the workspace may be used.
     pub trusted: bool,
     /// All texts before the change.
     pub files: &'a Files,
@@ -399,15 +421,15 @@ pub struct Unformatted<'a> {
 /// Formats a text, or says why not. Blocks, so that it belongs on a thread that may.
 pub type Formatting = Box<dyn FnOnce() -> Result<String, String> + Send>;
 
-/// What is said of a change that an engine tried to judge, and could not.
-pub fn unjudged(language: LanguageId) -> Judgement {
+/// What is said of a change whose impact an engine could not compute.
+pub fn impact_unknown(language: LanguageId) -> ChangeImpact {
     let detail = "the change could not be judged; ask `diagnostics`";
-    Judgement::unanswered(Missing::new(MissingCode::Timeout, language.name, detail))
+    ChangeImpact::unanswered(Missing::new(MissingCode::Timeout, language.name, detail))
 }
 
 /// What is said of a change that brings the first code of a language.
-pub fn not_started(language: LanguageId) -> Judgement {
+pub fn not_started(language: LanguageId) -> ChangeImpact {
     let detail =
         format!("the first code of {} starts its engine: what the change breaks could not be asked", language.title);
-    Judgement::unanswered(Missing::new(MissingCode::EngineDown, language.name, detail))
+    ChangeImpact::unanswered(Missing::new(MissingCode::EngineDown, language.name, detail))
 }

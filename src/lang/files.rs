@@ -18,6 +18,7 @@ const MOST_RECENT: usize = 8;
 pub struct File {
     /// Relative to the root, with `/`.
     pub path: Arc<str>,
+    /// UTF-8, with the line ends and the byte order mark that the file has.
     pub text: Arc<str>,
     /// BLAKE3 of the bytes.
     pub hash: blake3::Hash,
@@ -34,6 +35,7 @@ pub struct File {
 }
 
 impl File {
+    /// A file as the disk has it; [`File::as_overlay`] makes it an overlay.
     pub fn new(language: Option<LanguageId>, path: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> File {
         let text: Arc<str> = text.into();
         let hash = blake3::hash(text.as_bytes());
@@ -57,6 +59,7 @@ impl File {
         File { overlay: true, ..self }
     }
 
+    /// Offsets to lines and back, computed at the first use.
     pub fn lines(&self) -> &LineIndex {
         self.lines.get_or_init(|| LineIndex::new(&self.text))
     }
@@ -100,7 +103,7 @@ impl File {
     }
 }
 
-/// A text that is planned, judged and told of is parsed once, though each makes a file of it.
+/// A text that is planned, analysed and told of is parsed once, though each makes a file of it.
 fn recent_outline(language: LanguageId, hash: blake3::Hash, parse: impl FnOnce() -> Outline) -> Arc<Outline> {
     static RECENT: Mutex<VecDeque<(LanguageId, blake3::Hash, Arc<Outline>)>> = Mutex::new(VecDeque::new());
     let recent = || sound::lock(&RECENT);
@@ -133,26 +136,32 @@ impl Files {
         File::new(self.languages.of(path), path, text)
     }
 
+    /// The languages by which texts are told apart.
     pub fn languages(&self) -> &Languages {
         &self.languages
     }
 
+    /// A file by its name relative to the root.
     pub fn get(&self, path: &str) -> Option<&Arc<File>> {
         self.files.get(path)
     }
 
+    /// Adds or replaces a file; answers with the one that it replaces.
     pub fn insert(&mut self, file: Arc<File>) -> Option<Arc<File>> {
         self.files.insert(file.path.clone(), file)
     }
 
+    /// Takes a file away and answers with it. None: there was no such file.
     pub fn remove(&mut self, path: &str) -> Option<Arc<File>> {
         self.files.remove(path)
     }
 
+    /// All files, in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<File>> {
         self.files.values()
     }
 
+    /// The files of one language, in the order of their names.
     pub fn of(&self, language: LanguageId) -> impl Iterator<Item = &Arc<File>> {
         self.files.values().filter(move |file| file.language == Some(language))
     }
@@ -164,10 +173,12 @@ impl Files {
         self.files.range::<str, _>(from).map(|(_, file)| file).take_while(move |file| file.path.starts_with(&prefix))
     }
 
+    /// How many files there are, of whatever language.
     pub fn len(&self) -> usize {
         self.files.len()
     }
 
+    /// Whether there is no file at all.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }

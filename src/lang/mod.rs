@@ -4,21 +4,21 @@
 //! change stops with [`Stop::Stale`], and whoever asked takes a fresh view; an engine that is down or still
 //! loading answers as far as it can and says in the answer's coverage what is lacking.
 
-pub mod child;
+pub(crate) mod child;
 pub mod engine;
-pub mod file_uri;
+pub(crate) mod file_uri;
 pub mod files;
-pub mod go;
-pub mod lsp;
-pub mod memory;
+pub(crate) mod go;
+pub(crate) mod lsp;
+pub(crate) mod memory;
 pub mod process_group;
 pub mod rank;
 pub mod registry;
-pub mod retries;
+pub(crate) mod retries;
 mod root;
-pub mod rust;
+pub(crate) mod rust;
 pub mod search_path;
-pub mod sound;
+pub(crate) mod sound;
 pub mod verify;
 pub mod view;
 
@@ -32,6 +32,7 @@ use crate::model::{EngineState, Error, FileEdit, LanguageId, Missing, MissingCod
 pub enum Stop {
     /// The content changed while the question was being answered: ask again with a fresh view.
     Stale,
+    /// The question has an error for an answer.
     Failed(Error),
 }
 
@@ -41,6 +42,7 @@ impl From<Error> for Stop {
     }
 }
 
+/// What questions to engines answer with.
 pub type Result<T> = std::result::Result<T, Stop>;
 
 /// How long a question may take, whatever it waits for.
@@ -52,25 +54,37 @@ pub struct Deadlines {
     pub answer: Instant,
 }
 
+/// How far a stage of an engine's start or of its background work is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
+    /// What is being done, for people to read.
     pub stage: String,
+    /// Steps that are done.
     pub done: usize,
+    /// Steps of the stage; 0 where nobody knows.
     pub total: usize,
 }
 
 /// How an engine is doing. Published on a watch channel whenever it changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EngineStatus {
+    /// The program, or the library in the process.
     pub name: String,
+    /// What it analyses; of several languages the first.
     pub language: LanguageId,
+    /// None where it is not known.
     pub version: Option<String>,
+    /// How much it knows.
     pub state: State,
+    /// Whether it is up at all.
     pub condition: Condition,
+    /// What it works on. None where nothing is going on.
     pub progress: Option<Progress>,
     /// Of the engine's own process, where it has one.
     pub pid: Option<u32>,
+    /// Resident memory of its own process. None where it has none.
     pub memory_bytes: Option<u64>,
+    /// How often it ended unasked and was started again.
     pub restarts: u32,
     /// What its answers may lack as long as this lasts.
     pub missing: Vec<Missing>,
@@ -113,6 +127,7 @@ impl EngineStatus {
 /// What the state alone does not say of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Condition {
+    /// It is up, or about to be.
     #[default]
     Normal,
     /// Its program is not there, or may not be started.
@@ -126,6 +141,7 @@ pub enum Condition {
 /// How work in the background came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
+    /// All of it is done.
     Finished,
     /// A change came between.
     Stopped,
@@ -155,7 +171,9 @@ pub struct Wanted {
 /// A planned text in another form: with its imports put right, or as its language's formatter has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tidied {
+    /// Relative to the root.
     pub file: String,
+    /// The text to be written; the planned one where nothing could be done.
     pub text: Arc<str>,
     /// What could not be done, and why.
     pub note: Option<String>,

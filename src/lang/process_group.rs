@@ -43,20 +43,27 @@ enum State {
     Ended(ExitStatus),
 }
 
+/// The ends of a program's streams that were asked for.
 #[derive(Debug)]
 pub struct Pipes {
+    /// Closed when it is dropped.
     pub stdin: Option<ChildStdin>,
+    /// To be read until its end, else the program waits.
     pub stdout: Option<ChildStdout>,
+    /// To be read until its end, else the program waits.
     pub stderr: Option<ChildStderr>,
 }
 
 /// Why a program gave no output.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
+    /// The system did not start it.
     #[error("{0}")]
     NotStarted(#[from] io::Error),
+    /// It was ended at its deadline.
     #[error("it did not end in time")]
     Late,
+    /// It was ended as nobody waits for it any more.
     #[error("it is not wanted any more")]
     Unwanted,
 }

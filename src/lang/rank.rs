@@ -12,7 +12,9 @@ const FIRST_OF_FILE: usize = 3;
 pub struct UsageRank {
     /// Usages of one file share this; it rises with the file's name.
     pub file: usize,
+    /// Byte offset of the usage in its file.
     pub at: usize,
+    /// It stands in test code.
     pub test: bool,
     /// In the file of the definition.
     pub own: bool,

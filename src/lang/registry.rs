@@ -48,10 +48,12 @@ impl Registry {
         Registry::of(self.own.clone(), languages)
     }
 
+    /// All languages that an engine can analyse, in the order in which they are listed.
     pub fn languages(&self) -> &Languages {
         &self.languages
     }
 
+    /// The engines that there can be; positions in this list identify them.
     pub fn kinds(&self) -> &[Arc<dyn EngineKind>] {
         &self.kinds
     }
@@ -61,6 +63,7 @@ impl Registry {
         self.kinds.iter().position(|it| it.languages().contains(&language))
     }
 
+    /// The engine of a language. None where no engine analyses it.
     pub fn kind_of(&self, language: LanguageId) -> Option<&Arc<dyn EngineKind>> {
         self.position(language).and_then(|it| self.kinds.get(it))
     }

@@ -3,7 +3,7 @@
 
 pub mod reach;
 pub mod report;
-pub mod text;
+pub(crate) mod text;
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -17,10 +17,13 @@ pub use report::{Ended, Report};
 /// What is asked of the tools.
 #[derive(Clone)]
 pub struct Job {
+    /// Which tool is run.
     pub kind: VerifyKind,
+    /// The workspace's directory, absolute.
     pub root: PathBuf,
     /// `$XDG_CACHE_HOME/semdex`: what is built lies below it.
     pub cache_dir: PathBuf,
+    /// What the configuration says for this workspace.
     pub settings: Settings,
     /// The texts when it was asked.
     pub files: Arc<Files>,
@@ -32,8 +35,11 @@ pub struct Job {
     pub changed: Option<Vec<String>>,
     /// Nobody waits for it: it leaves the machine to others.
     pub is_background: bool,
+    /// The running tool is ended then, and no other is started.
     pub deadline: Instant,
+    /// Whether anybody still waits for it; asked between tools and while one runs.
     pub is_wanted: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// Called whenever a step is done.
     pub progress: Arc<dyn Fn(VerifyProgress) + Send + Sync>,
 }
 
@@ -50,10 +56,12 @@ pub trait Planned: Send {
 }
 
 impl Job {
+    /// Whether no other tool is to be started.
     pub fn is_over(&self) -> bool {
         Instant::now() >= self.deadline || !(self.is_wanted)()
     }
 
+    /// Reports how far it is; a total of 0 is not known.
     pub fn tell(&self, stage: impl Into<String>, done: usize, total: usize) {
         (self.progress)(VerifyProgress { stage: stage.into(), done, total });
     }

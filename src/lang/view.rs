@@ -6,11 +6,11 @@ use std::time::Instant;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
-use super::engine::unjudged;
+use super::engine::impact_unknown;
 use super::files::File;
 use super::{Deadlines, Result, Stop, Tidied, Wanted};
 use crate::model::{
-    Answer, Calls, Code, Description, Diagnostic, Error, FileEdit, Judgement, LanguageId, Missing, MissingCode,
+    Answer, Calls, ChangeImpact, Code, Description, Diagnostic, Error, FileEdit, LanguageId, Missing, MissingCode,
     Overview, Package, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
@@ -22,6 +22,7 @@ pub type Answering<T> = BoxFuture<'static, Result<Answer<T>>>;
 pub struct Unknown {
     /// The text, as it is after the change.
     pub file: Arc<File>,
+    /// As it is written, with what qualifies it.
     pub name: String,
     /// It is imported there.
     pub is_import: bool,
@@ -32,17 +33,20 @@ pub struct Unknown {
 pub struct Suggested {
     /// What is wrong, where more can be said than that nothing is known by the name.
     pub detail: Option<String>,
+    /// Names that exist there, the likeliest first.
     pub suggestions: Vec<String>,
 }
 
 /// One revision of a workspace as an engine sees it, asked by a reader. A question ends it, as it may hold up the next
 /// change until then. Each answers by its deadlines with what it has, and says in the answer's coverage what is lacking.
 pub trait View: Send {
+    /// The language whose view it is; of several the first.
     fn language(&self) -> LanguageId;
 
     /// The one symbol that a query means.
     fn resolve(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> BoxFuture<'static, Result<Symbol>>;
 
+    /// The symbol that a query means, with a stretch of the places that name it.
     fn usages(
         self: Box<Self>,
         query: SymbolQuery,
@@ -50,6 +54,7 @@ pub trait View: Send {
         deadlines: Deadlines,
     ) -> Answering<(Symbol, UsagePage)>;
 
+    /// All about the symbol that a query means, with a stretch of its usages.
     fn describe(
         self: Box<Self>,
         query: SymbolQuery,
@@ -66,11 +71,13 @@ pub trait View: Send {
     /// What a file's symbols are to others. After `until` no more usages are counted, which the answer says.
     fn overview(self: Box<Self>, file: String, deadlines: Deadlines, until: Instant) -> Answering<Overview>;
 
+    /// What stands at a byte offset of a file. Nothing there is an answer too, not an error.
     fn symbol_at(self: Box<Self>, file: String, offset: usize, deadlines: Deadlines) -> Answering<SymbolAt>;
 
     /// Of these files, or of all where none is named.
     fn diagnostics(self: Box<Self>, files: Vec<String>, deadlines: Deadlines) -> Answering<Vec<Diagnostic>>;
 
+    /// A package by its name, of the workspace or of its dependencies.
     fn package(self: Box<Self>, name: String, deadlines: Deadlines) -> Answering<Package>;
 
     /// Symbols by parts of their name, with how well each fits, on one scale for all languages (`rank::fit`).
@@ -86,6 +93,7 @@ pub trait View: Send {
         unanswered(self, query, deadlines, "callees")
     }
 
+    /// The symbol that a query means, with what implements it.
     fn implementations(self: Box<Self>, query: SymbolQuery, deadlines: Deadlines) -> Answering<(Symbol, Vec<Symbol>)> {
         unanswered(self, query, deadlines, "implementations")
     }
@@ -123,12 +131,12 @@ pub trait View: Send {
         .boxed()
     }
 
-    /// What a change would bring, where the engine judges before the writer has its turn (`Route::View`). Nobody but the
+    /// What a change would bring, where the engine computes it before the writer has its turn (`Route::View`). Nobody but the
     /// asker sees anything of it.
-    fn judge(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<Judgement>> {
+    fn impact(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<ChangeImpact>> {
         let _ = (edits, deadlines);
         let language = self.language();
-        async move { Ok(unjudged(language)) }.boxed()
+        async move { Ok(impact_unknown(language)) }.boxed()
     }
 
     /// Planned texts as they should be, where the engine works on them before the writer has its turn (`Route::View`).

@@ -15,4 +15,4 @@ mod incoming;
 #[cfg(test)]
 mod tests;
 
-pub use client::{Answer, Client, Hooks, Message, Pending, RequestError, Slot};
+pub use client::{Client, Hooks, Message, RequestError};

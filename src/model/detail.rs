@@ -9,6 +9,7 @@ use std::sync::Arc;
 pub struct Detail(Option<Arc<dyn Comparable>>);
 
 impl Detail {
+    /// Keeps a value of the engine's own type; two outlines are equal only where these are too.
     pub fn new<T: Any + Debug + PartialEq + Send + Sync>(detail: T) -> Detail {
         Detail(Some(Arc::new(detail)))
     }

@@ -7,46 +7,87 @@ use super::{Impact, Meta, Missing, MissingCode, Place, Symbol};
 /// The closed set of what can go wrong with a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
+    /// The body is not JSON.
     InvalidJson,
+    /// A field is unknown, missing or has a value that it cannot have.
     InvalidRequest,
+    /// The file lies outside of the root, or is one that semdex leaves alone.
     OutsideWorkspace,
+    /// The request has no token, or a wrong one.
     Unauthorized,
+    /// The `Host` header names neither a loopback name nor the address listened on.
     ForbiddenHost,
+    /// The request comes from the page of another server.
     ForbiddenOrigin,
+    /// The root lies below none that the server was started with.
     ForbiddenRoot,
+    /// The system does not let semdex read or write the file.
     PermissionDenied,
+    /// The request would start programs of a workspace that is not trusted.
     Untrusted,
+    /// No call has this path.
     UnknownRoute,
+    /// No workspace has this identifier.
     UnknownWorkspace,
+    /// There is no such file.
     UnknownFile,
+    /// No symbol fits, and all that could hold one was looked at.
     UnknownSymbol,
+    /// No package has this name.
     UnknownPackage,
+    /// The journal has no such change, or does not have it any more.
     UnknownChange,
+    /// There is no such run, or it is forgotten.
     UnknownRun,
+    /// The call has another HTTP method.
     MethodNotAllowed,
+    /// The reply cannot have the form that `Accept` asks for.
     NotAcceptable,
+    /// The client took too long to send the request.
     RequestTimeout,
+    /// The searched text is not in the file, nor one that is similar enough.
     NoMatch,
+    /// The searched text fits several places.
     Ambiguous,
+    /// The name fits several symbols.
     AmbiguousSymbol,
+    /// The file's content is not the one that the request expects.
     HashMismatch,
+    /// The file exists and was to be created.
     AlreadyExists,
+    /// Others change what the request changes, again and again.
     Conflict,
+    /// A file, a body or a header exceeds its bound.
     TooLarge,
+    /// The body has a form that the call does not take.
     UnsupportedMediaType,
+    /// The file is not UTF-8 text.
     NotText,
+    /// The change breaks something, and the request rejects such changes.
     WouldBreak,
+    /// The symbol cannot get this name.
     RenameRefused,
+    /// The content cannot be written as it is; a hook of the repository that refuses a commit says so too.
     InvalidContent,
+    /// There is no model to run, or it cannot be reached.
     ModelUnavailable,
+    /// All places for such requests are taken; `Retry-After` says when to ask again.
     Busy,
+    /// A bug of semdex; the request at hand is lost and nothing else.
     Internal,
+    /// There is no room left to record or write the change.
     DiskFull,
+    /// What could answer is not loaded yet.
     NotReady,
+    /// The engine that could answer is not installed or does not run.
     EngineUnavailable,
+    /// The revision that was asked for did not come in time.
     RevisionNotReached,
+    /// The answer did not come in time.
     Timeout,
+    /// The workspace is in no git repository.
     NotARepository,
+    /// No file differs from what is committed.
     NothingToCommit,
 }
 
@@ -61,6 +102,7 @@ impl Code {
         }
     }
 
+    /// The word for it in problems: `no_match`.
     pub fn name(self) -> &'static str {
         match self {
             Code::InvalidJson => "invalid_json",
@@ -111,31 +153,45 @@ impl Code {
 /// The text in a file that is most like what was searched.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nearest {
+    /// Where it stands.
     pub place: Place,
+    /// Its similarity, in percent.
     pub score: f64,
+    /// The text there.
     pub text: String,
     /// Unified, from what was asked to what is there.
     pub diff: String,
 }
 
+/// One of several places that an edit could mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
+    /// Where it stands.
     pub place: Place,
+    /// Its similarity to what was searched, in percent.
     pub score: f64,
+    /// The text there.
     pub text: String,
 }
 
 /// What helps to do better: part of every error that has something to offer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Help {
+    /// Names that the request may have meant, the likeliest first.
     pub suggestions: Vec<String>,
+    /// The places that the edit could mean.
     pub candidates: Vec<Candidate>,
+    /// The symbols that the name could mean.
     pub symbols: Vec<Symbol>,
+    /// The text that is most like what was searched.
     pub nearest: Option<Nearest>,
+    /// The hash of the file's content as it is: BLAKE3 in hex.
     pub actual_hash: Option<String>,
+    /// What the rejected change would have broken.
     pub impact: Option<Impact>,
     /// Which of several edits, from 0.
     pub edit: Option<usize>,
+    /// The file that the error is about.
     pub file: Option<String>,
     /// What others made of the files since.
     pub diff: Option<String>,
@@ -144,22 +200,28 @@ pub struct Help {
 /// What went wrong with a request: a code of the closed set, and what to do about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Error {
+    /// Which kind of error, for programs.
     pub code: Code,
+    /// What happened and what to do about it, for people.
     pub detail: String,
+    /// What the code has to offer beyond the detail.
     pub help: Box<Help>,
     meta: Option<Box<Meta>>,
 }
 
 impl Error {
+    /// An error without help and without a workspace.
     pub fn new(code: Code, detail: impl Into<String>) -> Error {
         Error { code, detail: detail.into(), help: Box::default(), meta: None }
     }
 
+    /// Replaces all help that the error had.
     pub fn with_help(mut self, help: Help) -> Error {
         *self.help = help;
         self
     }
 
+    /// Names that the request may have meant, the likeliest first.
     pub fn suggesting(mut self, suggestions: Vec<String>) -> Error {
         self.help.suggestions = suggestions;
         self
@@ -195,4 +257,5 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// What most functions of semdex return; the error is the one that the client gets.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -22,6 +22,7 @@ pub struct Language {
     pub indent: &'static str,
     /// Where a place can stand that its engine cannot resolve: the end of a sentence that begins "they stand".
     pub unresolved: &'static str,
+    /// What one text of the language says by itself.
     pub syntax: &'static dyn Syntax,
 }
 
@@ -131,6 +132,7 @@ impl fmt::Debug for LanguageId {
 pub struct Languages(Arc<[LanguageId]>);
 
 impl Languages {
+    /// The first that takes a file's name is its language.
     pub fn new(languages: impl IntoIterator<Item = LanguageId>) -> Languages {
         Languages(languages.into_iter().collect())
     }
@@ -140,6 +142,7 @@ impl Languages {
         self.0.iter().copied().find(|it| it.takes(file))
     }
 
+    /// In the order in which they are listed.
     pub fn iter(&self) -> impl Iterator<Item = LanguageId> {
         self.0.iter().copied()
     }

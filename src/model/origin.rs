@@ -4,7 +4,9 @@
 /// The package that a file outside of the workspace belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
+    /// Its name, as its manifest gives it.
     pub package: String,
+    /// None for the standard library without a version, and for what is taken from a directory.
     pub version: Option<String>,
     /// The directory of the package on this machine, absolute.
     pub root: String,

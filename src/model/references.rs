@@ -9,9 +9,12 @@ pub struct References {
     pub files: Vec<FileReferences>,
 }
 
+/// What one file declares, and what it refers to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileReferences {
+    /// Relative to the workspace root.
     pub file: Arc<str>,
+    /// The package that includes it, as replies name it.
     pub package: String,
     /// Whether all of it is test code.
     pub test: bool,
@@ -24,7 +27,9 @@ pub struct FileReferences {
 /// A declaration, by where its name begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Declared {
+    /// Byte offset of the first byte of its name.
     pub at: usize,
+    /// Its path, as replies print it.
     pub path: String,
 }
 
@@ -35,6 +40,7 @@ pub struct Reference {
     pub file: u32,
     /// Where the declaration's name begins.
     pub at: u32,
+    /// How many places refer to it.
     pub count: f32,
     /// So many of these stand in test code.
     pub tests: f32,

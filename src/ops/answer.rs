@@ -17,6 +17,7 @@ use crate::workspace::Workspaces;
 /// What calls are answered from.
 #[derive(Clone)]
 pub struct Service {
+    /// Those that are open, and what opens others.
     pub workspaces: Workspaces,
     /// A workspace may be opened by a call only in or below one of these.
     pub roots: Arc<[PathBuf]>,
@@ -28,6 +29,7 @@ pub struct Service {
 }
 
 impl Service {
+    /// Without runs of a model; [`Service::with_runs`] adds them.
     pub fn new(workspaces: Workspaces, roots: Arc<[PathBuf]>, max_tokens: Option<usize>) -> Service {
         Service { workspaces, roots, max_tokens, runs: None, replies: Arc::default() }
     }

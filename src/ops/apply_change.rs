@@ -1,4 +1,4 @@
-//! How a planned change is made, whatever asked for it: judged, proposed to the writer, and reported.
+//! How a planned change is made, whatever asked for it: its impact computed, proposed to the writer, and reported.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Finding, Meta
 use crate::lang::Stop;
 use crate::lang::engine::{EngineKind, Route, not_started};
 use crate::model::{
-    Affected, Broken, Code, Coverage, Diagnostic, Error, FileEdit, Help, Judgement, Landed, MissingCode, Result,
+    Affected, Broken, ChangeImpact, Code, Coverage, Diagnostic, Error, FileEdit, Help, Landed, MissingCode, Result,
     Revision, Severity,
 };
 use crate::text::diff::unified;
@@ -79,9 +79,9 @@ where
             Err(Stop::Failed(error)) => return Err(error),
         }
         workspace.check_overlays(&plan.edits)?;
-        let judged = match judge(workspace, asked, &plan.edits).await {
-            Ok(judged) if mode.on_break == OnBreak::Reject => with_own_errors(judged, &plan.edits),
-            Ok(judged) => judged,
+        let view_impact = match impact_of(workspace, asked, &plan.edits).await {
+            Ok(view_impact) if mode.on_break == OnBreak::Reject => with_own_errors(view_impact, &plan.edits),
+            Ok(view_impact) => view_impact,
             Err(Stop::Stale) => {
                 workspace.telemetry().stale_retries.up();
                 continue;
@@ -100,7 +100,7 @@ where
             edits: plan.edits.clone(),
             dry_run: mode.dry_run,
             reject_if_broken: mode.on_break == OnBreak::Reject,
-            judged,
+            view_impact,
         };
         match workspace.change(change, asked.needs(None, true).deadline).await {
             Ok(outcome) => {
@@ -118,10 +118,10 @@ where
     }))
 }
 
-/// What a change would bring, judged once and not made: where others are quicker, it is not known.
-pub(super) async fn tried(workspace: &Workspace, asked: &Ask, edits: Vec<FileEdit>) -> Result<Judgement> {
+/// What a change would bring, computed once and not made: where others are quicker, it is not known.
+pub(super) async fn tried(workspace: &Workspace, asked: &Ask, edits: Vec<FileEdit>) -> Result<ChangeImpact> {
     let busy = || Error::new(Code::Conflict, "the files were changed by others meanwhile");
-    let judged = judge(workspace, asked, &edits).await.map_err(|stop| match stop {
+    let view_impact = impact_of(workspace, asked, &edits).await.map_err(|stop| match stop {
         Stop::Stale => busy(),
         Stop::Failed(error) => error,
     })?;
@@ -132,32 +132,32 @@ pub(super) async fn tried(workspace: &Workspace, asked: &Ask, edits: Vec<FileEdi
         edits,
         dry_run: true,
         reject_if_broken: false,
-        judged,
+        view_impact,
     };
-    Ok(workspace.change(change, asked.needs(None, true).deadline).await?.judgement)
+    Ok(workspace.change(change, asked.needs(None, true).deadline).await?.change_impact)
 }
 
 /// What is refused if it breaks something must itself compile: the errors of what is written count as well.
-fn with_own_errors(mut judgement: Judgement, edits: &[FileEdit]) -> Judgement {
-    for diagnostic in judgement.new.iter().filter(|it| it.severity == Severity::Error) {
+fn with_own_errors(mut change_impact: ChangeImpact, edits: &[FileEdit]) -> ChangeImpact {
+    for diagnostic in change_impact.new.iter().filter(|it| it.severity == Severity::Error) {
         let Some(edit) = edits.iter().find(|it| it.file == diagnostic.place.file) else { continue };
         let text = edit.new.as_deref().unwrap_or_default();
         let line = text.lines().nth(diagnostic.place.line.saturating_sub(1)).unwrap_or_default().to_owned();
         let (place, symbol) = (diagnostic.place.clone(), diagnostic.symbol.clone());
-        if judgement.impact.broken.iter().any(|it| it.at.place == place) {
+        if change_impact.impact.broken.iter().any(|it| it.at.place == place) {
             continue;
         }
         let at = Affected { place, text: line, symbol, cause: None, test: false };
         let (code, reason) = (diagnostic.code.clone(), diagnostic.message.clone());
-        judgement.impact.broken.push(Broken { at, code, reason, follows: false });
+        change_impact.impact.broken.push(Broken { at, code, reason, follows: false });
     }
-    judgement
+    change_impact
 }
 
-/// What the engines say that judge before the writer has its turn. The others say it then: one that loads is waited for.
-async fn judge(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> std::result::Result<Judgement, Stop> {
-    let concerned = |it: &&Arc<dyn EngineKind>| edits.iter().any(|edit| it.judges(&edit.file));
-    let mut judgement = Judgement::nothing();
+/// What the engines say that compute the impact before the writer has its turn. The others say it then: one that loads is waited for.
+async fn impact_of(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> std::result::Result<ChangeImpact, Stop> {
+    let concerned = |it: &&Arc<dyn EngineKind>| edits.iter().any(|edit| it.computes_impact(&edit.file));
+    let mut change_impact = ChangeImpact::nothing();
     for kind in workspace.registry().kinds().iter().filter(concerned) {
         let Some(&language) = kind.languages().first() else { continue };
         let needs = asked.needs(Some(language), true);
@@ -165,12 +165,12 @@ async fn judge(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> std::r
         if kind.route() == Route::Writer {
             continue;
         }
-        judgement.join(match snapshot.view {
-            Some(view) => timing::during(Part::Engine, view.judge(edits.to_vec(), deadlines(needs))).await?,
+        change_impact.join(match snapshot.view {
+            Some(view) => timing::during(Part::Engine, view.impact(edits.to_vec(), deadlines(needs))).await?,
             None => not_started(language),
         });
     }
-    Ok(judgement)
+    Ok(change_impact)
 }
 
 /// Where the files are already what was asked for.
@@ -182,19 +182,19 @@ fn nothing_done(revision: Revision) -> Outcome {
         notes: Notes::new(),
         rejected: false,
         revision,
-        judgement: Judgement::nothing(),
+        change_impact: ChangeImpact::nothing(),
         hashes: Hashes::new(),
     }
 }
 
 fn finish(workspace: &Workspace, plan: &Plan, mut outcome: Outcome) -> Result<ChangeReport> {
     let language = plan.edits.iter().find_map(|it| workspace.language_of(&it.file));
-    let refusal = outcome.rejected.then(|| refusal(&outcome.judgement));
-    let coverage = std::mem::take(&mut outcome.judgement.coverage);
+    let refusal = outcome.rejected.then(|| refusal(&outcome.change_impact));
+    let coverage = std::mem::take(&mut outcome.change_impact.coverage);
     let meta = workspace.meta(language, outcome.revision, coverage);
     match refusal {
         Some(error) if error.code == Code::WouldBreak => {
-            let help = Help { impact: Some(outcome.judgement.impact), ..Help::default() };
+            let help = Help { impact: Some(outcome.change_impact.impact), ..Help::default() };
             Err(error.with_help(help).in_workspace(meta))
         }
         Some(error) => Err(error.in_workspace(meta)),
@@ -203,9 +203,9 @@ fn finish(workspace: &Workspace, plan: &Plan, mut outcome: Outcome) -> Result<Ch
 }
 
 /// Why a change was refused: for what it breaks, or because that is not known in full.
-fn refusal(judgement: &Judgement) -> Error {
-    let broken = &judgement.impact.broken;
-    match judgement.not_judged() {
+fn refusal(change_impact: &ChangeImpact) -> Error {
+    let broken = &change_impact.impact.broken;
+    match change_impact.not_analysed() {
         Some(missing) if broken.is_empty() => {
             let code = match missing.code {
                 MissingCode::Indexing | MissingCode::EngineRestarting | MissingCode::Timeout => Code::NotReady,
@@ -246,7 +246,7 @@ fn first_places(broken: &[Broken]) -> String {
 }
 
 fn report(workspace: &Workspace, plan: &Plan, outcome: Outcome, meta: Meta) -> ChangeReport {
-    let Outcome { applied, change, to_overlays, notes, judgement, hashes, .. } = outcome;
+    let Outcome { applied, change, to_overlays, notes, change_impact, hashes, .. } = outcome;
     let of = |edit: &FileEdit| hashes.get(&edit.file).copied().unwrap_or_default();
     let hex = |it: blake3::Hash| it.to_hex().to_string();
     let files = plan
@@ -262,16 +262,16 @@ fn report(workspace: &Workspace, plan: &Plan, outcome: Outcome, meta: Meta) -> C
             note: note_of(&edit.file, notes.iter().chain(&plan.notes)),
         })
         .collect();
-    let validation = plan.edits.iter().flat_map(|edit| validate::of(workspace, edit, &judgement.new)).collect();
-    let new = unsaid(judgement.new, &judgement.impact.broken);
+    let validation = plan.edits.iter().flat_map(|edit| validate::of(workspace, edit, &change_impact.new)).collect();
+    let new = unsaid(change_impact.new, &change_impact.impact.broken);
     ChangeReport {
         change,
         applied,
         files,
         edits: list(plan.landed.clone()),
         validation,
-        diagnostics: DiagnosticsDelta { new: list(new), fixed: list(judgement.fixed) },
-        impact: judgement.impact.into(),
+        diagnostics: DiagnosticsDelta { new: list(new), fixed: list(change_impact.fixed) },
+        impact: change_impact.impact.into(),
         commit: None,
         next_cursor: None,
         meta,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::ask::Ask;
-use super::commit_message::{Judged, composer};
+use super::commit_message::{ImpactSummary, composer};
 use crate::contract::{self, CommitBefore, CommitReply, CommitRequest, LeftOut};
 use crate::model::{Code, Coverage, Error, Result};
 use crate::workspace::Workspace;
@@ -24,11 +24,11 @@ pub async fn commit(workspace: &Workspace, request: CommitRequest, asked: &Ask) 
         let detail = "there is nothing to commit: name `changes` or `files`";
         return Err(Error::new(Code::NothingToCommit, detail));
     }
-    let judged = Judged::of(workspace, &changes);
+    let summary = ImpactSummary::of(workspace, &changes);
     let order = Order {
         files,
         message,
-        compose: composer(workspace.languages().clone(), judged),
+        compose: composer(workspace.languages().clone(), summary),
         author,
         co_author: workspace.git().co_author().map(str::to_owned),
         dirty: match request.dirty.unwrap_or(contract::Dirty::Leave) {

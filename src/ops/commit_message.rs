@@ -18,7 +18,7 @@ const PROSE: &[&str] = &["md", "txt", "rst", "adoc"];
 
 /// What is known of the changes that are committed.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Judged {
+pub(super) struct ImpactSummary {
     tokens: Vec<String>,
     causes: Vec<Cause>,
     /// Of so many it is known what they reach.
@@ -30,36 +30,36 @@ pub(super) struct Judged {
     unchecked: Vec<String>,
 }
 
-impl Judged {
-    pub(super) fn of(workspace: &Workspace, changes: &[Entry]) -> Judged {
+impl ImpactSummary {
+    pub(super) fn of(workspace: &Workspace, changes: &[Entry]) -> ImpactSummary {
         let tokens: Vec<String> = changes.iter().map(|it| it.id.clone()).collect();
         let told = workspace.telemetry().events.made(workspace.id(), &tokens);
-        let mut judged = Judged {
+        let mut summary = ImpactSummary {
             causes: changes.iter().map(|it| it.cause).collect(),
             known: told.len(),
             tokens,
-            ..Judged::default()
+            ..ImpactSummary::default()
         };
         for change in told {
             let place = |it: &crate::model::Affected| format!("{}:{}", it.place.file, it.place.line);
-            judged.broken.extend(change.impact.broken.iter().map(|it| format!("{}: {}", place(&it.at), it.reason)));
-            judged.affected += change.impact.affected.len();
-            judged.tests.extend(change.impact.tests.iter().filter_map(|it| it.at.symbol.clone()));
-            judged.unchecked.extend(change.impact.unchecked.iter().map(|it| it.code.clone()));
+            summary.broken.extend(change.impact.broken.iter().map(|it| format!("{}: {}", place(&it.at), it.reason)));
+            summary.affected += change.impact.affected.len();
+            summary.tests.extend(change.impact.tests.iter().filter_map(|it| it.at.symbol.clone()));
+            summary.unchecked.extend(change.impact.unchecked.iter().map(|it| it.code.clone()));
         }
-        for list in [&mut judged.broken, &mut judged.tests, &mut judged.unchecked] {
+        for list in [&mut summary.broken, &mut summary.tests, &mut summary.unchecked] {
             list.sort();
             list.dedup();
         }
-        judged
+        summary
     }
 }
 
 /// What makes the messages of a commit and of the one before it.
-pub(super) fn composer(languages: Languages, judged: Judged) -> Compose {
+pub(super) fn composer(languages: Languages, summary: ImpactSummary) -> Compose {
     Arc::new(move |part, files| match part {
         Part::Before => of_dirt(files),
-        Part::Changes => of_changes(&languages, &judged, files),
+        Part::Changes => of_changes(&languages, &summary, files),
     })
 }
 
@@ -72,19 +72,19 @@ fn of_dirt(files: &[Altered]) -> String {
     format!("{first}\n\nIt was there before the changes that are committed next.\n\n{}", list(lines.collect()))
 }
 
-fn of_changes(languages: &Languages, judged: &Judged, files: &[Altered]) -> String {
+fn of_changes(languages: &Languages, summary: &ImpactSummary, files: &[Altered]) -> String {
     let symbols: Vec<Symbol> = files.iter().flat_map(|it| symbols_of(languages, it)).collect();
-    let mut text = first_line(judged, files, &symbols);
+    let mut text = first_line(summary, files, &symbols);
     text += "\n\nWhat changed:\n";
     let mut lines: Vec<String> = symbols.iter().map(Symbol::line).collect();
     let plain = files.iter().filter(|file| !symbols.iter().any(|it| it.file == file.file));
     lines.extend(plain.map(|it| format!("{} {}{}", verb_of(it), it.file, line_counts(it))));
     text += &list(lines);
     text += "\n";
-    text += &why_safe(judged);
-    if !judged.tokens.is_empty() {
+    text += &why_safe(summary);
+    if !summary.tokens.is_empty() {
         text += "\n";
-        for token in judged.tokens.iter().take(LISTED) {
+        for token in summary.tokens.iter().take(LISTED) {
             text += &format!("Semdex-Change: {token}\n");
         }
     }
@@ -199,10 +199,10 @@ fn collect<'a>(item: &'a OutlineItem, text: &'a str, around: &mut Vec<&'a str>, 
 }
 
 /// `type: what`, from 5 to 72 characters.
-fn first_line(judged: &Judged, files: &[Altered], symbols: &[Symbol]) -> String {
+fn first_line(summary: &ImpactSummary, files: &[Altered], symbols: &[Symbol]) -> String {
     let of = |what: What| symbols.iter().filter(move |it| it.what == what).collect::<Vec<_>>();
     let (added, removed, signature) = (of(What::Added), of(What::Removed), of(What::Signature));
-    let is_rename = judged.causes.iter().all(|it| *it == Cause::Rename) && !judged.causes.is_empty();
+    let is_rename = summary.causes.iter().all(|it| *it == Cause::Rename) && !summary.causes.is_empty();
     if let (true, [from, ..], [to, ..]) = (is_rename, &removed[..], &added[..]) {
         return fitting([
             format!("refactor: rename {} to {} in {}", from.short(), to.short(), short_names(files)),
@@ -210,7 +210,7 @@ fn first_line(judged: &Judged, files: &[Altered], symbols: &[Symbol]) -> String 
             format!("refactor: rename {}", shortened(from.short(), 40)),
         ]);
     }
-    if !judged.causes.is_empty() && judged.causes.iter().all(|it| *it == Cause::Undo) {
+    if !summary.causes.is_empty() && summary.causes.iter().all(|it| *it == Cause::Undo) {
         return fitting([
             format!("revert: take back changes of {}", short_names(files)),
             format!("revert: take back changes of {}", counted(files.len(), "file")),
@@ -270,31 +270,31 @@ fn of_files(files: &[Altered]) -> String {
     ])
 }
 
-fn why_safe(judged: &Judged) -> String {
-    if judged.tokens.is_empty() {
+fn why_safe(summary: &ImpactSummary) -> String {
+    if summary.tokens.is_empty() {
         return "Why it is safe: nobody looked at what it reaches; these files are committed as they stand.\n"
             .to_owned();
     }
-    if judged.known < judged.tokens.len() {
+    if summary.known < summary.tokens.len() {
         return "Why it is safe: what it reaches was looked at when the changes were made, and is not kept any more.\n"
             .to_owned();
     }
-    let mut text = if judged.broken.is_empty() {
+    let mut text = if summary.broken.is_empty() {
         let mut text = "Why it is safe: no place was found that it breaks".to_owned();
-        if judged.affected > 0 {
-            text += &format!("; {} still compile", counted(judged.affected, "dependent place"));
+        if summary.affected > 0 {
+            text += &format!("; {} still compile", counted(summary.affected, "dependent place"));
         }
         text + ".\n"
     } else {
-        format!("It breaks {}:\n{}", counted(judged.broken.len(), "place"), list(judged.broken.clone()))
+        format!("It breaks {}:\n{}", counted(summary.broken.len(), "place"), list(summary.broken.clone()))
     };
-    if !judged.tests.is_empty() {
-        let names: Vec<&str> = judged.tests.iter().map(String::as_str).collect();
+    if !summary.tests.is_empty() {
+        let names: Vec<&str> = summary.tests.iter().map(String::as_str).collect();
         let verb = if names.len() == 1 { "reaches" } else { "reach" };
         text += &format!("{} {verb} it: {}.\n", counted(names.len(), "test"), some(&names, 5));
     }
-    if !judged.unchecked.is_empty() {
-        text += &format!("Not looked at: {}.\n", judged.unchecked.join(", "));
+    if !summary.unchecked.is_empty() {
+        text += &format!("Not looked at: {}.\n", summary.unchecked.join(", "));
     }
     text
 }
@@ -376,12 +376,12 @@ mod tests {
         }
     }
 
-    fn message(judged: &Judged, files: &[Altered]) -> String {
-        of_changes(Registry::default().languages(), judged, files)
+    fn message(summary: &ImpactSummary, files: &[Altered]) -> String {
+        of_changes(Registry::default().languages(), summary, files)
     }
 
     fn first(files: &[Altered]) -> String {
-        let message = message(&Judged::default(), files);
+        let message = message(&ImpactSummary::default(), files);
         let first = message.lines().next().unwrap().to_owned();
         assert!((5..=LONGEST).contains(&first.chars().count()), "{first}");
         assert!(message.contains("\n\nWhat changed:\n- ") && message.contains("\nWhy it is safe: "), "{message}");
@@ -425,23 +425,23 @@ mod tests {
     #[test]
     fn the_body_says_why_it_is_safe() {
         let files = [altered("x.rs", Some("fn a() {}\n"), Some("fn a(b: u8) {}\n"))];
-        let judged = Judged {
+        let summary = ImpactSummary {
             tokens: vec!["01A".to_owned()],
             causes: vec![Cause::Edit],
             known: 1,
             tests: vec!["t::one".to_owned()],
             unchecked: vec!["borrow_checker".to_owned()],
-            ..Judged::default()
+            ..ImpactSummary::default()
         };
-        let safe = message(&judged, &files);
+        let safe = message(&summary, &files);
         for words in
             ["no place was found that it breaks", "1 test reaches it: t::one", "borrow_checker", "Semdex-Change: 01A\n"]
         {
             assert!(safe.contains(words), "{safe}");
         }
-        let broken = Judged { broken: vec!["y.rs:3: too few".to_owned()], ..judged.clone() };
+        let broken = ImpactSummary { broken: vec!["y.rs:3: too few".to_owned()], ..summary.clone() };
         assert!(message(&broken, &files).contains("It breaks 1 place:\n- y.rs:3: too few\n"));
-        let forgotten = Judged { known: 0, ..judged };
+        let forgotten = ImpactSummary { known: 0, ..summary };
         assert!(message(&forgotten, &files).contains("not kept any more"));
     }
 

@@ -29,7 +29,7 @@ pub async fn gate(workspace: &Workspace, request: GateQuery, asked: &Ask) -> Res
         diagnostics = delta.map_or(diagnostics, |it| it.new);
     }
     let counts = counts(&diagnostics);
-    let (reasons, notices) = judged(&gate, &counts, is_new_only && baseline.is_some());
+    let (reasons, notices) = exceeded(&gate, &counts, is_new_only && baseline.is_some());
     let block = !reasons.is_empty();
     let exit_code = if block { BLOCKED } else { 0 };
     Ok(GateReply { block, exit_code, reasons, notices, counts, meta: meta.into() })
@@ -43,7 +43,7 @@ pub(super) async fn configured(workspace: &Workspace) -> Result<Gate> {
 }
 
 /// What blocks, and what is merely too much.
-fn judged(gate: &Gate, counts: &Counts, is_new: bool) -> (Vec<String>, Vec<String>) {
+fn exceeded(gate: &Gate, counts: &Counts, is_new: bool) -> (Vec<String>, Vec<String>) {
     let (mut reasons, mut notices) = (Vec::new(), Vec::new());
     for (count, most, blocks, what) in [
         (counts.error, gate.max_errors, gate.block_on_error, "error"),
@@ -72,13 +72,14 @@ mod tests {
             block_on_warning: false,
             stops_agents: false,
         };
-        let judged = |gate: &Gate, error, warning| judged(gate, &Counts { error, warning, ..Counts::default() }, false);
+        let exceeded =
+            |gate: &Gate, error, warning| exceeded(gate, &Counts { error, warning, ..Counts::default() }, false);
         let list = |told: &[&str]| told.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
-        assert_eq!(judged(&gate, 0, 10), (list(&[]), list(&[])));
-        assert_eq!(judged(&gate, 1, 11), (list(&["1 error, 0 allowed"]), list(&["11 warnings, 10 allowed"])));
+        assert_eq!(exceeded(&gate, 0, 10), (list(&[]), list(&[])));
+        assert_eq!(exceeded(&gate, 1, 11), (list(&["1 error, 0 allowed"]), list(&["11 warnings, 10 allowed"])));
         let strict = Gate { max_errors: 2, block_on_warning: true, ..gate };
-        assert_eq!(judged(&strict, 2, 11), (list(&["11 warnings, 10 allowed"]), list(&[])));
+        assert_eq!(exceeded(&strict, 2, 11), (list(&["11 warnings, 10 allowed"]), list(&[])));
         let lax = Gate { block_on_error: false, ..gate };
-        assert_eq!(judged(&lax, 3, 0), (list(&[]), list(&["3 errors, 0 allowed"])));
+        assert_eq!(exceeded(&lax, 3, 0), (list(&[]), list(&["3 errors, 0 allowed"])));
     }
 }

@@ -10,6 +10,7 @@ use crate::contract::{Diagnostic, DiagnosticsReply, Severity};
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
 const ROOT: &str = "SRCROOT";
 
+/// The log, with the diagnostics that the reply holds.
 pub fn sarif(found: &DiagnosticsReply) -> Value {
     let mut by_tool: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     let mut rules: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

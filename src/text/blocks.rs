@@ -17,16 +17,24 @@ use crate::model::{Code, Error, Result};
 /// One block, in the order of the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
+    /// As it stands above the block.
     pub file: String,
     /// Where it begins in the body, from 1.
     pub line: usize,
+    /// What becomes of the file.
     pub action: Action,
 }
 
+/// What a block does with its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Both in whole lines.
-    Replace { search: String, replacement: String },
+    Replace {
+        /// Must fit one place of the file.
+        search: String,
+        /// Empty where the lines are deleted.
+        replacement: String,
+    },
     /// By an empty SEARCH: there is no such file yet.
     Create(String),
     /// By a fence that holds no block: all of the file's content.

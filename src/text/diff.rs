@@ -70,7 +70,7 @@ fn header(name: &str) -> Cow<'_, str> {
 /// but for sorting the anchors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OffsetMap {
-    /// Equal parts, in order in both texts.
+    /// Equal parts, in the order of the old text.
     kept: Vec<Kept>,
     old_len: usize,
     new_len: usize,
@@ -84,6 +84,7 @@ struct Kept {
 }
 
 impl OffsetMap {
+    /// Compares two texts by their lines, then by their words.
     pub fn new(old: &str, new: &str) -> OffsetMap {
         let mut map = OffsetMap { kept: Vec::new(), old_len: old.len(), new_len: new.len() };
         let (mut old_at, mut new_at) = (0, 0);
@@ -98,6 +99,36 @@ impl OffsetMap {
             (old_at, new_at) = (anchor.old + len, anchor.new + len);
         }
         map.gap(old, Span::new(old_at, old.len()), new, Span::new(new_at, new.len()));
+        map
+    }
+
+    /// By whole lines, as few of which as possible come and go: nothing of a line that differs has a place in the new text.
+    pub fn of_lines(old: &str, new: &str) -> OffsetMap {
+        let [old_lines, new_lines] = [old, new].map(|it| it.split_inclusive('\n').collect::<Vec<_>>());
+        let starts = |lines: &[&str]| {
+            let ends = lines.iter().scan(0, |end, line| {
+                *end += line.len();
+                Some(*end)
+            });
+            std::iter::once(0).chain(ends).collect::<Vec<usize>>()
+        };
+        let (old_starts, new_starts) = (starts(&old_lines), starts(&new_lines));
+        let mut map = OffsetMap { kept: Vec::new(), old_len: old.len(), new_len: new.len() };
+        for op in similar::capture_diff_slices(Algorithm::Myers, &old_lines, &new_lines) {
+            if let DiffOp::Equal { old_index, new_index, len } = op {
+                let start = old_starts[old_index];
+                map.keep(start, new_starts[new_index], old_starts[old_index + len] - start);
+            }
+        }
+        map
+    }
+
+    /// By parts that whoever compared the texts found to be equal, each with where it begins in the new text. They may have
+    /// changed places; none may overlap another.
+    pub fn of_parts(old: &str, new: &str, mut parts: Vec<(Span, usize)>) -> OffsetMap {
+        parts.sort_unstable();
+        let mut map = OffsetMap { kept: Vec::new(), old_len: old.len(), new_len: new.len() };
+        parts.iter().for_each(|(part, start)| map.keep(part.start, *start, part.end - part.start));
         map
     }
 
@@ -137,10 +168,19 @@ impl OffsetMap {
         Some(Span::new(start, self.offset(old.end - 1)? + 1))
     }
 
+    /// Where a stretch stands now that lies within one of the equal parts.
+    pub fn part(&self, old: Span) -> Option<Span> {
+        let kept = self.kept[..self.kept.partition_point(|kept| kept.old <= old.start)].last()?;
+        let start = kept.new + (old.start - kept.old);
+        (old.end <= kept.old + kept.len).then(|| Span::new(start, start + old.end - old.start))
+    }
+
     /// The map of the way back.
     pub fn inverse(&self) -> OffsetMap {
         let turned = |it: &Kept| Kept { old: it.new, new: it.old, len: it.len };
-        OffsetMap { kept: self.kept.iter().map(turned).collect(), old_len: self.new_len, new_len: self.old_len }
+        let mut kept: Vec<Kept> = self.kept.iter().map(turned).collect();
+        kept.sort_unstable_by_key(|it| it.old);
+        OffsetMap { kept, old_len: self.new_len, new_len: self.old_len }
     }
 
     /// The stretches of the old text that are gone; empty ones where only something came.
@@ -256,6 +296,25 @@ mod tests {
         assert_eq!(map.gaps().into_iter().map(text(old)).collect::<Vec<_>>(), ["bbb\n", ""]);
         assert_eq!(map.inverse().gaps().into_iter().map(text(new)).collect::<Vec<_>>(), ["", "ddd\n"]);
         assert_eq!(OffsetMap::new(old, old).gaps(), []);
+    }
+
+    #[test]
+    fn lines_that_stay_keep_their_places() {
+        let map = OffsetMap::of_lines("a\nb\nc\n", "a\nnew\nc\nd\n");
+        assert_eq!(map.part(Span::new(4, 5)), Some(Span::new(6, 7)));
+        assert_eq!(map.part(Span::new(2, 3)), None);
+        let back = map.inverse();
+        assert_eq!((back.part(Span::new(6, 7)), back.part(Span::new(2, 3))), (Some(Span::new(4, 5)), None));
+    }
+
+    #[test]
+    fn parts_may_change_places() {
+        let (old, new) = ("one two", "two one");
+        let map = OffsetMap::of_parts(old, new, vec![(Span::new(4, 7), 0), (Span::new(0, 3), 4)]);
+        assert_eq!(map.part(Span::new(1, 3)), Some(Span::new(5, 7)));
+        assert_eq!(map.part(Span::new(4, 5)), Some(Span::new(0, 1)));
+        assert_eq!(map.part(Span::new(2, 5)), None);
+        assert_eq!(map.inverse().part(Span::new(4, 7)), Some(Span::new(0, 3)));
     }
 
     #[test]

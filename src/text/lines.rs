@@ -9,6 +9,7 @@ use crate::model::{Place, Span};
 pub struct LineIndex(line_index::LineIndex);
 
 impl LineIndex {
+    /// Finds the line ends of a text, once.
     pub fn new(text: &str) -> LineIndex {
         LineIndex(line_index::LineIndex::new(text))
     }
@@ -36,6 +37,7 @@ impl LineIndex {
         text[span.start..span.end].trim_end_matches(['\n', '\r'])
     }
 
+    /// A span of the text with its lines and its column. An empty span ends on its own line.
     pub fn place(&self, file: &str, span: Span) -> Place {
         let LineCol { line, col } = self.line_col(span.start);
         let (line, column) = (line as usize + 1, col as usize + 1);

@@ -92,6 +92,7 @@ struct Whole {
 /// What a whole reply holds.
 #[derive(Debug, PartialEq)]
 pub struct ReplyEdits {
+    /// In the order of the reply.
     pub blocks: Vec<Block>,
     /// The lines of fences that hold code and were taken for examples, as no name stands above them.
     pub nameless: Vec<usize>,

@@ -105,18 +105,21 @@ pub struct Pattern {
 /// The stretch of a text that is nearest to the pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NearestPart {
+    /// Levenshtein distance to the pattern, in characters.
     pub distance: usize,
     /// Byte offset of its end.
     pub end: usize,
 }
 
 impl Pattern {
+    /// Prepares a pattern for [`Pattern::nearest_part`] and its like.
     pub fn new(pattern: &str) -> Pattern {
         let characters: Vec<char> = pattern.chars().collect();
         let masks = Masks::new(&characters);
         Pattern { characters, masks }
     }
 
+    /// The pattern from its end to its beginning, for texts that are read backwards.
     pub fn reversed(pattern: &str) -> Pattern {
         let characters: Vec<char> = pattern.chars().rev().collect();
         let masks = Masks::new(&characters);

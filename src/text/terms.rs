@@ -7,6 +7,7 @@ use crate::model::{Outline, OutlineItem};
 /// Where in a file a term stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
+    /// In the file's name.
     Path,
     /// The name of the declaration whose name begins there.
     Name(u32),
@@ -28,6 +29,7 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// The terms of a file's name, its declarations, their documentation and its text.
     pub fn new(path: &str, text: &str, outline: &Outline) -> Terms {
         let mut entries: Vec<(WordHash, Field)> = Vec::new();
         let mut add = |text: &str, field: Field| each(text, |term| entries.push((word_hash(term), field)));

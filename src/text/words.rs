@@ -43,6 +43,7 @@ pub struct WordTable {
 }
 
 impl WordTable {
+    /// Reads all words of a text.
     pub fn new(text: &str) -> WordTable {
         let entry = |(at, word): (usize, &str)| Some((word_hash(word), u32::try_from(at).ok()?));
         let mut entries: Vec<(WordHash, u32)> = words(text).filter_map(entry).collect();
@@ -67,6 +68,7 @@ impl WordTable {
     }
 }
 
+/// 32 bits; two words may share it, so a hit has to be compared with the text.
 pub fn word_hash(word: &str) -> WordHash {
     use std::hash::{BuildHasher as _, BuildHasherDefault};
     let hash = BuildHasherDefault::<rustc_hash::FxHasher>::default().hash_one(word);

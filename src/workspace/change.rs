@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::lang::files::Files;
-use crate::model::{FileEdit, Judgement, Revision};
+use crate::model::{ChangeImpact, FileEdit, Revision};
 
 /// Who changed something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
+    /// The call `edit`.
     Edit,
+    /// The call `write`.
     Write,
+    /// The call `rename`.
     Rename,
+    /// The call `undo`: an earlier change was taken back.
     Undo,
     /// Content that is not on the disk came or went.
     Overlay,
@@ -20,6 +24,7 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// The word for it in replies and in the journal.
     pub fn name(self) -> &'static str {
         match self {
             Cause::Edit => "edit",
@@ -41,18 +46,20 @@ impl Cause {
 /// A proposal: the new contents of files, and the old ones that they rest on.
 #[derive(Debug, Clone)]
 pub struct Change {
+    /// Which call proposes it.
     pub cause: Cause,
     /// Who asked for it, as it calls itself.
     pub client: Option<String>,
     /// What is taken back.
     pub undoes: Option<Undone>,
+    /// Each file once.
     pub edits: Vec<FileEdit>,
-    /// Judge it, and leave everything as it was.
+    /// Compute its impact, and leave everything as it was.
     pub dry_run: bool,
     /// Leave everything as it was if something breaks.
     pub reject_if_broken: bool,
     /// What another engine says, asked before.
-    pub judged: Judgement,
+    pub view_impact: ChangeImpact,
 }
 
 /// What a change takes back: another one, or a commit.
@@ -69,6 +76,7 @@ pub struct Undone {
 /// What came of it.
 #[derive(Debug, Clone)]
 pub struct Outcome {
+    /// The files, or the overlays, hold it now.
     pub applied: bool,
     /// The token that takes it back, where it was applied to the disk.
     pub change: Option<String>,
@@ -76,10 +84,13 @@ pub struct Outcome {
     pub to_overlays: bool,
     /// What users should know of a file besides: that it had other names, say.
     pub notes: Vec<(String, String)>,
-    /// It was rejected: it would have broken something, or could not be judged in full.
+    /// It was rejected: it would have broken something, or could not be analysed in full.
     pub rejected: bool,
+    /// The one that it made; of what was not applied the one that it was tried at.
     pub revision: Revision,
-    pub judgement: Judgement,
+    /// What it does, or would do.
+    pub change_impact: ChangeImpact,
+    /// What the files hold after it.
     pub hashes: Hashes,
 }
 

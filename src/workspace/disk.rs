@@ -21,7 +21,7 @@ use crate::beneath::{Content, Tree, Unreadable, Unresolved, read_at};
 use crate::model::{Code, Error, Help, Result};
 
 pub use names::path_of_uri;
-pub use write::{Failure, Notes, Write};
+pub use write::{Notes, Write};
 
 /// Larger files are neither read nor written.
 pub const MOST_BYTES: usize = 10 << 20;

@@ -12,7 +12,7 @@ use tokio::sync::watch as channel;
 use super::change::Cause;
 use super::{Phase, STANDSTILL, Workspace};
 use crate::lang::Progress;
-use crate::model::{Diagnostic, FileEdit, Impact, Judgement, Revision, RunState, State, VerifyKind, VerifyProgress};
+use crate::model::{ChangeImpact, Diagnostic, FileEdit, Impact, Revision, RunState, State, VerifyKind, VerifyProgress};
 
 /// So many events are kept for readers that were away.
 const KEPT: usize = 1000;
@@ -185,11 +185,11 @@ pub(super) fn files(edits: &[FileEdit]) -> Vec<String> {
 }
 
 /// What a change is told with: no more of each list than an event takes.
-pub(super) fn told(judgement: &Judgement) -> (Impact, Vec<Diagnostic>, Vec<Diagnostic>) {
+pub(super) fn told(change_impact: &ChangeImpact) -> (Impact, Vec<Diagnostic>, Vec<Diagnostic>) {
     fn first<T: Clone>(list: &[T]) -> Vec<T> {
         list.iter().take(LISTED).cloned().collect()
     }
-    let Judgement { new, fixed, impact, .. } = judgement;
+    let ChangeImpact { new, fixed, impact, .. } = change_impact;
     let impact = Impact {
         changed: first(&impact.changed),
         broken: first(&impact.broken),

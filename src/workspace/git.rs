@@ -25,7 +25,7 @@ use tokio::sync::Mutex;
 use crate::model::{Code, Error, Result};
 
 pub use choice::{Before, Wanted};
-pub use history::{Held, Reverse, ReverseFile};
+pub use history::{Held, Reverse};
 pub use repair::repair;
 use repository::Repository;
 pub use status::Kind;

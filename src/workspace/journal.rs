@@ -28,7 +28,7 @@ use super::change::Cause;
 use crate::config::JournalBounds;
 use crate::fault;
 use crate::lang::retries::Retries;
-use crate::model::{Code, Error, Impact, Judgement, Result};
+use crate::model::{ChangeImpact, Code, Error, Impact, Result};
 pub use baseline::{Baseline, Kept};
 use store::{Store, milliseconds};
 
@@ -68,7 +68,7 @@ pub struct Entry {
     pub reached: Option<Reached>,
 }
 
-/// How much a change reached, as it was judged when it was made.
+/// How much a change reached, as it was computed when it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reached {
     pub changed: usize,
@@ -79,15 +79,15 @@ pub struct Reached {
     pub is_complete: bool,
 }
 
-impl From<&Judgement> for Reached {
-    fn from(judgement: &Judgement) -> Reached {
-        let Impact { changed, broken, affected, tests, .. } = &judgement.impact;
+impl From<&ChangeImpact> for Reached {
+    fn from(change_impact: &ChangeImpact) -> Reached {
+        let Impact { changed, broken, affected, tests, .. } = &change_impact.impact;
         Reached {
             changed: changed.len(),
             broken: broken.len(),
             affected: affected.len(),
             tests: tests.len(),
-            is_complete: judgement.coverage.complete,
+            is_complete: change_impact.coverage.complete,
         }
     }
 }

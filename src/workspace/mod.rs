@@ -2,31 +2,31 @@
 
 mod answer_cache;
 mod busy;
-pub mod change;
-pub mod confirm;
-pub mod disk;
+pub(crate) mod change;
+pub(crate) mod confirm;
+pub(crate) mod disk;
 mod engines;
-pub mod events;
+pub(crate) mod events;
 mod freshness;
-pub mod git;
+pub(crate) mod git;
 mod inputs;
-pub mod journal;
+pub(crate) mod journal;
 mod lock;
 mod named;
 mod outside;
-pub mod overlays;
+pub(crate) mod overlays;
 mod propose;
-pub mod recent;
+pub(crate) mod recent;
 pub mod registry;
 mod repair;
-pub mod requirements;
+pub(crate) mod requirements;
 mod sources_outside;
-pub mod statistics;
+pub(crate) mod statistics;
 mod supervise;
-pub mod telemetry;
-pub mod timing;
-pub mod verify;
-pub mod watch;
+pub(crate) mod telemetry;
+pub(crate) mod timing;
+pub(crate) mod verify;
+pub(crate) mod watch;
 mod watched;
 mod writer;
 
@@ -62,7 +62,7 @@ use writer::{Event, Inbox};
 
 /// A question waits so long for its turn where it does not say that it waits longer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A change may take so long, wait and judgement included, where it does not say that it waits longer.
+/// A change may take so long, wait and impact included, where it does not say that it waits longer.
 const CHANGE_PATIENCE: Duration = Duration::from_secs(30);
 /// A writer that does not come to an end in this time is left to the end of the process.
 const CLOSING: Duration = Duration::from_secs(5);
@@ -124,18 +124,24 @@ struct Published {
 /// What an answer needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Needs {
+    /// The language whose view is wanted. None: the texts are enough.
     pub language: Option<LanguageId>,
     /// The index of that language, not only its text.
     pub index: bool,
+    /// The least revision that will do.
     pub min_revision: Option<u64>,
+    /// What is not there by then is given up.
     pub deadline: Instant,
 }
 
 /// One revision, immutable. It holds an engine's view only where one was asked for; that may hold up the next change
 /// until it is moved into its question.
 pub struct Snapshot {
+    /// The state of the texts that all of it describes.
     pub revision: Revision,
+    /// All texts.
     pub files: Arc<Files>,
+    /// The view of the language that was asked for. None where none was, or its engine has none.
     pub view: Option<Box<dyn View>>,
     /// Whether code of the workspace may run.
     pub trusted: bool,
@@ -148,16 +154,25 @@ pub struct Snapshot {
 /// What `GET /v1/status` says of one workspace.
 #[derive(Debug, Clone)]
 pub struct WorkspaceStatus {
+    /// As requests name it.
     pub id: String,
+    /// Its directory, absolute.
     pub root: PathBuf,
+    /// Those of its engines.
     pub languages: Vec<LanguageId>,
+    /// How much of it is known, by all of its engines together.
     pub state: State,
+    /// The newest one.
     pub revision: Revision,
+    /// What is being worked on. None where nothing is.
     pub progress: Option<Progress>,
+    /// Those that its languages need.
     pub engines: Vec<EngineStatus>,
     /// Of the engines of several languages those that there is code of, the one by which it is known first.
     pub present: Vec<Vec<LanguageId>>,
+    /// Whether code of the workspace may run.
     pub trusted: bool,
+    /// What answers may lack at the moment.
     pub missing: Vec<Missing>,
 }
 
@@ -167,6 +182,7 @@ impl Workspace {
         &self.inner.id
     }
 
+    /// Its directory, absolute and without links.
     pub fn root(&self) -> &Path {
         &self.inner.root
     }
@@ -181,6 +197,7 @@ impl Workspace {
         self.inner.registry.languages()
     }
 
+    /// The language of a file, by its name alone. None where no engine analyses it.
     pub fn language_of(&self, file: &str) -> Option<LanguageId> {
         self.languages().of(file)
     }
@@ -196,6 +213,7 @@ impl Workspace {
         File::new(self.language_of(path), path, text)
     }
 
+    /// Whether code of the workspace may run.
     pub fn is_trusted(&self) -> bool {
         self.inner.published.borrow().trusted
     }
@@ -206,6 +224,7 @@ impl Workspace {
         let _ = self.inner.inbox.send(Event::Trust(trusted));
     }
 
+    /// How it is doing now. Never waits for the writer.
     pub fn status(&self) -> WorkspaceStatus {
         let published = self.inner.published.borrow().clone();
         let engines: Vec<EngineStatus> = published.engines.iter().filter_map(Seen::status).collect();
@@ -418,6 +437,7 @@ impl Workspace {
         &self.inner.git
     }
 
+    /// Whole answers of this revision, by question.
     pub fn answers(&self) -> &AnswerCache {
         &self.inner.answers
     }
@@ -475,6 +495,7 @@ impl Workspace {
         self.ask_once(Instant::now() + PATIENCE, |reply| Event::PutOverlay { put: Box::new(put), reply }).await
     }
 
+    /// Takes an overlay away; the disk's content counts again. Answers with what was shown before.
     pub async fn remove_overlay(&self, file: &str) -> Result<Shown> {
         let event = |reply| Event::RemoveOverlay { file: file.to_owned(), reply };
         self.ask_once(Instant::now() + PATIENCE, event).await

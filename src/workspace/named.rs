@@ -28,7 +28,7 @@ pub(super) struct NamedFiles {
     unread: Vec<Missing>,
     /// Something was read, or forgotten, since the engines were told.
     is_news: bool,
-    /// The roots of crates.
+    /// The files that a build begins with, as the engines say.
     roots: BTreeSet<String>,
     /// What was looked at, with what it came to.
     known: BTreeMap<String, CheckedName>,
@@ -172,7 +172,7 @@ impl Writer {
             }
         }
         let roots = self.named.roots.iter().filter(|it| !is_listed(it));
-        wanted.extend(roots.map(|it| (it.clone(), "it is the root of a crate".to_owned())));
+        wanted.extend(roots.map(|it| (it.clone(), "the build begins with it".to_owned())));
         wanted
     }
 

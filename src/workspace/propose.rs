@@ -1,4 +1,4 @@
-//! How the writer makes a change: judged in memory, recorded in the journal, written to the disk, whole or not at all.
+//! How the writer makes a change: tried in memory, recorded in the journal, written to the disk, whole or not at all.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,15 +13,15 @@ use super::repair::mend;
 use super::writer::Writer;
 use crate::fault;
 use crate::lang::Tidied;
-use crate::lang::engine::{Route, Trial, not_started, unjudged};
+use crate::lang::engine::{Route, Trial, impact_unknown, not_started};
 use crate::lang::files::Files;
-use crate::model::{Code, Error, FileEdit, Help, Judgement, LanguageId, Result};
+use crate::model::{ChangeImpact, Code, Error, FileEdit, Help, LanguageId, Result};
 
 /// How long the journal may take to record a change.
 const RECORD: Duration = Duration::from_secs(10);
 
 impl Writer {
-    /// Judges a change, and makes it unless it is only asked about, would break what it must not, or rests on
+    /// Computes the impact of a change, and makes it unless it is only asked about, would break what it must not, or rests on
     /// contents that are no longer there.
     pub(super) fn propose(&mut self, change: Change, given_up: &AtomicBool) -> Result<Outcome> {
         if let Some(moved) = change::moved_on(&self.files, &change.edits) {
@@ -33,31 +33,32 @@ impl Writer {
         let Change { dry_run, reject_if_broken, .. } = change;
         let edits = &change.edits;
         let to_overlays = overlays::takes(&self.overlays, edits)?;
-        // What is compiled under another name is judged too.
+        // What is compiled under another name is checked too.
         let everywhere = self.with_other_names(edits);
         let after = change::with_edits(&self.files, &everywhere);
-        let mut judgement = change.judged.clone();
-        let stops = |it: &Judgement| reject_if_broken && (!it.impact.broken.is_empty() || it.not_judged().is_some());
-        let mut rejected = stops(&judgement);
+        let mut change_impact = change.view_impact.clone();
+        let stops =
+            |it: &ChangeImpact| reject_if_broken && (!it.impact.broken.is_empty() || it.not_analysed().is_some());
+        let mut rejected = stops(&change_impact);
         // These have the texts after it already.
         let mut ahead: Vec<usize> = Vec::new();
         for at in 0..self.slots.len() {
             let kind = &self.slots[at].kind;
-            if kind.route() != Route::Writer || !edits.iter().any(|it| kind.judges(&it.file)) {
+            if kind.route() != Route::Writer || !edits.iter().any(|it| kind.computes_impact(&it.file)) {
                 continue;
             }
-            let keep = |own: &Judgement| !(rejected || stops(own));
-            let keep: Option<&dyn Fn(&Judgement) -> bool> = if dry_run { None } else { Some(&keep) };
-            let own = self.judge(at, &after, &everywhere, keep);
+            let keep = |own: &ChangeImpact| !(rejected || stops(own));
+            let keep: Option<&dyn Fn(&ChangeImpact) -> bool> = if dry_run { None } else { Some(&keep) };
+            let own = self.impact(at, &after, &everywhere, keep);
             rejected |= stops(&own);
             if !dry_run && !rejected {
                 self.slots[at].lives.fed = after.clone();
                 ahead.push(at);
             }
-            judgement.join(own);
+            change_impact.join(own);
         }
         let engines = self.slots.iter().filter_map(|it| it.engine.as_ref());
-        engines.filter_map(|it| it.unknown_before_load(edits)).for_each(|it| judgement.coverage.lacks(it));
+        engines.filter_map(|it| it.unknown_before_load(edits)).for_each(|it| change_impact.coverage.lacks(it));
         let mut outcome = Outcome {
             applied: false,
             change: None,
@@ -65,7 +66,7 @@ impl Writer {
             notes: Notes::new(),
             rejected,
             revision: self.revision,
-            judgement,
+            change_impact,
             hashes: change::hashes(&self.files, &after, edits),
         };
         if dry_run || rejected {
@@ -100,7 +101,7 @@ impl Writer {
 
     fn tell_change(&self, change: Change, outcome: &Outcome) {
         let Some(token) = outcome.change.clone() else { return };
-        let (impact, new, fixed) = events::told(&outcome.judgement);
+        let (impact, new, fixed) = events::told(&outcome.change_impact);
         self.tell(News::Change(Box::new(MadeChange {
             change: token.clone(),
             cause: change.cause,
@@ -115,20 +116,20 @@ impl Writer {
     }
 
     /// What an engine says of a change, tried in the writer's turn.
-    fn judge(
+    fn impact(
         &mut self,
         at: usize,
         after: &Arc<Files>,
         edits: &[FileEdit],
-        keep: Option<&dyn Fn(&Judgement) -> bool>,
-    ) -> Judgement {
-        let Some(&language) = self.slots[at].kind.languages().first() else { return Judgement::nothing() };
+        keep: Option<&dyn Fn(&ChangeImpact) -> bool>,
+    ) -> ChangeImpact {
+        let Some(&language) = self.slots[at].kind.languages().first() else { return ChangeImpact::nothing() };
         if self.slots[at].engine.is_none() && self.slots[at].lack().is_none() {
             return not_started(language);
         }
         let before = self.files.clone();
         let trial = Trial { before: &before, after, edits };
-        self.with_engine(at, |it| it.judge(&trial, keep)).flatten().unwrap_or_else(|| unjudged(language))
+        self.with_engine(at, |it| it.impact(&trial, keep)).flatten().unwrap_or_else(|| impact_unknown(language))
     }
 
     /// Brings engines back to the texts as they are.
@@ -198,7 +199,7 @@ impl Writer {
                 .zip(&looks)
                 .map(|((a, b), c)| entry_file(a, b, *c, undone, &outcome.hashes))
                 .collect(),
-            reached: Some(Reached::from(&outcome.judgement)),
+            reached: Some(Reached::from(&outcome.change_impact)),
         };
         self.journal.begin(entry, RECORD).map_err(|mut error| {
             error.detail = format!("nothing was changed: {}", error.detail);

@@ -14,6 +14,7 @@ use crate::lang::registry::Registry;
 use crate::model::{Code, Error, Result};
 use crate::trust::TrustStore;
 
+/// The open workspaces of the process; cheap to clone.
 #[derive(Clone)]
 pub struct Workspaces {
     config: Arc<Config>,
@@ -146,10 +147,12 @@ impl Workspaces {
         self.shared.journal.queue_length()
     }
 
+    /// All that are open, in the order in which they were opened.
     pub fn list(&self) -> Vec<Workspace> {
         self.lock().clone()
     }
 
+    /// Ends a workspace's engines and its journal. An `unknown_workspace` where there is none of this name.
     pub async fn close(&self, workspace: &str) -> Result<()> {
         let workspace = self.pick(Some(workspace))?;
         self.lock().retain(|it| it.id() != workspace.id());

@@ -18,7 +18,7 @@ pub enum Part {
     Barrier,
     /// The index, or the revision that was asked for, was not there yet.
     Index,
-    /// An engine answered the question, or the change was judged and written.
+    /// An engine answered the question, or the impact of the change was computed and it was written.
     Engine,
 }
 

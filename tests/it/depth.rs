@@ -166,9 +166,9 @@ fn rust_that_is_nested_too_deeply_is_text() {
         assert_eq!((status, &found["total"], &found["meta"]["complete"]), (200, &json!(1), &json!(true)), "{found}");
         // A change of what is healthy cannot be judged there.
         let edit = json!({"file": "src/lib.rs", "search_context": "pub fn last() {}", "replacement": "pub fn last(_x: u8) {}", "dry_run": true});
-        let (status, judged) = server.post("/v1/edit", &edit);
-        assert_eq!((status, &judged["meta"]["complete"]), (200, &json!(false)), "{judged}");
-        assert_eq!(judged["impact"]["broken"].as_array().map(Vec::len), Some(1), "{judged}");
+        let (status, impact) = server.post("/v1/edit", &edit);
+        assert_eq!((status, &impact["meta"]["complete"]), (200, &json!(false)), "{impact}");
+        assert_eq!(impact["impact"]["broken"].as_array().map(Vec::len), Some(1), "{impact}");
     }
     // Once it is mended it is analysed, and the other way round.
     let whole = |text: &str| json!({"name": "src/not.rs", "content": text, "mode": "overwrite"});
@@ -213,8 +213,8 @@ fn rust_that_is_nested_as_deeply_as_is_allowed_is_analysed() {
         assert!(matches!(status, 200 | 504) && !lacks(&found, it.0), "{}: {found}", it.0);
     }
     let edit = json!({"file": "src/lib.rs", "search_context": "pub fn last() {}", "replacement": "pub fn last(_x: u8) {}", "dry_run": true});
-    let (status, judged) = server.post("/v1/edit", &edit);
-    assert!(matches!(status, 200 | 504), "{judged}");
+    let (status, impact) = server.post("/v1/edit", &edit);
+    assert!(matches!(status, 200 | 504), "{impact}");
     assert_eq!(server.get("/v1/status").0, 200);
 }
 

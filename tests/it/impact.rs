@@ -154,7 +154,7 @@ fn the_tests_that_reach_a_change_are_told_the_nearest_first() {
 }
 
 #[test]
-fn what_is_only_asked_about_is_judged_alike_with_and_without_a_second_database() {
+fn what_is_only_asked_about_breaks_the_same_with_and_without_a_second_database() {
     let told = [true, false].map(|second| {
         let settings = format!("[rust]\nsecond_database = {second}\n");
         let files: Vec<(&str, &str)> = FILES.iter().copied().chain([("semdex.toml", settings.as_str())]).collect();

@@ -181,18 +181,18 @@ fn a_panic_of_any_thread_of_rust_costs_one_request_at_most() {
     assert_eq!((status, &reply["code"]), (500, &json!("internal")), "{reply}");
     check_all_is_well(&server, "rust.question");
 
-    set(&server, "rust.judge", "once");
+    set(&server, "rust.impact", "once");
     let (status, reply) = server.post("/v1/edit", &breaking_edit(true));
     assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(false)), "{reply}");
-    check_all_is_well(&server, "rust.judge");
+    check_all_is_well(&server, "rust.impact");
 
     // What it would break is not known, so that it must not be made.
-    set(&server, "rust.judge", "once");
+    set(&server, "rust.impact", "once");
     let mut strict = breaking_edit(false);
     strict["on_break"] = json!("reject");
     let (status, reply) = server.post("/v1/edit", &strict);
     assert_eq!((status, &reply["code"]), (503, &json!("not_ready")), "{reply}");
-    check_all_is_well(&server, "rust.judge");
+    check_all_is_well(&server, "rust.impact");
 
     set(&server, "rust.write", "once");
     let (status, reply) = server.post("/v1/edit", &strict);

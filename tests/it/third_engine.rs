@@ -202,7 +202,7 @@ fn a_toy_is_edited() {
 }
 
 #[test]
-fn what_an_engine_judged_in_part_is_refused_on_reject() {
+fn what_an_engine_analysed_in_part_is_refused_on_reject() {
     let server = toys();
     let write = |mark: &str, more: Value| {
         let mut body = json!({"name": "lib.toy", "content": format!("{LIB}# {mark}\n"), "mode": "overwrite"});

@@ -92,9 +92,8 @@ const PURE: &[&str] = &["src/model", "src/text"];
 /// Lines that are not blank, tests aside.
 const MAX_LINES: usize = 500;
 
-/// Files that may be longer, each with its own limit and a reason.
-const LONG_FILES: &[(&str, usize, &str)] =
-    &[("src/model/mod.rs", 900, "the vocabulary of all modules, which is read as one list")];
+/// What a newcomer reads first, with the most bytes that it may have. The rest is in `docs/`.
+const FIRST_PAGES: &[(&str, usize)] = &[("README.md", 9_000), ("ARCHITECTURE.md", 12_000)];
 
 // ---------------------------------------------------------------------------------------------------------------
 // The rules
@@ -127,6 +126,11 @@ fn the_vocabulary_and_the_text_are_pure() {
 #[test]
 fn files_are_short_and_have_a_head() {
     check_sources(&["src", "tests/it"], |file, text| [size(file, text), head(text)].concat());
+}
+
+#[test]
+fn the_first_pages_are_short() {
+    check(FIRST_PAGES.iter().map(|(file, _)| (*file).to_owned()).collect(), too_large);
 }
 
 #[test]
@@ -328,12 +332,17 @@ fn pure(file: &str, text: &str) -> Vec<String> {
 }
 
 fn size(file: &str, text: &str) -> Vec<String> {
-    let limit = LONG_FILES.iter().find(|(name, ..)| *name == file).map_or(MAX_LINES, |(_, limit, _)| *limit);
     let counted = if is_test_file(file) { text.to_owned() } else { blank_ranges(text, &test_ranges(&code(text))) };
     let lines = counted.lines().filter(|line| !line.trim().is_empty()).count();
     // A file of tests is a list of cases: long is fine, endless is not.
-    let limit = if is_test_file(file) { limit * 2 } else { limit };
+    let limit = if is_test_file(file) { MAX_LINES * 2 } else { MAX_LINES };
     if lines <= limit { Vec::new() } else { vec![format!("{lines} lines, {limit} allowed: one idea to a file")] }
+}
+
+fn too_large(file: &str, text: &str) -> Vec<String> {
+    let Some((_, limit)) = FIRST_PAGES.iter().find(|(name, _)| *name == file) else { return Vec::new() };
+    let bytes = text.len();
+    if bytes <= *limit { Vec::new() } else { vec![format!("{bytes} bytes, {limit} allowed: move detail to docs/")] }
 }
 
 fn head(text: &str) -> Vec<String> {
@@ -667,9 +676,15 @@ fn a_long_or_headless_file_is_found() {
     passes(size("src/a.rs", &"fn f() {}\n\n".repeat(500)));
     let tested = "//! Head.\n".to_owned() + "#[cfg(test)]\nmod tests {\n" + &"fn f() { '}'; }\n".repeat(600) + "}\n";
     passes(size("src/a.rs", &tested));
-    passes(size("src/model/mod.rs", &long));
     fails(head("use std::fs;\n//! Late.\n"), "head");
     passes(head("//! What it is for.\n"));
+}
+
+#[test]
+fn a_long_first_page_is_found() {
+    fails(too_large("README.md", &"x".repeat(9_001)), "9001 bytes, 9000 allowed");
+    passes(too_large("README.md", &"x".repeat(9_000)));
+    passes(too_large("docs/names.md", &"x".repeat(20_000)));
 }
 
 #[test]

@@ -149,46 +149,6 @@ fn is_renamed(old: &Item, new: &Item) -> bool {
         && rest(old) == rest(new)
 }
 
-/// How offsets of a text move when it is changed: those of lines that stay keep their meaning.
-pub struct Shift {
-    old: Arc<File>,
-    new: Arc<File>,
-    /// For each line of the old text (from 0) the line of the new one.
-    lines: Vec<Option<usize>>,
-}
-
-impl Shift {
-    pub fn between(old: Arc<File>, new: Arc<File>) -> Shift {
-        let mut lines = vec![None; old.text.split_inclusive('\n').count() + 1];
-        let diff = similar::TextDiff::from_lines(&*old.text, &*new.text);
-        for op in diff.ops() {
-            if let similar::DiffOp::Equal { old_index, new_index, len } = *op {
-                for at in 0..len {
-                    if let Some(line) = lines.get_mut(old_index + at) {
-                        *line = Some(new_index + at);
-                    }
-                }
-            }
-        }
-        Shift { old, new, lines }
-    }
-
-    /// The place in the new text of what stands on a line that stays.
-    pub fn span(&self, span: Span) -> Option<Span> {
-        let line = self.old.lines().line(span.start);
-        let new_line = (*self.lines.get(line.checked_sub(1)?)?)? + 1;
-        let old_start = self.old.lines().line_span(line)?.start;
-        let new_start = self.new.lines().line_span(new_line)?.start;
-        let moved = Span::new(span.start - old_start + new_start, span.end - old_start + new_start);
-        (moved.end <= self.new.text.len()).then_some(moved)
-    }
-
-    /// Whether a line of the new text, from 1, stood in the old one.
-    pub fn stays(&self, new_line: usize) -> bool {
-        self.lines.iter().flatten().any(|line| line + 1 == new_line)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,15 +179,5 @@ mod tests {
         check("type T struct{ A int }", "type T struct{ A string }", &[(Type, "T.A")]);
         check("type I interface{ M() }", "type I interface{ M(); N() }", &[(Added, "I.N")]);
         check("var V int", "// docs\nvar V int", &[]);
-    }
-
-    #[test]
-    fn lines_that_stay_keep_their_places() {
-        let file = |text: &str| Arc::new(crate::lang::go::file("a.go", text));
-        let shift = Shift::between(file("a\nb\nc\n"), file("a\nnew\nc\nd\n"));
-        assert_eq!(shift.span(Span::new(4, 5)), Some(Span::new(6, 7)));
-        assert_eq!(shift.span(Span::new(2, 3)), None);
-        assert!(shift.stays(3));
-        assert!(!shift.stays(2));
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::delta::{self, Altered, Shift};
+use super::delta::{self, Altered};
 use super::diagnostics;
 use super::layout::Layout;
 use super::meaning;
@@ -20,9 +20,10 @@ use crate::lang::files::Files;
 use crate::lang::go::LANGUAGE;
 use crate::lang::{Deadlines, Result, Stop};
 use crate::model::{
-    Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Missing, MissingCode, Reaching,
+    Affected, Broken, ChangeImpact, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Missing, MissingCode, Reaching,
     Severity, Span, Symbol, SymbolKind, Unchecked,
 };
+use crate::text::diff::OffsetMap;
 
 /// Files that are checked before and after; more are said to be unchecked.
 const MAX_FILES: usize = 400;
@@ -34,7 +35,8 @@ pub(super) struct EditContext {
     pub before: Arc<Files>,
     pub after: Arc<Files>,
     pub altered: Vec<Altered>,
-    shifts: BTreeMap<String, Shift>,
+    /// Of the edited files that are there before and after, by whole lines; and the way back.
+    shifts: BTreeMap<String, [OffsetMap; 2]>,
 }
 
 /// A place that names what changes, in the state before.
@@ -66,36 +68,36 @@ pub async fn run(
     generation: u64,
     edits: Vec<FileEdit>,
     deadlines: Deadlines,
-) -> Result<Judgement> {
+) -> Result<ChangeImpact> {
     let edits: Vec<FileEdit> = edits.into_iter().filter(|edit| concerns_go(&edit.file)).collect();
     if edits.is_empty() {
-        return Ok(Judgement::nothing());
+        return Ok(ChangeImpact::nothing());
     }
     let context = EditContext::new(files, &edits);
     let layout = session.layout(&context.before);
     let after = Layout::of(context.after.clone(), &session.context());
     let quick = quick::run(&session, [&layout, &after], &context, &edits, generation, deadlines).await;
-    let mut judgement = match quick {
-        Some(judgement) => judgement,
+    let mut change_impact = match quick {
+        Some(change_impact) => change_impact,
         None => by_gopls(&session, [&layout, &after], &context, &edits, generation, deadlines).await?,
     };
-    unchecked(&session, &context, &after, &edits, &mut judgement.impact);
+    unchecked(&session, &context, &after, &edits, &mut change_impact.impact);
     // No build takes them, so nobody has looked at them.
     let of_go = edits.iter().filter(|it| LANGUAGE.takes(&it.file));
     for edit in of_go.filter(|it| !layout.is_active(&it.file) && !after.is_active(&it.file)) {
-        judgement.coverage.lacks(proof::left_out(&edit.file));
+        change_impact.coverage.lacks(proof::left_out(&edit.file));
     }
-    tell_unanswered(&mut judgement);
-    Ok(judgement)
+    tell_unanswered(&mut change_impact);
+    Ok(change_impact)
 }
 
 /// What could not be asked stands beside what was not looked for: nobody takes the lists for whole.
-fn tell_unanswered(judgement: &mut Judgement) {
-    // gopls refused a question that the judgement rests on.
+fn tell_unanswered(change_impact: &mut ChangeImpact) {
+    // gopls refused a question that the impact rests on.
     let is_refusal = |it: &Missing| it.code == MissingCode::Unsupported && it.scope.as_deref() == Some(SCOPE);
-    let unanswered = judgement.coverage.missing.iter().filter(|it| it.code.passes() || is_refusal(it));
+    let unanswered = change_impact.coverage.missing.iter().filter(|it| it.code.passes() || is_refusal(it));
     for missing in unanswered.cloned().collect::<Vec<_>>() {
-        judgement.lacks(missing);
+        change_impact.lacks(missing);
     }
 }
 
@@ -108,12 +110,12 @@ pub(super) async fn by_gopls(
     edits: &[FileEdit],
     generation: u64,
     deadlines: Deadlines,
-) -> Result<Judgement> {
+) -> Result<ChangeImpact> {
     // What changes is told by the text alone.
     let unanswered = |missing: Missing| {
-        let mut judgement = Judgement::unanswered(missing);
-        context.impact([layout, after], &BTreeMap::new(), Vec::new(), &mut judgement);
-        judgement
+        let mut change_impact = ChangeImpact::unanswered(missing);
+        context.impact([layout, after], &BTreeMap::new(), Vec::new(), &mut change_impact);
+        change_impact
     };
     let Ok(_alone) = tokio::time::timeout_at(deadlines.answer.into(), session.gate.write()).await else {
         let detail = "gopls was busy with other questions: what the change breaks was not asked";
@@ -122,22 +124,22 @@ pub(super) async fn by_gopls(
     if let Err(failure) = session.ready(deadlines.ready).await {
         return Ok(unanswered(failure.missing()));
     }
-    let mut judgement = Judgement::nothing();
+    let mut change_impact = ChangeImpact::nothing();
     let current = GoplsQueries::new(session, layout, deadlines, Some(generation));
     if session.documents().generation() != generation {
         return Err(Stop::Stale);
     }
 
-    let reach = AffectedSet::find(&current, context, &mut judgement).await?;
-    let checked = reach.files([layout, after], edits, &mut judgement);
+    let reach = AffectedSet::find(&current, context, &mut change_impact).await?;
+    let checked = reach.files([layout, after], edits, &mut change_impact);
     let existing: Vec<String> = checked.iter().filter(|file| context.before.get(file).is_some()).cloned().collect();
-    let old = diagnostics::by_file(&current, existing, &mut judgement.coverage).await;
+    let old = diagnostics::by_file(&current, existing, &mut change_impact.coverage).await;
 
     session.documents().overlay(edits.iter().map(|edit| (edit.file.clone(), planned(edit))));
     let overlaid = Overlaid(session);
     let planned = GoplsQueries::new(session, after, deadlines, None);
     let remaining: Vec<String> = checked.iter().filter(|file| context.after.get(file).is_some()).cloned().collect();
-    let new = diagnostics::by_file(&planned, remaining, &mut judgement.coverage).await;
+    let new = diagnostics::by_file(&planned, remaining, &mut change_impact.coverage).await;
     drop(overlaid);
 
     if session.documents().generation() != generation {
@@ -148,25 +150,25 @@ pub(super) async fn by_gopls(
         let created = context.before.get(file).is_none();
         let deleted = context.after.get(file).is_none();
         match (old.get(file), new.get(file)) {
-            (Some(old), Some(new)) => context.difference(file, old, new, &mut judgement),
-            (None, Some(new)) if created => judgement.new.extend(new.iter().cloned()),
-            (Some(old), None) if deleted => judgement.fixed.extend(old.iter().cloned()),
+            (Some(old), Some(new)) => context.difference(file, old, new, &mut change_impact),
+            (None, Some(new)) if created => change_impact.new.extend(new.iter().cloned()),
+            (Some(old), None) if deleted => change_impact.fixed.extend(old.iter().cloned()),
             _ => {}
         }
     }
     let states = [State { layout, found: &old }, State { layout: after, found: &new }];
-    silence::discount(states, &mut judgement, |it| context.writes(it));
-    judgement.new.sort();
-    judgement.fixed.sort();
-    context.impact([layout, after], &reach.symbols, reach.named, &mut judgement);
+    silence::discount(states, &mut change_impact, |it| context.writes(it));
+    change_impact.new.sort();
+    change_impact.fixed.sort();
+    context.impact([layout, after], &reach.symbols, reach.named, &mut change_impact);
     for edit in edits.iter().filter(|edit| edit.new.is_none()) {
         let detail = format!("{} was judged as emptied, not as deleted", edit.file);
-        judgement.impact.unchecked.push(Unchecked { code: "deleted_file".to_owned(), detail });
+        change_impact.impact.unchecked.push(Unchecked { code: "deleted_file".to_owned(), detail });
     }
-    Ok(judgement)
+    Ok(change_impact)
 }
 
-/// Whether a change of this file is judged here.
+/// Whether the impact of a change of this file is computed here.
 pub fn concerns_go(file: &str) -> bool {
     LANGUAGE.takes(file) || matches!(file.rsplit('/').next(), Some("go.mod" | "go.work"))
 }
@@ -192,25 +194,29 @@ struct AffectedSet {
 }
 
 impl AffectedSet {
-    async fn find(queries: &GoplsQueries<'_>, context: &EditContext, judgement: &mut Judgement) -> Result<AffectedSet> {
+    async fn find(
+        queries: &GoplsQueries<'_>,
+        context: &EditContext,
+        change_impact: &mut ChangeImpact,
+    ) -> Result<AffectedSet> {
         let mut reach = AffectedSet::default();
         if context.altered.len() > MAX_ALTERED {
             let detail = format!("{} declarations change; {MAX_ALTERED} were followed", context.altered.len());
-            judgement.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
+            change_impact.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
         }
         for (at, altered) in context.altered.iter().enumerate().take(MAX_ALTERED) {
             let Some(symbol) = altered.before.as_ref().and_then(|it| declared_symbol(queries.layout, it)) else {
-                reach.around(queries, altered, judgement).await?;
+                reach.around(queries, altered, change_impact).await?;
                 continue;
             };
             let answer = usages::of(queries, &symbol, Effort::Brief).await?;
-            judgement.coverage.absorb(answer.coverage);
+            change_impact.coverage.absorb(answer.coverage);
             for usage in answer.value.items.into_iter().chain(answer.value.possible) {
                 reach.files.insert(usage.place.file.clone());
                 reach.named.push(Named::new(at, &usage.place.file, usage.place.span()));
             }
             if altered.is_seen_from_outside() {
-                reach.around(queries, altered, judgement).await?;
+                reach.around(queries, altered, change_impact).await?;
             }
             reach.symbols.insert(at, symbol);
         }
@@ -219,7 +225,12 @@ impl AffectedSet {
 
     /// A change of a method or field is felt wherever its type is used, for it may no longer fit an interface; and
     /// an interface's wherever a type is used that has its methods.
-    async fn around(&mut self, queries: &GoplsQueries<'_>, altered: &Altered, judgement: &mut Judgement) -> Result<()> {
+    async fn around(
+        &mut self,
+        queries: &GoplsQueries<'_>,
+        altered: &Altered,
+        change_impact: &mut ChangeImpact,
+    ) -> Result<()> {
         let Some(declared) = altered.declared() else { return Ok(()) };
         let [parent, _] = declared.path.as_slice() else { return Ok(()) };
         if !matches!(declared.kind, SymbolKind::Method | SymbolKind::Field) {
@@ -233,7 +244,7 @@ impl AffectedSet {
         let mut types = Vec::new();
         if owner.kind == SymbolKind::Interface {
             let implementations = meaning::implementations(queries, &owner).await;
-            judgement.coverage.absorb(implementations.coverage);
+            change_impact.coverage.absorb(implementations.coverage);
             types.extend(implementations.value.into_iter().filter(|it| !it.external));
         }
         types.push(owner);
@@ -245,14 +256,19 @@ impl AffectedSet {
                 Ok(locations) => {
                     self.files.extend(locations.iter().filter_map(|it| queries.session.root.file(&it.uri)))
                 }
-                Err(failure) => failure.note(&mut judgement.coverage),
+                Err(failure) => failure.note(&mut change_impact.coverage),
             }
         }
         Ok(())
     }
 
     /// All files to check, in and around the edited ones.
-    fn files(&self, [before, after]: [&Layout; 2], edits: &[FileEdit], judgement: &mut Judgement) -> Vec<String> {
+    fn files(
+        &self,
+        [before, after]: [&Layout; 2],
+        edits: &[FileEdit],
+        change_impact: &mut ChangeImpact,
+    ) -> Vec<String> {
         let mut files = BTreeSet::new();
         for edit in edits {
             if LANGUAGE.takes(&edit.file) {
@@ -266,7 +282,7 @@ impl AffectedSet {
         files.retain(|file| before.is_active(file) || after.is_active(file));
         if files.len() > MAX_FILES {
             let detail = format!("{} files may be touched; {MAX_FILES} were checked", files.len());
-            judgement.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
+            change_impact.lacks(Missing::new(MissingCode::TooMany, SCOPE, detail));
         }
         // The edited files before all.
         let edited: Vec<String> =
@@ -301,8 +317,9 @@ impl EditContext {
             }
         }
         let shifts = edits.iter().filter_map(|edit| {
-            let (old, new) = (before.get(&edit.file)?.clone(), after.get(&edit.file)?.clone());
-            Some((edit.file.clone(), Shift::between(old, new)))
+            let map = OffsetMap::of_lines(&before.get(&edit.file)?.text, &after.get(&edit.file)?.text);
+            let back = map.inverse();
+            Some((edit.file.clone(), [map, back]))
         });
         let shifts = shifts.collect();
         let altered = delta::of(&before, &after, edits);
@@ -310,23 +327,22 @@ impl EditContext {
     }
 
     /// Sorts the diagnostics of one file into new and fixed. Lines that an edit moves are no difference.
-    pub fn difference(&self, file: &str, old: &[Diagnostic], new: &[Diagnostic], judgement: &mut Judgement) {
-        let shift = self.shifts.get(file);
+    pub fn difference(&self, file: &str, old: &[Diagnostic], new: &[Diagnostic], change_impact: &mut ChangeImpact) {
         let Some(after) = self.after.get(file) else {
-            return judgement.fixed.extend(old.iter().cloned());
+            return change_impact.fixed.extend(old.iter().cloned());
         };
         let mut left: Vec<(&Diagnostic, Option<Diagnostic>)> = old
             .iter()
-            .map(|it| match shift {
-                None => (it, Some(it.clone())),
-                Some(shift) => {
-                    let moved = shift.span(it.place.span()).map(|span| after.lines().place(file, span));
-                    (it, moved.map(|place| Diagnostic { place, ..it.clone() }))
+            .map(|it| {
+                if !self.shifts.contains_key(file) {
+                    return (it, Some(it.clone()));
                 }
+                let moved = self.moved(file, it.place.span()).map(|span| after.lines().place(file, span));
+                (it, moved.map(|place| Diagnostic { place, ..it.clone() }))
             })
             .collect();
         for found in new {
-            let stays = shift.is_none_or(|shift| shift.stays(found.place.line));
+            let stays = self.stays(file, found.place.line);
             let same = |(old, moved): &(&Diagnostic, Option<Diagnostic>)| match moved {
                 Some(moved) => stays && moved.place.line == found.place.line && says_the_same(moved, found),
                 None => !stays && says_the_same(old, found),
@@ -335,26 +351,35 @@ impl EditContext {
                 Some(at) => {
                     left.swap_remove(at);
                 }
-                None => judgement.new.push(found.clone()),
+                None => change_impact.new.push(found.clone()),
             }
         }
-        judgement.fixed.extend(left.into_iter().map(|(old, moved)| moved.unwrap_or_else(|| old.clone())));
+        change_impact.fixed.extend(left.into_iter().map(|(old, moved)| moved.unwrap_or_else(|| old.clone())));
     }
 
     /// Whether a place of the state after stands on a line that was not there before.
     pub fn writes(&self, found: &Diagnostic) -> bool {
-        match self.shifts.get(&found.place.file) {
-            Some(shift) => !shift.stays(found.place.line),
-            None => self.before.get(&found.place.file).is_none(),
+        match self.shifts.contains_key(&found.place.file) {
+            true => !self.stays(&found.place.file, found.place.line),
+            false => self.before.get(&found.place.file).is_none(),
         }
     }
 
     /// Where a place of the state before stands after; none on a line that does not stay.
     pub fn moved(&self, file: &str, span: Span) -> Option<Span> {
-        match self.shifts.get(file) {
-            Some(shift) => shift.span(span),
-            None => Some(span),
-        }
+        let Some([map, _]) = self.shifts.get(file) else { return Some(span) };
+        let lines = self.before.get(file)?.lines();
+        let start = lines.line_span(lines.line(span.start))?.start;
+        let moved = map.part(Span::new(start, start + 1))?.start + (span.start - start);
+        let moved = Span::new(moved, moved + span.end - span.start);
+        (moved.end <= self.after.get(file)?.text.len()).then_some(moved)
+    }
+
+    /// Whether a line of the state after, from 1, stands in the state before too.
+    fn stays(&self, file: &str, line: usize) -> bool {
+        let Some([_, back]) = self.shifts.get(file) else { return true };
+        let start = self.after.get(file).and_then(|it| it.lines().line_span(line)).map(|it| it.start);
+        start.is_some_and(|start| back.part(Span::new(start, start + 1)).is_some())
     }
 
     pub fn impact(
@@ -362,9 +387,9 @@ impl EditContext {
         layouts: [&Layout; 2],
         symbols: &BTreeMap<usize, Symbol>,
         named: Vec<Named>,
-        judgement: &mut Judgement,
+        change_impact: &mut ChangeImpact,
     ) {
-        let impact = &mut judgement.impact;
+        let impact = &mut change_impact.impact;
         let altered = self.altered.iter().enumerate();
         impact.changed = altered.map(|(at, it)| changed(layouts, symbols.get(&at), it)).collect();
         // Where the changed things were named, in the text after the change.
@@ -382,7 +407,7 @@ impl EditContext {
                 references.push((at, affected));
             }
         }
-        for found in judgement.new.iter().filter(|it| it.severity == Severity::Error) {
+        for found in change_impact.new.iter().filter(|it| it.severity == Severity::Error) {
             let Some(file) = self.after.get(&found.place.file) else { continue };
             let named = references.iter().find(|(_, it)| {
                 it.place.file == found.place.file
@@ -456,7 +481,7 @@ fn tests(references: impl Iterator<Item = Affected>) -> Vec<Affected> {
         .collect()
 }
 
-/// What this judgement cannot know, where it matters for this edit.
+/// What this impact cannot know, where it matters for this edit.
 fn unchecked(session: &Session, context: &EditContext, layout: &Layout, edits: &[FileEdit], impact: &mut Impact) {
     let outward = context.altered.iter().filter(|it| it.is_seen_from_outside() && it.kind != ChangeKind::Added);
     let names: BTreeSet<&str> = outward.filter_map(|it| it.before.as_ref()).map(delta::Declared::name).collect();

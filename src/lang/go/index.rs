@@ -130,7 +130,7 @@ impl Index {
         for (file, shift) in &touched.shifts {
             let Some(known) = held.known.remove(file) else { continue };
             let moved = known.into_iter().filter_map(|(at, known)| {
-                let name = shift.span(Span::new(at, at + known.length))?;
+                let name = shift.part(Span::new(at, at + known.length))?;
                 Some((name.start, known))
             });
             let moved = moved.collect();
@@ -159,7 +159,7 @@ impl CachedUsages {
                     if spot.file != *file {
                         return true;
                     }
-                    let Some(moved) = shift.span(spot.span) else { return false };
+                    let Some(moved) = shift.part(spot.span) else { return false };
                     holds &= text.text.get(moved.start..moved.end).map(word_hash) == Some(self.name);
                     spot.span = moved;
                     true

@@ -15,6 +15,7 @@ use crate::lang::files::{File, Files};
 use crate::lang::go::LANGUAGE;
 use crate::lang::sound;
 use crate::model::Span;
+use crate::text::diff::OffsetMap;
 use crate::text::words::WordHash;
 
 pub enum Invalidation {
@@ -24,37 +25,13 @@ pub enum Invalidation {
 
 #[derive(Default)]
 pub struct Invalidated {
-    /// How the places of each edited file move.
-    pub shifts: HashMap<Arc<str>, Shift>,
+    /// How the places of each edited file move, by the statements and declarations that stay.
+    pub shifts: HashMap<Arc<str>, OffsetMap>,
     /// Names of which a place may mean another thing now. Two words may share a hash, so more may be touched.
     pub words: HashSet<WordHash>,
     /// A type may have come to fit an interface, or not to fit it any more: then gopls counts other calls as usages
     /// of its methods.
     pub methods: bool,
-}
-
-/// Where the stretches of a text that an edit leaves as they are stand in the new text.
-#[derive(Default)]
-pub struct Shift {
-    stretches: Vec<(Span, usize)>,
-}
-
-impl Shift {
-    fn stays(&mut self, old: Span, new_start: usize) {
-        self.stretches.push((old, new_start));
-    }
-
-    fn sorted(mut self) -> Shift {
-        self.stretches.sort_unstable();
-        self
-    }
-
-    pub fn span(&self, span: Span) -> Option<Span> {
-        let after = self.stretches.partition_point(|(old, _)| old.start <= span.start);
-        let (old, new_start) = self.stretches.get(after.checked_sub(1)?)?;
-        let start = span.start - old.start + new_start;
-        old.encloses(span).then(|| Span::new(start, start + span.end - span.start))
-    }
 }
 
 /// The declarations of each content that was asked about.
@@ -148,14 +125,15 @@ fn compare(
     (new, new_units): (&File, &[DeclarationSpan]),
     touched: &mut Invalidated,
     changed: &mut HashSet<WordHash>,
-) -> Shift {
-    let mut shift = Shift::default();
+) -> OffsetMap {
+    // What stays, and where it begins now.
+    let mut kept: Vec<(Span, usize)> = Vec::new();
     let (mut gone, mut come): (Vec<&DeclarationSpan>, Vec<&DeclarationSpan>) = (Vec::new(), new_units.iter().collect());
     // In their order, so that of equal ones the first stays the first.
     for unit in old_units {
         let text = slice(&old.text, unit.span);
         match come.iter().position(|it| slice(&new.text, it.span) == text) {
-            Some(at) => shift.stays(unit.span, come.remove(at).span.start),
+            Some(at) => kept.push((unit.span, come.remove(at).span.start)),
             None => gone.push(unit),
         }
     }
@@ -163,20 +141,20 @@ fn compare(
         let head = slice(&old.text, unit.head());
         let same = come.iter().position(|it| it.body.is_some() && slice(&new.text, it.head()) == head);
         match same.filter(|_| unit.body.is_some()) {
-            Some(at) => body((old, unit), (new, come.remove(at)), &mut shift, touched),
+            Some(at) => body((old, unit), (new, come.remove(at)), &mut kept, touched),
             None => {
                 let is_same =
                     |it: &&DeclarationSpan| it.body.is_some() && it.kind == unit.kind && it.names == unit.names;
                 let same = come.iter().position(is_same).filter(|_| unit.body.is_some());
                 match same {
-                    Some(at) => signature((old, unit), (new, come.remove(at)), &mut shift, touched, changed),
+                    Some(at) => signature((old, unit), (new, come.remove(at)), &mut kept, touched, changed),
                     None => declaration(unit, touched, changed),
                 }
             }
         }
     }
     come.into_iter().for_each(|unit| declaration(unit, touched, changed));
-    shift.sorted()
+    OffsetMap::of_parts(&old.text, &new.text, kept)
 }
 
 fn declaration(unit: &DeclarationSpan, touched: &mut Invalidated, changed: &mut HashSet<WordHash>) {
@@ -188,7 +166,7 @@ fn declaration(unit: &DeclarationSpan, touched: &mut Invalidated, changed: &mut 
 fn body(
     (old, old_unit): (&File, &DeclarationSpan),
     (new, new_unit): (&File, &DeclarationSpan),
-    shift: &mut Shift,
+    kept: &mut Vec<(Span, usize)>,
     touched: &mut Invalidated,
 ) {
     let (old_text, new_text) = (slice(&old.text, old_unit.span), slice(&new.text, new_unit.span));
@@ -197,15 +175,15 @@ fn body(
         syntax::changed_statements(old_text, new_text).unwrap_or_else(|| (whole(old_unit), whole(new_unit)));
     touched.words.extend(syntax::words_touching(new_text, new_part).iter().copied());
     let start = old_unit.span.start;
-    shift.stays(Span::new(start, start + old_part.start), new_unit.span.start);
-    shift.stays(Span::new(start + old_part.end, old_unit.span.end), new_unit.span.start + new_part.end);
+    kept.push((Span::new(start, start + old_part.start), new_unit.span.start));
+    kept.push((Span::new(start + old_part.end, old_unit.span.end), new_unit.span.start + new_part.end));
 }
 
 /// Of a function with another head and the same body, only what the head declares is another.
 fn signature(
     (old, old_unit): (&File, &DeclarationSpan),
     (new, new_unit): (&File, &DeclarationSpan),
-    shift: &mut Shift,
+    kept: &mut Vec<(Span, usize)>,
     touched: &mut Invalidated,
     changed: &mut HashSet<WordHash>,
 ) {
@@ -221,7 +199,7 @@ fn signature(
     touched.methods |= new_unit.kind == SpanKind::Method;
     changed.extend(new_unit.names.iter().copied());
     if let (Some(old_body), Some(new_body)) = (old_unit.body, new_unit.body) {
-        shift.stays(old_body, new_body.start);
+        kept.push((old_body, new_body.start));
     }
 }
 
@@ -322,7 +300,7 @@ func other(int) {}
         let shift = &touch(&after).unwrap().shifts["a.go"];
         let moved = |what: &str| {
             let at = BEFORE.find(what).unwrap();
-            shift.span(Span::new(at, at + what.len())).map(|it| after[it.start..it.end].to_owned())
+            shift.part(Span::new(at, at + what.len())).map(|it| after[it.start..it.end].to_owned())
         };
         assert_eq!(moved("x.F").as_deref(), Some("x.F"));
         assert_eq!(moved("t.F").as_deref(), Some("t.F"));

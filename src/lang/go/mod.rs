@@ -84,7 +84,7 @@ use super::engine::FileChange;
 use super::files::Files;
 use super::retries::Retries;
 use super::{Deadlines, EngineStatus, Result, Stop, Tidied, Wanted, panic_message};
-use crate::model::{Code, Error, FileEdit, Judgement};
+use crate::model::{ChangeImpact, Code, Error, FileEdit};
 
 /// As the status names it.
 pub const ENGINE: &str = "gopls";
@@ -212,17 +212,17 @@ impl Go {
 
     /// What an edit would bring, before it is made. Nobody but the asker sees anything of it, and it runs to its end
     /// even if the asker goes away, so that nothing of it is left behind.
-    pub async fn judge(&self, view: &View, edits: &[FileEdit], deadlines: Deadlines) -> Result<Judgement> {
+    pub async fn impact(&self, view: &View, edits: &[FileEdit], deadlines: Deadlines) -> Result<ChangeImpact> {
         let Some(generation) = view.generation else { return Err(Stop::Stale) };
         let (session, files) = (view.session.clone(), view.files.clone());
         let run = self.runtime.spawn(impact::run(session, files, generation, edits.to_vec(), deadlines));
         match run.await {
-            Ok(judgement) => judgement,
+            Ok(change_impact) => change_impact,
             Err(error) => Err(Error::new(Code::Internal, format!("a dry run failed: {error}")).into()),
         }
     }
 
-    /// What goimports and gofmt make of planned texts, before they are written. As in `judge`, nothing of it stays.
+    /// What goimports and gofmt make of planned texts, before they are written. As in `impact`, nothing of it stays.
     pub async fn tidy(
         &self,
         view: &View,

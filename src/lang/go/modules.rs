@@ -58,13 +58,6 @@ pub fn module_of(files: &Files, path: &str) -> Option<Module> {
     }
 }
 
-/// The import path of the package that a file belongs to. `None`: it belongs to none.
-pub fn import_path(files: &Files, file: &str) -> Option<String> {
-    let text = files.get(file)?;
-    let (path, standing) = directory_path(&module_of(files, file)?, parent(file));
-    (standing != Standing::Ignored && is_package_file(file)).then(|| package_path(path, text))
-}
-
 /// The import path of a file's package, or the directory (of the root: the package's name) where it has none.
 pub fn package_of(files: &Files, file: &str) -> Option<(String, Standing)> {
     let text = files.get(file)?;
@@ -80,27 +73,6 @@ fn place_of(module: Option<&Module>, file: &File) -> (String, Standing) {
         None => (directory.to_owned(), standing_of(directory)),
     };
     (path, if is_package_file(&file.path) { standing } else { Standing::Ignored })
-}
-
-/// Where the packages that bear this import path lie.
-pub fn directory_of(files: &Files, import_path: &str) -> Option<String> {
-    let path = import_path.strip_suffix("_test").unwrap_or(import_path);
-    let has_go =
-        |directory: &str| files.below(directory).any(|it| parent(&it.path) == directory && LANGUAGE.takes(&it.path));
-    // The module whose path is the longest may lie nested in another, so each is tried.
-    let mut modules = modules(files);
-    modules.sort_by_key(|it| std::cmp::Reverse(it.path.len()));
-    for module in &modules {
-        for path in [import_path, path] {
-            let Some(rest) = rest_of(path, module_prefix(module)) else { continue };
-            let directory = below(&module.directory, rest);
-            let owner = module_of(files, &directory).is_some_and(|it| it.directory == module.directory);
-            if owner && has_go(&directory) {
-                return Some(directory);
-            }
-        }
-    }
-    modules.iter().map(|it| below(&it.directory, &below("vendor", import_path))).find(|it| has_go(it))
 }
 
 /// All packages with files in the workspace, in the order of their directories; a package before its external test.
@@ -252,7 +224,10 @@ package f
     #[test]
     fn import_paths() {
         let tree = files(TREE);
-        let path = |file: &str| import_path(&tree, file);
+        let path = |file: &str| {
+            let (path, standing) = package_of(&tree, file)?;
+            (standing != Standing::Ignored).then_some(path)
+        };
         let expected = [
             ("main.go", Some("example.com/m")),
             ("a/a.go", Some("example.com/m/a")),
@@ -270,17 +245,6 @@ package f
         ];
         for (file, expected) in expected {
             assert_eq!(path(file).as_deref(), expected, "{file}");
-        }
-        for (path, directory) in [
-            ("example.com/m", Some("")),
-            ("example.com/m/a", Some("a")),
-            ("example.com/m/a_test", Some("a")),
-            ("example.com/other/b/v2", Some("nested/b/v2")),
-            ("golang.org/x/y", Some("vendor/golang.org/x/y")),
-            ("example.com/m/nested/b/v2", None),
-            ("fmt", None),
-        ] {
-            assert_eq!(directory_of(&tree, path).as_deref(), directory, "{path}");
         }
     }
 
@@ -307,7 +271,6 @@ package f
         let bare: Vec<String> = packages(&bare).into_iter().map(|it| it.import_path).collect();
         assert_eq!(bare, ["x", "d/e"]);
         let std = files("\n//- src/go.mod\nmodule std\n//- src/net/http/h.go\npackage http\n");
-        assert_eq!(import_path(&std, "src/net/http/h.go").as_deref(), Some("net/http"));
-        assert_eq!(directory_of(&std, "net/http").as_deref(), Some("src/net/http"));
+        assert_eq!(package_of(&std, "src/net/http/h.go").map(|it| it.0).as_deref(), Some("net/http"));
     }
 }

@@ -1,4 +1,4 @@
-//! The judgement of a change by the checker: nothing is told to gopls, and nobody waits for it.
+//! The impact of a change, computed by the checker: nothing is told to gopls, and nobody waits for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -11,7 +11,7 @@ use super::session::Session;
 use super::silence::{self, State};
 use crate::lang::Deadlines;
 use crate::lang::files::Files;
-use crate::model::{Affected, Changed, Diagnostic, FileEdit, Judgement, Reaching, Severity, Span, Unchecked};
+use crate::model::{Affected, ChangeImpact, Changed, Diagnostic, FileEdit, Reaching, Severity, Span, Unchecked};
 
 /// None where the checker cannot tell.
 pub async fn run(
@@ -21,7 +21,7 @@ pub async fn run(
     edits: &[FileEdit],
     generation: u64,
     deadlines: Deadlines,
-) -> Option<Judgement> {
+) -> Option<ChangeImpact> {
     let begun = Instant::now();
     let key = |it: &super::delta::Declared| {
         let package = before.package_of(&it.file)?;
@@ -32,16 +32,16 @@ pub async fn run(
     let states = [&*context.before, &*context.after];
     let answered = checker::ask(session, states, edits, symbols, generation, deadlines.answer).await?;
     let asked = begun.elapsed();
-    let mut judgement = judge(context, [before, after], &answered);
+    let mut change_impact = impact_of(context, [before, after], &answered);
     let detail = "what the analyzers of `go vet` find, like a wrong format of Printf, was not looked for";
-    judgement.impact.unchecked.push(Unchecked { code: "vet".to_owned(), detail: detail.to_owned() });
+    change_impact.impact.unchecked.push(Unchecked { code: "vet".to_owned(), detail: detail.to_owned() });
     if let Some(packages) = answered.elsewhere.filter(|it| !it.is_empty()) {
         let detail = format!("packages of other modules that import what changes break: {}", packages.join(", "));
-        judgement.impact.unchecked.push(Unchecked { code: "other_modules".to_owned(), detail });
+        change_impact.impact.unchecked.push(Unchecked { code: "other_modules".to_owned(), detail });
     }
     let (checked, answered) = (answered.checked, answered.answered);
-    tracing::debug!(checked, answered, ?asked, total = ?begun.elapsed(), "a change judged");
-    Some(judgement)
+    tracing::debug!(checked, answered, ?asked, total = ?begun.elapsed(), "the impact of a change computed");
+    Some(change_impact)
 }
 
 /// Without gopls, whatever comes.
@@ -52,31 +52,31 @@ pub async fn alone(
     edits: &[FileEdit],
     generation: u64,
     deadlines: Deadlines,
-) -> Option<Judgement> {
+) -> Option<ChangeImpact> {
     let context = EditContext::new(files, edits);
     let after = Layout::of(context.after.clone(), &session.context());
     run(session, [&*session.layout(&context.before), &after], &context, edits, generation, deadlines).await
 }
 
-fn judge(context: &EditContext, layouts: [&Layout; 2], answered: &Answered) -> Judgement {
-    let mut judgement = Judgement::nothing();
+fn impact_of(context: &EditContext, layouts: [&Layout; 2], answered: &Answered) -> ChangeImpact {
+    let mut change_impact = ChangeImpact::nothing();
     let [before, after] = layouts;
     let old = by_file(before, answered.before.as_deref().unwrap_or_default());
     let new = by_file(after, answered.after.as_deref().unwrap_or_default());
     let none = Vec::new();
     for file in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
         let (old, new) = (old.get(file).unwrap_or(&none), new.get(file).unwrap_or(&none));
-        context.difference(file, old, new, &mut judgement);
+        context.difference(file, old, new, &mut change_impact);
     }
     let states = [State { layout: before, found: &old }, State { layout: after, found: &new }];
-    silence::discount(states, &mut judgement, |it| context.writes(it));
-    judgement.new.sort();
-    judgement.fixed.sort();
+    silence::discount(states, &mut change_impact, |it| context.writes(it));
+    change_impact.new.sort();
+    change_impact.fixed.sort();
     let uses = answered.uses.iter().flatten().enumerate();
     let named = uses.flat_map(|(at, spots)| spots.iter().flatten().map(move |it| Named::new(at, &it.file, it.span())));
-    context.impact(layouts, &BTreeMap::new(), named.collect(), &mut judgement);
-    judgement.impact.tests = tests(context, after, &judgement.impact.changed, answered);
-    judgement
+    context.impact(layouts, &BTreeMap::new(), named.collect(), &mut change_impact);
+    change_impact.impact.tests = tests(context, after, &change_impact.impact.changed, answered);
+    change_impact
 }
 
 fn by_file(layout: &Layout, faults: &[Fault]) -> std::collections::HashMap<String, Vec<Diagnostic>> {

@@ -40,7 +40,7 @@ impl EngineKind for GoKind {
         files.of(LANGUAGE).next().is_some() || files.iter().any(|it| is_manifest(&it.path))
     }
 
-    fn judges(&self, file: &str) -> bool {
+    fn computes_impact(&self, file: &str) -> bool {
         impact::concerns_go(file)
     }
 

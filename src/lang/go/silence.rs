@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::layout::Layout;
 use super::names::is_test_file;
-use crate::model::{Diagnostic, Judgement, Severity};
+use crate::model::{ChangeImpact, Diagnostic, Severity};
 
 /// How gopls signs what its parser finds.
 const PARSER: &str = "syntax";
@@ -41,10 +41,14 @@ impl State<'_> {
 
 /// Takes from what is fixed that which is merely not looked for any more, and from what is new that which was not
 /// looked for before, unless it stands on a line that the edit wrote.
-pub fn discount([before, after]: [State; 2], judgement: &mut Judgement, is_written: impl Fn(&Diagnostic) -> bool) {
+pub fn discount(
+    [before, after]: [State; 2],
+    change_impact: &mut ChangeImpact,
+    is_written: impl Fn(&Diagnostic) -> bool,
+) {
     // What was found in spite of errors can be found in spite of errors.
     let is_silenced = |it: &Diagnostic| after.is_silent(it) && !before.is_silent(it);
     let is_heard = |it: &Diagnostic| before.is_silent(it) && !after.is_silent(it);
-    judgement.fixed.retain(|it| !is_silenced(it));
-    judgement.new.retain(|it| it.severity == Severity::Error || !is_heard(it) || is_written(it));
+    change_impact.fixed.retain(|it| !is_silenced(it));
+    change_impact.new.retain(|it| it.severity == Severity::Error || !is_heard(it) || is_written(it));
 }

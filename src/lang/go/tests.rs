@@ -448,8 +448,8 @@ async fn a_dry_run_names_what_breaks_and_leaves_no_trace() {
     let old = fixture.files.get("cart/cart.go").unwrap().text.clone();
     let new = old.replace("Add(item string)", "Add(item string, n int)");
     let edit = FileEdit { file: "cart/cart.go".to_owned(), old: Some(old), new: Some(new.into()) };
-    let judgement = fixture.go.judge(&view, std::slice::from_ref(&edit), deadlines()).await.unwrap();
-    let impact = &judgement.impact;
+    let change_impact = fixture.go.impact(&view, std::slice::from_ref(&edit), deadlines()).await.unwrap();
+    let impact = &change_impact.impact;
     let changed: Vec<_> = impact.changed.iter().map(|it| (it.symbol.as_str(), it.kind)).collect();
     assert_eq!(changed, [("example.com/shop/cart.Cart.Add", ChangeKind::Signature)]);
     let broken: Vec<_> =
@@ -458,18 +458,18 @@ async fn a_dry_run_names_what_breaks_and_leaves_no_trace() {
     assert_eq!(broken, [("cart/cart_test.go", 7, cause), ("main.go", 15, cause), ("main.go", 15, cause)]);
     assert!(impact.broken[0].reason.contains("not enough arguments"), "{}", impact.broken[0].reason);
     assert_eq!(impact.tests.len(), 1);
-    assert_eq!(judgement.new.len(), 3);
-    assert!(judgement.coverage.complete, "{:?}", judgement.coverage);
+    assert_eq!(change_impact.new.len(), 3);
+    assert!(change_impact.coverage.complete, "{:?}", change_impact.coverage);
 
     // A file that is not there yet, and one that goes.
     let created =
         FileEdit { file: "cart/x.go".to_owned(), old: None, new: Some("package cart\n\nfunc limit() {}\n".into()) };
-    let judgement = fixture.go.judge(&view, &[created], deadlines()).await.unwrap();
-    assert!(judgement.new.iter().any(|it| it.message.contains("redeclared")), "{:?}", judgement.new);
+    let change_impact = fixture.go.impact(&view, &[created], deadlines()).await.unwrap();
+    assert!(change_impact.new.iter().any(|it| it.message.contains("redeclared")), "{:?}", change_impact.new);
     let main = fixture.files.get("cart/cart.go").unwrap().text.clone();
     let deleted = FileEdit { file: "cart/cart.go".to_owned(), old: Some(main), new: None };
-    let judgement = fixture.go.judge(&view, &[deleted], deadlines()).await.unwrap();
-    assert!(judgement.impact.broken.iter().any(|it| it.at.place.file == "main.go"), "{judgement:?}");
+    let change_impact = fixture.go.impact(&view, &[deleted], deadlines()).await.unwrap();
+    assert!(change_impact.impact.broken.iter().any(|it| it.at.place.file == "main.go"), "{change_impact:?}");
 
     assert_eq!(fixture.errors(&["cart/cart.go", "main.go", "cart/cart_test.go"]).await, [""; 0]);
     assert_eq!(fixture.usages("Cart.Add").await.value.items.len(), 3);
@@ -482,37 +482,41 @@ async fn a_dry_run_that_is_not_answered_is_not_an_empty_one() {
     let old = fixture.files.get("cart/cart.go").unwrap().text.clone();
     let new = old.replace("Add(item string)", "Add(item string, n int)");
     let edit = FileEdit { file: "cart/cart.go".to_owned(), old: Some(old), new: Some(new.into()) };
-    let judge = async || {
+    let impact_of = async || {
         let view = fixture.go.view(fixture.files.clone());
-        let judgement = fixture.go.judge(&view, std::slice::from_ref(&edit), at_once()).await.unwrap();
-        assert_eq!(judgement.impact.broken, []);
-        assert_eq!(judgement.impact.changed.len(), 1, "the text alone says it");
-        assert!(!judgement.coverage.complete, "{judgement:?}");
-        let code = judgement.coverage.missing[0].code;
-        assert!(judgement.impact.unchecked.iter().any(|it| it.code == code.name()), "{:?}", judgement.impact.unchecked);
+        let change_impact = fixture.go.impact(&view, std::slice::from_ref(&edit), at_once()).await.unwrap();
+        assert_eq!(change_impact.impact.broken, []);
+        assert_eq!(change_impact.impact.changed.len(), 1, "the text alone says it");
+        assert!(!change_impact.coverage.complete, "{change_impact:?}");
+        let code = change_impact.coverage.missing[0].code;
+        assert!(
+            change_impact.impact.unchecked.iter().any(|it| it.code == code.name()),
+            "{:?}",
+            change_impact.impact.unchecked
+        );
         code
     };
     // gopls is not up yet; then it is busy; then it is gone.
-    assert_eq!(judge().await, MissingCode::Indexing);
+    assert_eq!(impact_of().await, MissingCode::Indexing);
     fixture.ready().await;
     let busy = fixture.go.session.gate.read().await;
     fixture.go.session.checker.enter_nothing();
-    assert_eq!(judge().await, MissingCode::Timeout);
+    assert_eq!(impact_of().await, MissingCode::Timeout);
     drop(busy);
     fixture.go.shutdown().await;
-    assert_eq!(judge().await, MissingCode::EngineDown);
+    assert_eq!(impact_of().await, MissingCode::EngineDown);
 }
 
 #[tokio::test]
-async fn what_no_build_takes_is_not_judged_and_says_so() {
+async fn what_no_build_takes_is_not_checked_and_says_so() {
     let fixture = Fixture::new(SHOP);
     let old = fixture.files.get("cart/cart_windows.go").unwrap().text.clone();
     let new = old.replace("c.Total()", "c.Nothing()");
     let edit = FileEdit { file: "cart/cart_windows.go".to_owned(), old: Some(old), new: Some(new.into()) };
     let view = fixture.go.view(fixture.files.clone());
-    let judgement = fixture.go.judge(&view, std::slice::from_ref(&edit), deadlines()).await.unwrap();
-    assert!(!judgement.coverage.complete, "{judgement:?}");
-    assert_eq!(judgement.coverage.missing[0].code, MissingCode::CfgOff);
+    let change_impact = fixture.go.impact(&view, std::slice::from_ref(&edit), deadlines()).await.unwrap();
+    assert!(!change_impact.coverage.complete, "{change_impact:?}");
+    assert_eq!(change_impact.coverage.missing[0].code, MissingCode::CfgOff);
 }
 
 #[tokio::test]
@@ -535,19 +539,19 @@ async fn what_is_not_looked_for_is_not_fixed() {
     let unparsable = broken.replace("func other() int {", "func other() int } {");
     let mended = healthy.replace("%d", "%s");
     // The words of the findings that come and go when the first text becomes the second.
-    let judge = async |fixture: &Fixture, old: &str, new: &str| {
+    let impact_of = async |fixture: &Fixture, old: &str, new: &str| {
         let edit = FileEdit { file: "cart/show.go".into(), old: Some(old.into()), new: Some(new.into()) };
-        let judgement = fixture.judge_by_gopls(&[edit]).await;
+        let change_impact = fixture.impact_by_gopls(&[edit]).await;
         let said = |found: Vec<crate::model::Diagnostic>| found.into_iter().map(|it| it.source).collect::<Vec<_>>();
-        (said(judgement.new), said(judgement.fixed))
+        (said(change_impact.new), said(change_impact.fixed))
     };
     let sources = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
     fixture.change("cart/show.go", Some(healthy));
-    assert_eq!(judge(&fixture, healthy, &mended).await, (sources(&[]), sources(&["printf"])));
-    assert_eq!(judge(&fixture, healthy, &broken).await, (sources(&["compiler"]), sources(&[])));
+    assert_eq!(impact_of(&fixture, healthy, &mended).await, (sources(&[]), sources(&["printf"])));
+    assert_eq!(impact_of(&fixture, healthy, &broken).await, (sources(&["compiler"]), sources(&[])));
     fixture.change("cart/show.go", Some(&broken));
-    assert_eq!(judge(&fixture, &broken, healthy).await, (sources(&[]), sources(&["compiler"])));
-    let (new, fixed) = judge(&fixture, &broken, &unparsable).await;
+    assert_eq!(impact_of(&fixture, &broken, healthy).await, (sources(&[]), sources(&["compiler"])));
+    let (new, fixed) = impact_of(&fixture, &broken, &unparsable).await;
     assert!(new.iter().any(|it| it == "syntax"), "{new:?}");
     assert_eq!(fixed, sources(&[]), "a type error that nobody looks for");
 }

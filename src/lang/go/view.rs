@@ -14,7 +14,7 @@ use crate::lang::go::LANGUAGE;
 use crate::lang::{Deadlines, Result, Stop, too_deep};
 use crate::model::{
     Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Missing, MissingCode, Overview, Package, References,
-    Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Usages, Window,
+    Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 #[derive(Clone)]
@@ -99,9 +99,12 @@ impl View {
         turn.end(answer)
     }
 
-    /// Where the workspace names a symbol.
-    pub async fn usages(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Usages>> {
-        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Usages::default(), busy())) };
+    /// All usages of a symbol at once, by which the tests compare.
+    #[cfg(test)]
+    pub async fn usages(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<crate::model::Usages>> {
+        let Some(turn) = self.turn(deadlines).await? else {
+            return Ok(Answer::lacking(crate::model::Usages::default(), busy()));
+        };
         let effort = usages::Effort::Thorough;
         let answer = usages::of(&turn.queries(deadlines), symbol, effort).await?;
         turn.end(answer)

@@ -13,7 +13,7 @@ use crate::lang::view::blocking;
 use crate::model::{ChangeKind, FileEdit, OutlineItem, SymbolKind};
 use crate::text::words::words;
 
-/// Files that are checked before and after; where there are more, not all is judged.
+/// Files that are checked before and after; where there are more, not all is checked.
 const MOST_FILES: usize = 250;
 /// How often the search goes on from what names what changes to what names that.
 const MOST_STEPS: usize = 20;

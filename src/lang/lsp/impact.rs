@@ -16,7 +16,7 @@ use crate::lang::Result;
 use crate::lang::files::{File, Files};
 use crate::lang::view::blocking;
 use crate::model::{
-    Affected, Broken, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, Judgement, MissingCode, OutlineItem,
+    Affected, Broken, ChangeImpact, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, MissingCode, OutlineItem,
     Reaching, Severity, Unchecked,
 };
 
@@ -38,11 +38,11 @@ pub struct Altered {
     pub new_name: Option<String>,
 }
 
-pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<Judgement> {
+pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<ChangeImpact> {
     let session = &queries.session;
     let own: Vec<FileEdit> = edits.into_iter().filter(|it| session.service.row_of(&it.file).is_some()).collect();
     if own.is_empty() {
-        return Ok(Judgement::nothing());
+        return Ok(ChangeImpact::nothing());
     }
     let after = {
         let mut after = Files::clone(&queries.files);
@@ -56,44 +56,44 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<Judgem
     };
     // What is asked of the state before is asked in turn with the others.
     let turn = tokio::time::timeout_at(queries.deadlines.answer.into(), session.gate.clone().read_owned()).await;
-    let Ok(reading) = turn else { return Ok(Judgement::unanswered(session.out_of_time().missing(session))) };
+    let Ok(reading) = turn else { return Ok(ChangeImpact::unanswered(session.out_of_time().missing(session))) };
     let altered = altered(queries, &after, &own).await?;
-    let mut judgement = Judgement::nothing();
-    judgement.impact.changed = altered.iter().map(|it| it.changed.clone()).collect();
+    let mut change_impact = ChangeImpact::nothing();
+    change_impact.impact.changed = altered.iter().map(|it| it.changed.clone()).collect();
     if let Err(failure) = session.ready(queries.deadlines.ready).await {
         let missing = failure.missing(session);
-        judgement.lacks(missing.clone());
+        change_impact.lacks(missing.clone());
         if fallback::is_called_for(&missing) {
             let edited: BTreeSet<String> = own.iter().map(|it| it.file.clone()).collect();
             let mut coverage = Coverage::default();
             let old = fallback::of(queries, &of(&queries.files, &edited), &mut coverage).await;
             let new = fallback::of(queries, &of(&after, &edited), &mut coverage).await;
             queries.check()?;
-            judgement.coverage.absorb(coverage);
-            compare(queries, &after, [&old, &new], &mut judgement);
-            broken(&after, &own, &altered, &mut judgement);
-            unchecked(queries, &own, &mut judgement);
+            change_impact.coverage.absorb(coverage);
+            compare(queries, &after, [&old, &new], &mut change_impact);
+            broken(&after, &own, &altered, &mut change_impact);
+            unchecked(queries, &own, &mut change_impact);
         }
-        return Ok(judgement);
+        return Ok(change_impact);
     }
-    let users = users(queries, &altered, &mut judgement).await?;
+    let users = users(queries, &altered, &mut change_impact).await?;
     let used = users.iter().map(|it| (it.place.file.clone(), it.place.start)).collect();
     let affected_set = affected::of(queries, &after, &own, &altered, used).await?;
     drop(reading);
     let turn = session.gate.clone().write_owned();
     let Ok(_alone) = tokio::time::timeout_at(queries.deadlines.answer.into(), turn).await else {
-        return Ok(Judgement::unanswered(session.out_of_time().missing(session)));
+        return Ok(ChangeImpact::unanswered(session.out_of_time().missing(session)));
     };
     queries.check()?;
     for detail in affected_set.lacks {
-        judgement.lacks(session.missing(MissingCode::TooMany, detail));
+        change_impact.lacks(session.missing(MissingCode::TooMany, detail));
     }
     let (before_files, after_files) = (of(&queries.files, &affected_set.files), of(&after, &affected_set.files));
-    let old = diagnostics::by_file(queries, &before_files, &mut judgement.coverage).await?;
+    let old = diagnostics::by_file(queries, &before_files, &mut change_impact.coverage).await?;
     let texts = own.iter().map(|it| (it.file.clone(), it.new.clone().unwrap_or_default())).collect();
     let tried = session.try_texts(texts);
     let trial = ServerQueries { files: after.clone(), ..queries.clone() };
-    let new = diagnostics::by_file(&trial, &after_files, &mut judgement.coverage).await;
+    let new = diagnostics::by_file(&trial, &after_files, &mut change_impact.coverage).await;
     drop(tried);
     let mut new = new?;
     queries.check()?;
@@ -107,13 +107,13 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<Judgem
     }
     if is_unseen {
         let detail = "what imports a new file is judged once that is written: the server looks for it on the disk";
-        judgement.lacks(session.missing(MissingCode::Unsupported, detail));
+        change_impact.lacks(session.missing(MissingCode::Unsupported, detail));
     }
-    compare(queries, &after, [&old, &new], &mut judgement);
-    broken(&after, &own, &altered, &mut judgement);
-    affected(users, &mut judgement);
-    unchecked(queries, &own, &mut judgement);
-    Ok(judgement)
+    compare(queries, &after, [&old, &new], &mut change_impact);
+    broken(&after, &own, &altered, &mut change_impact);
+    affected(users, &mut change_impact);
+    unchecked(queries, &own, &mut change_impact);
+    Ok(change_impact)
 }
 
 fn of(files: &Files, names: &BTreeSet<String>) -> Vec<Arc<File>> {
@@ -209,11 +209,15 @@ fn entry(
 }
 
 /// Who uses what changes, before the change.
-async fn users(queries: &ServerQueries, altered: &[Altered], judgement: &mut Judgement) -> Result<Vec<Affected>> {
+async fn users(
+    queries: &ServerQueries,
+    altered: &[Altered],
+    change_impact: &mut ChangeImpact,
+) -> Result<Vec<Affected>> {
     let followed: Vec<&Altered> = altered.iter().filter(|it| !matches!(it.changed.kind, ChangeKind::Added)).collect();
     if followed.len() > MOST_ALTERED {
         let detail = format!("{} declarations change: the users of {MOST_ALTERED} were looked for", followed.len());
-        judgement.lacks(queries.session.missing(MissingCode::TooMany, detail));
+        change_impact.lacks(queries.session.missing(MissingCode::TooMany, detail));
     }
     let asked = followed.into_iter().take(MOST_ALTERED).map(|one| async move {
         let found = Found { file: one.file.clone(), item: one.item.clone() };
@@ -229,8 +233,8 @@ async fn users(queries: &ServerQueries, altered: &[Altered], judgement: &mut Jud
             match missing.code {
                 // Words that may be uses: each file with such a word is checked all the same.
                 MissingCode::Unsupported | MissingCode::TooMany => {}
-                MissingCode::Indexing => judgement.coverage.note(missing),
-                _ => judgement.lacks(missing),
+                MissingCode::Indexing => change_impact.coverage.note(missing),
+                _ => change_impact.lacks(missing),
             }
         }
         all.extend(used.items.into_iter().map(|it| Affected {
@@ -247,7 +251,7 @@ async fn users(queries: &ServerQueries, altered: &[Altered], judgement: &mut Jud
 type ByFile = BTreeMap<String, Vec<Diagnostic>>;
 
 /// What is there after and was not before; an error that has only moved is not new.
-fn compare(queries: &ServerQueries, after: &Files, [old, new]: [&ByFile; 2], judgement: &mut Judgement) {
+fn compare(queries: &ServerQueries, after: &Files, [old, new]: [&ByFile; 2], change_impact: &mut ChangeImpact) {
     let line = |files: &Files, it: &Diagnostic| {
         let file = files.get(&it.place.file);
         file.map(|file| file.lines().line_text(&file.text, it.place.line).trim().to_owned()).unwrap_or_default()
@@ -294,11 +298,11 @@ fn compare(queries: &ServerQueries, after: &Files, [old, new]: [&ByFile; 2], jud
             });
             same.map(|at| gone.remove(at)).is_none()
         });
-        judgement.new.extend(fresh.into_iter().cloned());
-        judgement.fixed.extend(gone.into_iter().cloned());
+        change_impact.new.extend(fresh.into_iter().cloned());
+        change_impact.fixed.extend(gone.into_iter().cloned());
     }
-    judgement.new.sort();
-    judgement.fixed.sort();
+    change_impact.new.sort();
+    change_impact.fixed.sort();
 }
 
 /// Of a path the container: the symbol itself may have another name now.
@@ -307,8 +311,8 @@ fn base_of(path: &str) -> &str {
 }
 
 /// New errors, each with the change that it comes from.
-fn broken(after: &Files, edits: &[FileEdit], altered: &[Altered], judgement: &mut Judgement) {
-    for it in judgement.new.iter().filter(|it| it.severity == Severity::Error) {
+fn broken(after: &Files, edits: &[FileEdit], altered: &[Altered], change_impact: &mut ChangeImpact) {
+    for it in change_impact.new.iter().filter(|it| it.severity == Severity::Error) {
         let Some(file) = after.get(&it.place.file) else { continue };
         let text = file.lines().line_text(&file.text, it.place.line).to_owned();
         let is_edited = edits.iter().any(|edit| edit.file == it.place.file);
@@ -317,7 +321,7 @@ fn broken(after: &Files, edits: &[FileEdit], altered: &[Altered], judgement: &mu
         let cause = altered.iter().find(names_it).or_else(|| altered.first().filter(|_| !is_edited));
         // An error in the written text itself, which has nothing to do with a declaration, is no place that it breaks.
         let Some(cause) = cause else { continue };
-        judgement.impact.broken.push(Broken {
+        change_impact.impact.broken.push(Broken {
             at: Affected {
                 place: it.place.clone(),
                 text,
@@ -333,20 +337,24 @@ fn broken(after: &Files, edits: &[FileEdit], altered: &[Altered], judgement: &mu
 }
 
 /// Uses of what changes that still compile, and the tests among them.
-fn affected(users: Vec<Affected>, judgement: &mut Judgement) {
+fn affected(users: Vec<Affected>, change_impact: &mut ChangeImpact) {
     let is_broken = |it: &Affected| {
-        judgement.impact.broken.iter().any(|broken| broken.at.place.file == it.place.file && broken.at.text == it.text)
+        change_impact
+            .impact
+            .broken
+            .iter()
+            .any(|broken| broken.at.place.file == it.place.file && broken.at.text == it.text)
     };
     let tests = users.iter().filter(|it| it.test && it.symbol.is_some());
     let tests: Vec<Reaching> = tests.map(|it| Reaching { at: it.clone(), distance: Some(1) }).collect();
     let left: Vec<Affected> = users.iter().filter(|it| !is_broken(it)).cloned().collect();
-    judgement.impact.affected = left;
-    judgement.impact.tests = tests;
+    change_impact.impact.affected = left;
+    change_impact.impact.tests = tests;
 }
 
-fn unchecked(queries: &ServerQueries, edits: &[FileEdit], judgement: &mut Judgement) {
+fn unchecked(queries: &ServerQueries, edits: &[FileEdit], change_impact: &mut ChangeImpact) {
     let mut say = |code: &str, detail: String| {
-        judgement.impact.unchecked.push(Unchecked { code: code.to_owned(), detail });
+        change_impact.impact.unchecked.push(Unchecked { code: code.to_owned(), detail });
     };
     let server = queries.session.row.server();
     say(
@@ -363,10 +371,10 @@ fn unchecked(queries: &ServerQueries, edits: &[FileEdit], judgement: &mut Judgem
             say("deleted_file", format!("{} was judged as emptied, not as deleted", edit.file));
         }
     }
-    for missing in judgement.coverage.missing.iter().filter(|it| it.code.passes()) {
+    for missing in change_impact.coverage.missing.iter().filter(|it| it.code.passes()) {
         let told = Unchecked { code: missing.code.name().to_owned(), detail: missing.detail.clone() };
-        if !judgement.impact.unchecked.contains(&told) {
-            judgement.impact.unchecked.push(told);
+        if !change_impact.impact.unchecked.contains(&told) {
+            change_impact.impact.unchecked.push(told);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::lang::files::Files;
 use crate::lang::view::{Answering, View, blocking};
 use crate::lang::{Deadlines, Result, Tidied, Wanted};
 use crate::model::{
-    Answer, Calls, Coverage, Description, Diagnostic, Error, FileEdit, Judgement, LanguageId, Overview, Package,
+    Answer, Calls, ChangeImpact, Coverage, Description, Diagnostic, Error, FileEdit, LanguageId, Overview, Package,
     References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
@@ -155,7 +155,7 @@ impl View for LspView {
         self.with(deadlines, move |it| async move { edits::rename(&it, &query, &new_name).await })
     }
 
-    fn judge(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<Judgement>> {
+    fn impact(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<ChangeImpact>> {
         let queries = self.queries(deadlines);
         async move { impact::run(&queries, edits).await }.boxed()
     }

@@ -18,13 +18,16 @@ const PIECES: usize = 16;
 /// Where a line was printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
+    /// Standard output.
     Output,
+    /// Standard error.
     Errors,
 }
 
 /// How the two streams of a program are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Streams {
+    /// Each by itself; each line says where it was printed.
     Apart,
     /// As one, in the order in which they were printed; all is said to be output.
     Together,

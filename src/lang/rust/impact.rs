@@ -81,15 +81,15 @@ use super::engine::Rust;
 use super::engine::changes::Tried;
 use super::resolve::symbols::is_test_at;
 use super::view::{Context, Stumbles, View};
-use crate::lang::engine::unjudged;
+use crate::lang::engine::impact_unknown;
 use crate::lang::files::{File, Files};
 use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::questions::imports;
 use crate::lang::rust::resolve::{at, paths, symbols};
 use crate::lang::{Result, Stop};
 use crate::model::{
-    Affected, Broken, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Judgement, Missing, MissingCode, OutlineItem,
-    Severity, Span, SymbolKind, Unchecked,
+    Affected, Broken, ChangeImpact, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Missing, MissingCode,
+    OutlineItem, Severity, Span, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
 pub(super) use code::Code;
@@ -111,33 +111,33 @@ impl BodyRef {
 }
 
 impl Rust {
-    /// Tries the change, judges it, and takes it back unless `keep` says otherwise; without that it is only asked about.
+    /// Tries the change, computes its impact, and takes it back unless `keep` says otherwise; without that it is only asked about.
     /// `before` and `after` are the workspace's texts.
-    pub fn judge(
+    pub fn impact(
         &mut self,
         before: &Arc<Files>,
         after: &Arc<Files>,
         edits: &[FileEdit],
-        keep: Option<&dyn Fn(&Judgement) -> bool>,
-    ) -> Judgement {
+        keep: Option<&dyn Fn(&ChangeImpact) -> bool>,
+    ) -> ChangeImpact {
         let _shared = super::view::share_types();
         let mut tried = None;
         // A fault of the analysis must not end the one thread that owns the workspace.
-        let judged =
-            catch_unwind(AssertUnwindSafe(|| self.try_judge(before, after, edits, keep.is_some(), &mut tried)));
-        let judged = judged.unwrap_or_else(|panic| {
+        let impact =
+            catch_unwind(AssertUnwindSafe(|| self.try_impact(before, after, edits, keep.is_some(), &mut tried)));
+        let impact = impact.unwrap_or_else(|panic| {
             if self.is_torn() {
                 // The database is not to be believed any more: it costs the engine.
                 resume_unwind(panic);
             }
-            tracing::error!("judging a change panicked");
+            tracing::error!("computing the impact of a change panicked");
             self.note_shadow_panic();
             Err(Stop::Stale)
         });
-        let failed = judged.is_err();
+        let failed = impact.is_err();
         // On this thread nothing can come between; a question that stops all the same was not answered.
-        let judgement = judged.unwrap_or_else(|_| unjudged(LANGUAGE));
-        match (keep.is_some_and(|it| it(&judgement)), tried) {
+        let change_impact = impact.unwrap_or_else(|_| impact_unknown(LANGUAGE));
+        match (keep.is_some_and(|it| it(&change_impact)), tried) {
             (true, Some(tried)) => self.keep(&texts(edits, |it| it.new.clone()), tried),
             (true, None) => self.apply(&texts(edits, |it| it.new.clone())),
             (false, Some(tried)) => self.take_back(&texts(edits, |it| it.old.clone()), tried),
@@ -145,19 +145,19 @@ impl Rust {
             (false, None) if failed => self.apply(&texts(edits, |it| it.old.clone())),
             (false, None) => {}
         }
-        judgement
+        change_impact
     }
 
-    fn try_judge(
+    fn try_impact(
         &mut self,
         before: &Arc<Files>,
         after: &Arc<Files>,
         edits: &[FileEdit],
         may_stay: bool,
         tried: &mut Option<Tried>,
-    ) -> Result<Judgement> {
+    ) -> Result<ChangeImpact> {
         let started = Instant::now();
-        crate::fault::point("rust.judge");
+        crate::fault::point("rust.impact");
         let mut edit = EditContext::new(before, after, edits);
         let stumbles = Stumbles::default();
         let view_before = || self.view(before.clone()).with(&stumbles);
@@ -166,8 +166,8 @@ impl Rust {
             Ok(())
         })?;
         let deltas = edit.deltas();
-        if let Some(judgement) = view_before().ask(|it| Ok(of_layout(it, &deltas, &edit)))? {
-            return Ok(judgement);
+        if let Some(change_impact) = view_before().ask(|it| Ok(of_layout(it, &deltas, &edit)))? {
+            return Ok(change_impact);
         }
         let news = texts(edits, |it| it.new.clone());
         if !may_stay {
@@ -209,7 +209,7 @@ impl Rust {
         let view_after = || self.view_of(after, here).with(&stumbles);
         let mut later = errors_of(&affected, Side::After, view_after)?;
         let inferred = started.elapsed();
-        let mut judgement = self.view_of(after, here).with(&stumbles).ask(|it| {
+        let mut change_impact = self.view_of(after, here).with(&stumbles).ask(|it| {
             if matches!(here, Tried::Here(_)) && !modules::are_there(it.db, &modules) {
                 here.drop_saved_state();
             }
@@ -226,16 +226,24 @@ impl Rust {
             let mut impact = impact_of(it, &affected.changed_symbols, &deltas, &edit, (&new, &following));
             report_tests(it, &tests, &edit, Side::After, &mut impact);
             let [new, fixed] = [new, fixed].map(|it| it.into_iter().map(Diagnostic::from).collect());
-            Ok(Judgement { new, fixed, impact, coverage: it.coverage(true) })
+            Ok(ChangeImpact { new, fixed, impact, coverage: it.coverage(true) })
         })?;
-        stumbles.missing().into_iter().for_each(|it| judgement.lacks(it));
+        stumbles.missing().into_iter().for_each(|it| change_impact.lacks(it));
         let (bodies_by_ref, total) = (affected.bodies_by_ref.len(), started.elapsed());
-        tracing::debug!(bodies_by_ref, ?reached, ?compared, ?applied, ?inferred, ?total, "a change judged");
+        tracing::debug!(
+            bodies_by_ref,
+            ?reached,
+            ?compared,
+            ?applied,
+            ?inferred,
+            ?total,
+            "the impact of a change computed"
+        );
         if is_cut {
             let detail = format!("more than {MAX_BODIES} bodies name what changed: the others were not checked again");
-            judgement.lacks(Missing::new(MissingCode::TooMany, "rust", detail));
+            change_impact.lacks(Missing::new(MissingCode::TooMany, "rust", detail));
         }
-        Ok(judgement)
+        Ok(change_impact)
     }
 }
 
@@ -270,7 +278,7 @@ fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) ->
         })
     };
     std::thread::scope(|scope| {
-        let helper = || std::thread::Builder::new().name("rust-judge".to_owned()).stack_size(super::STACK_BYTES);
+        let helper = || std::thread::Builder::new().name("rust-impact".to_owned()).stack_size(super::STACK_BYTES);
         let views = (1..threads).map(|_| view());
         let helpers: Vec<_> = views.map(|view| helper().spawn_scoped(scope, || work(view))).collect();
         let mut found = work(view())?;
@@ -351,14 +359,14 @@ fn misfits_of(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &EditContext, 
 }
 
 /// Where the code is the same nothing is asked of the state after.
-fn of_layout(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Option<Judgement> {
+fn of_layout(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditContext) -> Option<ChangeImpact> {
     if !edit.is_layout() {
         return None;
     }
     let changed = changed_items(cx, deltas, edit, Side::Before);
     let mut impact = Impact { changed, unchecked: unchecked(), ..Impact::default() };
     report_tests(cx, &reaching::tests_reaching(cx, deltas, edit), edit, Side::Before, &mut impact);
-    Some(Judgement { impact, coverage: cx.coverage(true), ..Judgement::nothing() })
+    Some(ChangeImpact { impact, coverage: cx.coverage(true), ..ChangeImpact::nothing() })
 }
 
 fn report_tests(cx: &Context<'_>, tests: &Tests, edit: &EditContext, now: Side, impact: &mut Impact) {

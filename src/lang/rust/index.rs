@@ -329,7 +329,7 @@ impl Index {
             }
             all.errors.remove(file);
         }
-        for file in &stale.judged {
+        for file in &stale.recheck {
             all.errors.remove(file);
         }
     }

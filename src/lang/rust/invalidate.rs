@@ -24,7 +24,7 @@ pub(super) struct Invalidated {
     /// Names in paths that may be written in another way now.
     pub(super) names: BTreeSet<String>,
     /// Files that may have other errors, though they name what they did.
-    pub(super) judged: BTreeSet<FileId>,
+    pub(super) recheck: BTreeSet<FileId>,
 }
 
 /// A file before and after its change.

@@ -219,7 +219,7 @@ fn small() -> (tempfile::TempDir, Loaded) {
 }
 
 #[test]
-fn names_usages_and_judgement_of_a_small_crate() {
+fn names_usages_and_impact_of_a_small_crate() {
     let (_directory, mut it) = small();
     // Any way to a definition leads to its own path, and that path leads back.
     for (asked, path) in [
@@ -258,21 +258,21 @@ fn names_usages_and_judgement_of_a_small_crate() {
     // A dry run names what breaks, and leaves nothing behind.
     let (after, edits) = it.change("src/inner.rs", "pub fn double(&self)", "pub fn double(&self, by: u8)");
     let before = it.files.clone();
-    let judged = it.rust.judge(&before, &after, &edits, None);
+    let impact = it.rust.impact(&before, &after, &edits, None);
     let broken: Vec<_> =
-        judged.impact.broken.iter().map(|it| (it.at.place.line, it.code.as_deref().unwrap())).collect();
-    assert_eq!(broken, [(17, "E0061")], "{judged:?}");
-    assert_eq!(judged.impact.changed[0].kind, ChangeKind::Signature);
-    assert_eq!(judged.impact.changed[0].symbol, "fix_ture::inner::Thing::double");
+        impact.impact.broken.iter().map(|it| (it.at.place.line, it.code.as_deref().unwrap())).collect();
+    assert_eq!(broken, [(17, "E0061")], "{impact:?}");
+    assert_eq!(impact.impact.changed[0].kind, ChangeKind::Signature);
+    assert_eq!(impact.impact.changed[0].symbol, "fix_ture::inner::Thing::double");
     let healthy = it.asked(|view| view.diagnostics(&[])).unwrap();
     assert_eq!(healthy.value, []);
 
     let (after, edits) = it.change("src/lib.rs", "pub fn make(", "pub fn build(");
-    let judged = it.rust.judge(&before, &after, &edits, Some(&|_| true));
+    let impact = it.rust.impact(&before, &after, &edits, Some(&|_| true));
     let broken: Vec<_> =
-        judged.impact.broken.iter().map(|it| format!("{}:{}", it.at.place.file, it.at.place.line)).collect();
-    assert_eq!(broken, ["src/inner.rs:16", "src/lib.rs:26"], "{judged:?}");
-    assert_eq!(judged.impact.changed[0].kind, ChangeKind::Renamed);
+        impact.impact.broken.iter().map(|it| format!("{}:{}", it.at.place.file, it.at.place.line)).collect();
+    assert_eq!(broken, ["src/inner.rs:16", "src/lib.rs:26"], "{impact:?}");
+    assert_eq!(impact.impact.changed[0].kind, ChangeKind::Renamed);
     it.files = after;
     assert!(it.path("fix_ture::make").starts_with("unknown_symbol"));
     assert_eq!(it.usages("fix_ture::build"), [] as [&str; 0]);
@@ -473,7 +473,7 @@ fn the_index_never_differs_from_what_is_asked_anew() {
     ] {
         let (after, edits) = it.change(file, from, to);
         let before = it.files.clone();
-        let _ = it.rust.judge(&before, &after, &edits, None);
+        let _ = it.rust.impact(&before, &after, &edits, None);
         check(&mut it, &format!("asking what {to} would do"));
     }
     it.rust.apply(&originals);

@@ -24,21 +24,28 @@ const TAIL_BYTES: usize = 12 << 10;
 /// How a program came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
+    /// It ended by itself with success.
     Well,
+    /// It ended by itself and reports a failure.
     Badly,
     /// It could not be started, was late, or is not wanted any more: nothing else is to be run.
     Over,
 }
 
+/// What the tools said so far. It is bounded: what exceeds it is counted and left out.
 #[derive(Debug, Default)]
 pub struct Report {
+    /// Those that have run, in their order.
     pub runs: Vec<ToolRun>,
     /// Something has failed that no exit code tells.
     pub has_failed: bool,
+    /// The deadline came first.
     pub timed_out: bool,
+    /// None where no test was run.
     pub tests: Option<TestReport>,
     /// The names of tests that were asked for and are there.
     pub found_tests: BTreeSet<String>,
+    /// What was not run, and why.
     pub coverage: Coverage,
     /// Files of which the compiler has said all that it has to say.
     pub vouched: BTreeSet<String>,
@@ -162,6 +169,7 @@ impl Report {
         }
     }
 
+    /// The last lines that were printed, of all tools together.
     pub fn output(&self) -> String {
         self.tail.iter().flat_map(|it| [it.as_str(), "\n"]).collect()
     }
@@ -271,10 +279,12 @@ impl Excerpt {
         }
     }
 
+    /// Whether nothing was kept.
     pub fn is_empty(&self) -> bool {
         self.head.is_empty() && self.tail.is_empty()
     }
 
+    /// How much is kept.
     pub fn bytes(&self) -> usize {
         self.head.len() + self.tail_bytes
     }
@@ -290,6 +300,7 @@ impl Excerpt {
         }
     }
 
+    /// The first and the last lines; between them how many were left out.
     pub fn text(&self) -> String {
         let mut text = self.head.clone();
         if self.dropped > 0 {

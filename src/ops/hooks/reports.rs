@@ -157,10 +157,10 @@ async fn elsewhere(workspace: &Workspace, asked: &Ask, files: &[String], now: &A
     if back.is_empty() {
         return Ok(Vec::new());
     }
-    let judgement = tried(workspace, asked, back).await?;
+    let change_impact = tried(workspace, asked, back).await?;
     files.iter().for_each(|it| workspace.recent().forget(it));
     let is_broken = |it: &Diagnostic| it.severity == Severity::Error && !files.contains(&it.place.file);
-    let mut broken: Vec<Diagnostic> = judgement.fixed.into_iter().filter(is_broken).collect();
+    let mut broken: Vec<Diagnostic> = change_impact.fixed.into_iter().filter(is_broken).collect();
     broken.sort_by(|a, b| a.place.cmp(&b.place));
     Ok(broken)
 }

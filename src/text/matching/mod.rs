@@ -25,9 +25,12 @@ pub use reindent::{Patch, Replaced, apply, apply_all, patch, whole};
 /// More places than this are not told apart any more, whatever `near_line` says.
 pub const MOST_PLACES: usize = 10_000;
 
+/// What is searched, where, and how much it may differ.
 #[derive(Debug, Clone, Copy)]
 pub struct Search<'a> {
+    /// The whole text of the file.
     pub text: &'a str,
+    /// What is to be found in it.
     pub context: &'a str,
     /// What is to stand there: where it does already, nothing is merely alike.
     pub replacement: &'a str,
@@ -41,14 +44,18 @@ pub struct Search<'a> {
     pub whole_lines: bool,
 }
 
+/// What a search comes to: one place, or why there is not one.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
+    /// The only place that fits, or the nearest to the line that was given.
     Found(Hit),
     /// In the order of the text, or the best first where they are merely alike. At most [`MOST_PLACES`].
     Ambiguous(Vec<Hit>),
     /// `reason` says in words what differs from the nearest place, or why that was not good enough.
     Missed {
+        /// The place that is most alike. None where nothing is alike at all.
         nearest: Option<Hit>,
+        /// For the error's detail.
         reason: String,
     },
 }
@@ -56,8 +63,11 @@ pub enum Outcome {
 /// A place that fits. Leading indentation and the last line's end are not part of it, unless the match is exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
+    /// Byte offsets in the text.
     pub span: Span,
+    /// Its similarity to what was searched, in percent.
     pub score: f64,
+    /// The stage that found it.
     pub strategy: Strategy,
 }
 

@@ -23,12 +23,14 @@ use kept::Kept;
 pub struct Patch {
     /// The place that matched; where whole lines go or move it takes their indentation and line ends along.
     pub range: Span,
+    /// What takes the place of the range.
     pub text: String,
 }
 
 /// A text after a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replaced {
+    /// The whole text.
     pub text: String,
     /// Of the new text.
     pub span: Span,

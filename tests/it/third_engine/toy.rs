@@ -12,8 +12,8 @@ use semdex::lang::files::{File, Files};
 use semdex::lang::view::{Answering, View};
 use semdex::lang::{Condition, Deadlines, EngineStatus, Result, rank};
 use semdex::model::{
-    Affected, Answer, Broken, ChangeKind, Changed, Code, Description, Diagnostic, Error, FileEdit, FindingKind,
-    Judgement, Language, LanguageId, Missing, MissingCode, Outline, OutlineItem, Overview, Package, Role, Severity,
+    Affected, Answer, Broken, ChangeImpact, ChangeKind, Changed, Code, Description, Diagnostic, Error, FileEdit,
+    FindingKind, Language, LanguageId, Missing, MissingCode, Outline, OutlineItem, Overview, Package, Role, Severity,
     Span, State, Symbol, SymbolAt, SymbolKind, SymbolQuery, Syntax, SyntaxError, Usage, UsageCount, UsagePage, Window,
 };
 use tokio::sync::watch;
@@ -303,7 +303,7 @@ impl ToyView {
         Ok(Answer::whole(Overview { package: Some("toys".to_owned()), symbols, ..Overview::default() }))
     }
 
-    fn judged(&self, edits: &[FileEdit]) -> Judgement {
+    fn effects(&self, edits: &[FileEdit]) -> ChangeImpact {
         let mut after = Files::clone(&self.files);
         for edit in edits {
             match &edit.new {
@@ -312,14 +312,14 @@ impl ToyView {
             }
         }
         let (old, new) = (ToyView::problems(&self.files, &[]), ToyView::problems(&after, &[]));
-        let mut judgement = Judgement::nothing();
-        judgement.new = new.iter().filter(|it| !old.contains(it)).cloned().collect();
-        judgement.fixed = old.iter().filter(|it| !new.contains(it)).cloned().collect();
+        let mut change_impact = ChangeImpact::nothing();
+        change_impact.new = new.iter().filter(|it| !old.contains(it)).cloned().collect();
+        change_impact.fixed = old.iter().filter(|it| !new.contains(it)).cloned().collect();
         let now = ToyView { files: Arc::new(after) };
         for before in self.all() {
             let Some(after) = now.all().find(|it| it.path == before.path) else { continue };
             if before.signature != after.signature {
-                judgement.impact.changed.push(Changed {
+                change_impact.impact.changed.push(Changed {
                     symbol: before.path,
                     kind: ChangeKind::Signature,
                     before: Some(before.signature),
@@ -327,20 +327,20 @@ impl ToyView {
                 });
             }
         }
-        let broken = judgement.new.iter().map(|it| Broken {
+        let broken = change_impact.new.iter().map(|it| Broken {
             at: Affected {
                 place: it.place.clone(),
                 text: String::new(),
                 symbol: it.symbol.clone(),
-                cause: judgement.impact.changed.first().map(|it| it.symbol.clone()),
+                cause: change_impact.impact.changed.first().map(|it| it.symbol.clone()),
                 test: false,
             },
             code: it.code.clone(),
             reason: it.message.clone(),
             follows: false,
         });
-        judgement.impact.broken = broken.collect();
-        judgement
+        change_impact.impact.broken = broken.collect();
+        change_impact
     }
 }
 
@@ -421,17 +421,17 @@ impl View for ToyView {
         now(Ok(Answer::whole(fits.take(limit).collect())))
     }
 
-    fn judge(self: Box<Self>, edits: Vec<FileEdit>, _: Deadlines) -> BoxFuture<'static, Result<Judgement>> {
+    fn impact(self: Box<Self>, edits: Vec<FileEdit>, _: Deadlines) -> BoxFuture<'static, Result<ChangeImpact>> {
         let has = |mark: &str| edits.iter().any(|it| it.new.as_deref().is_some_and(|text| text.contains(mark)));
-        let mut judgement = self.judged(&edits);
+        let mut change_impact = self.effects(&edits);
         for (mark, code) in [("# slow", MissingCode::Timeout), ("# large", MissingCode::TooMany)] {
             if has(mark) {
-                judgement.lacks(Missing::new(code, LANGUAGE.name, "the toy judged a part of the change"));
+                change_impact.lacks(Missing::new(code, LANGUAGE.name, "the toy judged a part of the change"));
             }
         }
         if has("# untrusted") {
-            judgement.coverage.lacks(Missing::new(MissingCode::Untrusted, LANGUAGE.name, "no toy runs here"));
+            change_impact.coverage.lacks(Missing::new(MissingCode::Untrusted, LANGUAGE.name, "no toy runs here"));
         }
-        ready(Ok(judgement)).boxed()
+        ready(Ok(change_impact)).boxed()
     }
 }

@@ -123,12 +123,12 @@ pub struct Test {
     pub distance: u32,
 }
 
-enum Judge {}
+enum ImpactCall {}
 
-impl Request for Judge {
+impl Request for ImpactCall {
     type Params = Question;
     type Result = Answered;
-    const METHOD: LspRequestMethod<'static> = LspRequestMethod::new("checker/judge");
+    const METHOD: LspRequestMethod<'static> = LspRequestMethod::new("checker/impact");
     const MESSAGE_DIRECTION: MessageDirection = MessageDirection::ClientToServer;
 }
 
@@ -262,7 +262,7 @@ pub async fn ask(
         let active = after.or(before).is_some_and(|it| is_built(&context, &edit.file, &it.text));
         told.push(Edit { file: edit.file.clone(), text: edit.new.as_ref().map(|it| it.to_string()), active });
     }
-    let answered = put::<Judge>(session, &Question { edits: told, symbols }, generation, deadline).await?;
+    let answered = put::<ImpactCall>(session, &Question { edits: told, symbols }, generation, deadline).await?;
     if let Some(reason) = &answered.unfit {
         tracing::debug!(reason, "the checker cannot tell");
         return None;

@@ -9,7 +9,7 @@ use crate::lang::files::File;
 use crate::lang::go::LANGUAGE;
 use crate::lang::go::tests::testbed::{Fixture, deadline, deadlines};
 use crate::lang::go::{quick, syntax};
-use crate::model::{Diagnostic, FileEdit, Judgement, Severity};
+use crate::model::{ChangeImpact, Diagnostic, FileEdit, Severity};
 use crate::text::testing::Dice;
 
 const FLEET: &str = "\
@@ -192,7 +192,7 @@ impl Fixture {
     }
 
     /// By the checker alone.
-    async fn judge_quickly(&self, edits: &[FileEdit]) -> Option<Judgement> {
+    async fn impact_by_checker(&self, edits: &[FileEdit]) -> Option<ChangeImpact> {
         let view = self.go.view(self.files.clone());
         quick::alone(&view.session, self.files.clone(), edits, view.generation.unwrap(), deadlines()).await
     }
@@ -241,7 +241,7 @@ fn by_line(found: &BTreeSet<Told>, fixture: &Fixture) -> BTreeSet<(String, usize
 
 /// With `SEMDEX_COMPARE_ROOT` on a workspace of one's own: 60 edits, or `SEMDEX_COMPARE_COUNT`.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_judged_is_what_gopls_finds_once_it_is_done() {
+async fn what_is_foretold_is_what_gopls_finds_once_it_is_done() {
     let root = std::env::var_os("SEMDEX_COMPARE_ROOT").map(PathBuf::from).filter(|it| it.join("go.mod").is_file());
     let number = |name: &str| std::env::var(name).ok().and_then(|it| it.parse().ok());
     let mut fixture = root.as_deref().map_or_else(|| Fixture::new(FLEET), Fixture::copy_of);
@@ -266,16 +266,16 @@ async fn what_is_judged_is_what_gopls_finds_once_it_is_done() {
         let Some(text) = another_word(&current, &words, &mut chance) else { continue };
         fixture.checked().await;
         let edit = fixture.edit(&path, text.clone());
-        let judgement = fixture.judge_quickly(std::slice::from_ref(&edit)).await;
+        let change_impact = fixture.impact_by_checker(std::slice::from_ref(&edit)).await;
         fixture.change(&path, Some(&text));
         let after = by_line(&fixture.all_errors().await, &fixture);
         // What it cannot tell, gopls is asked.
-        if let Some(judgement) = judgement {
+        if let Some(change_impact) = change_impact {
             compared += 1;
-            broke += usize::from(!judgement.new.is_empty());
+            broke += usize::from(!change_impact.new.is_empty());
             let new: BTreeSet<_> = after.difference(&before).cloned().collect();
             let fixed: BTreeSet<_> = before.difference(&after).cloned().collect();
-            let said = (by_line(&told(&judgement.new), &fixture), by_line(&told(&judgement.fixed), &fixture));
+            let said = (by_line(&told(&change_impact.new), &fixture), by_line(&told(&change_impact.fixed), &fixture));
             if said != (new.clone(), fixed.clone()) {
                 let diff =
                     similar::TextDiff::from_lines(&*current.text, &text).unified_diff().context_radius(0).to_string();
@@ -310,8 +310,8 @@ async fn without_the_checker_gopls_answers() {
     fixture.checked().await;
     let text = fixture.files.get("ship/ship.go").unwrap().text.replace("Move(by int)", "Move(by, most int)");
     let edit = fixture.edit("ship/ship.go", text);
-    let quick = fixture.judge_quickly(std::slice::from_ref(&edit)).await.unwrap();
-    let slow = fixture.judge_by_gopls(std::slice::from_ref(&edit)).await;
+    let quick = fixture.impact_by_checker(std::slice::from_ref(&edit)).await.unwrap();
+    let slow = fixture.impact_by_gopls(std::slice::from_ref(&edit)).await;
     assert_eq!(told(&quick.new), told(&slow.new));
     assert!(quick.new.len() > 3, "{:?}", quick.new);
     assert_eq!(quick.impact.changed, slow.impact.changed);
@@ -319,14 +319,14 @@ async fn without_the_checker_gopls_answers() {
     let pid = view.session.checker.pid().unwrap();
     let killed = Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
     assert!(killed.success());
-    let judgement = fixture.go.judge(&view, std::slice::from_ref(&edit), deadlines()).await.unwrap();
-    assert_eq!(told(&judgement.new), told(&slow.new));
+    let change_impact = fixture.go.impact(&view, std::slice::from_ref(&edit), deadlines()).await.unwrap();
+    assert_eq!(told(&change_impact.new), told(&slow.new));
     // And another one comes.
     let mut ready = view.session.checker.ready.subscribe();
     let next = ready.wait_for(|it| *it && view.session.checker.pid() != Some(pid));
     tokio::time::timeout_at(deadline().into(), next).await.expect("another checker").unwrap();
-    let judgement = fixture.judge_quickly(&[edit]).await.unwrap();
-    assert_eq!(told(&judgement.new), told(&slow.new));
+    let change_impact = fixture.impact_by_checker(&[edit]).await.unwrap();
+    assert_eq!(told(&change_impact.new), told(&slow.new));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -335,8 +335,8 @@ async fn tests_are_told_by_how_far_they_are_from_the_change() {
     fixture.checked().await;
     let tests = async |from: &str, to: &str| {
         let text = fixture.files.get("ship/ship.go").unwrap().text.replace(from, to);
-        let judgement = fixture.judge_quickly(&[fixture.edit("ship/ship.go", text)]).await.unwrap();
-        let told = judgement.impact.tests.into_iter();
+        let change_impact = fixture.impact_by_checker(&[fixture.edit("ship/ship.go", text)]).await.unwrap();
+        let told = change_impact.impact.tests.into_iter();
         told.map(|it| (it.at.symbol.unwrap(), it.distance.unwrap())).collect::<Vec<_>>()
     };
     let fake = |distance| ("example.com/fleet/ship.TestFake".to_owned(), distance);
@@ -366,9 +366,9 @@ async fn broken_by(archive: &str, file: &str, from: &str, to: &str) -> (bool, BT
     fixture.checked().await;
     let text = fixture.files.get(file).unwrap().text.replace(from, to);
     let edit = [fixture.edit(file, text)];
-    let quick = fixture.judge_quickly(&edit).await;
-    let files = |it: &Judgement| it.new.iter().map(|it| it.place.file.clone()).collect();
-    let slow = fixture.judge_by_gopls(&edit).await;
+    let quick = fixture.impact_by_checker(&edit).await;
+    let files = |it: &ChangeImpact| it.new.iter().map(|it| it.place.file.clone()).collect();
+    let slow = fixture.impact_by_gopls(&edit).await;
     match quick {
         Some(quick) => {
             assert_eq!(told(&quick.new), told(&slow.new));
@@ -383,7 +383,7 @@ fn named(files: &[&str]) -> BTreeSet<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn modules_of_a_work_file_are_judged_together() {
+async fn modules_of_a_work_file_are_checked_together() {
     let work = "\
 -- go.work
 go 1.25
@@ -418,7 +418,7 @@ var Four = base.Twice(2)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_vendored_is_built_from_and_not_judged() {
+async fn what_is_vendored_is_built_from_and_not_checked() {
     let vendored = "\
 -- go.mod
 module example.com/shop
@@ -555,14 +555,14 @@ func main() {{
     );
     let fixture = Fixture::new(&archive);
     fixture.checked().await;
-    let judge = async |from: &str, to: &str| {
+    let impact_of = async |from: &str, to: &str| {
         let text = fixture.files.get("tea.go").unwrap().text.replace(from, to);
-        let judged = fixture.judge_quickly(&[fixture.edit("tea.go", text)]).await.unwrap();
-        let elsewhere = judged.impact.unchecked.into_iter().find(|it| it.code == "other_modules");
-        let files: BTreeSet<String> = judged.new.into_iter().map(|it| it.place.file).collect();
+        let impact = fixture.impact_by_checker(&[fixture.edit("tea.go", text)]).await.unwrap();
+        let elsewhere = impact.impact.unchecked.into_iter().find(|it| it.code == "other_modules");
+        let files: BTreeSet<String> = impact.new.into_iter().map(|it| it.place.file).collect();
         (files, elsewhere.map(|it| it.detail))
     };
-    assert_eq!(judge("string }", "string; Hide() }").await, (named(&["examples/main.go"]), None));
-    let (files, elsewhere) = judge("Version", "Release").await;
+    assert_eq!(impact_of("string }", "string; Hide() }").await, (named(&["examples/main.go"]), None));
+    let (files, elsewhere) = impact_of("Version", "Release").await;
     assert!(files.is_empty() && elsewhere.unwrap().ends_with(": example.com/widgets"));
 }

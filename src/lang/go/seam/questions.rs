@@ -10,7 +10,7 @@ use crate::lang::go::{Go, LANGUAGE, View, unknown};
 use crate::lang::view::{self, Answering, Suggested, Unknown, blocking};
 use crate::lang::{Deadlines, Result, Tidied, Wanted, rank};
 use crate::model::{
-    Answer, Calls, Code, Description, Diagnostic, Error, FileEdit, Judgement, LanguageId, Missing, MissingCode,
+    Answer, Calls, ChangeImpact, Code, Description, Diagnostic, Error, FileEdit, LanguageId, Missing, MissingCode,
     Overview, Package, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
@@ -146,8 +146,8 @@ impl view::View for GoView {
         blocking(move || Ok(Answer::whole(unknown::suggest(&self.view, &asked)?)))
     }
 
-    fn judge(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<Judgement>> {
-        async move { self.go.judge(&self.view, &edits, deadlines).await }.boxed()
+    fn impact(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<ChangeImpact>> {
+        async move { self.go.impact(&self.view, &edits, deadlines).await }.boxed()
     }
 
     fn tidy(

@@ -37,30 +37,6 @@ pub fn all_identifiers(text: &str) -> Vec<Occurrence> {
     identifiers(text, None)
 }
 
-/// Where a name stands as a whole word in a comment.
-pub fn comment_occurrences(text: &str, name: &str) -> Vec<Occurrence> {
-    let mut spans = Vec::new();
-    if !name.is_empty() && memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some() {
-        for token in tokens(text).filter(|it| it.kind == Kind::Comment) {
-            let comment = &text[token.span.start..token.span.end];
-            for (at, _) in comment.match_indices(name) {
-                let before = comment[..at].chars().next_back();
-                let after = comment[at + name.len()..].chars().next();
-                if ![before, after].into_iter().flatten().any(|it| it == '_' || it.is_alphanumeric()) {
-                    spans.push(Span::new(token.span.start + at, token.span.start + at + name.len()));
-                }
-            }
-        }
-    }
-    if spans.is_empty() {
-        return Vec::new();
-    }
-    let scopes = Scopes::of(text, &Syntax::parse(text));
-    let occurrence =
-        |span: Span| Occurrence { span, role: Role::Doc, declares: false, enclosing: scopes.around(span.start) };
-    spans.into_iter().map(occurrence).collect()
-}
-
 fn identifiers(text: &str, name: Option<&str>) -> Vec<Occurrence> {
     let syntax = Syntax::parse(text);
     let wanted = |span: Span| name.is_none_or(|name| text.get(span.start..span.end) == Some(name));

@@ -19,7 +19,7 @@ pub use declaration_spans::{DeclarationSpan, SpanKind, changed_statements, units
 pub use dependents::{declared_otherwise, dependent_words};
 pub use depth::too_deep;
 pub use group::group_docs;
-pub use identifiers::{Occurrence, all_identifiers, comment_occurrences, occurrences};
+pub use identifiers::{Occurrence, all_identifiers, occurrences};
 pub use lexer::{Kind, imports_c, is_keyword, package_clause, tokens};
 
 use tree_sitter::Node;

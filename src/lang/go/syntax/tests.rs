@@ -209,14 +209,6 @@ fn roles_of_identifiers() {
 }
 
 #[test]
-fn words_in_comments() {
-    let text = "package p\n\n// Run runs Runner, not \"Run2\", Run.\nfunc Run() { s := \"Run\" /* Run */ }\n";
-    let starts = |found: Vec<Occurrence>| found.iter().map(|it| (it.span.start, it.role)).collect::<Vec<_>>();
-    assert_eq!(starts(comment_occurrences(text, "Run")), [(14, Role::Doc), (43, Role::Doc), (75, Role::Doc)]);
-    assert_eq!(starts(occurrences(text, "Run")), [(53, Role::Other)]);
-}
-
-#[test]
 fn broken_text_loses_no_identifier() {
     let text = "package p\n\nfunc f() {\n\tfoo(bar\n}}} foo @ foo\nfunc g() { foo";
     assert_eq!(occurrences(text, "foo").len(), 4);
@@ -236,7 +228,6 @@ fn any_text_has_an_outline() {
                 assert!(it.body.is_none_or(|body| it.span.encloses(body)));
             });
             all_identifiers(text);
-            comment_occurrences(text, "ß");
         }
     }
     let deep = |count: usize| format!("package p\n\nvar x = {}1{}\n", "(".repeat(count), ")".repeat(count));

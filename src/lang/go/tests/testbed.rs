@@ -11,7 +11,7 @@ use crate::lang::engine::{FileChange, FileChangeKind};
 use crate::lang::files::Files;
 use crate::lang::go::layout::Layout;
 use crate::lang::go::{Go, GoConfig, impact};
-use crate::model::{FileEdit, Judgement, State};
+use crate::model::{ChangeImpact, FileEdit, State};
 
 /// Where gopls is installed once for all tests.
 pub fn cache_dir() -> PathBuf {
@@ -86,7 +86,7 @@ impl Fixture {
     }
 
     /// As if there were no checker.
-    pub async fn judge_by_gopls(&self, edits: &[FileEdit]) -> Judgement {
+    pub async fn impact_by_gopls(&self, edits: &[FileEdit]) -> ChangeImpact {
         let view = self.go.view(self.files.clone());
         let session = &view.session;
         let context = impact::EditContext::new(self.files.clone(), edits);

@@ -28,7 +28,7 @@ use crate::lang::rust::verify;
 use crate::lang::verify::{Job, Planned};
 use crate::lang::view::View;
 use crate::lang::{Ended, Tidied};
-use crate::model::{FileEdit, Judgement, LanguageId, Missing, MissingCode};
+use crate::model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode};
 
 /// After so long without an event what no answer needs any more is freed.
 const GARBAGE_AFTER: Duration = Duration::from_secs(30);
@@ -219,9 +219,9 @@ impl Engine for RustEngine {
         }
     }
 
-    fn judge(&mut self, trial: &Trial<'_>, keep: Option<&dyn Fn(&Judgement) -> bool>) -> Option<Judgement> {
+    fn impact(&mut self, trial: &Trial<'_>, keep: Option<&dyn Fn(&ChangeImpact) -> bool>) -> Option<ChangeImpact> {
         self.has_garbage = true;
-        Some(self.rust.judge(trial.before, trial.after, trial.edits, keep))
+        Some(self.rust.impact(trial.before, trial.after, trial.edits, keep))
     }
 
     fn fix_imports(&mut self, trial: &Trial<'_>) -> Vec<Tidied> {

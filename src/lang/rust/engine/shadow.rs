@@ -194,7 +194,7 @@ impl Rust {
         }
     }
 
-    /// After a panic while a change was judged: where that was while the shadow database was told, it is gone.
+    /// After a panic while the impact of a change was computed: where that was while the shadow database was told, it is gone.
     pub(crate) fn note_shadow_panic(&mut self) {
         if matches!(self.shadow_database.stage, Stage::Absent) {
             self.shadow_database.give_up();

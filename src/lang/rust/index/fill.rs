@@ -51,7 +51,7 @@ impl View {
                 if it.index.errors(id).is_none() {
                     let before = it.stumbles.count();
                     let errors = errors::errors_of_file(it, file);
-                    // What was not judged is not known.
+                    // What was not checked is not known.
                     if it.stumbles.count() == before {
                         it.index.learn_errors(id, Arc::new(errors));
                     }

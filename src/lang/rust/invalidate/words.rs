@@ -163,7 +163,7 @@ impl Pass<'_> {
             let tree = tree.get_or_insert_with(|| self.tree(file, &text));
             let token = tokens_at(tree, at).right_biased()?;
             if is_declared_by_macro(&token) {
-                self.found.judged.insert(file);
+                self.found.recheck.insert(file);
                 continue;
             }
             if matches!(word.change, Change::Inside | Change::Output) && !may_name_macro(&token) {
@@ -203,7 +203,7 @@ impl Pass<'_> {
             let name = around.filter(|_| is_plain_call(token))?.name()?;
             self.await_word(name.text(), None, Change::Inside);
         }
-        self.found.judged.insert(file);
+        self.found.recheck.insert(file);
         Some(())
     }
 
@@ -216,7 +216,7 @@ impl Pass<'_> {
         let parent = token.parent()?;
         // What declares this name is another thing, though it may be one that has to fit, and a pattern may be a constant.
         if ast::Name::can_cast(parent.kind()) && parent.parent().is_some_and(|it| !ast::IdentPat::can_cast(it.kind())) {
-            self.found.judged.insert(file);
+            self.found.recheck.insert(file);
             return Some(());
         }
         for node in token.parent_ancestors() {

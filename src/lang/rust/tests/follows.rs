@@ -53,9 +53,9 @@ fn what_fails_only_through_a_broken_import_is_marked() {
     it.fill();
     let (after, edits) = it.change("src/lib.rs", "pub fn helper() ->", "pub fn helped() ->");
     let before = it.files.clone();
-    let judgement = it.rust.judge(&before, &after, &edits, None);
+    let change_impact = it.rust.impact(&before, &after, &edits, None);
     let mut told: Vec<(&str, bool)> =
-        judgement.impact.broken.iter().map(|it| (it.at.text.trim(), it.follows)).collect();
+        change_impact.impact.broken.iter().map(|it| (it.at.text.trim(), it.follows)).collect();
     told.sort_unstable();
     assert_eq!(
         told,
@@ -69,7 +69,7 @@ fn what_fails_only_through_a_broken_import_is_marked() {
             ("use crate::prelude::helper;", true),
         ],
         "{:?}",
-        judgement.impact.broken
+        change_impact.impact.broken
     );
 }
 
@@ -82,9 +82,9 @@ fn what_an_import_gives_another_name_does_not_follow() {
     it.fill();
     let (after, edits) = it.change("src/lib.rs", "pub struct Thing;", "pub struct Thin;");
     let before = it.files.clone();
-    let judgement = it.rust.judge(&before, &after, &edits, None);
-    let lines: Vec<usize> = judgement.impact.broken.iter().map(|it| it.at.place.line).collect();
-    assert_eq!(lines, [5], "{:?}", judgement.impact.broken);
+    let change_impact = it.rust.impact(&before, &after, &edits, None);
+    let lines: Vec<usize> = change_impact.impact.broken.iter().map(|it| it.at.place.line).collect();
+    assert_eq!(lines, [5], "{:?}", change_impact.impact.broken);
 }
 
 /// What is asked of a body for its own sake, and what only where types change, is asked the same before and after.
@@ -104,9 +104,9 @@ fn an_error_that_stays_is_not_reported_as_fixed() {
     ] {
         let (after, edits) = it.change("src/lib.rs", from, to);
         let before = it.files.clone();
-        let judgement = it.rust.judge(&before, &after, &edits, None);
-        assert_eq!(judgement.fixed, [], "{to}");
+        let change_impact = it.rust.impact(&before, &after, &edits, None);
+        assert_eq!(change_impact.fixed, [], "{to}");
         let of_types = |it: &&crate::model::Diagnostic| it.code.as_deref() == Some("E0277");
-        assert_eq!(judgement.new.iter().filter(of_types).count(), 0, "{to}: {:?}", judgement.new);
+        assert_eq!(change_impact.new.iter().filter(of_types).count(), 0, "{to}: {:?}", change_impact.new);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::truth::{Edit, Suite, hold};
 use super::*;
-use crate::model::Judgement;
+use crate::model::ChangeImpact;
 
 const SHAPES: &str = include_str!("fixtures/shapes.rs");
 const USER: &str = include_str!("fixtures/user.rs");
@@ -297,14 +297,14 @@ pub(super) const HARMLESS: &[(&str, &str, &str)] = &[
     ("white space", "pub fn helper() -> u8 {\n    1\n}", "pub fn helper()   -> u8 { 1 }"),
 ];
 
-fn judged(it: &mut Loaded, from: &str, to: &str) -> Judgement {
-    judged_in(it, "src/shapes.rs", from, to)
+fn impact(it: &mut Loaded, from: &str, to: &str) -> ChangeImpact {
+    impact_in(it, "src/shapes.rs", from, to)
 }
 
-fn judged_in(it: &mut Loaded, file: &str, from: &str, to: &str) -> Judgement {
+fn impact_in(it: &mut Loaded, file: &str, from: &str, to: &str) -> ChangeImpact {
     let (after, edits) = it.change(file, from, to);
     let before = it.files.clone();
-    it.rust.judge(&before, &after, &edits, None)
+    it.rust.impact(&before, &after, &edits, None)
 }
 
 #[test]
@@ -363,14 +363,14 @@ fn what_is_known_outlives_a_dry_run_that_takes_modules_away() {
     it.fill();
     let known = it.usages("judged::shapes::inner::deep");
     assert!(!known.is_empty());
-    let told = judged(&mut it, "pub fn deep()", "pub fn deeper()").impact.broken;
+    let told = impact(&mut it, "pub fn deep()", "pub fn deeper()").impact.broken;
     assert!(!told.is_empty());
     for (from, to) in [("pub mod inner {", "pub mod outer {"), ("pub mod inner {", "pub mod inner2 {")] {
-        let _ = judged(&mut it, from, to);
+        let _ = impact(&mut it, from, to);
         assert_eq!(it.usages("judged::shapes::inner::deep"), known, "after {to}");
         it.fill();
         assert_eq!(it.usages("judged::shapes::inner::deep"), known, "after {to}, filled");
     }
-    assert_eq!(judged(&mut it, "pub fn deep()", "pub fn deeper()").impact.broken, told);
+    assert_eq!(impact(&mut it, "pub fn deep()", "pub fn deeper()").impact.broken, told);
     assert!(it.path("judged::shapes::inner::deeper").starts_with("unknown_symbol"));
 }

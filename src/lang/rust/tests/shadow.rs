@@ -4,7 +4,7 @@
 use super::impact::{BREAKING, FILES, HARMLESS};
 use super::*;
 use crate::lang::rust::LANGUAGE;
-use crate::model::Judgement;
+use crate::model::ChangeImpact;
 
 impl Loaded {
     fn with_shadow(&mut self) {
@@ -15,15 +15,15 @@ impl Loaded {
     }
 
     /// As judged in the first database, and in the second.
-    fn judged_in_both(&mut self, file: &str, from: &str, to: &str) -> [Judgement; 2] {
+    fn impact_in_both(&mut self, file: &str, from: &str, to: &str) -> [ChangeImpact; 2] {
         let (after, edits) = self.change(file, from, to);
         let before = self.files.clone();
-        let refuse = |_: &Judgement| false;
+        let refuse = |_: &ChangeImpact| false;
         self.fill();
         let known = self.known();
-        let beside = self.rust.judge(&before, &after, &edits, None);
+        let beside = self.rust.impact(&before, &after, &edits, None);
         assert_eq!(self.known(), known, "nothing is forgotten for a question: {from} -> {to}");
-        let here = self.rust.judge(&before, &after, &edits, Some(&refuse));
+        let here = self.rust.impact(&before, &after, &edits, Some(&refuse));
         [here, beside]
     }
 
@@ -44,13 +44,13 @@ impl Loaded {
 }
 
 #[test]
-fn the_second_database_judges_as_the_first() {
+fn the_second_database_answers_as_the_first() {
     let (_directory, mut it) = fixture(&FILES);
     it.fill();
     it.with_shadow();
     let mut told = 0;
     for (name, from, to) in BREAKING.iter().chain(HARMLESS) {
-        let [here, beside] = it.judged_in_both("src/shapes.rs", from, to);
+        let [here, beside] = it.impact_in_both("src/shapes.rs", from, to);
         assert_eq!(here, beside, "{name}");
         told += here.impact.broken.len();
     }
@@ -67,7 +67,7 @@ fn the_second_database_follows_the_first() {
     let helper = ("src/shapes.rs", "pub fn helper() -> u8", "pub fn helped() -> u8");
     let mut broken = Vec::new();
     let mut check = |it: &mut Loaded, when: &str| {
-        let [here, beside] = it.judged_in_both(helper.0, helper.1, helper.2);
+        let [here, beside] = it.impact_in_both(helper.0, helper.1, helper.2);
         assert_eq!(here, beside, "{when}");
         broken.push(beside.impact.broken.len());
     };
@@ -88,8 +88,8 @@ fn the_second_database_follows_the_first() {
     );
     let mut after = (*before).clone();
     after.remove("src/later.rs");
-    let judged = it.rust.judge(&before, &Arc::new(after), &edits, None);
-    assert_eq!(judged.impact.changed.len(), 1, "{judged:?}");
+    let impact = it.rust.impact(&before, &Arc::new(after), &edits, None);
+    assert_eq!(impact.impact.changed.len(), 1, "{impact:?}");
     check(&mut it, "asking what a file less would do");
     it.becomes("src/lib.rs", Some(&lib));
     it.becomes("src/later.rs", None);
@@ -126,7 +126,7 @@ fn files_that_came_and_went_before_the_second_database_heard_of_them() {
     it.rust.catch_shadow_up();
     come_and_go(&mut it, "loose/known.rs");
     come_and_go(&mut it, "src/inside.rs");
-    let [here, beside] = it.judged_in_both(helper.0, helper.1, helper.2);
+    let [here, beside] = it.impact_in_both(helper.0, helper.1, helper.2);
     assert_eq!(here, beside);
     assert!(it.rust.has_shadow() && !beside.impact.broken.is_empty(), "{beside:?}");
 }
@@ -137,7 +137,7 @@ fn the_second_database_learns_of_another_manifest() {
     it.fill();
     it.with_shadow();
     let helper = ("src/shapes.rs", "pub fn helper() -> u8", "pub fn helped() -> u8");
-    let [first, _] = it.judged_in_both(helper.0, helper.1, helper.2);
+    let [first, _] = it.impact_in_both(helper.0, helper.1, helper.2);
     let text = |name: &str| it.files.get(name).unwrap().text.clone();
     let lib = format!(
         "{}\n#[cfg(feature = \"more\")]\npub fn more() -> u8 {{\n    shapes::helper()\n}}\n",
@@ -166,7 +166,7 @@ fn the_second_database_learns_of_another_manifest() {
     assert!(it.rust.is_shadow_behind());
     it.rust.catch_shadow_up();
     assert!(!it.rust.is_shadow_behind());
-    let [here, beside] = it.judged_in_both(helper.0, helper.1, helper.2);
+    let [here, beside] = it.impact_in_both(helper.0, helper.1, helper.2);
     assert_eq!(here, beside);
     assert_eq!(beside.impact.broken.len(), first.impact.broken.len() + 1, "{beside:?}");
 }

@@ -11,7 +11,7 @@ use ra_ap_syntax::{AstNode as _, Direction, Edition, SyntaxKind, TextRange, ast}
 use serde::{Deserialize, Serialize};
 
 use super::*;
-use crate::model::{Diagnostic, Judgement, Severity};
+use crate::model::{ChangeImpact, Diagnostic, Severity};
 use crate::text::words::words;
 
 /// Asks the compiler and writes down what it says; with `check` in the place of `record` what it says is compared with
@@ -114,7 +114,7 @@ impl Truth {
         let started = Instant::now();
         assert_eq!(places(&compiler.errors()), BTreeSet::new(), "the fixture {} compiles", suite.name);
         let text_of = |file: &str| suite.files.iter().find(|it| it.0 == file).unwrap().1;
-        let judged = edits.iter().map(|edit| {
+        let impact = edits.iter().map(|edit| {
             let (path, text) = (compiler.root.join(edit.file), text_of(edit.file));
             std::fs::write(&path, text.replacen(edit.from, edit.to, 1)).unwrap();
             let errors = compiler.errors();
@@ -129,7 +129,7 @@ impl Truth {
             let errors = found.difference(&consequences).cloned().collect();
             (edit.name.to_owned(), Broken { edit: edit.hash(), errors, consequences, behind_imports })
         });
-        let edits = judged.collect();
+        let edits = impact.collect();
         println!("{}: {} runs of `cargo check`, {:?}", suite.name, compiler.runs.get(), started.elapsed());
         Truth { rustc: version(), fixture: hash_of_files(suite.files), edits }
     }
@@ -413,26 +413,30 @@ pub(super) fn hold(suite: &Suite<'_>, edits: &[Edit<'_>]) {
     for edit in edits {
         let broken = &truth.edits[edit.name];
         let started = Instant::now();
-        let judgement = it.judged(edit);
+        let change_impact = it.impact(edit);
         times[0] += started.elapsed();
-        let named = judgement.impact.broken.iter().filter(|it| is_reached(broken, &it.at.place.file));
+        let named = change_impact.impact.broken.iter().filter(|it| is_reached(broken, &it.at.place.file));
         let named = named
             .map(|it| place_of(&it.at.place.file, it.at.place.line, of_the_compiler(it.code.as_deref())))
             .collect();
         let mut faults = broken.against(&named);
         if !faults.is_empty() {
-            faults.extend(judgement.impact.broken.iter().map(|it| {
+            faults.extend(change_impact.impact.broken.iter().map(|it| {
                 let follows = if it.follows { " (follows)" } else { "" };
                 format!("    {}:{}{follows} {:?} {}", it.at.place.file, it.at.place.line, it.code, it.reason)
             }));
         }
-        assert!(judgement.coverage.missing.iter().all(|it| it.code != MissingCode::Timeout), "{}: judged", edit.name);
+        assert!(
+            change_impact.coverage.missing.iter().all(|it| it.code != MissingCode::Timeout),
+            "{}: judged",
+            edit.name
+        );
         let started = Instant::now();
         faults.extend(invalidate::all_faults(&it).into_iter().map(|it| format!("left behind: {it}")));
-        faults.extend(judgement.fixed.iter().map(|it| format!("fixed in a healthy crate: {it:?}")));
+        faults.extend(change_impact.fixed.iter().map(|it| format!("fixed in a healthy crate: {it:?}")));
         times[1] += started.elapsed();
         let started = Instant::now();
-        let back = it.judged_back(edit);
+        let back = it.impact_back(edit);
         times[2] += started.elapsed();
         faults.extend(errors_in(&back.new, broken).into_iter().map(|it| format!("new when it is taken back: {it}")));
         let fixed = errors_in(&back.fixed, broken);
@@ -450,22 +454,22 @@ pub(super) fn hold(suite: &Suite<'_>, edits: &[Edit<'_>]) {
 }
 
 impl Loaded {
-    fn judged(&mut self, edit: &Edit<'_>) -> Judgement {
+    fn impact(&mut self, edit: &Edit<'_>) -> ChangeImpact {
         let (after, edits) = self.change(edit.file, edit.from, edit.to);
         let before = self.files.clone();
-        self.rust.judge(&before, &after, &edits, None)
+        self.rust.impact(&before, &after, &edits, None)
     }
 
     /// Makes an edit and takes it back: what is said of the second change.
-    fn judged_back(&mut self, edit: &Edit<'_>) -> Judgement {
+    fn impact_back(&mut self, edit: &Edit<'_>) -> ChangeImpact {
         let (after, edits) = self.change(edit.file, edit.from, edit.to);
         let before = self.files.clone();
-        let _ = self.rust.judge(&before, &after, &edits, Some(&|_| true));
+        let _ = self.rust.impact(&before, &after, &edits, Some(&|_| true));
         let back: Vec<FileEdit> =
             edits.into_iter().map(|it| FileEdit { file: it.file, old: it.new, new: it.old }).collect();
-        let judgement = self.rust.judge(&after, &before, &back, Some(&|_| true));
+        let change_impact = self.rust.impact(&after, &before, &back, Some(&|_| true));
         self.fill();
-        judgement
+        change_impact
     }
 }
 

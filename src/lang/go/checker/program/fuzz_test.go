@@ -14,7 +14,7 @@ func FuzzMessages(f *testing.F) {
 		`{"id":1,"method":"checker/settle"}`,
 		`{"method":"checker/feed","params":{"edits":[{"file":"a.go","content":"package a"}]}}`,
 		`{"id":2,"method":"checker/uses","params":{"symbols":[{"file":"a.go","at":3,"name":"A","files":["a.go"]}]}}`,
-		`{"id":3,"method":"checker/judge","params":{"edits":[]}}`,
+		`{"id":3,"method":"checker/impact","params":{"edits":[]}}`,
 		`{"id":4,"method":"checker/load","params":{"root":"/nowhere","folders":[]}}`,
 	} {
 		f.Add([]byte("Content-Length: 2\r\n\r\n" + body))

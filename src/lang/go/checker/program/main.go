@@ -81,8 +81,8 @@ func (s *server) handle(told message) (result any, err error) {
 		return call(told.Params, s.settle)
 	case "checker/uses":
 		return call(told.Params, s.uses)
-	case "checker/judge":
-		return call(told.Params, s.judge)
+	case "checker/impact":
+		return call(told.Params, s.impact)
 	}
 	return nil, nil
 }

@@ -444,7 +444,7 @@ func (p *pass) check(it *node, old *Checked) {
 	p.compare(old, checked, selected)
 }
 
-// Whether a body may be judged otherwise than before.
+// Whether a body may have other errors than before.
 func (d *Delta) concerns(function *Func, body *Body) bool {
 	if function.names(d.names) {
 		return true

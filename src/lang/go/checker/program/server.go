@@ -151,13 +151,13 @@ func (w *World) hasPackage(directory string) bool {
 	return false
 }
 
-type judgeParams struct {
+type impactParams struct {
 	Edits []Edit `json:"edits"`
 	// Whose uses are asked for, as they are before the edits: keys.
 	Symbols []string `json:"symbols"`
 }
 
-type judgeResult struct {
+type impactResult struct {
 	Unfit string `json:"unfit,omitempty"`
 	// In all that was looked at; what is in both is no difference.
 	Before []Fault `json:"before"`
@@ -173,24 +173,24 @@ type judgeResult struct {
 }
 
 // What edits would bring.
-func (s *server) judge(params judgeParams) (*judgeResult, error) {
+func (s *server) impact(params impactParams) (*impactResult, error) {
 	begin := time.Now()
 	if s.unfit != "" || s.worlds == nil {
-		return &judgeResult{Unfit: "nothing is loaded: " + s.unfit}, nil
+		return &impactResult{Unfit: "nothing is loaded: " + s.unfit}, nil
 	}
-	result := &judgeResult{Uses: make([][]Place, len(params.Symbols))}
+	result := &impactResult{Uses: make([][]Place, len(params.Symbols))}
 	worlds, err := s.concerned(params.Edits)
 	if err != nil {
-		return &judgeResult{Unfit: err.Error()}, nil
+		return &impactResult{Unfit: err.Error()}, nil
 	}
 	for _, it := range worlds {
 		done, err := it.pass(params.Edits, false)
 		if err != nil {
-			return &judgeResult{Unfit: err.Error()}, nil
+			return &impactResult{Unfit: err.Error()}, nil
 		}
 		done.end()
 		if done.unfit != "" {
-			return &judgeResult{Unfit: done.unfit}, nil
+			return &impactResult{Unfit: done.unfit}, nil
 		}
 		result.Before = append(result.Before, it.told(done.before)...)
 		result.After = append(result.After, it.told(done.after)...)

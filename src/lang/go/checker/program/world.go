@@ -46,7 +46,7 @@ type Package struct {
 	unfit string
 	// Another that imports it, and is not checked from its source.
 	seenBy string
-	// A dependency from elsewhere that imports the workspace back: checked as the workspace's own are, and not judged.
+	// A dependency from elsewhere that imports the workspace back: checked as the workspace's own are, and its errors are not told.
 	borrowed bool
 	rank     int
 }

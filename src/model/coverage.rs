@@ -1,0 +1,179 @@
+//! Whether an answer is whole, and what it lacks.
+
+/// A value, and whether it is all there is. It has no default: whoever knows that there is nothing says so (`whole`), and
+/// whoever could not ask says why (`lacking`), so that an unanswered question never looks like an empty answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Answer<T> {
+    /// What is known; where coverage is not complete, perhaps only a part.
+    pub value: T,
+    /// Whether `value` is all there is, and what it lacks.
+    pub coverage: Coverage,
+}
+
+impl<T> Answer<T> {
+    /// An answer that lacks nothing.
+    pub fn whole(value: T) -> Answer<T> {
+        Answer { value, coverage: Coverage::default() }
+    }
+
+    /// An answer that may lack something, and why; `complete` is false.
+    pub fn lacking(value: T, missing: Missing) -> Answer<T> {
+        let mut coverage = Coverage::default();
+        coverage.lacks(missing);
+        Answer { value, coverage }
+    }
+
+    /// Another value with the same coverage.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Answer<U> {
+        Answer { value: f(self.value), coverage: self.coverage }
+    }
+}
+
+/// Whether one answer is whole. `missing` may name a lack of the environment that cannot touch the answer; then
+/// `complete` stays true.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coverage {
+    /// Nothing is known to be lacking from the answer.
+    pub complete: bool,
+    /// Each reason once, in the order in which they were found.
+    pub missing: Vec<Missing>,
+    /// The tool that answered in the place of an engine that is not there.
+    pub fallback: Option<String>,
+}
+
+impl Default for Coverage {
+    fn default() -> Coverage {
+        Coverage { complete: true, missing: Vec::new(), fallback: None }
+    }
+}
+
+impl Coverage {
+    /// Something that this answer should hold may be lacking.
+    pub fn lacks(&mut self, missing: Missing) {
+        self.complete = false;
+        self.note(missing);
+    }
+
+    /// A lack of the environment that does not touch this answer.
+    pub fn note(&mut self, missing: Missing) {
+        if !self.missing.contains(&missing) {
+            self.missing.push(missing);
+        }
+    }
+
+    /// This tool answered in the place of an engine.
+    pub fn stands_in(&mut self, tool: &str) {
+        match &mut self.fallback {
+            Some(all) if all.split(", ").any(|it| it == tool) => {}
+            Some(all) => *all = format!("{all}, {tool}"),
+            None => self.fallback = Some(tool.to_owned()),
+        }
+    }
+
+    /// Adds what another part of the same answer lacks. The whole is complete only where both are.
+    pub fn absorb(&mut self, other: Coverage) {
+        self.complete &= other.complete;
+        other.fallback.iter().flat_map(|it| it.split(", ")).for_each(|it| self.stands_in(it));
+        for missing in other.missing {
+            self.note(missing);
+        }
+    }
+}
+
+/// Something that the environment or an answer lacks, with the reason.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Missing {
+    /// The reason, for programs.
+    pub code: MissingCode,
+    /// What is missing, why, and what to do about it.
+    pub detail: String,
+    /// The language, engine or file it speaks of.
+    pub scope: Option<String>,
+}
+
+impl Missing {
+    /// With the language, engine or file that it is about, and prose for whoever reads the reply.
+    pub fn new(code: MissingCode, scope: impl Into<String>, detail: impl Into<String>) -> Missing {
+        Missing { code, detail: detail.into(), scope: Some(scope.into()) }
+    }
+}
+
+/// Why an answer may lack something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MissingCode {
+    /// The index is not filled yet; waiting helps.
+    Indexing,
+    /// The sources of the standard library are not installed.
+    StdSources,
+    /// Build scripts did not run, or failed: what they generate is not known.
+    BuildScripts,
+    /// Procedural macros could not be built or expanded.
+    ProcMacros,
+    /// The owner does not trust the workspace, so none of its programs was started.
+    Untrusted,
+    /// The engine does not run, or failed at the question.
+    EngineDown,
+    /// Its program is not there.
+    EngineMissing,
+    /// The engine ended and is being started anew.
+    EngineRestarting,
+    /// A manifest or file cannot be read or parsed as it should.
+    WorkspaceBroken,
+    /// Code that the build configuration switches off is not analysed.
+    CfgOff,
+    /// Places within what a macro generates cannot be told.
+    MacroOutput,
+    /// The reply was shortened to its budget of tokens.
+    Budget,
+    /// The deadline came before the whole answer.
+    Timeout,
+    /// There is more than a bound allows to look at.
+    TooMany,
+    /// The engine cannot answer this question.
+    Unsupported,
+    /// No crate, module or package includes the file.
+    NotInAPackage,
+    /// Nothing was saved that this could be compared with.
+    NoBaseline,
+    /// What the disk has was looked at, and answers have something else.
+    Overlays,
+    /// The contents were changed while it was worked out.
+    Changed,
+    /// No test has the name.
+    UnknownTest,
+}
+
+impl MissingCode {
+    /// Whether asking once more may bring what is missing, though nothing was edited.
+    pub fn passes(self) -> bool {
+        use MissingCode::{EngineDown, EngineMissing, EngineRestarting, Indexing, Timeout};
+        matches!(self, EngineDown | EngineMissing | EngineRestarting | Indexing | Timeout)
+    }
+
+    /// The word for it in replies: `std_sources`.
+    pub fn name(self) -> &'static str {
+        match self {
+            MissingCode::Indexing => "indexing",
+            MissingCode::StdSources => "std_sources",
+            MissingCode::BuildScripts => "build_scripts",
+            MissingCode::ProcMacros => "proc_macros",
+            MissingCode::Untrusted => "untrusted",
+            MissingCode::EngineDown => "engine_down",
+            MissingCode::EngineMissing => "engine_missing",
+            MissingCode::EngineRestarting => "engine_restarting",
+            MissingCode::WorkspaceBroken => "workspace_broken",
+            MissingCode::CfgOff => "cfg_off",
+            MissingCode::MacroOutput => "macro_output",
+            MissingCode::Budget => "budget",
+            MissingCode::Timeout => "timeout",
+            MissingCode::TooMany => "too_many",
+            MissingCode::Unsupported => "unsupported",
+            MissingCode::NotInAPackage => "not_in_a_package",
+            MissingCode::NoBaseline => "no_baseline",
+            MissingCode::Overlays => "overlays",
+            MissingCode::Changed => "changed",
+            MissingCode::UnknownTest => "unknown_test",
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What a change does to the code around it: changed symbols, broken and affected places, what an engine says of it.
+
+use super::{Coverage, Diagnostic, Missing, Place};
+
+/// What an engine says of a change: the diagnostics that it brings and takes away, and what it reaches. As [`Answer`] it
+/// has no default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct ChangeImpact {
+    /// Diagnostics that the change brings.
+    pub new: Vec<Diagnostic>,
+    /// Diagnostics that it takes away.
+    pub fixed: Vec<Diagnostic>,
+    /// What it does to the code around it.
+    pub impact: Impact,
+    /// Whether all of this was looked at.
+    pub coverage: Coverage,
+}
+
+impl ChangeImpact {
+    /// The change concerns nothing that the engine analyses, or nothing that the compiler sees.
+    pub fn nothing() -> ChangeImpact {
+        ChangeImpact { new: Vec::new(), fixed: Vec::new(), impact: Impact::default(), coverage: Coverage::default() }
+    }
+
+    /// With what another engine says of the same change.
+    pub fn join(&mut self, other: ChangeImpact) {
+        self.new.extend(other.new);
+        self.fixed.extend(other.fixed);
+        self.impact.changed.extend(other.impact.changed);
+        self.impact.broken.extend(other.impact.broken);
+        self.impact.affected.extend(other.impact.affected);
+        self.impact.tests.extend(other.impact.tests);
+        for unchecked in other.impact.unchecked {
+            if !self.impact.unchecked.contains(&unchecked) {
+                self.impact.unchecked.push(unchecked);
+            }
+        }
+        self.coverage.absorb(other.coverage);
+    }
+
+    /// The engine could not be asked, or did not answer.
+    pub fn unanswered(missing: Missing) -> ChangeImpact {
+        let mut change_impact = ChangeImpact::nothing();
+        change_impact.lacks(missing);
+        change_impact
+    }
+
+    /// A part of what the change may break was not analysed.
+    pub fn lacks(&mut self, missing: Missing) {
+        let unchecked = Unchecked::from(&missing);
+        if !self.impact.unchecked.contains(&unchecked) {
+            self.impact.unchecked.push(unchecked);
+        }
+        self.coverage.lacks(missing);
+    }
+
+    /// Why the change is not analysed in full, if it is not. What the workspace lacks whatever is asked (trust, say) is no
+    /// reason.
+    pub fn not_analysed(&self) -> Option<&Missing> {
+        let is_unchecked = |it: &Missing| self.impact.unchecked.contains(&Unchecked::from(it));
+        let mut missing = self.coverage.missing.iter().filter(|_| !self.coverage.complete);
+        missing.find(|it| it.code.passes() || is_unchecked(it))
+    }
+}
+
+/// What a change does beyond the text that it edits.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Impact {
+    /// The symbols whose declaration or body is another after the change.
+    pub changed: Vec<Changed>,
+    /// The places that fail to compile after the change and did not before.
+    pub broken: Vec<Broken>,
+    /// The places that name what changed and still compile.
+    pub affected: Vec<Affected>,
+    /// The tests that reach what changed.
+    pub tests: Vec<Reaching>,
+    /// Kinds of errors that nobody looked for.
+    pub unchecked: Vec<Unchecked>,
+}
+
+/// A symbol that a change alters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// Its path before the change; the path after it, where the symbol is new.
+    pub symbol: String,
+    /// What differs; where several things do, the one that concerns its users most.
+    pub kind: ChangeKind,
+    /// Its signature before. None where it did not exist.
+    pub before: Option<String>,
+    /// Its signature after. None where it is gone.
+    pub after: Option<String>,
+}
+
+/// What a change does to a symbol; [`ChangeKind::name`] is the word in replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// It does not exist any more.
+    Removed,
+    /// The same declaration has another name.
+    Renamed,
+    /// Its parameters, result, generics, bounds or derives differ.
+    Signature,
+    /// It can be named from other places than before.
+    Visibility,
+    /// The declaration of a field, constant, variable or alias differs beyond its visibility.
+    Type,
+    /// It did not exist before.
+    Added,
+    /// Only what its users cannot see differs.
+    Body,
+}
+
+impl ChangeKind {
+    /// The word for it in replies: `signature`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ChangeKind::Removed => "removed",
+            ChangeKind::Renamed => "renamed",
+            ChangeKind::Signature => "signature",
+            ChangeKind::Visibility => "visibility",
+            ChangeKind::Type => "type",
+            ChangeKind::Added => "added",
+            ChangeKind::Body => "body",
+        }
+    }
+}
+
+/// A change of a declaration that is asked about, not made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alteration {
+    /// The declaration is taken away.
+    Remove,
+    /// It gets a name that nothing else has.
+    Rename,
+    /// One parameter more, or another type.
+    Signature,
+    /// Not to be seen from outside any more.
+    Visibility,
+}
+
+/// A place that does not compile after a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// Where, and by which changed symbol.
+    pub at: Affected,
+    /// The compiler's code for the error, like `E0061`. None where the engine gives none.
+    pub code: Option<String>,
+    /// What is wrong there, in one sentence.
+    pub reason: String,
+    /// Whether it fails only through another place of the list: a name by an import or a glob that is broken itself.
+    pub follows: bool,
+}
+
+/// A place that an edit breaks, touches, or that tests it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Affected {
+    /// What names the changed symbol, or what fails.
+    pub place: Place,
+    /// The whole line.
+    pub text: String,
+    /// The path of the symbol whose text the place is in.
+    pub symbol: Option<String>,
+    /// The changed symbol it depends on.
+    pub cause: Option<String>,
+    /// It stands in test code.
+    pub test: bool,
+}
+
+/// A test that reaches what changes, by the place in it that leads there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reaching {
+    /// The place within the test.
+    pub at: Affected,
+    /// The steps from the test to what changes, one where it names that itself; none where they were not counted.
+    pub distance: Option<u32>,
+}
+
+impl From<Affected> for Reaching {
+    fn from(at: Affected) -> Reaching {
+        Reaching { at, distance: None }
+    }
+}
+
+/// A kind of error that an impact does not cover.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unchecked {
+    /// The kind, for programs: a [`MissingCode`](super::MissingCode) by name, or one of the engine's own, like
+    /// `borrow_checker`.
+    pub code: String,
+    /// What was not looked at, and why.
+    pub detail: String,
+}
+
+impl From<&Missing> for Unchecked {
+    fn from(missing: &Missing) -> Unchecked {
+        Unchecked { code: missing.code.name().to_owned(), detail: missing.detail.clone() }
+    }
+}
