@@ -8,6 +8,7 @@ pub mod child;
 pub mod engine;
 pub mod file_uri;
 pub mod files;
+pub mod fixes;
 pub mod go;
 pub mod lsp;
 pub mod memory;

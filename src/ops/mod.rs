@@ -13,6 +13,7 @@ mod describe;
 mod diagnostics;
 mod edit;
 pub mod events;
+mod fixes;
 mod gate;
 mod git;
 pub mod hooks;
