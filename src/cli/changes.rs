@@ -26,6 +26,10 @@ pub struct EditText {
     symbol: Option<String>,
     #[arg(long, requires = "symbol")]
     package: Option<String>,
+    /// A fix of a diagnostic, by the id that `semdex diagnostics --fixes` tells.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["file", "search", "search_from", "symbol", "replace",
+        "replace_from", "near_line", "blocks", "autofix"])]
+    fix: Option<String>,
     /// Which part of the symbol.
     #[arg(long, requires = "symbol")]
     at: Option<At>,
@@ -162,6 +166,7 @@ impl EditText {
             .with("symbol", self.symbol)
             .with("package", self.package)
             .with("at", self.at.map(At::word))
+            .with("fix", self.fix)
             .with("replacement", text(self.replace, self.replace_from)?)
             .with("autofix", self.autofix)
             .with("near_line", self.near_line)

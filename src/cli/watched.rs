@@ -26,6 +26,9 @@ pub enum Watched {
         /// Only those of these sources, with commas between them.
         #[arg(long, value_name = "LIST")]
         source: Option<String>,
+        /// Tell the fixes that are offered against each, for `semdex edit --fix`.
+        #[arg(long)]
+        fixes: bool,
         #[arg(long)]
         max: Option<usize>,
         /// SARIF is a log of version 2.1.0, for programs that read what other tools found.
@@ -114,10 +117,11 @@ impl Watched {
         let is_gate = matches!(self, Watched::Gate(_));
         let json = self.is_json();
         let (call, common) = match self {
-            Watched::Diagnostics { file, severity, source, max, format, common } => {
+            Watched::Diagnostics { file, severity, source, fixes, max, format, common } => {
                 let call = Call::of(Name::Diagnostics).with("file", here.maybe(file.as_ref())?);
                 let sarif = format.filter(|it| *it == Format::Sarif).map(|_| "sarif");
-                (call.with("severity", severity).with("source", source).with("max", max).with("format", sarif), common)
+                let call = call.with("severity", severity).with("source", source).with("max", max);
+                (call.with("fixes", fixes.then_some(true)).with("format", sarif), common)
             }
             Watched::Baseline { files, common } => {
                 let files = files.iter().map(|it| here.name(it)).collect::<io::Result<Vec<_>>>()?;

@@ -32,12 +32,30 @@ pub struct Diagnostic {
     /// What the compiler says of it at this revision: that it is so, or that it is not; null where it was not asked.
     #[schema(required)]
     pub confirmed: Option<bool>,
+    /// What is offered against it, where `fixes` was asked for; absent where there is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fixes: Vec<Fix>,
+}
+
+/// An offer to put a diagnostic right.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Fix {
+    /// What `fix` of `POST /v1/edit` takes. It holds for the texts that it was offered for, also over a restart.
+    #[schema(examples("src/lib.rs@655-711#af1349b9f5f9a1a6a0404dea"))]
+    pub id: String,
+    #[schema(examples("Change it to be mutable"))]
+    pub title: String,
+    /// The files that it changes; absent where that is the diagnostic's own alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub files: Option<Vec<String>>,
 }
 
 impl From<model::Diagnostic> for Diagnostic {
     fn from(diagnostic: model::Diagnostic) -> Diagnostic {
         let model::Diagnostic { place, severity, code, message, source, symbol, confirmed } = diagnostic;
-        Diagnostic { place: place.into(), severity: severity.into(), code, message, source, symbol, confirmed }
+        let fixes = Vec::new();
+        Diagnostic { place: place.into(), severity: severity.into(), code, message, source, symbol, confirmed, fixes }
     }
 }
 
@@ -52,6 +70,7 @@ impl Diagnostic {
             source: source.to_owned(),
             symbol: broken.at.symbol.clone(),
             confirmed: None,
+            fixes: Vec::new(),
         }
     }
 }

@@ -27,6 +27,10 @@ request! { query
         /// How many to tell at most, the gravest first. Default: 1000, in SARIF all.
         #[param(nullable = false)]
         pub max: Option<usize>,
+        /// Tell the fixes that are offered against each of the items, which `POST /v1/edit` applies by their `id`; of the
+        /// first 100 items. Each diagnostic may be a question of its own to its engine. Default: false.
+        #[param(nullable = false)]
+        pub fixes: Option<bool>,
         /// `sarif` does the same as `Accept: application/sarif+json`. Default: as `Accept` says.
         #[param(nullable = false, inline)]
         pub format: Option<DiagnosticsFormat>,

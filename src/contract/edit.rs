@@ -23,7 +23,7 @@ request! { body(EditRequest::document(), {
     }
 })
     /// One edit, at a text (`search_context` in a `file` or in a `symbol`) or at a symbol (`symbol` and `at`), or several
-    /// in `edits`.
+    /// in `edits`, or the `fix` of a diagnostic.
     #[schema(examples(
         json!({"file": "src/lib.rs", "search_context": "fn new() -> Self {", "replacement": "pub fn new() -> Self {"}),
         json!({"symbol": "grep_searcher::Searcher::new", "at": "body", "replacement": "\n    todo!()\n"}),
@@ -45,6 +45,9 @@ request! { body(EditRequest::document(), {
         pub at: Option<At>,
         /// May be empty, which deletes.
         pub replacement: Option<String>,
+        /// Instead of all this: the `id` of a fix, as the diagnostics tell it. Refused where the file was changed since
+        /// (`hash_mismatch`), or where it is not offered any more (`conflict`).
+        pub fix: Option<String>,
         /// Refuse with `hash_mismatch` unless the file's bytes have this BLAKE3.
         pub expected_hash: Option<String>,
         /// Of several places that fit, the one nearest to this line.
@@ -78,7 +81,7 @@ request! { body(EditRequest::document(), {
 }
 
 /// One of several edits.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditItem {
     /// Of the text; beside `symbol` it narrows a short path.
@@ -147,6 +150,8 @@ pub enum Target {
         /// Which part.
         at: At,
     },
+    /// At the places that a fix of a diagnostic changes, by its `id`.
+    Fix(String),
     /// All of a file; `create`: there is none yet.
     File {
         /// Relative to the workspace root.
@@ -213,6 +218,10 @@ impl EditRequest {
             Some(blocks) => Some(from_blocks(&blocks)?),
             None => parsed,
         };
+        let read = match self.fix {
+            Some(fix) if read.is_none() => Some(vec![by_fix(fix, &single, several.is_some())?]),
+            _ => read,
+        };
         let autofix = match self.autofix.unwrap_or(DEFAULT_AUTOFIX) {
             autofix if autofix > 100 => {
                 let detail = format!("`autofix`: {autofix} is more than 100, which asks for the very same text");
@@ -270,6 +279,17 @@ pub fn from_parsed(blocks: Vec<blocks::Block>) -> Vec<Edit> {
         Edit { target, replacement, expected_hash: None }
     };
     blocks.into_iter().map(edit).collect()
+}
+
+/// A fix brings its places and its texts.
+fn by_fix(fix: String, single: &EditItem, has_several: bool) -> Result<Edit> {
+    let other = EditItem { expected_hash: None, ..single.clone() };
+    if let Some(field) = other.first_given().or(has_several.then_some("edits")) {
+        return Err(invalid(format!(
+            "`{field}` stands beside `fix`, which says itself where it goes and what it writes: send one of them"
+        )));
+    }
+    Ok(Edit { target: Target::Fix(fix), replacement: String::new(), expected_hash: single.expected_hash.clone() })
 }
 
 fn edits(single: EditItem, several: Option<Vec<EditItem>>) -> Result<Vec<Edit>> {
@@ -392,6 +412,8 @@ mod tests {
         assert_eq!((symbol.autofix, symbol.on_break), (0, OnBreak::Reject));
         let within = parse(r#"{"symbol":"a::b","search_context":"x","replacement":"","near_line":3}"#).unwrap();
         assert!(matches!(&within.edits[0].target, Target::Within { search, .. } if search.near_line == Some(3)));
+        let fix = parse(r#"{"fix":"a","expected_hash":"0","dry_run":true}"#).unwrap();
+        assert_eq!((&fix.edits[0].target, fix.dry_run), (&Target::Fix("a".to_owned()), true));
         let several = r#"{"edits":[{"file":"a","search_context":"x","replacement":"y"},
             {"symbol":"b","at":"body","replacement":"z","expected_hash":null}],"dry_run":true}"#;
         let several = parse(several).unwrap();
@@ -411,6 +433,9 @@ mod tests {
         refuse(r#"{"symbol":"a","at":"body","replacement":"y","near_line":2}"#, "`near_line`");
         refuse(r#"{"file":"a","search_context":"x","replacement":"y","package":"p"}"#, "is for a `symbol`");
         refuse(r#"{"edits":[]}"#, "nothing to do");
+        refuse(r#"{"fix":"a","file":"a"}"#, "`file` stands beside `fix`");
+        refuse(r#"{"fix":"a","expected_hash":"0","near_line":1}"#, "`near_line` stands beside `fix`");
+        refuse(r#"{"fix":"a","edits":[]}"#, "`edits` stands beside `fix`");
         refuse(r#"{"edits":[],"file":"a"}"#, "`file` stands beside `edits`");
         refuse(r#"{"edits":[{"symbol":"a","at":"delete"},{"symbol":"b"}]}"#, "`edits[1]`");
     }

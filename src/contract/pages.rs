@@ -2,7 +2,7 @@
 //! a name that its cursors carry; `ops` keeps it.
 
 use super::budget::{Budget, Form, Part, foreign_cursor, left_out, next_cursor, positions, text_cost};
-use super::change::{Affected, Broken, ChangeReport, ChangedFile, Diagnostic, DiagnosticsDelta, Impact};
+use super::change::{Affected, Broken, ChangeReport, ChangedFile, Diagnostic, DiagnosticsDelta, Fix, Impact};
 use super::git::CommitReply;
 use super::impact::ImpactReport;
 use super::request::Answer;
@@ -295,7 +295,12 @@ impl Impact {
 
 pub(super) fn diagnostic_cost(it: &Diagnostic, form: Form) -> usize {
     let symbol = it.symbol.as_deref().map_or(0, text_cost);
-    it.place.file.len() + text_cost(&it.message) + it.source.len() + symbol + form.or(40, 180)
+    let of_fix = |it: &Fix| {
+        let files: usize = it.files.iter().flatten().map(String::len).sum();
+        it.id.len() + it.title.len() + files + form.or(14, 30)
+    };
+    let fixes: usize = it.fixes.iter().map(of_fix).sum();
+    it.place.file.len() + text_cost(&it.message) + it.source.len() + symbol + fixes + form.or(40, 180)
 }
 
 /// A file that has nothing to show counts as a line: that it changed is told too.

@@ -8,6 +8,7 @@ pub(crate) mod child;
 pub mod engine;
 pub(crate) mod file_uri;
 pub mod files;
+pub(crate) mod fixes;
 pub(crate) mod go;
 pub(crate) mod lsp;
 pub(crate) mod memory;

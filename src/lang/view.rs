@@ -8,10 +8,11 @@ use futures::future::BoxFuture;
 
 use super::engine::impact_unknown;
 use super::files::File;
+use super::fixes::Fix;
 use super::{Deadlines, Result, Stop, Tidied, Wanted};
 use crate::model::{
     Answer, Calls, ChangeImpact, Code, Description, Diagnostic, Error, FileEdit, LanguageId, Missing, MissingCode,
-    Overview, Package, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
+    Overview, Package, Place, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 /// An answer on its way. Whoever serves requests polls it: what computes for long or blocks runs elsewhere.
@@ -76,6 +77,20 @@ pub trait View: Send {
 
     /// Of these files, or of all where none is named.
     fn diagnostics(self: Box<Self>, files: Vec<String>, deadlines: Deadlines) -> Answering<Vec<Diagnostic>>;
+
+    /// What is offered against the diagnostics that stand just at these places. Nothing is changed.
+    fn fixes(self: Box<Self>, places: Vec<Place>, deadlines: Deadlines) -> Answering<Vec<Fix>> {
+        let _ = (places, deadlines);
+        let language = self.language();
+        let detail = format!("nothing here offers fixes of {}", language.title);
+        let missing = Missing::new(MissingCode::Unsupported, language.name, detail);
+        async move {
+            let mut answer = Answer::whole(Vec::new());
+            answer.coverage.note(missing);
+            Ok(answer)
+        }
+        .boxed()
+    }
 
     /// A package by its name, of the workspace or of its dependencies.
     fn package(self: Box<Self>, name: String, deadlines: Deadlines) -> Answering<Package>;

@@ -100,6 +100,7 @@ pub const TOOLS: &[Tool] = &[
                 ]),
                 "",
             ),
+            ("fix", Text, ""),
             DRY_RUN,
             ON_BREAK,
             ("fix_imports", Boolean, "Add and remove imports"),
@@ -146,7 +147,12 @@ pub const TOOLS: &[Tool] = &[
         name: Name::Diagnostics,
         description: "Errors and warnings, without a build. For borrow errors and tests use `verify`.",
         required: &[],
-        fields: &[FILE, ("severity", Text, "As `error,warning`"), MAX_TOKENS],
+        fields: &[
+            FILE,
+            ("severity", Text, "As `error,warning`"),
+            ("fixes", Boolean, "With ids for `edit`"),
+            MAX_TOKENS,
+        ],
         is_destructive: false,
     },
     Tool {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::ask::{Ask, ask, not_indexed};
 use super::confirm::confirm;
+use super::fixes;
 use super::open::text_of;
-use crate::contract::{Counts, DiagnosticsFormat, DiagnosticsQuery, DiagnosticsReply};
+use crate::contract::{self, Counts, DiagnosticsFormat, DiagnosticsQuery, DiagnosticsReply};
 use crate::model::{Answer, Diagnostic, LanguageId, Meta, Missing, MissingCode, Result};
 use crate::workspace::Workspace;
 use crate::workspace::statistics::Seen;
@@ -15,7 +16,7 @@ const MOST: usize = 1000;
 pub async fn diagnostics(workspace: &Workspace, request: DiagnosticsQuery, asked: &Ask) -> Result<DiagnosticsReply> {
     let severities = request.severities()?;
     let file = request.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
-    let Found { mut diagnostics, meta, .. } = find(workspace, &Vec::from_iter(file), asked).await?;
+    let Found { mut diagnostics, mut meta, .. } = find(workspace, &Vec::from_iter(file), asked).await?;
     diagnostics.retain(|it| request.takes(&it.diagnostic.source));
     let counts = counts(&diagnostics);
     diagnostics.retain(|it| severities.contains(&it.diagnostic.severity));
@@ -24,8 +25,21 @@ pub async fn diagnostics(workspace: &Workspace, request: DiagnosticsQuery, asked
     diagnostics.truncate(request.max.unwrap_or(total));
     let most = if request.format == Some(DiagnosticsFormat::Sarif) { total } else { MOST };
     let page = asked.page(diagnostics, most)?;
+    let is_sarif = request.format == Some(DiagnosticsFormat::Sarif);
+    let mut offered = Vec::new();
+    if request.fixes == Some(true) && !is_sarif {
+        let told: Vec<&Diagnostic> = page.items.iter().map(|it| &it.diagnostic).collect();
+        let (of_each, coverage) = fixes::of(workspace, &told, asked).await;
+        offered = of_each;
+        meta.coverage.absorb(coverage);
+    }
+    let mut offered = offered.into_iter();
     let lines = page.items.iter().map(|it| it.text.clone()).collect();
-    let items = page.map(|it| it.diagnostic.into());
+    let items = page.map(|it| {
+        let mut item = contract::Diagnostic::from(it.diagnostic);
+        item.fixes = offered.next().unwrap_or_default();
+        item
+    });
     let fallback = meta.coverage.fallback.clone();
     Ok(DiagnosticsReply { next_cursor: items.next_cursor(), items, counts, total, lines, fallback, meta: meta.into() })
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::apply_change::{Mode, Plan, apply_change};
 use super::ask::Ask;
+use super::fixes;
 use super::open::text_of;
 use super::tidy::Tidy;
 use crate::contract::{ChangeReport, Edit, EditRequest, Edits, Target, TextSearch};
@@ -46,36 +47,49 @@ async fn plan(workspace: &Workspace, request: &Edits, asked: &Ask) -> Result<Pla
     let several = request.edits.len() > 1;
     let mut placed: Vec<Placed> = Vec::new();
     for (index, edit) in request.edits.iter().enumerate() {
-        let one = place(workspace, edit, request.autofix, &snapshot.files, asked).await.map_err(|mut error| {
+        let some = place(workspace, edit, request.autofix, &snapshot.files, asked).await.map_err(|mut error| {
             error.help.edit = several.then_some(index);
             error
         })?;
-        placed.push(one);
+        placed.extend(some);
     }
     combine(&placed)
 }
 
-async fn place(workspace: &Workspace, edit: &Edit, autofix: u8, files: &Arc<Files>, asked: &Ask) -> Result<Placed> {
-    match &edit.target {
+/// Where an edit goes; a fix may go to several places.
+async fn place(
+    workspace: &Workspace,
+    edit: &Edit,
+    autofix: u8,
+    files: &Arc<Files>,
+    asked: &Ask,
+) -> Result<Vec<Placed>> {
+    let expected = edit.expected_hash.as_deref();
+    let one = match &edit.target {
+        Target::Fix(name) => {
+            let parts = fixes::parts(workspace, files, name, expected, asked).await?;
+            return Ok(parts.into_iter().map(|(file, patch)| Placed::of(file, patch, Strategy::Exact)).collect());
+        }
         Target::Text { file, search } => {
             let file = text_of(files, &workspace.locate(file)?)?;
-            check_hash(&file, edit.expected_hash.as_deref())?;
-            by_text(files.clone(), file, None, search.clone(), edit.replacement.clone(), autofix).await
+            check_hash(&file, expected)?;
+            by_text(files.clone(), file, None, search.clone(), edit.replacement.clone(), autofix).await?
         }
         Target::Within { symbol, search } => {
             let (symbol, file) = symbol::find_symbol(workspace, &located(workspace, symbol)?, asked).await?;
-            check_hash(&file, edit.expected_hash.as_deref())?;
+            check_hash(&file, expected)?;
             let within = symbol::extent(&file, &symbol)?;
-            by_text(files.clone(), file, Some(within), search.clone(), edit.replacement.clone(), autofix).await
+            by_text(files.clone(), file, Some(within), search.clone(), edit.replacement.clone(), autofix).await?
         }
         Target::Symbol { symbol, at } => {
             let (symbol, file) = symbol::find_symbol(workspace, &located(workspace, symbol)?, asked).await?;
-            check_hash(&file, edit.expected_hash.as_deref())?;
+            check_hash(&file, expected)?;
             let patch = symbol::at_symbol(&file, &symbol, *at, &edit.replacement)?;
-            Ok(Placed::of(file, patch, Strategy::Symbol))
+            Placed::of(file, patch, Strategy::Symbol)
         }
-        Target::File { file, create } => whole_file(workspace, files, file, *create, &edit.replacement),
-    }
+        Target::File { file, create } => whole_file(workspace, files, file, *create, &edit.replacement)?,
+    };
+    Ok(vec![one])
 }
 
 fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<SymbolQuery> {

@@ -13,6 +13,8 @@ mod describe;
 mod diagnostics;
 mod edit;
 pub(crate) mod events;
+pub mod events;
+mod fixes;
 mod gate;
 mod git;
 pub(crate) mod hooks;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::code::fenced;
 use super::{counted, line, lines};
 use crate::contract::{
-    Calls, CallsReply, Counts, Diagnostic, DiagnosticsReply, ImplementationsReply, Origin, Symbol, SymbolAtReply,
+    Calls, CallsReply, Counts, Diagnostic, DiagnosticsReply, Fix, ImplementationsReply, Origin, Symbol, SymbolAtReply,
     SymbolKind, SymbolsReply, Usage, UsageCount, UsagesReply,
 };
 
@@ -250,6 +250,11 @@ pub fn diagnostic_rows(text: &mut String, diagnostics: &[Diagnostic]) {
                 place.file, place.line, place.column
             ),
         );
+        for Fix { id, title, files } in &it.fixes {
+            let title = inline(title);
+            let also = files.as_ref().map(|it| format!(" (in {})", it.join(", "))).unwrap_or_default();
+            line(text, format_args!("  - fix `{id}`: {title}{also}"));
+        }
     }
 }
 

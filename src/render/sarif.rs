@@ -129,6 +129,7 @@ mod tests {
             source: "ruff".to_owned(),
             symbol: None,
             confirmed: None,
+            fixes: Vec::new(),
         };
         let found = |lines: &[&str]| DiagnosticsReply {
             items: Listing::after(0, vec![diagnostic.clone(); lines.len()]),

@@ -11,7 +11,7 @@ use crate::language_servers::{broken, engine, errors, usages};
 use crate::support::{Home, Server};
 
 /// A workspace that the server of the tests serves, and where it reads how it is to behave.
-fn fake(mode: &str, more: &[(&str, &str)]) -> Server {
+pub fn fake(mode: &str, more: &[(&str, &str)]) -> Server {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fake_server.py");
     let mut files =
         vec![("lib.py", "def greet(name):\n    return name\n"), ("main.py", "greet(1)\n# greet\ngreet(2)\n")];

@@ -15,6 +15,7 @@ mod depth;
 mod errors;
 mod events;
 mod expansion;
+mod fixes;
 mod fresh;
 mod git;
 mod healthy;

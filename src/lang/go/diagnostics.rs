@@ -50,7 +50,7 @@ pub fn outside_the_build(queries: &GoplsQueries<'_>, file: &str, message: &str) 
     Missing::new(MissingCode::NotInAPackage, file, format!("{file} is in no package of a module: {message}"))
 }
 
-fn translate(queries: &GoplsQueries<'_>, file: &File, found: &gen_lsp_types::Diagnostic) -> Diagnostic {
+pub(super) fn translate(queries: &GoplsQueries<'_>, file: &File, found: &gen_lsp_types::Diagnostic) -> Diagnostic {
     let place = wire::place(file, found.range);
     Diagnostic {
         severity: match found.severity {

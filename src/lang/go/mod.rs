@@ -17,6 +17,7 @@ mod document_sync;
 pub mod examples;
 pub mod external;
 mod filler;
+mod fixes;
 pub mod gomod;
 mod identifiers;
 mod impact;

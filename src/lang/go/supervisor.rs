@@ -7,10 +7,12 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use gen_lsp_types::{
-    ClientCapabilities, ClientInfo, DiagnosticSeverity, ExecuteCommandParams, ExecuteCommandRequest, ExitNotification,
-    HoverClientCapabilities, InitializeParams, InitializeRequest, InitializedNotification, InitializedParams,
-    LspNotificationMethod, MarkupKind, PublishDiagnosticsParams, ShutdownRequest, TextDocumentClientCapabilities,
-    WindowClientCapabilities, WorkspaceClientCapabilities, WorkspaceFolder, WorkspaceFoldersInitializeParams,
+    ClientCapabilities, ClientCodeActionKindOptions, ClientCodeActionLiteralOptions, ClientCodeActionResolveOptions,
+    ClientInfo, CodeActionClientCapabilities, CodeActionKind, DiagnosticSeverity, ExecuteCommandParams,
+    ExecuteCommandRequest, ExitNotification, HoverClientCapabilities, InitializeParams, InitializeRequest,
+    InitializedNotification, InitializedParams, LspNotificationMethod, MarkupKind, PublishDiagnosticsParams,
+    ShutdownRequest, TextDocumentClientCapabilities, WindowClientCapabilities, WorkspaceClientCapabilities,
+    WorkspaceFolder, WorkspaceFoldersInitializeParams,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -301,6 +303,17 @@ fn introduction(folders: Vec<WorkspaceFolder>) -> InitializeParams {
                 ..WindowClientCapabilities::default()
             }),
             text_document: Some(TextDocumentClientCapabilities {
+                // What takes long to work out is asked for when it is wanted, not run as a command.
+                code_action: Some(CodeActionClientCapabilities {
+                    code_action_literal_support: Some(ClientCodeActionLiteralOptions {
+                        code_action_kind: ClientCodeActionKindOptions {
+                            value_set: vec![CodeActionKind::QuickFix, CodeActionKind::SourceOrganizeImports],
+                        },
+                    }),
+                    data_support: Some(true),
+                    resolve_support: Some(ClientCodeActionResolveOptions { properties: vec!["edit".to_owned()] }),
+                    ..CodeActionClientCapabilities::default()
+                }),
                 hover: Some(HoverClientCapabilities {
                     content_format: Some(vec![MarkupKind::Markdown]),
                     ..HoverClientCapabilities::default()

@@ -8,13 +8,16 @@ use super::layout::Layout;
 use super::queries::GoplsQueries;
 use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
-use super::{calls, diagnostics, meaning, names, outside, overview, references, relations, rename, resolve, usages};
+use super::{
+    calls, diagnostics, fixes, meaning, names, outside, overview, references, relations, rename, resolve, usages,
+};
 use crate::lang::files::{File, Files};
+use crate::lang::fixes::Fix;
 use crate::lang::go::LANGUAGE;
 use crate::lang::{Deadlines, Result, Stop, too_deep};
 use crate::model::{
-    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Missing, MissingCode, Overview, Package, References,
-    Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
+    Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Missing, MissingCode, Overview, Package, Place,
+    References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Usages, Window,
 };
 
 #[derive(Clone)]
@@ -184,6 +187,13 @@ impl View {
         } else {
             diagnostics::of(&queries, files).await
         };
+        turn.end(answer)
+    }
+
+    /// What gopls offers against the diagnostics that stand just at these places.
+    pub async fn fixes(&self, places: &[Place], deadlines: Deadlines) -> Result<Answer<Vec<Fix>>> {
+        let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
+        let answer = fixes::of(&turn.queries(deadlines), places).await;
         turn.end(answer)
     }
 

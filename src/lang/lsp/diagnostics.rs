@@ -207,7 +207,8 @@ async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
     }
 }
 
-fn diagnostic(queries: &ServerQueries, file: &Arc<File>, told: &Value) -> Option<Diagnostic> {
+/// One of them in the words of the model.
+pub fn diagnostic(queries: &ServerQueries, file: &Arc<File>, told: &Value) -> Option<Diagnostic> {
     let span = wire::span(file, wire::range(told.get("range")?)?);
     let text = |name: &str| told.get(name).and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned);
     let source = text("source").unwrap_or_else(|| queries.session.row.server().to_owned());

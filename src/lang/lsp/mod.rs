@@ -13,6 +13,7 @@ mod document_sync;
 mod edits;
 mod environment;
 mod fallback;
+mod fixes;
 #[cfg(test)]
 mod fuzz;
 mod grammar;

@@ -8,13 +8,14 @@ use futures::future::BoxFuture;
 
 use super::queries::ServerQueries;
 use super::session::Session;
-use super::{diagnostics, edits, impact, overview, references, relations, usages};
+use super::{diagnostics, edits, fixes, impact, overview, references, relations, usages};
 use crate::lang::files::Files;
+use crate::lang::fixes::Fix;
 use crate::lang::view::{Answering, View, blocking};
 use crate::lang::{Deadlines, Result, Tidied, Wanted};
 use crate::model::{
     Answer, Calls, ChangeImpact, Coverage, Description, Diagnostic, Error, FileEdit, LanguageId, Overview, Package,
-    References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
+    Place, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 pub struct LspView {
@@ -123,6 +124,10 @@ impl View for LspView {
 
     fn diagnostics(self: Box<Self>, files: Vec<String>, deadlines: Deadlines) -> Answering<Vec<Diagnostic>> {
         self.with(deadlines, move |it| async move { diagnostics::of(&it, files).await })
+    }
+
+    fn fixes(self: Box<Self>, places: Vec<Place>, deadlines: Deadlines) -> Answering<Vec<Fix>> {
+        self.with(deadlines, move |it| async move { fixes::of(&it, &places).await })
     }
 
     fn package(self: Box<Self>, name: String, deadlines: Deadlines) -> Answering<Package> {

@@ -5,6 +5,7 @@ pub(crate) mod coverage;
 pub(crate) mod describe;
 pub(crate) mod diagnostics;
 pub(crate) mod doubt;
+pub(crate) mod fixes;
 pub(crate) mod hover;
 pub(crate) mod imports;
 pub(crate) mod rename;

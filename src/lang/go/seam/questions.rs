@@ -6,12 +6,13 @@ use std::time::Instant;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
+use crate::lang::fixes::Fix;
 use crate::lang::go::{Go, LANGUAGE, View, unknown};
 use crate::lang::view::{self, Answering, Suggested, Unknown, blocking};
 use crate::lang::{Deadlines, Result, Tidied, Wanted, rank};
 use crate::model::{
     Answer, Calls, ChangeImpact, Code, Description, Diagnostic, Error, FileEdit, LanguageId, Missing, MissingCode,
-    Overview, Package, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
+    Overview, Package, Place, References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 /// A view with the engine that it is of.
@@ -88,6 +89,11 @@ impl view::View for GoView {
     fn diagnostics(self: Box<Self>, files: Vec<String>, deadlines: Deadlines) -> Answering<Vec<Diagnostic>> {
         let view = self.view;
         async move { view.diagnostics(&files, deadlines).await }.boxed()
+    }
+
+    fn fixes(self: Box<Self>, places: Vec<Place>, deadlines: Deadlines) -> Answering<Vec<Fix>> {
+        let view = self.view;
+        async move { view.fixes(&places, deadlines).await }.boxed()
     }
 
     fn package(self: Box<Self>, name: String, _: Deadlines) -> Answering<Package> {

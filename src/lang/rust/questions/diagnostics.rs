@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use ra_ap_ide::{AssistResolveStrategy, DiagnosticCode, DiagnosticsConfig, Severity as RaSeverity};
+use ra_ap_ide::{
+    AssistResolveStrategy, Diagnostic as RaDiagnostic, DiagnosticCode, DiagnosticsConfig, FileId,
+    Severity as RaSeverity,
+};
 
 use super::doubt::LinesWithErrors;
 use super::{coverage, doubt};
@@ -40,45 +43,52 @@ impl View {
 
 pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
     let Some(id) = cx.file_id(&file.path) else { return Ok(Vec::new()) };
+    let found = full(cx, id, AssistResolveStrategy::None)?;
+    let mut known = LinesWithErrors::new();
+    let (sure, doubtful): (Vec<_>, Vec<_>) = found
+        .into_iter()
+        .partition(|it| it.severity != RaSeverity::Error || doubt::is_sure(cx, file, id, it, &mut known));
+    let mut diagnostics: Vec<Diagnostic> = sure.into_iter().filter_map(|it| told(cx, file, id, it)).collect();
+    diagnostics.extend(doubt::instead_of(cx, file, id, &doubtful));
+    diagnostics.sort();
+    diagnostics.dedup();
+    Ok(diagnostics)
+}
+
+/// All that rust-analyzer says against a file; what it offers against that is worked out as `fixes` says.
+pub(super) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -> Result<Vec<RaDiagnostic>> {
     let config = DiagnosticsConfig {
         proc_macros_enabled: true,
         proc_attr_macros_enabled: true,
         // What an edit breaks is among these.
         disable_experimental: false,
+        // Texts are written as they are: nobody fills in placeholders.
+        snippet_cap: None,
         ..DiagnosticsConfig::test_sample()
     };
-    let found =
-        view::analysis(cx.db).full_diagnostics(&config, AssistResolveStrategy::None, id).map_err(|_| Stop::Stale)?;
-    let mut known = LinesWithErrors::new();
-    let (sure, doubtful): (Vec<_>, Vec<_>) = found
-        .into_iter()
-        .filter(|it| it.range.file_id == id && !nesting::is_refusal(&it.message))
-        .partition(|it| it.severity != RaSeverity::Error || doubt::is_sure(cx, file, id, it, &mut known));
-    let mut diagnostics: Vec<Diagnostic> = sure
-        .into_iter()
-        .filter_map(|it| {
-            let severity = match it.severity {
-                RaSeverity::Error => Severity::Error,
-                RaSeverity::Warning => Severity::Warning,
-                RaSeverity::WeakWarning => Severity::Hint,
-                RaSeverity::Allow => return None,
-            };
-            let at = span(it.range.range);
-            Some(Diagnostic {
-                place: file.lines().place(&file.path, at),
-                severity,
-                code: Some(code(it.code, &it.message)),
-                symbol: symbols::enclosing_path(cx, file, id, at.start),
-                confirmed: None,
-                message: it.message,
-                source: "rust-analyzer".to_owned(),
-            })
-        })
-        .collect();
-    diagnostics.extend(doubt::instead_of(cx, file, id, &doubtful));
-    diagnostics.sort();
-    diagnostics.dedup();
-    Ok(diagnostics)
+    let mut found = view::analysis(cx.db).full_diagnostics(&config, fixes, id).map_err(|_| Stop::Stale)?;
+    found.retain(|it| it.range.file_id == id && !nesting::is_refusal(&it.message));
+    Ok(found)
+}
+
+/// In the words of the model; none of what is allowed.
+pub(super) fn told(cx: &Context<'_>, file: &File, id: FileId, found: RaDiagnostic) -> Option<Diagnostic> {
+    let severity = match found.severity {
+        RaSeverity::Error => Severity::Error,
+        RaSeverity::Warning => Severity::Warning,
+        RaSeverity::WeakWarning => Severity::Hint,
+        RaSeverity::Allow => return None,
+    };
+    let at = span(found.range.range);
+    Some(Diagnostic {
+        place: file.lines().place(&file.path, at),
+        severity,
+        code: Some(code(found.code, &found.message)),
+        symbol: symbols::enclosing_path(cx, file, id, at.start),
+        confirmed: None,
+        message: found.message,
+        source: "rust-analyzer".to_owned(),
+    })
 }
 
 /// rust-analyzer has one code for the number of arguments and of generic arguments; the compiler has two.

@@ -7,13 +7,14 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
 use crate::fault;
+use crate::lang::fixes::Fix;
 use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::view::View;
 use crate::lang::view::{self, Answering, Suggested, Unknown};
 use crate::lang::{Deadlines, Result, Stop};
 use crate::model::{
-    Answer, Calls, Description, Diagnostic, LanguageId, Overview, Package, References, Renaming, Symbol, SymbolAt,
-    SymbolQuery, UsagePage, Window,
+    Answer, Calls, Description, Diagnostic, LanguageId, Overview, Package, Place, References, Renaming, Symbol,
+    SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 impl view::View for View {
@@ -68,6 +69,11 @@ impl view::View for View {
     fn diagnostics(self: Box<Self>, files: Vec<String>, deadlines: Deadlines) -> Answering<Vec<Diagnostic>> {
         let view = self.by(deadlines.answer);
         blocking(view, move |view| view.diagnostics(&files))
+    }
+
+    fn fixes(self: Box<Self>, places: Vec<Place>, deadlines: Deadlines) -> Answering<Vec<Fix>> {
+        let view = self.by(deadlines.answer);
+        blocking(view, move |view| view.fixes(&places))
     }
 
     fn package(self: Box<Self>, name: String, _: Deadlines) -> Answering<Package> {
