@@ -3,6 +3,7 @@
 
 mod auth;
 mod document;
+mod drain;
 mod events;
 mod extract;
 mod hooks;
@@ -70,6 +71,7 @@ pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Rout
         .layer(from_fn_with_state(Arc::new(Semaphore::new(IN_FLIGHT)), one_of_many))
         .layer(from_fn_with_state(pulse, idle::beat))
         .layer(from_fn_with_state(AuthGuard { token }, auth::guard))
+        .layer(from_fn(drain::drain))
         .layer(from_fn(responder::speak))
         .layer(option_layer(metrics::is_on().then(|| from_fn_with_state(metrics, metrics::measure))))
 }

@@ -57,14 +57,19 @@ pub fn init(init: &Init) -> io::Result<bool> {
     let mut entries = vec![server(init.agent, &root, &program()?)?];
     if init.hook {
         match hooks::of(init.agent, &root, &program()?) {
-            Some(entry) => entries.push(entry),
+            Some(hook) => match entries.iter_mut().find(|it| it.file == hook.file) {
+                Some(entry) => entry.items.extend(hook.items),
+                None => entries.push(hook),
+            },
             None => {
                 writeln!(errors(), "semdex: this agent runs no programs as hooks, so there are none to set")?;
                 return Ok(false);
             }
         }
     }
-    for entry in &entries {
+    // What is printed is one document: that of the hooks, where they are asked for.
+    let first = if init.write { 0 } else { entries.len() - 1 };
+    for entry in entries.iter().skip(first) {
         if init.write {
             if !written(entry, init.yes)? {
                 return Ok(false);

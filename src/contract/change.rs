@@ -43,6 +43,7 @@ pub struct Fix {
     /// What `fix` of `POST /v1/edit` takes. It holds for the texts that it was offered for, also over a restart.
     #[schema(examples("src/lib.rs@655-711#af1349b9f5f9a1a6a0404dea"))]
     pub id: String,
+    /// What it does, in the words of the engine or server.
     #[schema(examples("Change it to be mutable"))]
     pub title: String,
     /// The files that it changes; absent where that is the diagnostic's own alone.

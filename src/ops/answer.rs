@@ -11,8 +11,8 @@ use super::{
     process, rename, runs, stats, symbols, undo, usages, verify, write,
 };
 use crate::contract::{Reply, Request};
-use crate::model::Result;
-use crate::workspace::Workspaces;
+use crate::model::{Error, Result};
+use crate::workspace::{Workspace, Workspaces};
 
 /// What calls are answered from.
 #[derive(Clone)]
@@ -53,7 +53,7 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
             let ask = Ask::new(&common, client)?;
             match Box::pin($handler(&workspace, $request, &ask)).await {
                 Ok(reply) => Reply::$call(reply),
-                Err(error) => return Err(Box::pin(nearest_file::suggest(&workspace, error)).await),
+                Err(error) => return Err(refused(&workspace, error).await),
             }
         }};
     }
@@ -88,16 +88,19 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
             let (workspace, ask) = (service.workspaces.pick(common.workspace.as_deref())?, Ask::new(&common, client)?);
             match Box::pin(runs::start(service, workspace.clone(), it, &ask)).await {
                 Ok(begun) => Reply::StartRun(begun),
-                Err(error) => return Err(Box::pin(nearest_file::suggest(&workspace, error)).await),
+                Err(error) => return Err(refused(&workspace, error).await),
             }
         }
         Request::Run(it) => {
             let (workspace, ask) = (service.workspaces.pick(common.workspace.as_deref())?, Ask::new(&common, client)?);
-            Reply::Run(runs::look(service, &workspace, &it, &ask)?)
+            Reply::Run(runs::look(service, &workspace, &it, &ask).map_err(|it| workspace.with_meta(it))?)
         }
         Request::CancelRun(it) => {
             let (workspace, ask) = (service.workspaces.pick(common.workspace.as_deref())?, Ask::new(&common, client)?);
-            Reply::CancelRun(Box::pin(runs::cancel(service, &workspace, &it, &ask)).await?)
+            match Box::pin(runs::cancel(service, &workspace, &it, &ask)).await {
+                Ok(run) => Reply::CancelRun(run),
+                Err(error) => return Err(refused(&workspace, error).await),
+            }
         }
         Request::ListWorkspaces(_) => Reply::ListWorkspaces(process::list_workspaces(service)),
         Request::OpenWorkspace(it) => Reply::OpenWorkspace(process::open_workspace(service, &it)?),
@@ -105,4 +108,9 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         Request::Status(it) => Reply::Status(process::status(service, &it)?),
         Request::Health(_) => Reply::Health(process::health()),
     }))
+}
+
+/// A refusal with the file that may have been meant, and with what is known of the workspace.
+async fn refused(workspace: &Workspace, error: Error) -> Error {
+    workspace.with_meta(Box::pin(nearest_file::suggest(workspace, error)).await)
 }

@@ -13,7 +13,6 @@ mod describe;
 mod diagnostics;
 mod edit;
 pub(crate) mod events;
-pub mod events;
 mod fixes;
 mod gate;
 mod git;

@@ -33,7 +33,8 @@ pub(super) async fn suggest(workspace: &Workspace, mut error: Error) -> Error {
     let Some(file) = error.help.file.clone() else { return error };
     let needs = Needs { language: None, index: false, min_revision: None, deadline: Instant::now() };
     let Ok(snapshot) = workspace.snapshot(needs).await else { return error };
-    error.help.suggestions = near(&snapshot.files, &file);
+    // What is there is no other name for itself: it has something else not, an overlay perhaps.
+    error.help.suggestions = near(&snapshot.files, &file).into_iter().filter(|it| *it != file).collect();
     if let Some(first) = error.help.suggestions.first() {
         error.detail = format!("{}: did you mean `{first}`?", error.detail);
     }

@@ -413,9 +413,9 @@ impl Workspace {
         })
     }
 
-    /// An error that says why nothing could be known.
-    fn with_meta(&self, error: Error) -> Error {
-        if error.meta().is_some() || !matches!(error.code, Code::NotReady | Code::Timeout) {
+    /// An error with what an answer would say of the workspace, where it does not say that yet.
+    pub fn with_meta(&self, error: Error) -> Error {
+        if error.meta().is_some() {
             return error;
         }
         let revision = self.inner.published.borrow().revision;

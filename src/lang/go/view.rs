@@ -17,7 +17,7 @@ use crate::lang::go::LANGUAGE;
 use crate::lang::{Deadlines, Result, Stop, too_deep};
 use crate::model::{
     Answer, Calls, Code, Coverage, Description, Diagnostic, Error, Missing, MissingCode, Overview, Package, Place,
-    References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Usages, Window,
+    References, Renaming, Symbol, SymbolAt, SymbolQuery, UsagePage, Window,
 };
 
 #[derive(Clone)]

@@ -85,6 +85,12 @@ pub async fn by_file(
         }
     }
     if source(session) == DiagnosticsFrom::None {
+        let has_tool = |it: &Arc<File>| session.service.row_of(&it.path).is_some_and(|it| it.keys.fallback.is_some());
+        if files.iter().all(has_tool) {
+            found = fallback::of(queries, files, coverage).await;
+            queries.check()?;
+            return Ok(found);
+        }
         let detail = format!("{} gives no diagnostics", session.row.server());
         coverage.lacks(session.missing(MissingCode::Unsupported, detail));
         return Ok(found);

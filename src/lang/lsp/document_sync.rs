@@ -183,9 +183,14 @@ impl DocumentSync {
         };
         let Some(document) = self.open.get_mut(file).filter(|it| it.hash != Some(hash)) else { return };
         self.version += 1;
+        let is_touched = document.hash.is_none();
         (document.version, document.hash) = (self.version, Some(hash));
-        let params =
+        let mut params =
             json!({"textDocument": {"uri": uri, "version": self.version}, "contentChanges": [{"text": &*text}]});
+        if is_touched {
+            // clangd's: without it, it says nothing of a header whose text is what it was.
+            params["forceRebuild"] = json!(true);
+        }
         messages.push(Message::plain("textDocument/didChange", &params));
         if self.saves {
             messages.push(Message::plain("textDocument/didSave", &json!({"textDocument": {"uri": uri}})));

@@ -183,7 +183,9 @@ pub fn imported(files: &Files, from: &str, path: &str) -> (Option<String>, Optio
     }
     let parts: Vec<&str> = path.trim_start_matches('.').split('.').filter(|it| !it.is_empty()).collect();
     let bases = if dots > 0 { vec![base] } else { vec![String::new(), directory.to_owned(), "src".to_owned()] };
-    for cut in [parts.len(), parts.len().saturating_sub(1)] {
+    // What an absolute import begins with is never a name of the package that it stands in.
+    let cuts = [parts.len(), parts.len().saturating_sub(1)].into_iter().filter(|cut| *cut > 0 || dots > 0);
+    for cut in cuts {
         let below = parts.get(..cut).unwrap_or_default().join("/");
         let name = parts.get(cut..).unwrap_or_default().first().map(|it| (*it).to_owned());
         for base in &bases {

@@ -90,9 +90,14 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str)
                 Error::new(Code::InvalidRequest, format!("`{}` has no body: use `at: \"whole\"`", symbol.path))
             })?;
             let unit = if text.contains("\n\t") { "\t" } else { file.language.map_or("    ", |it| it.indent) };
-            let inner = format!("{outer}{unit}");
+            let first_line = text[..body.start].rfind('\n').map_or(0, |it| it + 1);
+            let before = &text[first_line..body.start];
+            let stands_alone = before.trim().is_empty() && body.start < body.end;
+            let inner = if stands_alone { before.to_owned() } else { format!("{outer}{unit}") };
             let text = match replacement.trim() {
                 "" => String::new(),
+                // A body by its indentation, as Python's, is the lines themselves.
+                _ if stands_alone => indented(replacement, &inner),
                 _ => format!("\n{inner}{}\n{outer}", indented(replacement, &inner)),
             };
             Patch { range: body, text }
