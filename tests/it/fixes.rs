@@ -175,7 +175,7 @@ fn what_is_no_fix_is_refused() {
         (&moved, 409, "conflict"),
         (&beyond, 409, "conflict"),
         (&other, 404, "unknown_file"),
-        (&outside, 403, "outside_workspace"),
+        (&outside, 400, "outside_workspace"),
     ] {
         let (got, refused) = server.post("/v1/edit", &json!({"fix": wrong}));
         assert_eq!((got, &refused["code"]), (status, &json!(code)), "{wrong}: {refused}");
