@@ -61,7 +61,7 @@ fn applies(server: &Server, file: &str, words: &str, expected: &str) {
     assert_eq!(fix(server, file, words).1, id, "the same text, the same offer");
 }
 
-const RUST: &str = "pub struct Point {\n    pub x: i32,\n    pub y: i32,\n}\n\npub fn origin() -> Point {\n    Point { x: 0 }\n}\n\npub fn count() -> u32 {\n    let sum = 0;\n    sum += 1;\n    sum\n}\n\npub fn badName() {}\n";
+const RUST: &str = "pub struct Point {\n    pub x: i32,\n    pub y: i32,\n}\n\npub fn origin() -> Point {\n    Point { x: 0 }\n}\n\npub fn count() -> u32 {\n    let mut sum = 0;\n    sum += 1;\n    sum\n}\n\npub fn badName() {}\n";
 const USES: &str = "//! Uses.\n\npub fn call() {\n    crate::badName();\n}\n";
 
 #[test]
@@ -72,7 +72,7 @@ fn rust_is_put_right() {
     server.wait_ready();
     let (_, plain) = server.get("/v1/diagnostics?file=src/lib.rs");
     assert!(!plain.to_string().contains("\"fixes\""), "only where asked for: {plain}");
-    applies(&server, "src/lib.rs", "utable", &lib.replace("let sum", "let mut sum"));
+    applies(&server, "src/lib.rs", "Fill struct fields", &lib.replace("{ x: 0 }", "{ x: 0, y: todo!() }"));
     let found = diagnostics(&server, "src/lib.rs");
     let fields = found.iter().find(|it| it["code"] == "E0063").unwrap_or_else(|| panic!("{found:#?}"));
     assert!(!titles(std::slice::from_ref(fields)).is_empty(), "{fields}");
@@ -96,7 +96,7 @@ fn rust_is_put_right() {
     let markdown = server.markdown("/v1/diagnostics?file=src/lib.rs&severity=error,hint,warning&fixes=true", None);
     assert!(markdown.text.contains("\n  - fix `src/lib.rs@"), "{}", markdown.text);
     // A name needs no memory: it outlives the process.
-    let id = fix(&server, "src/lib.rs", "utable").1;
+    let id = fix(&server, "src/lib.rs", "Fill struct fields").1;
     let server = server.restart(&["--trust"]);
     server.wait_ready();
     let (status, done) = server.post("/v1/edit", &json!({"fix": id, "dry_run": true}));
@@ -175,7 +175,7 @@ fn what_is_no_fix_is_refused() {
         (&moved, 409, "conflict"),
         (&beyond, 409, "conflict"),
         (&other, 404, "unknown_file"),
-        (&outside, 403, "outside_workspace"),
+        (&outside, 400, "outside_workspace"),
     ] {
         let (got, refused) = server.post("/v1/edit", &json!({"fix": wrong}));
         assert_eq!((got, &refused["code"]), (status, &json!(code)), "{wrong}: {refused}");
