@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use super::fault::{Plan, failing};
-use super::write::Moment;
+use super::write::{Failure, Moment};
 use super::*;
 
 struct Fixture {
