@@ -147,12 +147,7 @@ pub const TOOLS: &[Tool] = &[
         name: Name::Diagnostics,
         description: "Errors and warnings, without a build. For borrow errors and tests use `verify`.",
         required: &[],
-        fields: &[
-            FILE,
-            ("severity", Text, "As `error,warning`"),
-            ("fixes", Boolean, "With ids for `edit`"),
-            MAX_TOKENS,
-        ],
+        fields: &[FILE, ("severity", Text, "As `error,warning`"), ("fixes", Boolean, ""), MAX_TOKENS],
         is_destructive: false,
     },
     Tool {

@@ -100,7 +100,8 @@ fn rust_is_put_right() {
     let server = server.restart(&["--trust"]);
     server.wait_ready();
     let (status, done) = server.post("/v1/edit", &json!({"fix": id, "dry_run": true}));
-    assert_eq!((status, done["edits"].as_array().map(Vec::len)), (200, Some(1)), "{done}");
+    let diff = done["files"][0]["diff"].as_str().unwrap_or_default();
+    assert!(status == 200 && diff.contains("+    Point { x: 0, y: todo!() }"), "{done}");
     let hash = done["files"][0]["old_hash"].clone();
     let (status, _) = server.post("/v1/edit", &json!({"fix": id, "expected_hash": hash, "dry_run": true}));
     assert_eq!(status, 200);
@@ -110,14 +111,16 @@ fn rust_is_put_right() {
 
 #[test]
 fn go_is_put_right() {
-    let text = "package main\n\nimport \"fmt\"\n\nfunc pair() (int, error) {\n\treturn 1\n}\n\nfunc main() {\n\tn, err := pair()\n\tfmt.Println(n, err)\n\tfmt.Println(total(n, \"a\"))\n}\n";
+    let text = "package main\n\nimport \"fmt\"\n\nfunc main() {\n\tfmt.Println(total(1, \"a\"))\n}\n";
     let server = Server::on(&[("go.mod", "module example.com/app\n\ngo 1.22\n"), ("main.go", text)]);
     server.wait_ready();
-    applies(&server, "main.go", "Fill in return values", &text.replace("return 1\n", "return 1, nil\n"));
-    let (_, id) = fix(&server, "main.go", "total");
+    let id = fix(&server, "main.go", "Create function total").1;
     let (status, done) = server.post("/v1/edit", &json!({"fix": id}));
     assert_eq!((status, &done["applied"]), (200, &json!(true)), "{done}");
-    assert!(server.home.read("main.go").contains("func total("), "{done}");
+    assert!(server.home.read("main.go").contains("func total(i int, s string)"), "{done}");
+    assert_eq!(diagnostics(&server, "main.go").len(), 0, "{done}");
+    let (_, undone) = server.post("/v1/undo", &json!({"change": done["change"]}));
+    assert_eq!(server.home.read("main.go"), text, "{undone}");
 }
 
 #[test]
