@@ -144,6 +144,12 @@ fn init_prints_what_each_agent_needs_and_merges_it_without_loss() {
         assert!(printed.errors.contains(home.root().to_str().unwrap()), "{}", printed.errors);
     }
     assert!(init(&["codex"]).output.contains("[mcp_servers.semdex]"));
+    for agent in ["claude", "codex", "gemini", "cursor"] {
+        let printed = init(&[agent, "--hook"]);
+        let hooks: Value = serde_json::from_str(&printed.output).unwrap();
+        assert_eq!((printed.code, hooks["hooks"].is_object()), (Some(0), true), "{hooks}");
+        assert_eq!(hooks["mcpServers"]["semdex"].is_object(), agent == "gemini", "one file holds both: {hooks}");
+    }
     // Nobody is there to be asked.
     let refused = init(&["claude", "--write"]);
     assert_eq!(refused.code, Some(1), "{}", refused.errors);

@@ -49,6 +49,48 @@ fn a_request_that_is_not_understood_is_refused_with_what_helps() {
 }
 
 #[test]
+fn whatever_refuses_tells_of_the_workspace() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let lib = server.home.read("src/lib.rs");
+    let edit = |search: &str| json!({"file": "src/lib.rs", "search_context": search, "replacement": "x"});
+    let hashed = json!({"file": "src/lib.rs", "search_context": "fn greet", "replacement": "x", "expected_hash": "00"});
+    let all = [
+        server.post("/v1/edit", &edit("there is nothing like this here, and never was")),
+        server.post("/v1/edit", &edit("}")),
+        server.post("/v1/edit", &hashed),
+        server.post("/v1/write", &json!({"name": "src/lib.rs", "content": "x", "mode": "create"})),
+        server.post("/v1/write", &json!({"name": "../lib.rs", "content": "x"})),
+        server.post("/v1/undo", &json!({"change": "01JABC"})),
+        server.get("/v1/usages?symbol=greet&min_revision=99999&wait_ms=100"),
+        server.get("/v1/usages?symbol=nothing_of_this_name"),
+        server.get("/v1/diagnostics?file=src/lb.rs"),
+        server.get("/v1/runs/none"),
+    ];
+    for (status, refused) in &all {
+        assert!(*status >= 400 && refused["code"].is_string(), "{refused}");
+        assert_eq!(refused["meta"]["workspace"], "workspace", "{refused}");
+    }
+    assert_eq!(all[6].1["meta"]["complete"], false, "{}", all[6].1);
+    assert_eq!(server.home.read("src/lib.rs"), lib);
+    let nothing = server.send(server.request("DELETE", "/v1/overlays/src/lib.rs")).json();
+    assert!(nothing["detail"].as_str().is_some_and(|it| !it.contains("did you mean")), "{nothing}");
+}
+
+/// A client that sends all before it reads is answered, not cut off.
+#[test]
+fn what_is_refused_is_read_to_its_end() {
+    let server = Server::on(RUST);
+    let large = || vec![b' '; (16 << 20) + 1];
+    for _ in 0..5 {
+        let stranger = server.stranger("POST", "/v1/write").header("content-type", "application/json").body(large());
+        assert_eq!(server.send(stranger).code(), "unauthorized");
+        let known = server.request("POST", "/v1/write").header("content-type", "application/json").body(large());
+        assert_eq!(server.send(known).code(), "too_large");
+    }
+}
+
+#[test]
 fn a_body_that_is_too_large_is_refused() {
     let server = Server::on(RUST);
     let body = json!({"name": "a", "content": "x".repeat(17 << 20)}).to_string();

@@ -164,6 +164,20 @@ fn python_is_edited_and_others_write() {
     std::fs::remove_file(server.home.root().join("more.py")).unwrap();
     assert_eq!(usages(&server, "Shop.sell"), ["main.py:7 call", "tests/test_shop.py:5 call"]);
 
+    // A body by its indentation is replaced without a line too many.
+    let body = json!({"symbol": "Shop.sell", "at": "body", "replacement": "        count += 1\n        return self.name * count\n"});
+    let before = server.home.read("pkg/shop.py");
+    let (status, done) = server.post("/v1/edit", &body);
+    let (doc, code) =
+        ("\"\"\"Sells some.\"\"\"\n        return self.name * count", "count += 1\n        return self.name * count");
+    let wanted = before.replace(doc, code);
+    assert_eq!((status, server.home.read("pkg/shop.py")), (200, wanted), "{done}");
+    // What an import of one part names is no part of the package around.
+    server.home.write("pkg/paths.py", "import os\n\nHERE = os.getcwd()\n");
+    let (_, opened) = server.post("/v1/open", &json!({"file": "pkg/paths.py"}));
+    let upstream = opened["upstream"].as_array().unwrap();
+    assert!(upstream.iter().all(|it| it["package"] == "os" && it["external"] == true), "{opened}");
+
     let (status, renamed) = server.post("/v1/rename", &json!({"symbol": "Shop.sell", "new_name": "vend"}));
     assert_eq!((status, &renamed["applied"]), (200, &json!(true)), "{renamed}");
     assert!(server.home.read("main.py").contains("shop.vend(2, \"x\"), \"sell\""), "{}", server.home.read("main.py"));
@@ -369,6 +383,10 @@ fn shell_scripts_are_read() {
     let (status, found) = server.get("/v1/usages?symbol=lib.sh::greet");
     assert_eq!((status, &found["items"][0]["file"]), (200, &json!("main.sh")), "{found}");
     assert_eq!(found["total"], 1, "{found}");
+    // The server says nothing of a script without shellcheck: the shell itself does.
+    server.home.write("main.sh", "if true; then\n");
+    let (_, found) = server.get("/v1/diagnostics?file=main.sh");
+    assert_eq!((&found["total"], &found["items"][0]["source"]), (&json!(1), &json!("bash")), "{found}");
 }
 
 #[test]
