@@ -24,8 +24,8 @@ pub async fn map(service: &Service, workspace: &Workspace, task: &RunTask, named
         "workspace": workspace.id(), "focus": focus, "query": task.prompt, "max_tokens": MAP / BYTES_PER_TOKEN,
     });
     let arguments = arguments.as_object().cloned().unwrap_or_default();
-    let asked = async { ops::answer(service, call.from_arguments(arguments)?, Some("run".to_owned())).await };
-    match Box::pin(asked).await {
+    let asked = async { Box::pin(ops::answer(service, call.from_arguments(arguments)?, Some("run".to_owned()))).await };
+    match asked.await {
         Ok(reply) => {
             let files = serde_json::to_value(&reply).unwrap_or_default();
             let files = files["files"].as_array().cloned().unwrap_or_default();

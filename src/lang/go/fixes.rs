@@ -31,9 +31,8 @@ pub async fn of(queries: &GoplsQueries<'_>, places: &[Place]) -> Answer<Vec<Fix>
             Ok(Checked::Known(found)) => asked.extend(found.iter().filter_map(|told| {
                 let diagnostic = translate(queries, file, told);
                 let told = told.clone();
-                places
-                    .contains(&diagnostic.place)
-                    .then(|| async move { against(queries, file, told, diagnostic).await })
+                let is_asked = places.contains(&diagnostic.place);
+                is_asked.then_some(async move { against(queries, file, told, diagnostic).await })
             })),
             // It has no diagnostics.
             Ok(Checked::Unknown(_)) => {}
