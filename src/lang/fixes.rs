@@ -1,9 +1,9 @@
 //! What engines offer against a diagnostic: texts that change, whichever engine offers it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::files::Files;
-use crate::model::{Diagnostic, Rewrite, Span};
+use crate::model::{Diagnostic, Place, Rewrite, Span};
 
 /// An offer to put a diagnostic right. It changes texts of the workspace, and nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,6 +12,11 @@ pub struct Fix {
     pub title: String,
     /// By file, in their order; the parts of each in theirs.
     pub rewrites: Vec<Rewrite>,
+}
+
+/// The files that these places are in, each once.
+pub fn files_of(places: &[Place]) -> BTreeSet<&str> {
+    places.iter().map(|it| it.file.as_str()).collect()
 }
 
 /// The parts of one file that become other texts.

@@ -14,18 +14,16 @@ use super::rename::by_file;
 use super::session::Failure;
 use super::wire;
 use crate::lang::files::File;
-use crate::lang::fixes::{Fix, Parts};
+use crate::lang::fixes::{Fix, Parts, files_of};
 use crate::model::{Answer, Coverage, Diagnostic, Place};
 
 /// Against the diagnostics that stand just at these places.
 pub async fn of(queries: &GoplsQueries<'_>, places: &[Place]) -> Answer<Vec<Fix>> {
     let mut coverage = Coverage::default();
-    let mut names: Vec<String> = places.iter().map(|it| it.file.clone()).collect();
-    names.sort();
-    names.dedup();
-    let mut checked = queries.check_all(names.clone()).await;
+    let names = files_of(places);
+    let mut checked = queries.check_all(names.iter().map(|it| (*it).to_owned()).collect()).await;
     let mut asked = Vec::new();
-    for name in &names {
+    for name in names {
         let (Some(file), Some(checked)) = (queries.files.get(name), checked.remove(name)) else { continue };
         match checked {
             Ok(Checked::Known(found)) => asked.extend(found.iter().filter_map(|told| {

@@ -132,7 +132,7 @@ pub async fn edits_of(queries: &ServerQueries, file: &File, action: &Value) -> R
         whole = resolved;
     }
     if let Some(edit) = whole.get("edit") {
-        return Ok(wire::workspace_edit(edit).0);
+        return Ok(wire::workspace_edit(edit).files);
     }
     let command = if is_command { Some(&whole) } else { whole.get("command") };
     let Some(command) = command.filter(|_| session.has("workspace/executeCommand")) else { return Ok(Vec::new()) };
@@ -142,5 +142,5 @@ pub async fn edits_of(queries: &ServerQueries, file: &File, action: &Value) -> R
     let made = sound::lock(&session.commanded).take().unwrap_or_default();
     // That it was refused to make them itself is no failure of its.
     let _ = answer?;
-    Ok(made.iter().flat_map(|it| wire::workspace_edit(it).0).collect())
+    Ok(made.iter().flat_map(|it| wire::workspace_edit(it).files).collect())
 }

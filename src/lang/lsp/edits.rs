@@ -44,7 +44,7 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
         Err(Failure::Refused(message)) => return Err(refused(message).into()),
         Err(failure) => return Err(Error::new(Code::EngineUnavailable, failure.missing(session).detail).into()),
     };
-    let (files, moves) = wire::workspace_edit(&edit);
+    let wire::WorkspaceEdit { files, moves, .. } = wire::workspace_edit(&edit);
     let mut rewrites = Vec::new();
     for (uri, edits) in files {
         let Some(file) = session.root.file(&uri).and_then(|it| queries.files.get(&it).cloned()) else {

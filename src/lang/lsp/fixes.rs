@@ -12,7 +12,7 @@ use super::session::Failure;
 use super::wire;
 use crate::lang::Result;
 use crate::lang::files::File;
-use crate::lang::fixes::{Fix, Parts};
+use crate::lang::fixes::{Fix, Parts, files_of};
 use crate::model::{Answer, Coverage, Diagnostic, MissingCode, Place};
 
 /// Actions that are looked at for one diagnostic.
@@ -29,11 +29,8 @@ pub async fn of(queries: &ServerQueries, places: &[Place]) -> Result<Answer<Vec<
         coverage.note(session.missing(MissingCode::Unsupported, format!("{} offers no fixes", session.row.server())));
         return Ok(Answer { value: Vec::new(), coverage });
     }
-    let mut names: Vec<&str> = places.iter().map(|it| it.file.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
     let mut asked = Vec::new();
-    for name in names {
+    for name in files_of(places) {
         let file = queries.file(name)?;
         match diagnostics::raw(queries, &file).await? {
             Ok(all) => asked.extend(all.into_iter().filter_map(|told| {
@@ -110,52 +107,22 @@ async fn edit_of(queries: &ServerQueries, file: &File, action: &Value) -> Result
 
 /// None where more than texts of the workspace would change, or where it is not understood in full.
 fn changed(queries: &ServerQueries, edit: &Value) -> Option<Vec<Parts>> {
-    let of_file = |(uri, edits): (String, &Value)| {
+    let of_file = |(uri, edits): wire::DocumentEdits| {
         let name = queries.session.root.file(&uri)?;
         let file = queries.files.get(&name)?;
-        let part = |it: &Value| Some((wire::span(file, wire::range(it.get("range")?)?), new_text(it)?));
-        let parts = edits.as_array()?.iter().map(part).collect::<Option<Vec<_>>>()?;
+        let parts = edits.into_iter().map(|(range, text)| (wire::span(file, range), text)).collect();
         Some((name, parts))
     };
-    documents(edit)?.into_iter().map(of_file).collect()
-}
-
-/// The edits by document. A file that is made, moved or deleted has no `textDocument`.
-fn documents(edit: &Value) -> Option<Vec<(String, &Value)>> {
-    let document = |it| {
-        let uri = Value::pointer(it, "/textDocument/uri")?.as_str()?;
-        Some((uri.to_owned(), it.get("edits")?))
-    };
-    match edit.get("documentChanges").and_then(Value::as_array) {
-        Some(changes) => changes.iter().map(document).collect(),
-        None => Some(edit.get("changes")?.as_object()?.iter().map(|(uri, it)| (uri.clone(), it)).collect()),
+    let edit = wire::workspace_edit(edit);
+    if !edit.is_texts_alone {
+        return None;
     }
-}
-
-/// The new text of a part. A snippet has placeholders that somebody has to fill in, and no `newText`.
-fn new_text(edit: &Value) -> Option<String> {
-    let is_snippet = edit.get("insertTextFormat").and_then(Value::as_u64) == Some(2);
-    edit.get("newText").and_then(Value::as_str).filter(|_| !is_snippet).map(str::to_owned)
+    edit.files.into_iter().map(of_file).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_more_than_texts_is_not_taken() {
-        let edits = json!([{"range": {}, "newText": "x"}]);
-        let plain = json!({"documentChanges": [{"textDocument": {"uri": "u", "version": null}, "edits": edits}]});
-        assert_eq!(documents(&plain).map(|it| it.len()), Some(1));
-        assert_eq!(documents(&json!({"changes": {"u": edits}})).map(|it| it.len()), Some(1));
-        let mut moving = plain;
-        moving["documentChanges"].as_array_mut().unwrap().push(json!({"kind": "create", "uri": "v"}));
-        assert_eq!(documents(&moving), None);
-        assert_eq!(documents(&json!({})), None);
-        assert_eq!(new_text(&json!({"snippet": {"kind": "snippet", "value": "$0"}})), None);
-        assert_eq!(new_text(&json!({"newText": "x"})), Some("x".to_owned()));
-        assert_eq!(new_text(&json!({"newText": "$0", "insertTextFormat": 2})), None);
-    }
 
     #[test]
     fn only_what_can_be_done_against_it_is_offered() {

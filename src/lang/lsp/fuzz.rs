@@ -50,7 +50,7 @@ fn fuzz_answers_of_language_servers() {
             is_inside(wire::span(&file, it.range));
             let _ = root.file(&it.uri);
         }
-        let (files, _) = wire::workspace_edit(&answer);
+        let files = wire::workspace_edit(&answer).files;
         files.iter().flat_map(|it| &it.1).for_each(|it| is_inside(wire::span(&file, it.0)));
         let _ = (wire::markup(&answer), wire::code(&answer), wire::severity(&answer));
         fn check(items: &[OutlineItem], is_inside: &impl Fn(crate::model::Span)) {

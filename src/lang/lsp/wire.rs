@@ -138,27 +138,48 @@ pub fn code(diagnostic: &Value) -> Option<String> {
 /// The parts of one document that become other texts, with its URI.
 pub type DocumentEdits = (String, Vec<(Range, String)>);
 
-/// The edits of a `WorkspaceEdit` by file, and the files that go by another name.
-pub fn workspace_edit(value: &Value) -> (Vec<DocumentEdits>, Vec<(String, String)>) {
-    let edits = |it: &Value| -> Vec<(Range, String)> {
+/// What is understood of a `WorkspaceEdit`.
+#[derive(Debug)]
+pub struct WorkspaceEdit {
+    pub files: Vec<DocumentEdits>,
+    /// The files that go by another name, by their URIs.
+    pub moves: Vec<(String, String)>,
+    /// Whether these texts are all of it: no file is made, moved or deleted, and no snippet has placeholders to fill in.
+    pub is_texts_alone: bool,
+}
+
+/// Reads a `WorkspaceEdit` in either of its forms.
+pub fn workspace_edit(value: &Value) -> WorkspaceEdit {
+    let mut is_texts_alone = true;
+    let mut edits = |it: Option<&Value>| -> Vec<(Range, String)> {
         let one = |it: &Value| Some((range(it.get("range")?)?, it.get("newText")?.as_str()?.to_owned()));
-        it.as_array().map(|it| it.iter().filter_map(one).collect()).unwrap_or_default()
+        let is_snippet = |it: &Value| it.get("insertTextFormat").and_then(Value::as_u64) == Some(2);
+        let all = it.and_then(Value::as_array);
+        let read: Vec<_> = all.into_iter().flatten().filter_map(one).collect();
+        is_texts_alone &= all.is_some_and(|all| all.len() == read.len() && !all.iter().any(is_snippet));
+        read
     };
     let mut files = Vec::new();
     let mut moves = Vec::new();
+    let mut others = 0;
     let text = |it: &Value, name: &str| it.get(name).and_then(Value::as_str).map(str::to_owned);
     if let Some(changes) = value.get("documentChanges").and_then(Value::as_array) {
         for change in changes {
             if change.get("kind").and_then(Value::as_str) == Some("rename") {
                 moves.extend(text(change, "oldUri").zip(text(change, "newUri")));
+                others += 1;
             } else if let Some(uri) = change.get("textDocument").and_then(|it| text(it, "uri")) {
-                files.push((uri, change.get("edits").map(edits).unwrap_or_default()));
+                files.push((uri, edits(change.get("edits"))));
+            } else {
+                others += 1;
             }
         }
     } else if let Some(changes) = value.get("changes").and_then(Value::as_object) {
-        files.extend(changes.iter().map(|(uri, it)| (uri.clone(), edits(it))));
+        files.extend(changes.iter().map(|(uri, it)| (uri.clone(), edits(Some(it)))));
+    } else {
+        others += 1;
     }
-    (files, moves)
+    WorkspaceEdit { files, moves, is_texts_alone: is_texts_alone && others == 0 }
 }
 
 #[cfg(test)]
@@ -193,7 +214,29 @@ mod tests {
         );
         assert_eq!(code(&json!({"code": {"value": "x"}})).as_deref(), Some("x"));
         let edit = json!({"documentChanges": [{"textDocument": {"uri": "u"}, "edits": [{"range": range, "newText": "n"}]}, {"kind": "rename", "oldUri": "a", "newUri": "b"}]});
-        let (files, moves) = workspace_edit(&edit);
-        assert_eq!((files[0].1.len(), moves.len()), (1, 1));
+        let read = workspace_edit(&edit);
+        assert_eq!((read.files[0].1.len(), read.moves.len()), (1, 1));
+    }
+
+    #[test]
+    fn what_is_more_than_texts_is_not_taken_for_texts_alone() {
+        let range = json!({"start": {"line": 1, "character": 2}, "end": {"line": 1, "character": 3}});
+        let edits = json!([{"range": range, "newText": "x"}]);
+        let plain = json!({"documentChanges": [{"textDocument": {"uri": "u", "version": null}, "edits": edits}]});
+        let read = |it: &Value| {
+            let edit = workspace_edit(it);
+            edit.is_texts_alone.then_some(edit.files.len())
+        };
+        assert_eq!(read(&plain), Some(1));
+        assert_eq!(read(&json!({"changes": {"u": edits}})), Some(1));
+        let mut moving = plain;
+        moving["documentChanges"].as_array_mut().unwrap().push(json!({"kind": "create", "uri": "v"}));
+        assert_eq!(read(&moving), None);
+        assert_eq!(read(&json!({})), None);
+        let part = |it: Value| read(&json!({"changes": {"u": [it]}}));
+        assert_eq!(part(json!({"range": range, "snippet": {"kind": "snippet", "value": "$0"}})), None);
+        assert_eq!(part(json!({"range": range, "newText": "x"})), Some(1));
+        assert_eq!(part(json!({"range": range, "newText": "$0", "insertTextFormat": 2})), None);
+        assert_eq!(read(&json!({"changes": {"u": null}})), None);
     }
 }

@@ -6,7 +6,7 @@ use ra_ap_ide_db::source_change::SourceChange;
 use super::diagnostics::{full, told};
 use crate::lang::Result;
 use crate::lang::files::File;
-use crate::lang::fixes::{Fix, Parts};
+use crate::lang::fixes::{Fix, Parts, files_of};
 use crate::lang::rust::syntax::positions::span;
 use crate::lang::rust::view::{Context, View};
 use crate::model::{Answer, Place};
@@ -15,11 +15,8 @@ impl View {
     /// Against the diagnostics that stand just at these places.
     pub fn fixes(self, places: &[Place]) -> Result<Answer<Vec<Fix>>> {
         self.ask(|it| {
-            let mut names: Vec<&str> = places.iter().map(|it| it.file.as_str()).collect();
-            names.sort_unstable();
-            names.dedup();
             let mut fixes = Vec::new();
-            for file in names.into_iter().filter_map(|name| it.files.get(name)) {
+            for file in files_of(places).into_iter().filter_map(|name| it.files.get(name)) {
                 fixes.extend(of_file(it, file, places)?);
             }
             Ok(Answer { value: fixes, coverage: it.coverage(true) })
