@@ -12,6 +12,7 @@ use super::here::Here;
 use super::print::{self, Color};
 use super::servers::Announcement;
 use super::verbs::Common;
+use super::verify::Kind;
 use crate::config::Config;
 use crate::contract::Name;
 
@@ -84,13 +85,6 @@ impl Runs {
     }
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-enum Kind {
-    Check,
-    Lint,
-    Test,
-}
-
 impl RunTask {
     /// The call that starts it.
     pub(super) fn call(self, here: &Here) -> io::Result<(Call, bool)> {
@@ -98,11 +92,7 @@ impl RunTask {
             [only] if only == "-" => text(None, Some("-".into()))?,
             words => Some(words.join(" ")),
         };
-        let kinds = self.verify.iter().map(|it| match it {
-            Kind::Check => "check",
-            Kind::Lint => "lint",
-            Kind::Test => "test",
-        });
+        let kinds = self.verify.iter().map(|it| it.name());
         let verify = (self.no_verify || !self.verify.is_empty()).then(|| Value::from_iter(kinds));
         let files = self.files.iter().map(|it| here.name(it)).collect::<io::Result<Vec<String>>>()?;
         let workspace = here.server.roots.contains(&here.root).then(|| here.root.to_string_lossy().into_owned());
@@ -136,30 +126,25 @@ pub async fn run(task: RunTask, config: &Config, color: Color) -> io::Result<u8>
     let workspace = call.fields.get("workspace").cloned();
     let about = |name| Call::of(name).about(token.clone()).with("workspace", workspace.clone());
     let asked = about(Name::Run);
-    let was_interrupted = tokio::select! {
-        ended = follow(server, &asked) => {
-            ended?;
-            false
-        }
+    let ended = tokio::select! {
+        ended = follow(server, &asked) => Some(ended?),
         _ = tokio::signal::ctrl_c() => {
             complain("cancelling: its changes are taken back");
             client::call(server, &about(Name::CancelRun), true, None).await?;
-            true
+            None
         }
     };
-    let state = state(server, &about(Name::Run)).await?;
     let last = client::call(server, &about(Name::Run), json, None).await?;
     if last.well { print::answer(&last.text, json, color) } else { print::problem(&last.text, json, color) }?;
-    Ok(match state["state"].as_str() {
-        _ if was_interrupted => INTERRUPTED,
-        Some("succeeded") => 0,
-        Some("cancelled") => INTERRUPTED,
-        _ => FAILED,
+    Ok(match ended.as_ref().map(|it| it["state"].as_str()) {
+        None | Some(Some("cancelled")) => INTERRUPTED,
+        Some(Some("succeeded")) => 0,
+        Some(_) => FAILED,
     })
 }
 
 /// Says each step, and returns when there is no further one.
-async fn follow(server: &Announcement, call: &Call) -> io::Result<()> {
+async fn follow(server: &Announcement, call: &Call) -> io::Result<Value> {
     let mut said = String::new();
     loop {
         let state = state(server, call).await?;
@@ -173,7 +158,7 @@ async fn follow(server: &Announcement, call: &Call) -> io::Result<()> {
             said = step;
         }
         if state["state"] != "running" {
-            return Ok(());
+            return Ok(state);
         }
         tokio::time::sleep(PACE).await;
     }

@@ -26,19 +26,30 @@ pub struct VerifyCode {
     pub(super) common: Common,
 }
 
+/// Which tool is run.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Kind {
+pub(super) enum Kind {
     Check,
     Lint,
     Test,
 }
 
+impl Kind {
+    /// As the contract has it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Kind::Check => "check",
+            Kind::Lint => "lint",
+            Kind::Test => "test",
+        }
+    }
+}
+
 impl VerifyCode {
     pub(super) fn call(self) -> (Call, Common) {
-        let kind = self.kind.to_possible_value().map(|it| it.get_name().to_owned());
         let listed = |it: Vec<String>| Some(it).filter(|it| !it.is_empty());
         let call = Call::of(Name::Verify)
-            .with("kind", kind)
+            .with("kind", Some(self.kind.name()))
             .with("packages", listed(self.packages))
             .with("tests", listed(self.tests))
             .with("change", self.change)

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "bedrock")]
 pub mod bedrock;
+mod calls;
 mod change;
 mod commit;
 mod feedback;

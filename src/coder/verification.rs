@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::calls::{self, unexpected};
 use super::change::findings;
 use super::feedback::Finding;
-use crate::contract::{Call, Diagnostic, Severity, VerifyKind};
-use crate::model::{Code, Error, Result};
-use crate::ops::{self, Service};
+use crate::contract::{Diagnostic, Name, Place, Reply, Severity, TestFailure, VerifyKind, VerifyReply};
+use crate::model::Result;
+use crate::ops::Service;
 use crate::workspace::Workspace;
 
 /// What came of one verification.
@@ -46,62 +47,59 @@ async fn ask(
     kind: VerifyKind,
     changes: &[String],
     client: &str,
-) -> Result<Value> {
+) -> Result<VerifyReply> {
     let change = match changes {
         [only] if kind == VerifyKind::Test => Some(only),
         _ => None,
     };
-    let call = Call::named("verify").ok_or_else(|| Error::new(Code::Internal, "this semdex cannot verify"))?;
     let arguments = json!({"workspace": workspace.id(), "kind": kind.name(), "change": change});
-    let request = call.from_arguments(arguments.as_object().cloned().unwrap_or_default())?;
-    let reply = Box::pin(ops::answer(service, request, Some(client.to_owned()))).await?;
-    Ok(serde_json::to_value(&reply).unwrap_or_default())
+    match calls::ask(service, Name::Verify, arguments, client).await? {
+        Reply::Verify(reply) => Ok(reply),
+        _ => Err(unexpected(Name::Verify)),
+    }
 }
 
-fn told(mut reply: Value, kind: VerifyKind) -> Verified {
-    let diagnostics: Vec<Diagnostic> = serde_json::from_value(reply["diagnostics"].take()).unwrap_or_default();
+fn told(reply: VerifyReply, kind: VerifyKind) -> Verified {
     let counts = |it: &Diagnostic| kind == VerifyKind::Lint || it.severity == Severity::Error;
-    let mut errors: Vec<Diagnostic> = diagnostics.into_iter().filter(counts).collect();
+    let mut errors: Vec<Diagnostic> = reply.diagnostics.into_iter().filter(counts).collect();
     let mut findings = findings(&errors);
-    let text = |it: &Value| it.as_str().unwrap_or_default().to_owned();
-    let failures = reply["tests"]["failures"].as_array().cloned().unwrap_or_default();
+    let failures = reply.tests.map(|it| it.failures).unwrap_or_default();
     for failure in &failures {
         findings.push(Finding {
-            file: failure["file"].as_str().map(str::to_owned),
-            line: failure["line"].as_u64().and_then(|it| it.try_into().ok()),
-            what: format!("the test `{}` fails", text(&failure["name"])),
-            message: text(&failure["message"]),
-            output: text(&failure["output"]),
+            file: failure.file.clone(),
+            line: failure.line,
+            what: format!("the test `{}` fails", failure.name),
+            message: failure.message.clone(),
+            output: failure.output.clone(),
         });
         errors.extend(as_diagnostic(failure));
     }
-    if reply["timed_out"] == true {
+    if reply.timed_out {
         let message = "it did not end in time".to_owned();
         findings.push(Finding { what: format!("`{}`", kind.name()), message, ..Finding::default() });
     }
     Verified {
-        ok: reply["ok"] == true,
-        duration: Duration::try_from_secs_f64(reply["duration_ms"].as_f64().unwrap_or_default() / 1000.0)
-            .unwrap_or_default(),
+        ok: reply.ok,
+        duration: Duration::try_from_secs_f64(reply.duration_ms / 1000.0).unwrap_or_default(),
         errors,
         findings,
-        failed_tests: failures.iter().map(|it| text(&it["name"])).collect(),
-        output: text(&reply["output"]),
+        failed_tests: failures.into_iter().map(|it| it.name).collect(),
+        output: reply.output,
         refused: None,
     }
 }
 
 /// A failing test as an error at its place.
-fn as_diagnostic(failure: &Value) -> Option<Diagnostic> {
-    let line = failure["line"].as_u64().unwrap_or(1);
-    let message = format!(
-        "the test `{}` fails: {}",
-        failure["name"].as_str().unwrap_or_default(),
-        failure["message"].as_str().unwrap_or_default()
-    );
-    let diagnostic = json!({
-        "file": failure["file"].as_str()?, "start": 0, "end": 0, "line": line, "end_line": line, "column": 1,
-        "severity": "error", "message": message, "source": "test", "symbol": failure["symbol"],
-    });
-    serde_json::from_value(diagnostic).ok()
+fn as_diagnostic(failure: &TestFailure) -> Option<Diagnostic> {
+    let line = failure.line.unwrap_or(1);
+    Some(Diagnostic {
+        place: Place { file: failure.file.clone()?, start: 0, end: 0, line, end_line: line, column: 1 },
+        severity: Severity::Error,
+        code: None,
+        message: format!("the test `{}` fails: {}", failure.name, failure.message),
+        source: "test".to_owned(),
+        symbol: failure.symbol.clone(),
+        confirmed: None,
+        fixes: Vec::new(),
+    })
 }
