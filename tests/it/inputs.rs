@@ -164,13 +164,15 @@ fn with_silent_script(says: &str) -> Home {
     home
 }
 
-/// Asks until there are so many errors, proved; until then no reply says that it is complete.
+/// Asks until there are so many errors, proved; until then no reply says that it is complete. The errors are asked for
+/// last: once another reply was complete, theirs is of the same state or of a later one.
 #[track_caller]
 fn wait_for_count(server: &Server, expected: u64) {
     server.wait_for(|it| {
-        let replies = [errors(it), it.get("/v1/usages?symbol=app::made").1];
+        let usages = it.get("/v1/usages?symbol=app::made").1;
+        let replies = [usages, errors(it)];
         let is_proved = |it: &Value| it["meta"]["complete"] == true;
-        assert!(replies[0]["total"] == expected || !replies.iter().any(is_proved), "{replies:?}");
+        assert!(replies[1]["total"] == expected || !replies.iter().any(is_proved), "{replies:?}");
         replies.iter().all(is_proved)
     });
 }
