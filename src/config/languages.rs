@@ -43,6 +43,8 @@ pub struct LanguageKeys {
     pub diagnostics: Option<DiagnosticsFrom>,
     /// Diagnostics that are pushed without a version count once nothing came for so long.
     pub quiet_ms: Option<u64>,
+    /// Whether the server hears of documents that are saved, if it wants to.
+    pub saves: Option<bool>,
     /// Below a root, `*` for any one name: what every installation of packages changes. The server is started anew then.
     pub environment: Option<Vec<String>>,
     /// What is other where `command` names another program, by that program's name.
@@ -124,6 +126,7 @@ impl LanguageKeys {
             readiness: self.readiness.or(base.readiness),
             diagnostics: self.diagnostics.or(base.diagnostics),
             quiet_ms: self.quiet_ms.or(base.quiet_ms),
+            saves: self.saves.or(base.saves),
             environment: self.environment.or(base.environment),
             programs: self.programs.or(base.programs),
             runs_code: self.runs_code.or(base.runs_code),

@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 use crate::contract::budget::{Listing, positions};
 use crate::contract::{Common, check_query};
 use crate::lang::files::Files;
-use crate::lang::view::View;
+use crate::lang::view::{View, blocking};
 use crate::lang::{self, Deadlines, Stop};
 use crate::model::{
     Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
 };
+use crate::text::words::words;
 use crate::workspace::timing::{self, Part};
 use crate::workspace::{Needs, Workspace};
 
@@ -205,30 +206,58 @@ pub(super) fn join_misses(first: &mut Option<Error>, other: Error) {
 }
 
 /// Which languages a symbol's name may be of: those that its file or its form tells, or else all that there is code of.
-pub(super) fn languages_of(workspace: &Workspace, query: &SymbolQuery) -> Vec<LanguageId> {
+pub(super) async fn languages_of(workspace: &Workspace, ask: &Ask, query: &SymbolQuery) -> Result<Vec<LanguageId>> {
     let all = workspace.languages();
     if let Some(language) = query.file.as_deref().and_then(|it| all.of(it)) {
-        return vec![language];
+        return Ok(vec![language]);
     }
     let open = workspace.status().languages;
     for name in [Some(query.symbol.as_str()), query.package.as_deref()].into_iter().flatten() {
         let fitting: Vec<LanguageId> = all.iter().filter(|it| it.syntax.is_path(name)).collect();
         if fitting.iter().any(|it| open.contains(it)) {
-            return fitting.into_iter().filter(|it| open.contains(it)).collect();
+            return Ok(fitting.into_iter().filter(|it| open.contains(it)).collect());
         }
         if !fitting.is_empty() {
-            return fitting;
+            return Ok(fitting);
         }
     }
-    if open.is_empty() { all.iter().take(1).collect() } else { by_bare_name(workspace, open) }
+    if open.is_empty() {
+        return Ok(all.iter().take(1).collect());
+    }
+    let last = words(&query.symbol).last().map_or("", |it| it.1).to_owned();
+    by_bare_name(workspace, ask, open, move |name| name == last).await
 }
 
 /// Those of these languages that are asked where nothing says which is meant: not those whose engine would be started
-/// only to say that it knows of nothing, unless there are no others.
-pub(super) fn by_bare_name(workspace: &Workspace, languages: Vec<LanguageId>) -> Vec<LanguageId> {
-    let is_asked = |it: &LanguageId| !workspace.registry().kind_of(*it).is_some_and(|it| it.is_on_request());
-    let asked: Vec<LanguageId> = languages.iter().copied().filter(is_asked).collect();
-    if asked.is_empty() { languages } else { asked }
+/// only to say that it knows of nothing, unless the text of a file declares such a name, or there are no others.
+pub(super) async fn by_bare_name(
+    workspace: &Workspace,
+    ask: &Ask,
+    languages: Vec<LanguageId>,
+    is_meant: impl Fn(&str) -> bool + Send + Sync + 'static,
+) -> Result<Vec<LanguageId>> {
+    let is_on_request = |it: &LanguageId| workspace.registry().kind_of(*it).is_some_and(|it| it.is_on_request());
+    let (on_request, mut asked): (Vec<LanguageId>, Vec<LanguageId>) =
+        languages.iter().copied().partition(is_on_request);
+    if asked.is_empty() || on_request.is_empty() {
+        return Ok(languages);
+    }
+    let is_meant = Arc::new(is_meant);
+    let declaring = self::ask(workspace, ask.needs(None, false), None, |it| {
+        let (files, on_request, is_meant) = (it.files, on_request.clone(), is_meant.clone());
+        blocking(move || {
+            let declares = |language: &LanguageId| {
+                files.iter().filter(|it| it.language == Some(*language)).any(|file| {
+                    let mut is_declared = false;
+                    file.outline().walk(&mut |it| is_declared |= is_meant(&it.name));
+                    is_declared
+                })
+            };
+            Ok(Answer::whole(on_request.into_iter().filter(declares).collect::<Vec<_>>()))
+        })
+    });
+    asked.extend(declaring.await?.value);
+    Ok(asked)
 }
 
 /// Puts a question about a symbol to each language that its name may belong to, and takes the one that knows it. A miss
@@ -253,7 +282,7 @@ where
         // Engines start once the workspace's files were read.
         workspace.snapshot(ask.needs(None, false)).await?;
     }
-    let mut languages = languages_of(workspace, query);
+    let mut languages = languages_of(workspace, ask, query).await?;
     let question = &question;
     let mut next = 0;
     while next < languages.len() {
@@ -287,7 +316,7 @@ where
         next = languages.len();
         // The first file of a language may have come with the question.
         if found.is_empty() {
-            let now = languages_of(workspace, query);
+            let now = languages_of(workspace, ask, query).await?;
             languages.extend(now.into_iter().filter(|it| !languages.contains(it)).collect::<Vec<_>>());
         }
     }

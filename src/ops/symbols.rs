@@ -25,7 +25,9 @@ async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<Symbo
     let first = workspace.snapshot(asked.needs(None, false)).await?;
     let mut meta = workspace.meta(None, first.revision, Default::default());
     let mut found: Vec<(Symbol, f64)> = Vec::new();
-    for language in by_bare_name(workspace, workspace.status().languages) {
+    let part = query.trim().to_lowercase();
+    let is_meant = move |name: &str| name.to_lowercase().contains(&part);
+    for language in by_bare_name(workspace, asked, workspace.status().languages, is_meant).await? {
         let memo = Some(format!("search {} {query}", language.name));
         let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
             match it.view {

@@ -360,6 +360,25 @@ fn c_is_read_and_edited() {
     assert!(found.contains(&"main.c:5 call".to_owned()), "{found:?}");
     assert!(usages(&server, "shop.h::Shop.count").len() >= 2);
     assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
+    // A struct and the typedef of its name are one symbol: what uses either is told, and renamed.
+    server.home.write("tag.c", "#include \"shop.h\"\n\nint tagged(struct Shop *it) {\n  return it->count;\n}\n");
+    let found = usages(&server, "shop.h::Shop");
+    for place in ["main.c:4 type", "shop.c:3 type", "shop.h:5 type", "tag.c:3 type"] {
+        assert!(found.contains(&place.to_owned()), "{found:?}");
+    }
+    let rename = |from: &str, to: &str| {
+        let (status, renamed) = server.post("/v1/rename", &json!({"symbol": from, "new_name": to}));
+        assert_eq!((status, &renamed["applied"]), (200, &json!(true)), "{renamed}");
+    };
+    rename("shop.h::Shop", "Store");
+    let header = std::fs::read_to_string(server.home.root().join("shop.h")).unwrap();
+    assert!(header.starts_with("typedef struct Store {\n  int count;\n} Store;\n\nint shop_sell(Store *shop"), "{header}");
+    assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
+    // What is gone while the server has it in its queue holds no answer up.
+    std::fs::remove_file(server.home.root().join("tag.c")).unwrap();
+    let (_, reply) = server.get("/v1/diagnostics");
+    assert_eq!(reply["meta"]["complete"], true, "{reply}");
+    rename("shop.h::Store", "Shop");
     // A header that changes is seen by those that include it.
     server
         .home
@@ -383,6 +402,12 @@ fn shell_scripts_are_read() {
     let (status, found) = server.get("/v1/usages?symbol=lib.sh::greet");
     assert_eq!((status, &found["items"][0]["file"]), (200, &json!("main.sh")), "{found}");
     assert_eq!(found["total"], 1, "{found}");
+    // Beside other languages too, whose engines run while this one is started on request alone, a bare name is found.
+    let beside = serve(&[("lib.sh", "greet() {\n  echo hello\n}\n"), ("main.py", "def other(): pass\n")]);
+    let (status, found) = beside.get("/v1/usages?symbol=greet");
+    assert_eq!((status, &found["symbol"]["path"]), (200, &json!("lib.sh::greet")), "{found}");
+    let (status, found) = beside.get("/v1/symbols?query=gree");
+    assert_eq!((status, &found["symbols"][0]["path"]), (200, &json!("lib.sh::greet")), "{found}");
     // The server says nothing of a script without shellcheck: the shell itself does.
     server.home.write("main.sh", "if true; then\n");
     let (_, found) = server.get("/v1/diagnostics?file=main.sh");

@@ -182,7 +182,11 @@ async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
             None => read_at.is_some_and(|it| push.at >= it),
         });
         if let Some(push) = push.filter(|_| is_new) {
-            let settled = match session.pushed.is_busy() {
+            let busy = {
+                let documents = session.documents();
+                session.pushed.is_busy(|file| documents.told(file).is_some())
+            };
+            let settled = match busy {
                 Some((true, _)) => None,
                 Some((false, at)) => Some(at.max(push.at) + IDLE),
                 None if push.version.is_some() => Some(push.at + quiet),

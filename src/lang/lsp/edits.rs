@@ -1,5 +1,6 @@
 //! What a server changes in texts: a new name, the formatted text, imports put right.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -31,37 +32,44 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
     open.push(&found.file.path);
     open.sort_unstable();
     open.dedup();
-    let params = json!({
-        "textDocument": {"uri": session.root.uri(&found.file.path)},
-        "position": wire::position(&found.file, found.item.name_span.start),
-        "newName": new_name,
-    });
-    let edit = match queries.ask(&open, "textDocument/rename", &params).await? {
-        Ok(Value::Null) => {
-            return Err(refused(format!("{} does not rename `{}`", session.row.server(), symbol.path)).into());
+    let own = usages::declarations(queries, &found);
+    let mut parts: BTreeMap<String, BTreeSet<(Span, String)>> = BTreeMap::new();
+    let mut moves = Vec::new();
+    for at in std::iter::once(found.item.name_span.start).chain(own) {
+        let is_renamed = parts.get(&*found.file.path).is_some_and(|it| it.iter().any(|it| it.0.start == at));
+        if is_renamed {
+            continue;
         }
-        Ok(edit) => edit,
-        Err(Failure::Refused(message)) => return Err(refused(message).into()),
-        Err(failure) => return Err(Error::new(Code::EngineUnavailable, failure.missing(session).detail).into()),
-    };
-    let wire::WorkspaceEdit { files, moves, .. } = wire::workspace_edit(&edit);
-    let mut rewrites = Vec::new();
-    for (uri, edits) in files {
-        let Some(file) = session.root.file(&uri).and_then(|it| queries.files.get(&it).cloned()) else {
-            return Err(refused(format!(
-                "`{}` is also named in {uri}, which is no text of the workspace",
-                symbol.path
-            ))
-            .into());
+        let params = json!({
+            "textDocument": {"uri": session.root.uri(&found.file.path)},
+            "position": wire::position(&found.file, at),
+            "newName": new_name,
+        });
+        let edit = match queries.ask(&open, "textDocument/rename", &params).await? {
+            Ok(Value::Null) => {
+                return Err(refused(format!("{} does not rename `{}`", session.row.server(), symbol.path)).into());
+            }
+            Ok(edit) => wire::workspace_edit(&edit),
+            Err(Failure::Refused(message)) => return Err(refused(message).into()),
+            Err(failure) => return Err(Error::new(Code::EngineUnavailable, failure.missing(session).detail).into()),
         };
-        let mut parts: Vec<(Span, String)> =
-            edits.into_iter().map(|(range, text)| (wire::span(&file, range), text)).collect();
-        parts.sort_by_key(|it| it.0);
-        parts.dedup();
-        if parts.windows(2).any(|pair| pair[0].0.overlaps(pair[1].0)) {
-            return Err(refused(format!("the edits of {} overlap in {}", session.row.server(), file.path)).into());
+        for (uri, edits) in edit.files {
+            let Some(file) = session.root.file(&uri).and_then(|it| queries.files.get(&it).cloned()) else {
+                let detail = format!("`{}` is also named in {uri}, which is no text of the workspace", symbol.path);
+                return Err(refused(detail).into());
+            };
+            let edits = edits.into_iter().map(|(range, text)| (wire::span(&file, range), text));
+            parts.entry(file.path.to_string()).or_default().extend(edits);
         }
-        rewrites.push(Rewrite { file: file.path.to_string(), parts });
+        moves.extend(edit.moves);
+    }
+    let mut rewrites = Vec::new();
+    for (file, parts) in parts {
+        let parts: Vec<(Span, String)> = parts.into_iter().collect();
+        if parts.windows(2).any(|pair| pair[0].0.overlaps(pair[1].0)) {
+            return Err(refused(format!("the edits of {} overlap in {file}", session.row.server())).into());
+        }
+        rewrites.push(Rewrite { file, parts });
     }
     let named = |uri: &String| session.root.file(uri);
     let moves = moves.iter().filter_map(|(from, to)| named(from).zip(named(to))).collect();

@@ -127,10 +127,11 @@ impl Pushed {
         self.news.notify_waiters();
     }
 
-    /// Whether it is at work on any file, and since when not: what it says of one file follows what it does with others.
-    pub fn is_busy(&self) -> Option<(bool, Instant)> {
+    /// Whether it is at work on any open file, and since when not: what it says of one file follows what it does with
+    /// others. Of a file that was closed the last word may be that it is queued.
+    pub fn is_busy(&self, is_open: impl Fn(&str) -> bool) -> Option<(bool, Instant)> {
         let busy = sound::lock(&self.busy);
-        busy.1.map(|at| (busy.0.values().any(|it| *it), at))
+        busy.1.map(|at| (busy.0.iter().any(|(file, is_busy)| *is_busy && is_open(file)), at))
     }
 
     /// What was said of any file is not to be believed any more.

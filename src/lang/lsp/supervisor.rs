@@ -289,7 +289,7 @@ async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &
     };
     let version = introduced.pointer("/serverInfo/version").and_then(Value::as_str).map(str::to_owned);
     let capabilities = Capabilities::new(introduced.get("capabilities").cloned().unwrap_or_default());
-    let saves = capabilities.wants_saves();
+    let saves = capabilities.wants_saves() && session.row.keys.saves != Some(false);
     *sound::lock(&session.capabilities) = capabilities;
     session.status.send_modify(|status| {
         status.state = State::Indexing;

@@ -139,6 +139,7 @@ fn other_program(command: &[String], base: LanguageKeys) -> LanguageKeys {
         readiness: None,
         diagnostics: None,
         quiet_ms: None,
+        saves: None,
         format: None,
         runs_code: Some(!is_known),
         ..base

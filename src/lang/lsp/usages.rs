@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::grammar::Code;
 use super::names;
-use super::queries::{Found, ServerQueries};
+use super::queries::{Asked, Found, ServerQueries};
 use super::session::Failure;
 use super::wire;
 use crate::lang::files::File;
@@ -22,6 +22,8 @@ const MOST_LOOKED_UP: usize = 500;
 
 /// A word of a text.
 type At = (Arc<File>, Span);
+/// What a server told: files and words.
+type Told = BTreeSet<(Arc<str>, Span)>;
 
 /// All usages of a declaration. A server that does not know enough yet is asked again.
 pub async fn of(queries: &ServerQueries, found: &Found, coverage: &mut Coverage) -> Result<Usages> {
@@ -39,21 +41,18 @@ async fn counted(queries: &ServerQueries, found: &Found, coverage: &mut Coverage
     files.sort_by_key(|it| (it.path != found.file.path, it.path.clone()));
     let open: Vec<&str> = files.iter().take(MOST_OPENED).map(|it| &*it.path).collect();
     let mut is_first = true;
+    let own = declarations(queries, found);
     loop {
-        let answer = queries.ask_at(&open, "textDocument/references", &found.file, found.item.name_span.start).await?;
-        let told = match answer {
-            Ok(answer) => wire::locations(&answer),
+        let told = match told_of(queries, found, &own, &open).await? {
+            Ok(told) => told,
             Err(failure) => {
                 failure.note(session, coverage);
                 return by_text(queries, found, files).await;
             }
         };
-        let told: BTreeSet<(Arc<str>, Span)> =
-            told.iter().filter_map(|it| queries.place(it)).map(|(file, span)| (file.path.clone(), span)).collect();
-        let own = (found.file.path.clone(), found.item.name_span.start);
-        let knows_itself = told.iter().any(|(file, span)| *file == own.0 && span.start == own.1);
+        let knows_itself = is_told(&told, &found.file.path, found.item.name_span.start);
         let unaccounted = unaccounted(name, &files, &told).await?;
-        let mut accounted = look_up(queries, found, &unaccounted).await?;
+        let mut accounted = look_up(queries, found, &own, &unaccounted).await?;
         let is_sound = knows_itself && accounted.more.is_empty() && accounted.possible.is_empty();
         // A young server may only not know yet; any other may have been asked in the middle of its work.
         let may_learn = session.is_young() || (is_first && !(knows_itself && accounted.more.is_empty()));
@@ -84,7 +83,7 @@ async fn counted(queries: &ServerQueries, found: &Found, coverage: &mut Coverage
         }
         let items: Vec<At> = told
             .into_iter()
-            .filter(|(file, span)| !is_declaration(queries, found, file, *span))
+            .filter(|(file, span)| !(*file == found.file.path && own.contains(&span.start)))
             .filter_map(|(file, span)| Some((queries.files.get(&file)?.clone(), span)))
             .chain(accounted.more)
             .collect();
@@ -105,25 +104,28 @@ struct Accounted {
     failures: Vec<Failure>,
 }
 
-async fn look_up(queries: &ServerQueries, found: &Found, words: &[At]) -> Result<Accounted> {
-    let own = (found.file.path.clone(), found.item.name_span.start);
+async fn look_up(
+    queries: &ServerQueries,
+    found: &Found,
+    own: &BTreeSet<usize>,
+    words: &[At],
+) -> Result<Accounted> {
+    let file = &found.file.path;
+    let is_own = |at: &At| at.0.path == *file && own.contains(&at.1.start);
     // Where a stub stands before a module, its users use the stub, though a definition is looked for behind it.
-    let has_stub = own.0.ends_with(".py") && queries.files.get(&format!("{}i", own.0)).is_some();
+    let has_stub = file.ends_with(".py") && queries.files.get(&format!("{file}i")).is_some();
     let mut accounted = Accounted::default();
     let asked = words.get(..MOST_LOOKED_UP).unwrap_or(words);
     let places: Vec<(Arc<File>, usize)> = asked.iter().map(|(file, span)| (file.clone(), span.start)).collect();
     for (at, definitions) in asked.iter().cloned().zip(queries.all_definitions(&places).await?) {
-        let is_itself = at.0.path == own.0 && at.1.start == own.1;
         match definitions {
             Ok(definitions) if definitions.is_empty() => accounted.possible.push(at),
             Ok(definitions) => {
-                // Of a name that is declared twice, as an interface and as a constant, no one can say which is used.
                 let leads_here = definitions.iter().all(|it| {
-                    queries.place(it).is_some_and(|(file, span)| {
-                        file.path == own.0 && (span.start == own.1 || span.start == found.item.span.start)
-                    })
+                    let place = queries.place(it);
+                    place.is_some_and(|it| is_own(&it) || (it.0.path == *file && it.1.start == found.item.span.start))
                 });
-                if leads_here && !has_stub && !is_itself {
+                if leads_here && !has_stub && !is_own(&at) {
                     accounted.more.push(at);
                 }
             }
@@ -135,41 +137,54 @@ async fn look_up(queries: &ServerQueries, found: &Found, words: &[At]) -> Result
             }
         }
     }
-    accounted.possible.retain(|it| !(it.0.path == own.0 && it.1.start == own.1));
+    accounted.possible.retain(|it| !is_own(it));
     Ok(accounted)
 }
 
-/// What a server told is no use where the symbol itself is declared: overloads, and both halves of a property.
-fn is_declaration(queries: &ServerQueries, found: &Found, file: &str, span: Span) -> bool {
-    if file != &*found.file.path {
-        return false;
+/// Where the names of a symbol's declarations begin in its file: overloads, both halves of a property, a C struct and the
+/// typedef of its name. What a server tells there is no use.
+pub fn declarations(queries: &ServerQueries, found: &Found) -> BTreeSet<usize> {
+    let mut all = BTreeSet::from([found.item.name_span.start]);
+    if queries.grammar_of(&found.file.path).is_some() {
+        found.file.outline().walk(&mut |it| {
+            if names::chain(it) == names::chain(&found.item) {
+                all.insert(it.name_span.start);
+            }
+        });
     }
-    if span.start == found.item.name_span.start {
-        return true;
+    all
+}
+
+/// The references of all declarations of a symbol. A server tells some of them by one: the others are asked for apart.
+async fn told_of(queries: &ServerQueries, found: &Found, own: &BTreeSet<usize>, open: &[&str]) -> Result<Asked<Told>> {
+    let mut told = Told::new();
+    let first = found.item.name_span.start;
+    for at in std::iter::once(first).chain(own.iter().copied().filter(|it| *it != first)) {
+        if is_told(&told, &found.file.path, at) {
+            continue;
+        }
+        let answer = match queries.ask_at(open, "textDocument/references", &found.file, at).await? {
+            Ok(answer) => wire::locations(&answer),
+            Err(failure) => return Ok(Err(failure)),
+        };
+        told.extend(answer.iter().filter_map(|it| queries.place(it)).map(|(file, span)| (file.path.clone(), span)));
     }
-    if queries.grammar_of(file).is_none() {
-        return false;
-    }
-    let mut is_it = false;
-    found.file.outline().walk(&mut |it| {
-        is_it |= it.name_span.start == span.start && names::chain(it) == names::chain(&found.item);
-    });
-    is_it
+    Ok(Ok(told))
+}
+
+fn is_told(told: &Told, file: &Arc<str>, at: usize) -> bool {
+    told.range((file.clone(), Span::new(at, 0))..).next().is_some_and(|it| it.0 == *file && it.1.start == at)
 }
 
 /// Words of the name in the code that the server did not tell. Without a grammar every word may be code.
-async fn unaccounted(name: &str, files: &[Arc<File>], told: &BTreeSet<(Arc<str>, Span)>) -> Result<Vec<At>> {
+async fn unaccounted(name: &str, files: &[Arc<File>], told: &Told) -> Result<Vec<At>> {
     let (name, files, told) = (name.to_owned(), files.to_vec(), told.clone());
     blocking(move || {
         let mut found = Vec::new();
         for file in files {
             let grammar = file.language.and_then(|it| super::grammar::Grammar::of(it.name));
-            let is_told = |at: usize| {
-                told.range((file.path.clone(), Span::new(at, 0))..)
-                    .next()
-                    .is_some_and(|it| it.0 == file.path && it.1.start == at)
-            };
-            let left: Vec<usize> = names::occurrences(&file, &name).into_iter().filter(|at| !is_told(*at)).collect();
+            let occurrences = names::occurrences(&file, &name);
+            let left: Vec<usize> = occurrences.into_iter().filter(|at| !is_told(&told, &file.path, *at)).collect();
             if left.is_empty() {
                 continue;
             }

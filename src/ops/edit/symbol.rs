@@ -19,7 +19,7 @@ pub(in crate::ops) async fn find_symbol(
     let mut miss = None;
     let mut failure = None;
     check_query(query)?;
-    for language in languages_of(workspace, query) {
+    for language in languages_of(workspace, asked, query).await? {
         let found = ask(workspace, asked.needs(Some(language), true), None, |it| {
             let query = query.clone();
             async move {
