@@ -361,3 +361,41 @@ fn a_build_script_that_changes_what_it_reads_comes_to_an_end() {
     server.home.write("made.in", WIDE);
     assert_eq!(errors(&server)["total"], 1);
 }
+
+#[test]
+fn code_that_a_build_script_wrote_is_a_use_like_any_other() {
+    let home = with_script("println!(\"cargo::rerun-if-changed=made.in\");", "made.in");
+    home.write("made.in", "pub fn made(n: u8) -> u8 { crate::hidden(n) }");
+    home.write(
+        "src/lib.rs",
+        "include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));\n\npub fn hidden(n: u8) -> u8 { n }\npub fn other() {}\n",
+    );
+    let server = home.serve(&["--trust"]);
+    server.wait_ready();
+    assert_eq!(count(&server), 0);
+    let is_told = |reply: &Value| {
+        let missing = &reply["meta"]["missing"];
+        assert_eq!(reply["meta"]["complete"], false, "{reply}");
+        assert!(missing.to_string().contains("macro_output") && missing.to_string().contains("made.rs:1"), "{reply}");
+    };
+    let (status, reply) = server.get("/v1/usages?symbol=app::hidden");
+    assert_eq!((status, &reply["total"]), (200, &json!(0)), "{reply}");
+    is_told(&reply);
+    let (_, reply) = server.get("/v1/usages?symbol=app::other");
+    assert_eq!((&reply["total"], &reply["meta"]["complete"]), (&json!(0), &json!(true)), "{reply}");
+    // What nobody can judge is not made where it is to break nothing.
+    let edit = |symbol: &str, on_break: &str| {
+        server.post("/v1/edit", &json!({"symbol": symbol, "at": "delete", "on_break": on_break, "wait_ms": 1000}))
+    };
+    let (status, reply) = edit("app::hidden", "reject");
+    assert_eq!((status, &reply["code"]), (503, &json!("not_ready")), "{reply}");
+    let (status, reply) = edit("app::other", "reject");
+    assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
+    let (status, reply) = edit("app::hidden", "report");
+    assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
+    is_told(&reply);
+    // And what is wrong in it then is no file's, but not unsaid.
+    let reply = errors(&server);
+    assert_eq!((&reply["total"], &reply["meta"]["complete"]), (&json!(0), &json!(false)), "{reply}");
+    assert!(reply["meta"]["missing"].to_string().contains("what a build script wrote has 1 error"), "{reply}");
+}

@@ -52,7 +52,7 @@ use super::invalidate::file_interface::FileInterface;
 use super::syntax::analysed::as_analysed;
 use super::view::View;
 use crate::fault;
-use crate::lang::files::Files;
+use crate::lang::files::{File, Files};
 use crate::lang::rust::LANGUAGE;
 use crate::lang::{EngineStatus, Progress};
 use crate::model::State;
@@ -343,8 +343,10 @@ impl Rust {
         self.index.forget_crates();
         let missing = missing.into_iter().chain(self.freshness.lack()).collect();
         let doubt = self.freshness.doubt().cloned();
+        let generated = Arc::new(self.generated());
         self.set_environment(|it| {
             it.doubt = doubt;
+            it.generated = generated;
             it.unread_outside = unread;
             it.loaded = true;
             it.settled = last;
@@ -380,6 +382,21 @@ impl Rust {
         for path in made.into_iter().filter(|it| !known.contains(it)) {
             self.vfs.set_file_contents(VfsPath::from(path), None);
         }
+    }
+
+    /// What build scripts of the workspace's own packages wrote.
+    fn generated(&self) -> Vec<(Arc<File>, FileId)> {
+        let db = self.host.raw_database();
+        let one = |path: &AbsPathBuf| {
+            let id = self.vfs.file_id(&VfsPath::from(path.clone()))?.0;
+            let root = db.file_source_root(id).source_root_id(db);
+            let is_own = path.starts_with(&self.target_dir) && !db.source_root(root).source_root(db).is_library;
+            let text = || Arc::<str>::from(&**db.file_text(id).text(db));
+            is_own.then(|| (Arc::new(File::new(Some(LANGUAGE), path.as_str(), text())), id))
+        };
+        let mut generated: Vec<_> = self.made.iter().filter_map(one).collect();
+        generated.sort_by(|a, b| a.0.path.cmp(&b.0.path));
+        generated
     }
 
     /// The crates and their macros.

@@ -84,6 +84,7 @@ use super::view::{Context, Stumbles, View};
 use crate::lang::engine::impact_unknown;
 use crate::lang::files::{File, Files};
 use crate::lang::rust::LANGUAGE;
+use crate::lang::rust::index::usages;
 use crate::lang::rust::questions::imports;
 use crate::lang::rust::resolve::{at, paths, symbols};
 use crate::lang::{Result, Stop};
@@ -239,6 +240,12 @@ impl Rust {
             ?total,
             "the impact of a change computed"
         );
+        for it in &affected.changed_symbols {
+            if let Some(missing) = usages::in_generated(&it.in_generated) {
+                let detail = format!("`{}` changes, and {}: it was not checked", it.path, missing.detail);
+                change_impact.lacks(Missing { detail, ..missing });
+            }
+        }
         if is_cut {
             let detail = format!("more than {MAX_BODIES} bodies name what changed: the others were not checked again");
             change_impact.lacks(Missing::new(MissingCode::TooMany, "rust", detail));

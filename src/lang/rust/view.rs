@@ -320,6 +320,11 @@ impl<'db> Context<'db> {
         self.environment.included.iter().filter_map(|it| Some((self.files.get(it)?, self.file_id(it)?)))
     }
 
+    /// What build scripts of the workspace's packages wrote: code that may name all that these declare.
+    pub(super) fn generated(&self) -> &'db [(Arc<File>, FileId)] {
+        &self.environment.generated
+    }
+
     pub(super) fn is_loaded(&self) -> bool {
         self.environment.loaded
     }

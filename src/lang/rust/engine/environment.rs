@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ra_ap_vfs::FileId;
 
 use super::load::Faults;
+use crate::lang::files::File;
 use crate::model::{Missing, MissingCode};
 
 /// What holds for all answers until the next load.
@@ -24,6 +25,8 @@ pub struct Environment {
     pub doubt: Option<Missing>,
     /// Texts that `include!` takes in though they are no files of Rust by their names.
     pub included: Arc<BTreeSet<String>>,
+    /// What build scripts of the workspace's packages wrote and code takes in, by absolute names.
+    pub generated: Arc<Vec<(Arc<File>, FileId)>>,
     /// Texts that are compiled under another name, behind a link.
     pub compiled_elsewhere: Arc<BTreeSet<String>>,
     /// What has failed since.

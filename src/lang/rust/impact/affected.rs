@@ -19,6 +19,8 @@ pub(super) struct ChangedSymbol<'a> {
     pub(super) occurrences: Vec<Occurrence>,
     /// Places in macros that may name it: what these make is looked at too.
     pub(super) in_macros: Vec<Occurrence>,
+    /// Places in what build scripts wrote, which is not checked again.
+    pub(super) in_generated: Vec<Occurrence>,
     /// Of what goes away: the calls of each macro in whose definition such a place is.
     pub(super) calls: Vec<Vec<Occurrence>>,
     /// Whether it is named by its own name, not by that of what it belongs to.

@@ -105,8 +105,19 @@ fn changed_symbols<'db, 'a>(
     let mut add = |delta: Of<'_, 'a>, definition: Definition<'db>, is_itself: bool, lost: Vec<String>| {
         let Some(path) = paths::path_of(cx, definition) else { return };
         let name = definition.name(cx.db).map(|it| it.as_str().to_owned()).unwrap_or_default();
-        let (delta, occurrences, in_macros, calls) = (delta.cloned(), Vec::new(), Vec::new(), Vec::new());
-        changed_symbols.push(ChangedSymbol { delta, path, name, occurrences, in_macros, calls, is_itself, lost });
+        let (occurrences, in_macros, in_generated, calls) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let delta = delta.cloned();
+        changed_symbols.push(ChangedSymbol {
+            delta,
+            path,
+            name,
+            occurrences,
+            in_macros,
+            in_generated,
+            calls,
+            is_itself,
+            lost,
+        });
         definitions.push(definition);
     };
     let mut seen: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -163,6 +174,7 @@ fn changed_symbols<'db, 'a>(
     for (changed_symbol, found) in changed_symbols.iter_mut().zip(usages::find(cx, &definitions)) {
         let mut found = found;
         changed_symbol.occurrences = std::mem::take(&mut found.items);
+        changed_symbol.in_generated = std::mem::take(&mut found.in_generated);
         changed_symbol.in_macros = found.in_macros().collect();
         if changed_symbol.goes() {
             changed_symbol.calls = macros::calls_around(cx, &changed_symbol.in_macros);

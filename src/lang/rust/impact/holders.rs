@@ -99,6 +99,7 @@ pub(super) fn follow_types<'db>(
         name: String::new(),
         occurrences,
         in_macros: Vec::new(),
+        in_generated: Vec::new(),
         calls: Vec::new(),
         is_itself: false,
         lost: Vec::new(),

@@ -27,6 +27,19 @@ use crate::model::{Answer, Coverage, Missing, MissingCode, Role, Span, Symbol, U
 pub(crate) struct Found {
     pub(crate) items: Vec<Occurrence>,
     possible: Vec<(Occurrence, UnresolvedReason)>,
+    /// Places that name it, or may, in what build scripts wrote: no text of the workspace, so they are only counted.
+    pub(crate) in_generated: Vec<Occurrence>,
+}
+
+/// Of places in what build scripts wrote, which are none of an answer.
+pub(crate) fn in_generated(places: &[Occurrence]) -> Option<Missing> {
+    let first = places.first()?;
+    let line = first.file.lines().place(&first.file.path, first.at).line;
+    let parts: Vec<&str> = first.file.path.rsplit('/').take(3).collect();
+    let file = parts.into_iter().rev().collect::<Vec<_>>().join("/");
+    let count = if places.len() == 1 { "1 place names".to_owned() } else { format!("{} places name", places.len()) };
+    let detail = format!("{count} it in code that build scripts wrote, the first is {file}:{line}");
+    Some(Missing::new(MissingCode::MacroOutput, "rust", detail))
 }
 
 impl Found {
@@ -50,6 +63,7 @@ impl Found {
                 coverage.lacks(why.missing(count));
             }
         }
+        in_generated(&self.in_generated).into_iter().for_each(|it| coverage.lacks(it));
     }
 
     /// The positions of the usages in the order in which they are told.
@@ -193,9 +207,22 @@ fn search_within(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (
         }
     }
     drop(postings);
+    let of_workspace = held.len();
+    for (file, id) in cx.generated() {
+        let places = search.places(file, &all);
+        if !places.is_empty() {
+            held.push(Held { file, id: *id, places, known: None });
+        }
+    }
     let (asked, unasked) = resolve_now(cx.db, &held, until);
-    for it in &held {
-        add_usages(search, it, asked.get(&it.id).map_or(&[][..], Vec::as_slice), &unasked, &mut found);
+    let mut generated: Vec<Found> = found.iter().map(|_| Found::default()).collect();
+    for (position, it) in held.iter().enumerate() {
+        let found = if position < of_workspace { &mut found } else { &mut generated };
+        add_usages(search, it, asked.get(&it.id).map_or(&[][..], Vec::as_slice), &unasked, found);
+    }
+    for (found, generated) in found.iter_mut().zip(generated) {
+        let possible = generated.possible.into_iter().filter(|it| it.1 != UnresolvedReason::NoCrate).map(|it| it.0);
+        found.in_generated = generated.items.into_iter().chain(possible).collect();
     }
     // What is compiled under another name was looked at there.
     let is_known = |it: &Occurrence| cx.environment.compiled_elsewhere.contains(&*it.file.path);

@@ -16,7 +16,7 @@ use crate::lang::rust::syntax::positions::span;
 use crate::lang::rust::view::{Context, View};
 use crate::lang::rust::{LANGUAGE, view};
 use crate::lang::{Result, Stop};
-use crate::model::{Answer, Diagnostic, Severity};
+use crate::model::{Answer, Diagnostic, Missing, MissingCode, Severity};
 
 impl View {
     /// Of the named files, or of all where none is named.
@@ -36,9 +36,32 @@ impl View {
             for file in wanted.iter().filter(|_| !files.is_empty()) {
                 coverage.absorb(coverage::file_coverage(it, file));
             }
+            if files.is_empty() {
+                errors_in_generated(it)?.into_iter().for_each(|it| coverage.lacks(it));
+            }
             Ok(Answer { value: found, coverage })
         })
     }
+}
+
+/// What is wrong in what build scripts wrote: no file of the workspace, so that nothing is listed of it.
+fn errors_in_generated(cx: &Context<'_>) -> Result<Vec<Missing>> {
+    let mut lacks = Vec::new();
+    for (file, id) in cx.generated() {
+        let mut known = LinesWithErrors::new();
+        let mut errors = full(cx, *id, AssistResolveStrategy::None)?;
+        errors.retain(|it| it.severity == RaSeverity::Error && doubt::is_sure(cx, file, *id, it, &mut known));
+        if let Some(first) = errors.first() {
+            let line = file.lines().place(&file.path, span(first.range.range)).line;
+            let message = &first.message;
+            let errors = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
+            let detail =
+                format!("what a build script wrote has {errors}, the first in line {line} of it: {message}");
+            let name = file.path.rsplit('/').next().unwrap_or_default();
+            lacks.push(Missing::new(MissingCode::MacroOutput, name, detail));
+        }
+    }
+    Ok(lacks)
 }
 
 pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<Diagnostic>> {
