@@ -71,6 +71,11 @@ impl Workspaces {
     }
 
     fn open_root(&self, root: PathBuf) -> Result<Workspace> {
+        // No name leads there from a workspace around it either.
+        if root.components().any(|it| it.as_os_str().eq_ignore_ascii_case(".git")) {
+            let detail = format!("{}: what lies in `.git` belongs to git, and is never a workspace", root.display());
+            return Err(Error::new(Code::ForbiddenRoot, detail));
+        }
         let mut open = self.lock();
         if let Some(same) = open.iter().find(|it| it.root() == root) {
             return Ok(same.clone());

@@ -267,6 +267,26 @@ fn a_request_opens_nothing_outside_of_the_permitted_roots() {
 }
 
 #[test]
+fn what_belongs_to_git_is_never_a_workspace() {
+    let home = Home::with(&[("a.txt", "text\n"), ("sub/.GIT/hooks/x", "#!/bin/sh\n")]);
+    let made = Command::new("git").args(["init", "--quiet"]).current_dir(home.root()).status().unwrap();
+    assert!(made.success());
+    fs::create_dir_all(home.root().join(".git/hooks")).unwrap();
+    symlink(home.root().join(".git/hooks"), home.root().join("link")).unwrap();
+    let server = home.serve(&["--trust"]);
+    for name in [".git", ".git/hooks", "sub/.GIT", "sub/.GIT/hooks", "link"] {
+        let root = server.home.root().join(name);
+        let (status, reply) = server.post("/v1/workspaces", &json!({"root": root}));
+        assert_eq!((status, &reply["code"]), (403, &json!("forbidden_root")), "{name}: {reply}");
+        assert!(reply["detail"].as_str().unwrap().contains("`.git`"), "{reply}");
+    }
+    assert_eq!(server.get("/v1/status").1["workspaces"].as_array().unwrap().len(), 1);
+    let named = run(server.home.semdex().args(["serve", "--trust", "--listen", "127.0.0.1:0", ".git"]));
+    assert_eq!(named.code, Some(1), "{}", named.errors);
+    assert!(named.errors.contains("`.git`"), "{}", named.errors);
+}
+
+#[test]
 fn directories_of_semdex_are_closed_to_others() {
     let home = Home::with(RUST);
     let state = home.path().join("state/semdex");
