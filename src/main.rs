@@ -143,8 +143,8 @@ async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure
     for root in &roots {
         settle_trust(&config, root)?;
     }
-    let listener =
-        Listener::bind(&serve.listen).map_err(|error| format!("cannot listen on {}: {error}", serve.listen))?;
+    let listen = serve.listen.absolute()?;
+    let listener = Listener::bind(&listen).map_err(|error| format!("cannot listen on {listen}: {error}"))?;
     // On a socket in the file system, the file's mode guards instead.
     let token =
         (!serve.no_auth && !listener.is_unix()).then(|| token::load_or_create(&config.state_dir)).transpose()?;

@@ -1,6 +1,7 @@
 //! Where the server listens: on a loopback address or on a socket in the file system.
 
 use std::fmt;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -17,6 +18,16 @@ pub enum Listen {
     Tcp(SocketAddr),
     /// A socket file, of mode 0600.
     Unix(PathBuf),
+}
+
+impl Listen {
+    /// The same with an absolute path: clients look for the socket from other directories.
+    pub fn absolute(self) -> io::Result<Listen> {
+        match self {
+            Listen::Unix(path) => Ok(Listen::Unix(std::path::absolute(path)?)),
+            tcp @ Listen::Tcp(_) => Ok(tcp),
+        }
+    }
 }
 
 impl FromStr for Listen {

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use crate::support::{Home, RUST, Server};
+use crate::support::{Home, RUST, Server, run};
 
 #[test]
 fn a_token_is_wanted_but_for_the_health_and_the_pages() {
@@ -92,4 +92,14 @@ fn a_socket_in_the_file_system_is_guarded_by_its_mode() {
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     let reply = server.send(server.request("GET", "/v1/status").header("host", "anything"));
     assert_eq!(reply.status, 200, "{}", reply.text);
+}
+
+#[test]
+fn a_relative_socket_is_found_from_every_directory() {
+    let home = Home::with(RUST);
+    let server = home.serve(&["--trust", "--listen", "unix:s"]);
+    let path = server.home.root().join("s");
+    assert_eq!(server.hello["listening"], format!("unix:{}", path.display()));
+    let below = run(server.home.semdex().arg("status").current_dir(server.home.root().join("src")));
+    assert_eq!(below.code, Some(0), "{}", below.errors);
 }
