@@ -62,10 +62,10 @@ impl Remote {
         }
     }
 
-    /// The call names its workspace, where the server has it as one of several. A server of a directory further up
-    /// names files from there.
+    /// A call that names no workspace is about this one, where the server has it as one of several. A server of a
+    /// directory further up names files from there.
     fn narrowed(&self, call: &Call, running: &Running) -> Call {
-        let is_own = running.roots.contains(&self.root);
+        let is_own = running.roots.contains(&self.root) && !call.fields.contains_key("workspace");
         let workspace = is_own.then(|| self.root.to_string_lossy().into_owned());
         call.clone().with("workspace", workspace)
     }

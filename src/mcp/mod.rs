@@ -3,7 +3,9 @@
 //! `render`, and what a call refuses is a result too, since clients keep protocol errors from the model.
 
 mod local;
+mod parameters;
 mod progress;
+mod stdio;
 mod tools;
 
 use std::borrow::Cow;
@@ -11,11 +13,10 @@ use std::io;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
+    Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
-use rmcp::transport::stdio;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
@@ -96,7 +97,7 @@ pub fn over_http<B: Backend>(backend: B, largest_body: usize) -> OverHttp<B> {
 /// Speaks over standard input and output until the input ends.
 pub async fn over_stdio<B: Backend>(backend: B) -> io::Result<()> {
     let server = Server { backend, request_id: None };
-    match server.serve(stdio()).await {
+    match server.serve(stdio::Stdio::new()).await {
         Ok(running) => running.waiting().await.map(|_| ()).map_err(io::Error::other),
         // A client that left before it said anything has not failed.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
@@ -156,6 +157,18 @@ impl<B: Backend> ServerHandler for Server<B> {
             Err(text) => CallToolResult::error(vec![ContentBlock::text(text)]),
         }
         .into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let unknown = || {
+            let detail = format!("there is no method `{}`", request.method);
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, detail, None)
+        };
+        Err(parameters::refused(&request.method, request.params.as_ref()).unwrap_or_else(unknown))
     }
 }
 

@@ -220,13 +220,46 @@ struct Piped {
 
 impl Piped {
     fn start(home: &Home) -> Piped {
-        let mut child = home.semdex().arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        Piped::of(home, ".")
+    }
+
+    /// For the workspace in this directory below the root.
+    fn of(home: &Home, directory: &str) -> Piped {
+        let mut command = home.semdex();
+        command.args(["mcp", directory]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
         Piped { child, input, output: BufReader::new(output) }
     }
 
     fn tell(&mut self, message: &Value) {
-        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+        self.send_line(message.to_string().as_bytes());
+    }
+
+    fn send_line(&mut self, line: &[u8]) {
+        self.input.as_mut().unwrap().write_all(&[line, b"\n"].concat()).unwrap();
+    }
+
+    fn initialize(&mut self) {
+        let hello = json!({
+            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "piped", "version": "2"},
+        });
+        assert_eq!(self.ask("initialize", hello)["protocolVersion"], "2025-06-18");
+        self.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    }
+
+    /// Whether a tool failed, and its text.
+    fn call(&mut self, tool: &str, arguments: Value) -> (bool, String) {
+        of_call(&self.ask("tools/call", json!({"name": tool, "arguments": arguments})))
+    }
+
+    /// The code and the message of the error that answers this line; it names no request where it is to name none.
+    #[track_caller]
+    fn refused(&mut self, line: &[u8], id: Option<u64>) -> (i64, String) {
+        self.send_line(line);
+        let reply = self.hear();
+        assert_eq!(reply["id"].as_u64(), id, "{reply}");
+        (reply["error"]["code"].as_i64().unwrap(), reply["error"]["message"].as_str().unwrap().to_owned())
     }
 
     fn hear(&mut self) -> Value {
@@ -253,11 +286,7 @@ fn standard_input_and_output_share_the_running_server_and_end_with_the_input() {
     let server = Server::on(RUST);
     server.wait_ready();
     let mut stdio = Piped::start(&server.home);
-    let hello = json!({
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "piped", "version": "2"},
-    });
-    assert_eq!(stdio.ask("initialize", hello)["protocolVersion"], "2025-06-18");
-    stdio.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    stdio.initialize();
     let tools = stdio.ask("tools/list", json!({}));
     assert_eq!(tools["tools"].as_array().unwrap().len(), TOOLS.len());
     // What a call answers is word for word what the server answers over HTTP, but for the time it took.
@@ -283,11 +312,7 @@ fn standard_input_and_output_share_the_running_server_and_end_with_the_input() {
 fn a_cancelled_call_is_not_answered_and_the_next_one_is() {
     let server = Server::on(RUST);
     let mut stdio = Piped::start(&server.home);
-    let hello = json!({
-        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "piped", "version": "2"},
-    });
-    stdio.ask("initialize", hello);
-    stdio.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    stdio.initialize();
     // No change will ever make this revision: the call waits until it is cancelled.
     let waits = json!({"symbol": "greet", "min_revision": 1_000_000, "wait_ms": 120_000});
     let waits = json!({"name": "usages", "arguments": waits});
@@ -295,6 +320,92 @@ fn a_cancelled_call_is_not_answered_and_the_next_one_is() {
     stdio.tell(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}));
     stdio.tell(&json!({"jsonrpc": "2.0", "id": 8, "method": "tools/list"}));
     assert_eq!(stdio.hear()["id"], 8);
+}
+
+#[test]
+fn standard_input_takes_the_workspace_that_a_call_names() {
+    let home = Home::with(&[("a/Cargo.toml", MANIFEST), ("a/src/lib.rs", "pub fn one() {}\n"), ("b/x.txt", "two\n")]);
+    let server = home.serve(&["--trust", "a", "b"]);
+    let mut stdio = Piped::of(&server.home, "a");
+    stdio.initialize();
+    let (failed, text) = stdio.call("open", json!({"file": "src/lib.rs"}));
+    assert!(!failed && text.contains("pub fn one()"), "{text}");
+    for unknown in ["zz", "/"] {
+        let (failed, text) = stdio.call("open", json!({"file": "src/lib.rs", "workspace": unknown}));
+        assert!(failed && text.contains("unknown_workspace"), "{text}");
+    }
+    let write = json!({"name": "new.txt", "content": "three\n", "workspace": "b"});
+    let (failed, text) = stdio.call("write", write);
+    assert!(!failed, "{text}");
+    assert_eq!(server.home.read("b/new.txt"), "three\n");
+    assert!(!server.home.root().join("a/new.txt").exists());
+    let (failed, text) = stdio.call("describe", json!({"file": "x.txt", "workspace": null}));
+    assert!(failed, "{text}");
+}
+
+#[test]
+fn wrong_parameters_are_told_from_an_unknown_method() {
+    let server = Server::on(RUST);
+    let mut stdio = Piped::start(&server.home);
+    let line = |method: &str, params: Option<Value>| {
+        let mut message = json!({"jsonrpc": "2.0", "id": 1, "method": method});
+        if let Some(params) = params {
+            message["params"] = params;
+        }
+        message
+    };
+    let wrong = [
+        (line("initialize", Some(json!({}))), "protocolVersion"),
+        (line("initialize", None), "protocolVersion"),
+        (line("tools/call", None), "`name`"),
+        (line("tools/call", Some(json!([]))), "an object"),
+        (line("tools/call", Some(json!({"name": 5}))), "`name`"),
+        (line("tools/call", Some(json!({"name": "open", "arguments": []}))), "`arguments`"),
+        (line("tools/list", Some(json!({"cursor": 5}))), "`cursor`"),
+    ];
+    // Before the session is opened, in it, and over HTTP.
+    for is_open in [false, true] {
+        if is_open {
+            stdio.initialize();
+        }
+        for (message, wanted) in &wrong {
+            let (code, detail) = stdio.refused(message.to_string().as_bytes(), Some(1));
+            assert!(code == -32602 && detail.contains(wanted), "{message}: {code} {detail}");
+        }
+    }
+    // There the library refuses what is no object.
+    for (message, wanted) in wrong.iter().filter(|it| !it.0["params"].is_array()) {
+        let error = post(&server, "2025-06-18", message).json()["error"].clone();
+        assert!(error["message"].as_str().is_some_and(|it| it.contains(wanted)), "{message}: {error}");
+        assert_eq!(error["code"], -32602, "{message}: {error}");
+    }
+    let unknown = line("tools/cal", Some(json!({})));
+    assert_eq!(stdio.refused(unknown.to_string().as_bytes(), Some(1)).0, -32601);
+}
+
+#[test]
+fn a_line_that_is_not_json_is_answered_and_the_session_goes_on() {
+    let server = Server::on(RUST);
+    let mut stdio = Piped::start(&server.home);
+    let deep = "[".repeat(100_000);
+    let not_json: [&[u8]; 5] = [b"garbage", b"{", b"{\"jsonrpc\": \"\xFF\"}", deep.as_bytes(), b"{} {}"];
+    for is_open in [false, true] {
+        if is_open {
+            stdio.initialize();
+        }
+        for line in not_json {
+            let (code, detail) = stdio.refused(line, None);
+            assert!(code == -32700 && detail.contains("not JSON"), "{code} {detail}");
+        }
+        for line in ["[]", "7", "{}", r#"{"jsonrpc": "2.0"}"#] {
+            assert_eq!(stdio.refused(line.as_bytes(), None).0, -32600, "{line}");
+        }
+        assert_eq!(stdio.refused(br#"{"id": 9, "method": "ping"}"#, Some(9)).0, -32600);
+    }
+    // An empty line and a notification that is not understood are not answered.
+    stdio.send_line(b"");
+    stdio.tell(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": 5}));
+    assert_eq!(stdio.ask("tools/list", json!({}))["tools"].as_array().unwrap().len(), TOOLS.len());
 }
 
 #[test]
