@@ -15,8 +15,8 @@ use axum::response::Response;
 use futures::{Stream as _, StreamExt as _, stream};
 
 /// So much is thrown away at most, and for so long.
-const MOST_BYTES: usize = 64 << 20;
-const LONGEST: Duration = Duration::from_secs(2);
+pub const MOST_BYTES: usize = 64 << 20;
+pub const LONGEST: Duration = Duration::from_secs(2);
 
 /// What is left of a body: nothing, once it has ended.
 type Rest = Arc<Mutex<Option<BodyDataStream>>>;

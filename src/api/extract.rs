@@ -8,7 +8,7 @@ use axum::extract::{FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
-use crate::contract::{self, Call};
+use crate::contract::{self, Call, check_escapes};
 use crate::model::{Code, Error};
 
 /// A body above this is refused unread.
@@ -36,6 +36,7 @@ pub async fn request_for(call: &Call, request: Request) -> Result<contract::Requ
         return Err(Error::new(Code::InvalidRequest, detail));
     };
     if call.named_in_path().is_some() {
+        check_escapes("the path", parts.uri.path())?;
         let unreadable = |_| Error::new(Code::InvalidRequest, "the name in the path is not UTF-8");
         let Path(named) = Path::<String>::from_request_parts(&mut parts, &()).await.map_err(unreadable)?;
         request.name_in_path(named);

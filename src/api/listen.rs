@@ -11,16 +11,18 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::http::StatusCode;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
 use super::auth::Via;
-use super::problem;
+use super::drain;
+use super::wire::{self, Wire};
 use crate::config::Listen;
 use crate::model::{Code, Error};
 
@@ -143,7 +145,7 @@ where
     });
     let mut builder = hyper::server::conn::http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_DEADLINE);
-    let mut connection = builder.serve_connection(TokioIo::new(stream), service);
+    let mut connection = builder.serve_connection(TokioIo::new(Wire::new(stream)), service);
     let ended = tokio::select! {
         outcome = &mut connection => Some(outcome),
         () = stop.cancelled() => None,
@@ -165,8 +167,12 @@ where
             let parts = connection.into_parts();
             // Without a byte of a head the connection was merely idle, and the next request on it must not read this.
             if !parts.read_buf.is_empty() {
-                too_slow(parts.io.into_inner()).await;
+                too_slow(parts.io.into_inner().into_inner()).await;
             }
+        }
+        Err(error) if error.is_parse() => {
+            tracing::debug!(%error, "a connection ended");
+            read_out(connection.into_parts().io.into_inner().into_inner()).await;
         }
         Err(error) => tracing::debug!(%error, "a connection ended"),
     }
@@ -175,20 +181,21 @@ where
 /// hyper only closes the connection when a head does not come in time; this says why.
 async fn too_slow<S: AsyncWrite + Unpin>(mut stream: S) {
     let detail = format!("the request's head did not arrive within {} s", HEAD_DEADLINE.as_secs());
-    let error = Error::new(Code::RequestTimeout, detail);
-    let body = serde_json::to_string(&problem::over_http(error)).unwrap_or_default();
-    let reply = format!(
-        "HTTP/1.1 408 Request Timeout\r\ncontent-type: application/problem+json\r\ncontent-length: {}\r\n\
-         connection: close\r\n\r\n{body}",
-        body.len()
-    );
+    let reply = wire::refusal(StatusCode::REQUEST_TIMEOUT, Error::new(Code::RequestTimeout, detail));
     let farewell = async {
-        stream.write_all(reply.as_bytes()).await?;
+        stream.write_all(&reply).await?;
         stream.shutdown().await
     };
     if let Ok(Err(error)) = tokio::time::timeout(Duration::from_secs(1), farewell).await {
         tracing::debug!(%error, "a slow client was gone");
     }
+}
+
+/// A client that still sends what was refused would meet a closed connection in place of the reply.
+async fn read_out<S: AsyncRead + Unpin>(stream: S) {
+    let mut rest = stream.take(drain::MOST_BYTES as u64);
+    // What takes longer meets the closed connection.
+    let _ = tokio::time::timeout(drain::LONGEST, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
 }
 
 /// A socket's file, removed when it is dropped, unless another process has put its own there.
@@ -240,7 +247,6 @@ fn bind_unix(path: &Path) -> io::Result<(StdUnixListener, SocketFile)> {
 mod tests {
     use std::sync::Arc;
 
-    use tokio::io::AsyncReadExt;
     use tokio::sync::Notify;
 
     use super::*;
@@ -261,6 +267,11 @@ mod tests {
     async fn a_head_that_does_not_come_in_time_is_given_up() {
         let late = slow_client(b"GET / HTTP/1.1\r\nHost: x\r\nX-Sl").await;
         assert!(late.starts_with("HTTP/1.1 408 ") && late.contains("\"code\":\"request_timeout\""), "{late}");
+        for field in
+            ["x-request-id: ", "cache-control: no-store", "x-content-type-options: nosniff", "\"request_id\":\""]
+        {
+            assert!(late.contains(field), "{field}: {late}");
+        }
         let second = slow_client(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET").await;
         assert!(second.starts_with("HTTP/1.1 200 ") && second.contains("HTTP/1.1 408 "), "{second}");
         // Merely idle, before the first request or after one.

@@ -15,6 +15,7 @@ mod pages;
 mod problem;
 mod request_id;
 mod responder;
+mod wire;
 
 use std::sync::Arc;
 

@@ -55,7 +55,7 @@ pub use names::*;
 pub use open::*;
 pub use overlays::*;
 pub use pages::{Kept, kept_under};
-pub use parse::nearest;
+pub use parse::{check_escapes, nearest};
 pub use problem::{PROBLEM_TOKENS, Problem, ProblemCandidate, title};
 pub use process::*;
 pub use relations::*;

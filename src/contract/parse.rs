@@ -17,6 +17,7 @@ pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
 
 /// A request in the form of a URL's query.
 pub fn from_query<T: DeserializeOwned>(query: &str) -> Result<T, Error> {
+    check_escapes("the query", query)?;
     let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
     serde_path_to_error::deserialize(pairs)
         .map_err(|error| refused(&error.path().to_string(), &error.inner().to_string()))
@@ -24,6 +25,8 @@ pub fn from_query<T: DeserializeOwned>(query: &str) -> Result<T, Error> {
 
 /// The same, where some fields may be said several times: their values are read as one text, with `BETWEEN` in it.
 pub fn from_repeating_query<T: DeserializeOwned>(query: &str, repeating: &[&str]) -> Result<T, Error> {
+    // Written anew below, it would have none that are wrong.
+    check_escapes("the query", query)?;
     let mut pairs: Vec<(String, String)> = Vec::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
         let said = pairs.iter_mut().find(|it| it.0 == name && repeating.contains(&&*name));
@@ -38,6 +41,23 @@ pub fn from_repeating_query<T: DeserializeOwned>(query: &str, repeating: &[&str]
     let mut joined = form_urlencoded::Serializer::new(String::new());
     joined.extend_pairs(&pairs);
     from_query(&joined.finish())
+}
+
+/// Refuses a part of a URL that its decoders would only repair: a `%` without two hexadecimal digits, bytes that are
+/// not UTF-8.
+pub fn check_escapes(part: &str, text: &str) -> Result<(), Error> {
+    let refused = |detail: String| Err(Error::new(Code::InvalidRequest, detail));
+    for (at, _) in text.match_indices('%') {
+        let escape = &text.as_bytes()[at..text.len().min(at + 3)];
+        if escape.len() < 3 || !escape[1..].iter().all(u8::is_ascii_hexdigit) {
+            let escape = String::from_utf8_lossy(escape);
+            return refused(format!("{part} has `{escape}`, which is no percent escape: write `%` itself as `%25`"));
+        }
+    }
+    match percent_encoding::percent_decode_str(text).decode_utf8() {
+        Ok(_) => Ok(()),
+        Err(_) => refused(format!("{part} is not UTF-8 once its percent escapes are decoded")),
+    }
 }
 
 /// serde would take a list for the fields in their order.
@@ -78,7 +98,7 @@ fn refused(path: &str, message: &str) -> Error {
         let nearest = nearest(name, &known);
         let hint = match nearest {
             Some(nearest) => format!("did you mean `{nearest}`?"),
-            None => "it is none of those known".to_owned(),
+            None => "it is none of those known.".to_owned(),
         };
         // The path of an unknown field ends in its name, which the message says already.
         let at = if word == "value" { at } else { within(path) };
@@ -154,7 +174,7 @@ mod tests {
         let nested = body(r#"{"file":"a","edits":[{"file":"b","autofx":3}]}"#);
         check(&nested, Code::InvalidRequest, &["`edits[0]`", "`autofx`", "`autofix`"]);
         check(&body(r#"{"file":"a","mode":"crate"}"#), Code::InvalidRequest, &["`mode`", "`crate`", "`create`"]);
-        check(&body(r#"{"file":"a","zzzzzz":1}"#), Code::InvalidRequest, &["`zzzzzz`", "file, autofix"]);
+        check(&body(r#"{"file":"a","zzzzzz":1}"#), Code::InvalidRequest, &["`zzzzzz`", "known. Known: file, autofix"]);
         check(&query("file=a&autofx=3"), Code::InvalidRequest, &["`autofx`", "`autofix`"]);
         // A name that holds what the message is split at.
         check(&body(r#"{"file":"a","`, expected `x":1}"#), Code::InvalidRequest, &["file, autofix"]);
@@ -172,6 +192,7 @@ mod tests {
         check(&query("file=a&autofix=x"), Code::InvalidRequest, &["`autofix`", "invalid digit"]);
         check(&query("file=a&file=b"), Code::InvalidRequest, &["duplicate field `file`"]);
         check(&query("file=a&mode=crate"), Code::InvalidRequest, &["`mode`", "`create`"]);
+        check(&query("file=a&mode=zzzzzz"), Code::InvalidRequest, &["`mode`", "known. Known: append, create"]);
     }
 
     #[test]

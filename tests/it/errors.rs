@@ -1,8 +1,11 @@
 //! What is wrong with a request is said so that the next one is right.
 
-use serde_json::json;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 
-use crate::support::{RUST, Reply, Server};
+use serde_json::{Value, json};
+
+use crate::support::{Home, RUST, Reply, Server};
 
 #[test]
 fn a_request_that_is_not_understood_is_refused_with_what_helps() {
@@ -36,6 +39,9 @@ fn a_request_that_is_not_understood_is_refused_with_what_helps() {
     check(&get("/v1/symbols"), 400, "invalid_request", "either `query` or `file`");
     check(&get("/v1/symbols/at?file=a&line=1"), 400, "invalid_request", "`column`");
     check(&get("/v1/diagnostics?severity=eror"), 400, "invalid_request", "`error`");
+    check(&get("/v1/status?x=1"), 400, "invalid_request", "it is none of those known. Known: workspace");
+    let change = r#"{"symbol":"greet","change":"zzzzzz"}"#;
+    check(&json("/v1/impact", change), 400, "invalid_request", "it is none of those known. Known: ");
     check(&get("/v1/status?workspace=nothing"), 404, "unknown_workspace", "nothing");
     check(&get("/v1/opne"), 404, "unknown_route", "`/v1/open`");
     let put = server.send(server.request("PUT", "/v1/workspaces"));
@@ -46,6 +52,82 @@ fn a_request_that_is_not_understood_is_refused_with_what_helps() {
 
     let xml = server.send(server.request("GET", "/v1/status").header("accept", "application/xml"));
     check(&xml, 406, "not_acceptable", "text/markdown");
+}
+
+#[test]
+fn what_is_not_utf_8_is_refused_wherever_it_stands() {
+    let server = Home::with(&[("a.txt", "one\n")]).serve(&["--trust"]);
+    for (path, wanted) in [
+        ("/v1/symbols?query=gr%FFeet", "the query is not UTF-8"),
+        ("/v1/symbols?query=%C3&limit=1", "the query is not UTF-8"),
+        ("/v1/symbols?query=%zz", "`%zz`"),
+        ("/v1/symbols?query=%", "`%`"),
+        ("/v1/symbols?query=a%2", "`%2`"),
+        ("/v1/map?focus=a.txt&focus=%FF", "the query is not UTF-8"),
+        ("/v1/events?workspace=%FF", "the query is not UTF-8"),
+        ("/v1/runs/%FF", "the path is not UTF-8"),
+        ("/v1/runs/%zz", "`%zz`"),
+    ] {
+        let reply = sent(&server, &format!("GET {path} HTTP/1.1\r\nHost: localhost"));
+        assert_eq!(reply.problem["code"], "invalid_request", "{path}: {}", reply.head);
+        assert!(reply.problem["detail"].as_str().unwrap().contains(wanted), "{path}: {}", reply.problem);
+    }
+    let fine = server.get("/v1/symbols?query=%c3%a9+%25&limit=1");
+    assert_eq!(fine.0, 200, "{}", fine.1);
+}
+
+/// A reply as it came over the connection.
+struct Sent {
+    head: String,
+    problem: Value,
+}
+
+/// What this head is answered with. Sent as it is, for a client of HTTP would not.
+#[track_caller]
+fn sent(server: &Server, head: &str) -> Sent {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    let token = server.home.token();
+    write!(stream, "{head}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    // Of several replies, the last.
+    let last = &reply[reply.rfind("HTTP/1.1 ").unwrap_or_else(|| panic!("{reply:?}"))..];
+    let (head, body) = last.split_once("\r\n\r\n").unwrap();
+    let problem = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {reply}"));
+    Sent { head: head.to_ascii_lowercase(), problem }
+}
+
+#[test]
+fn a_head_that_makes_no_request_is_refused_like_any_other() {
+    let server = Home::with(&[("a.txt", "one\n")]).serve(&["--trust"]);
+    let long = format!("GET /v1/symbols?query={} HTTP/1.1\r\nHost: localhost", "a".repeat(70_000));
+    let many: String = (0..200).map(|it| format!("\r\nX-{it}: a")).collect();
+    let wide = format!("\r\nX: {}", "a".repeat(1 << 20));
+    let get = "GET /v1/health HTTP/1.1\r\nHost: localhost";
+    for (head, status, code) in [
+        (long.as_str(), 414, "too_large"),
+        (&format!("{get}{many}"), 431, "too_large"),
+        (&format!("{get}{wide}"), 431, "too_large"),
+        ("GARBAGE", 400, "invalid_request"),
+        ("\u{16}\u{3}\u{1}", 400, "invalid_request"),
+        ("GET /v1/health HTTP/7.0\r\nHost: localhost", 400, "invalid_request"),
+        ("GET /v1/health HTTP/1.1\r\nHo st: localhost", 400, "invalid_request"),
+        // After a request that was answered.
+        (&format!("{get}\r\n\r\nGARBAGE"), 400, "invalid_request"),
+    ] {
+        let (shown, reply) = (&head[..head.len().min(60)], sent(&server, head));
+        assert!(reply.head.starts_with(&format!("http/1.1 {status} ")), "{shown}: {}", reply.head);
+        assert_eq!((&reply.problem["code"], &reply.problem["status"]), (&json!(code), &json!(status)), "{shown}");
+        let id = reply.problem["request_id"].as_str().unwrap();
+        for field in [
+            &format!("\r\nx-request-id: {id}"),
+            "\r\ncontent-type: application/problem+json",
+            "\r\ncache-control: no-store",
+            "\r\nx-content-type-options: nosniff",
+        ] {
+            assert!(reply.head.contains(field), "{shown} lacks {field}: {}", reply.head);
+        }
+    }
 }
 
 #[test]
