@@ -11,6 +11,7 @@ use crate::lang::files::{File, Files};
 use crate::lang::{Stop, Tidied, Wanted};
 use crate::model::{FileEdit, Landed, Span};
 use crate::text::diff::OffsetMap;
+use crate::text::endings;
 use crate::workspace::Workspace;
 
 /// How long a formatter may take.
@@ -86,10 +87,8 @@ fn moved(landed: &mut Landed, map: &OffsetMap, after: &File) {
 
 /// In the line ends and with the byte order mark that the text had before.
 fn in_form_of(before: &str, text: &str) -> Arc<str> {
-    let mut text = text.replace("\r\n", "\n");
-    if before.contains("\r\n") {
-        text = text.replace('\n', "\r\n");
-    }
+    let otherwise = if before.contains("\r\n") { "\r\n" } else { "\n" };
+    let mut text = endings::like(before, &text.replace("\r\n", "\n"), otherwise);
     if before.starts_with('\u{feff}') && !text.starts_with('\u{feff}') {
         text.insert(0, '\u{feff}');
     }
@@ -162,6 +161,7 @@ mod tests {
     fn line_ends_and_the_byte_order_mark_stay() {
         assert_eq!(&*in_form_of("a\r\n", "a\n\nb\n"), "a\r\n\r\nb\r\n");
         assert_eq!(&*in_form_of("a\n", "b\r\n"), "b\n");
+        assert_eq!(&*in_form_of("a\n\n}\r\n", "a\n}\nb\n"), "a\n}\r\nb\r\n", "mixed ones");
         assert_eq!(&*in_form_of("\u{feff}a", "b"), "\u{feff}b");
     }
 }

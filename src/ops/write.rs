@@ -9,6 +9,7 @@ use super::tidy::Tidy;
 use crate::contract::{ChangeReport, Finding, FindingKind, OnBreak, WriteMode, WriteRequest};
 use crate::lang::engine::Declaration;
 use crate::model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};
+use crate::text::endings;
 use crate::workspace::{Cause, Workspace};
 
 pub async fn write(workspace: &Workspace, request: WriteRequest, asked: &Ask) -> Result<ChangeReport> {
@@ -49,7 +50,7 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Res
             return Err(Error::new(Code::AlreadyExists, detail));
         }
         (WriteMode::Append, Some(file)) => appended(&file.text, &request.content),
-        (_, Some(_)) => (request.content.clone(), 0),
+        (_, Some(file)) => (overwritten(&file.text, &request.content), 0),
         (_, None) => (declared.content.clone().unwrap_or_else(|| request.content.clone()), 0),
     };
     let mention = declared.mention.filter(|_| old.is_none());
@@ -78,9 +79,30 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Res
     Ok(Plan { findings, ..Plan::new(edits, landed) })
 }
 
-/// The content behind one blank line, in the file's own line endings; and where it begins.
+/// The content with the text's byte order mark, and in its line endings, unless it is sent with endings or a mark of
+/// its own.
+fn overwritten(text: &str, content: &str) -> String {
+    const MARK: char = '\u{feff}';
+    let plain = content.strip_prefix(MARK).unwrap_or(content);
+    let in_own_form = plain.len() < content.len() || content.contains("\r\n");
+    let old = text.strip_prefix(MARK).unwrap_or(text);
+    let mut new = match in_own_form {
+        true => content.to_owned(),
+        false => endings::like(old, content, endings::at(old, 0)),
+    };
+    if old.len() < text.len() && !new.starts_with(MARK) {
+        new.insert(0, MARK);
+    }
+    new
+}
+
+/// The content behind one blank line, in the line endings that the text ends with; and where it begins. Without a
+/// content the text stays as it is.
 fn appended(text: &str, content: &str) -> (String, usize) {
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    if content.trim().is_empty() {
+        return (text.to_owned(), text.len());
+    }
+    let newline = endings::at(text, text.len());
     let mut out = text.to_owned();
     if !text.trim_start_matches('\u{feff}').is_empty() {
         out.truncate(text.trim_end_matches(['\n', '\r', ' ', '\t']).len());
@@ -90,7 +112,7 @@ fn appended(text: &str, content: &str) -> (String, usize) {
     let from = out.len();
     let content = content.trim_start_matches(['\n', '\r']).replace("\r\n", "\n").replace('\n', newline);
     out.push_str(&content);
-    if !content.is_empty() && !content.ends_with(newline) {
+    if !content.ends_with(newline) {
         out.push_str(newline);
     }
     (out, from)
@@ -98,7 +120,7 @@ fn appended(text: &str, content: &str) -> (String, usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::appended;
+    use super::{appended, overwritten};
 
     #[test]
     fn one_blank_line_stands_between() {
@@ -108,5 +130,36 @@ mod tests {
         assert_eq!(appended("", "b"), ("b\n".to_owned(), 0));
         assert_eq!(appended("a\r\n", "b\nc"), ("a\r\n\r\nb\r\nc\r\n".to_owned(), 5));
         assert_eq!(appended("\u{feff}", "b"), ("\u{feff}b\n".to_owned(), 3));
+    }
+
+    #[test]
+    fn appending_nothing_changes_nothing() {
+        for content in ["", "\n", "\r\n \n"] {
+            assert_eq!(appended("a\n", content), ("a\n".to_owned(), 2));
+            assert_eq!(appended("a", content), ("a".to_owned(), 1));
+        }
+    }
+
+    #[test]
+    fn what_is_appended_ends_as_the_text_does() {
+        assert_eq!(appended("a\nb\r\n", "c\n").0, "a\nb\r\n\r\nc\r\n");
+        assert_eq!(appended("a\r\nb\n", "c\n").0, "a\r\nb\n\nc\n");
+    }
+
+    #[test]
+    fn an_overwritten_text_keeps_its_form() {
+        assert_eq!(overwritten("a\r\n", "b\nc\n"), "b\r\nc\r\n");
+        assert_eq!(overwritten("a\n}\r\n", "b\n}\n"), "b\n}\r\n", "a line that stays");
+        assert_eq!(overwritten("\u{feff}a\r\n", "b\n"), "\u{feff}b\r\n");
+        assert_eq!(overwritten("\u{feff}a\n", ""), "\u{feff}");
+        assert_eq!(overwritten("a", "b\n"), "b\n");
+    }
+
+    #[test]
+    fn a_content_in_a_form_of_its_own_keeps_that() {
+        assert_eq!(overwritten("a\n", "b\r\nc\n"), "b\r\nc\n");
+        assert_eq!(overwritten("\u{feff}a\n", "b\r\n"), "\u{feff}b\r\n");
+        assert_eq!(overwritten("a\r\n", "\u{feff}b\n"), "\u{feff}b\n");
+        assert_eq!(overwritten("\u{feff}a\n", "\u{feff}b\n"), "\u{feff}b\n");
     }
 }

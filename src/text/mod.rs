@@ -2,6 +2,7 @@
 
 pub mod blocks;
 pub mod diff;
+pub mod endings;
 #[cfg(test)]
 mod fuzz;
 pub mod lines;

@@ -293,3 +293,30 @@ fn a_search_is_narrowed_by_a_symbol() {
     assert_eq!((status, &reply["code"]), (409, &json!("no_match")), "{reply}");
     assert_eq!(reply["suggestions"], json!(["src/lib.rs:12"]), "{reply}");
 }
+
+/// A byte order mark and the line endings outlive a change, those of each line where they are mixed.
+#[test]
+fn a_file_keeps_its_form_whatever_is_written() {
+    let mixed = "one {\r\n    two;\n}\r\nthree {\n    four;\r\n}\n";
+    let server = Server::on(&[("crlf.txt", "a\r\nb\r\n"), ("bom.txt", "\u{feff}a\n"), ("mixed.txt", mixed)]);
+    let write = |file: &str, content: &str, mode: &str| {
+        let (status, reply) = server.post("/v1/write", &json!({"name": file, "content": content, "mode": mode}));
+        assert_eq!(status, 200, "{reply}");
+        (reply["applied"].clone(), server.home.read(file))
+    };
+    assert_eq!(write("crlf.txt", "x\nb\n", "overwrite").1, "x\r\nb\r\n");
+    assert_eq!(write("bom.txt", "x\n", "overwrite").1, "\u{feff}x\n");
+    assert_eq!(write("bom.txt", "y\r\n", "overwrite").1, "\u{feff}y\r\n", "a form of its own");
+
+    let nothing = write("crlf.txt", "", "append");
+    assert_eq!(nothing, (json!(false), "x\r\nb\r\n".to_owned()));
+
+    let search = "    two;\n}\nthree {";
+    let edit = json!({"file": "mixed.txt", "search_context": search, "replacement": "    two;\n    new;\n}\nthree {"});
+    let (status, reply) = server.post("/v1/edit", &edit);
+    assert_eq!(status, 200, "{reply}");
+    let edited = mixed.replace("two;\n", "two;\n    new;\n");
+    assert_eq!(server.home.read("mixed.txt"), edited);
+    let content = edited.replace("\r\n", "\n").replace("    new;\n", "");
+    assert_eq!(write("mixed.txt", &content, "overwrite").1, mixed, "only what changes changes");
+}

@@ -7,6 +7,7 @@ use crate::lang::files::File;
 use crate::model::{Answer, Code, Error, OutlineItem, Result, Span, Symbol, SymbolKind, SymbolQuery};
 use crate::ops::ask::{Ask, ask, is_miss, join_misses, languages_of, unless_loading};
 use crate::ops::open::text_of;
+use crate::text::endings;
 use crate::text::matching::Patch;
 use crate::workspace::Workspace;
 
@@ -119,9 +120,8 @@ pub(super) fn at_symbol(file: &File, symbol: &Symbol, at: At, replacement: &str)
             Patch { range: to_delete(text, item.span, line_start, outer), text: String::new() }
         }
     };
-    if text.contains("\r\n") {
-        patch.text = patch.text.replace("\r\n", "\n").replace('\n', "\r\n");
-    }
+    let (there, sent) = (&text[patch.range.start..patch.range.end], patch.text.replace("\r\n", "\n"));
+    patch.text = endings::like(there, &sent, endings::at(text, patch.range.start));
     Ok(patch)
 }
 
@@ -236,5 +236,8 @@ mod tests {
     fn line_endings_stay() {
         let text = "fn f() {\r\n    g();\r\n}\r\n";
         assert_eq!(patched(text, "f", At::Body, "h();\ni();"), "fn f() {\r\n    h();\r\n    i();\r\n}\r\n");
+        let mixed = "fn f() {\n    g();\r\n}\n";
+        let new = "fn f() {\n    h();\n    g();\n}";
+        assert_eq!(patched(mixed, "f", At::Whole, new), "fn f() {\n    h();\n    g();\r\n}\n");
     }
 }

@@ -13,7 +13,7 @@ use similar::DiffOp;
 use super::literals::Literals;
 use super::{Hit, without_bom};
 use crate::model::{Code, Error, Help, Result, Span, Strategy};
-use crate::text::{diff, score};
+use crate::text::{diff, endings, score};
 use exactly::literal;
 use fit::Fit;
 use kept::Kept;
@@ -85,38 +85,21 @@ pub fn patch(text: &str, hit: &Hit, context: &str, replacement: &str) -> Patch {
         Strategy::Exact => literal(text, hit.span, &context, &replacement),
         _ => fitted(text, hit.span, &context, &replacement),
     };
-    let newline = line_ending(text, patch.range.start);
+    let newline = endings::at(text, patch.range.start);
     keep_final_newline(text, &mut patch);
-    if newline == "\r\n" {
-        patch.text = patch.text.replace('\n', newline);
-    }
+    patch.text = endings::like(&text[patch.range.start..patch.range.end], &patch.text, newline);
     patch
 }
 
 /// All of a text as another one: in its line endings, with its byte order mark.
 pub fn whole(text: &str, content: &str) -> Patch {
     let bom = text.len() - without_bom(text).len();
-    let mut new = unix(without_bom(content));
-    if line_ending(text, bom) == "\r\n" {
-        new = new.replace('\n', "\r\n");
-    }
+    let new = endings::like(&text[bom..], &unix(without_bom(content)), endings::at(text, bom));
     Patch { range: Span::new(bom, text.len()), text: new }
 }
 
 fn unix(text: &str) -> String {
     text.replace("\r\n", "\n")
-}
-
-/// How the line ends that holds this offset, or else the one before it.
-fn line_ending(text: &str, offset: usize) -> &'static str {
-    let bytes = text.as_bytes();
-    let newline = memchr::memchr(b'\n', &bytes[offset..])
-        .map(|length| offset + length)
-        .or_else(|| memchr::memrchr(b'\n', &bytes[..offset]));
-    match newline {
-        Some(at) if at > 0 && bytes[at - 1] == b'\r' => "\r\n",
-        _ => "\n",
-    }
 }
 
 /// A file that ends with a newline still does.
