@@ -40,7 +40,7 @@ const STACK: usize = lang::STACK_BYTES;
 /// Analysis that is still under way when all else has ended gets so long to notice.
 const LEFTOVERS: Duration = Duration::from_secs(2);
 /// How often the owner's decisions about trust are read anew.
-const TRUST_PACE: Duration = Duration::from_secs(1);
+const TRUST_PACE: Duration = Duration::from_millis(500);
 
 /// All that is done at the end takes no longer than this; what stands still then ends with the process.
 const END: Duration = Duration::from_secs(50);

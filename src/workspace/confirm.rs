@@ -178,7 +178,7 @@ fn ask_compilers(
     stop: &CancellationToken,
 ) -> Option<Confirmation> {
     let settings = workspace.settings();
-    let (token, closing) = (stop.clone(), workspace.inner.closing.clone());
+    let (token, closing, inside) = (stop.clone(), workspace.inner.closing.clone(), workspace.clone());
     let kinds: Vec<_> = workspace.registry().kinds().iter().filter(|it| it.confirms(&settings)).cloned().collect();
     let job = Job {
         kind: VerifyKind::Check,
@@ -191,7 +191,12 @@ fn ask_compilers(
         changed: None,
         is_background: true,
         deadline: Instant::now() + LIMIT,
-        is_wanted: Arc::new(move || !token.is_cancelled() && !closing.load(Ordering::Relaxed)),
+        is_wanted: Arc::new(move || {
+            if !inside.is_trusted() {
+                token.cancel();
+            }
+            !token.is_cancelled() && !closing.load(Ordering::Relaxed)
+        }),
         progress: Arc::new(|_| ()),
     };
     let mut report = Report::default();

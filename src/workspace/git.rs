@@ -39,6 +39,8 @@ pub struct Git {
     root: PathBuf,
     state_dir: PathBuf,
     co_author: Option<String>,
+    /// Trust was taken back: what runs by it ends.
+    revoked: Arc<AtomicBool>,
     /// One commit at a time.
     turn: Arc<Mutex<()>>,
 }
@@ -152,8 +154,8 @@ pub struct LeftOut {
 }
 
 impl Git {
-    pub fn new(root: &Path, state_dir: &Path, co_author: Option<String>) -> Git {
-        Git { root: root.to_path_buf(), state_dir: state_dir.to_path_buf(), co_author, turn: Arc::default() }
+    pub fn new(root: &Path, state_dir: &Path, co_author: Option<String>, revoked: Arc<AtomicBool>) -> Git {
+        Git { root: root.to_path_buf(), state_dir: state_dir.to_path_buf(), co_author, revoked, turn: Arc::default() }
     }
 
     /// Whom commits name beside their author.
@@ -225,10 +227,10 @@ impl Git {
     ) -> Result<T> {
         let (root, state_dir) = (self.root.clone(), self.state_dir.clone());
         let waiting = Waiting(Arc::default());
-        let cancelled = waiting.0.clone();
+        let end = End { cancelled: waiting.0.clone(), revoked: self.revoked.clone() };
         let asked = tokio::task::spawn_blocking(move || {
             repair(&state_dir);
-            let repository = Repository::find(&root, trusted, cancelled)?;
+            let repository = Repository::find(&root, trusted, end)?;
             question(&repository, &state_dir)
         });
         let answer = asked.await;
@@ -236,6 +238,15 @@ impl Git {
         answer
             .unwrap_or_else(|_| Err(Error::new(Code::Internal, "the repository could not be asked: it is in the log")))
     }
+}
+
+/// What ends the programs of one question before their time.
+#[derive(Debug, Clone, Default)]
+struct End {
+    /// Whoever asked is gone.
+    cancelled: Arc<AtomicBool>,
+    /// Trust was taken back.
+    revoked: Arc<AtomicBool>,
 }
 
 /// Whoever waits. Dropped, there is nobody any more.

@@ -90,6 +90,8 @@ struct Inner {
     telemetry: Arc<Telemetry>,
     busy: Arc<Busy>,
     closing: Arc<AtomicBool>,
+    /// Trust was taken back, be the writer too busy to have heard of it.
+    revoked: Arc<AtomicBool>,
     git: git::Git,
     runs: verify::Runs,
     confirming: confirm::Confirming,
@@ -215,13 +217,17 @@ impl Workspace {
 
     /// Whether code of the workspace may run.
     pub fn is_trusted(&self) -> bool {
-        self.inner.published.borrow().trusted
+        self.inner.published.borrow().trusted && !self.inner.revoked.load(Ordering::Relaxed)
     }
 
-    /// Its owner has said something else than before. Where the writer has no time for it now, this is to be said
-    /// again.
+    /// What its owner says now. Trust that is taken back ends what runs at once; where the writer has no time for it now,
+    /// this is to be said again.
     pub fn set_trust(&self, trusted: bool) {
-        let _ = self.inner.inbox.send(Event::Trust(trusted));
+        self.inner.revoked.store(!trusted, Ordering::Relaxed);
+        let heard = self.inner.published.borrow().trusted;
+        if heard != trusted {
+            let _ = self.inner.inbox.send(Event::Trust(trusted));
+        }
     }
 
     /// How it is doing now. Never waits for the writer.

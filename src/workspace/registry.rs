@@ -112,10 +112,7 @@ impl Workspaces {
     pub fn heed_trust(&self) {
         for workspace in self.list() {
             // What cannot be read trusts nothing.
-            let trusted = self.is_trusted(workspace.root()).unwrap_or(false);
-            if trusted != workspace.is_trusted() {
-                workspace.set_trust(trusted);
-            }
+            workspace.set_trust(self.is_trusted(workspace.root()).unwrap_or(false));
         }
     }
 

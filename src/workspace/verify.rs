@@ -3,7 +3,7 @@
 //! gives its run up, and a run that nobody waits for ends with all that it has started.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -51,6 +51,8 @@ struct Run {
     /// Changed in the lock of the list alone.
     waiting: Mutex<usize>,
     given_up: CancellationToken,
+    /// Given up since trust was taken back.
+    revoked: AtomicBool,
     done: channel::Sender<Option<Result<Arc<Verified>>>>,
 }
 
@@ -92,6 +94,7 @@ impl Runs {
                 revision,
                 waiting: Mutex::new(0),
                 given_up: self.child_token(),
+                revoked: AtomicBool::new(false),
                 done: channel::Sender::new(None),
             });
             list.push(run.clone());
@@ -145,6 +148,26 @@ impl Workspace {
     }
 }
 
+impl Run {
+    /// Whether trust still lets it run; where not, it is given up for good.
+    fn is_trusted(&self, workspace: &Workspace) -> bool {
+        if !workspace.is_trusted() {
+            self.revoked.store(true, Ordering::Relaxed);
+            self.given_up.cancel();
+        }
+        !self.revoked.load(Ordering::Relaxed)
+    }
+
+    /// Why it has no result.
+    fn ended(&self) -> Error {
+        if !self.revoked.load(Ordering::Relaxed) {
+            return stopping();
+        }
+        let detail = "the run was ended: the trust in this workspace was taken back (`semdex trust --revoke`)";
+        Error::new(Code::Untrusted, detail)
+    }
+}
+
 fn stopping() -> Error {
     Error::new(Code::NotReady, "the run was ended: the server is stopping, or its workspace was closed")
 }
@@ -159,8 +182,9 @@ async fn conduct(workspace: Workspace, run: Arc<Run>, files: Arc<Files>, deadlin
         () = tokio::time::sleep_until(deadline.into()) => None,
     };
     let verified = match turn {
-        None if run.given_up.is_cancelled() => Err(stopping()),
+        None if run.given_up.is_cancelled() => Err(run.ended()),
         None => Ok(not_begun(&run)),
+        Some(_) if !run.is_trusted(&workspace) => Err(run.ended()),
         Some(turn) => {
             let (inside, told) = (workspace.clone(), run.clone());
             let work = move || {
@@ -176,7 +200,7 @@ async fn conduct(workspace: Workspace, run: Arc<Run>, files: Arc<Files>, deadlin
             let done = tokio::task::spawn_blocking(work).await;
             let done = done.unwrap_or_else(|_| Err(stopping()));
             let is_closed = workspace.inner.closing.load(Ordering::Relaxed);
-            if run.given_up.is_cancelled() || is_closed { Err(stopping()) } else { done }
+            if run.given_up.is_cancelled() || is_closed { Err(run.ended()) } else { done }
         }
     };
     workspace.tell_run(&run, "finished", None, Some(verified.as_ref().is_ok_and(|it| it.ok)));
@@ -189,8 +213,9 @@ fn job(workspace: &Workspace, run: &Arc<Run>, files: Arc<Files>, deadline: Insta
     // What the workspace's own file says wrongly was said when it was opened.
     let settings = config.settings(workspace.root(), true).unwrap_or_else(|_| config.user_settings(true));
     let closing = workspace.inner.closing.clone();
-    let given_up = run.given_up.clone();
     let (told, of) = (workspace.clone(), run.clone());
+    let (inside, run) = (workspace.clone(), run.clone());
+    let wanted = run.wanted.clone();
     let last = Mutex::new(None::<Instant>);
     let progress = move |progress: VerifyProgress| {
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,17 +225,19 @@ fn job(workspace: &Workspace, run: &Arc<Run>, files: Arc<Files>, deadline: Insta
         }
     };
     Job {
-        kind: run.wanted.kind,
+        kind: wanted.kind,
         root: workspace.root().to_owned(),
         cache_dir: config.cache_dir.clone(),
         settings,
         files,
-        packages: run.wanted.packages.clone(),
-        tests: run.wanted.tests.clone(),
-        changed: run.wanted.changed.clone(),
+        packages: wanted.packages,
+        tests: wanted.tests,
+        changed: wanted.changed,
         is_background: false,
         deadline,
-        is_wanted: Arc::new(move || !given_up.is_cancelled() && !closing.load(Ordering::Relaxed)),
+        is_wanted: Arc::new(move || {
+            !run.given_up.is_cancelled() && !closing.load(Ordering::Relaxed) && run.is_trusted(&inside)
+        }),
         progress: Arc::new(progress),
     }
 }

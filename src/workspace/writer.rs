@@ -175,7 +175,8 @@ pub(super) fn start(
         Error::new(code, format!("{}: {error}", root.display()))
     })?;
     let disk = Arc::new(disk);
-    let git = Git::new(&root, &config.state_dir, settings.co_author.clone());
+    let revoked = Arc::new(AtomicBool::new(false));
+    let git = Git::new(&root, &config.state_dir, settings.co_author.clone(), revoked.clone());
     let slots: Vec<Slot> = registry.kinds().iter().cloned().map(Slot::new).collect();
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
     let first = Published {
@@ -243,6 +244,7 @@ pub(super) fn start(
             telemetry,
             busy,
             closing,
+            revoked,
             git,
             runs: Runs::default(),
             confirming: Confirming::default(),

@@ -435,6 +435,33 @@ fn hooks_run_where_the_workspace_is_trusted() {
     assert_eq!(repo.git(&["status", "--porcelain"]), "M  b.txt");
 }
 
+#[test]
+fn a_hook_ends_with_the_trust_in_its_workspace_and_nothing_is_committed() {
+    let home = home(TEXTS);
+    let begun = home.path().join("begun");
+    hook(&home, "pre-commit", &format!("echo $$ >{}; while :; do sleep 1; done", begun.display()));
+    let ended = run(home.semdex().args(["trust", "."]));
+    assert_eq!(ended.code, Some(0), "{}", ended.errors);
+    let repo = serve(home, &[]);
+    let change = repo.edit("a.txt", "two", "2");
+    let (head, index) = (repo.head(), repo.index());
+    let mut revoke = repo.server.home.semdex();
+    revoke.args(["trust", "--revoke", "."]);
+    let pid = begun.clone();
+    let revoked = std::thread::spawn(move || {
+        while !fs::read_to_string(&pid).is_ok_and(|it| it.ends_with('\n')) {
+            std::thread::park_timeout(std::time::Duration::from_millis(20));
+        }
+        run(&mut revoke).code
+    });
+    let detail = repo.refused("/v1/commit", &json!({"changes": [change]}), 403, "untrusted");
+    assert_eq!(revoked.join().unwrap(), Some(0));
+    assert!(detail.contains("nothing was committed") && detail.contains("`pre-commit`"), "{detail}");
+    let hook = fs::read_to_string(&begun).unwrap();
+    assert!(!Path::new("/proc").join(hook.trim()).exists(), "{hook}");
+    assert_eq!((repo.head(), repo.index()), (head, index));
+}
+
 /// Settled: untrusted, nothing of the repository runs; the commit is made, or 403.
 #[test]
 fn nothing_of_the_repository_runs_untrusted() {

@@ -488,6 +488,45 @@ fn a_run_ends_at_its_deadline_with_its_client_and_with_the_server() {
 }
 
 #[test]
+fn a_run_ends_with_the_trust_in_its_workspace() {
+    let home = endless();
+    let trust = |home: &Home, arguments: &[&str]| {
+        let ended = run(home.semdex().arg("trust").args(arguments));
+        assert_eq!(ended.code, Some(0), "{}", ended.errors);
+    };
+    trust(&home, &["."]);
+    let server = home.serve(&["--no-auth"]);
+    let ask = |kind: &str| {
+        let (url, body) = (format!("{}/v1/verify", server.base()), json!({"kind": kind}));
+        thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                let client = reqwest::Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
+                let reply = client.post(url).json(&body).send().await.unwrap();
+                (reply.status().as_u16(), reply.json::<Value>().await.unwrap())
+            })
+        })
+    };
+    let running = ask("test");
+    server.wait_for(|it| pids(&it.home).len() >= 2);
+    let queued = ask("check");
+    trust(&server.home, &["--revoke", "."]);
+    dead_within(&server.home, DEATH);
+    for answer in [running, queued] {
+        let (status, problem) = answer.join().unwrap();
+        assert_eq!((status, &problem["code"]), (403, &json!("untrusted")), "{problem}");
+    }
+    let before = pids(&server.home).len();
+    assert_eq!(server.post("/v1/verify", &json!({"kind": "test"})).0, 403);
+    assert_eq!(pids(&server.home).len(), before);
+
+    // And the other way round.
+    trust(&server.home, &["."]);
+    server.wait_for(|it| it.get("/v1/status").1["workspaces"][0]["trusted"] == true);
+    assert_eq!(server.post("/v1/verify", &json!({"kind": "check"})).0, 200);
+}
+
+#[test]
 fn the_same_is_run_once_and_too_many_are_told_to_come_back() {
     let server = endless().serve(&["--trust", "--no-auth"]);
     let ask = |body: Value| {

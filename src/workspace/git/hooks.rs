@@ -54,7 +54,10 @@ impl Repository {
 
     fn hook(&self, name: &str, arguments: &[&OsStr], private: &Private) -> Result<()> {
         let Some(hook) = self.find_hook(name)? else { return Ok(()) };
-        let ended = self.git.other(&hook, arguments, &private.index(), LIMIT)?;
+        let ended = self.git.other(&hook, arguments, &private.index(), LIMIT).map_err(|mut error| {
+            error.detail = format!("nothing was committed: {}", error.detail);
+            error
+        })?;
         if ended.is_well() {
             return Ok(());
         }

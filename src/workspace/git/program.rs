@@ -6,12 +6,12 @@ use std::io::{Seek as _, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
+use super::End;
 use crate::lang::process_group::{Failure, run_on};
 use crate::lang::search_path;
 use crate::model::{Code, Error, Result};
@@ -64,8 +64,7 @@ pub(super) struct Program {
     pub(super) trusted: bool,
     /// The filters that the configuration has commands for.
     pub(super) filters: Vec<String>,
-    /// Whoever asked is gone.
-    pub(super) cancelled: Arc<AtomicBool>,
+    end: End,
 }
 
 /// A run that is being prepared.
@@ -100,11 +99,11 @@ impl Ended {
 }
 
 impl Program {
-    pub(super) fn new(directory: &Path, trusted: bool, cancelled: Arc<AtomicBool>) -> Result<Program> {
+    pub(super) fn new(directory: &Path, trusted: bool, end: End) -> Result<Program> {
         let program = search_path::find("git").ok_or_else(|| {
             Error::new(Code::EngineUnavailable, "git is not installed, or not on the PATH: install it, and ask again")
         })?;
-        let git = Program { program, directory: directory.to_path_buf(), trusted, filters: Vec::new(), cancelled };
+        let git = Program { program, directory: directory.to_path_buf(), trusted, filters: Vec::new(), end };
         git.check_version()?;
         Ok(git)
     }
@@ -140,12 +139,22 @@ impl Program {
     }
 
     fn wait(&self, command: Command, input: Stdio, limit: Duration, what: &str, whole: bool) -> Result<Ended> {
-        let is_wanted = || whole || !self.cancelled.load(Ordering::Relaxed);
+        let is_revoked = || self.trusted && self.end.revoked.load(Ordering::Relaxed);
+        let is_wanted = || whole || !self.end.cancelled.load(Ordering::Relaxed) && !is_revoked();
+        let revoked = || {
+            let detail =
+                format!("{what} was ended: the trust in this workspace was taken back (`semdex trust --revoke`)");
+            Error::new(Code::Untrusted, detail)
+        };
+        if !whole && is_revoked() {
+            return Err(revoked());
+        }
         let output = run_on(command, input, Instant::now() + limit, &is_wanted).map_err(|failure| match failure {
             Failure::NotStarted(error) => {
                 Error::new(Code::PermissionDenied, format!("{what} could not be started: {error}"))
             }
             Failure::Late => Error::new(Code::Timeout, format!("{what} did not end within {} s", limit.as_secs())),
+            Failure::Unwanted if !self.end.cancelled.load(Ordering::Relaxed) => revoked(),
             Failure::Unwanted => Error::new(Code::Timeout, "whoever asked has gone, so it was given up"),
         })?;
         Ok(Ended { code: output.status.code(), stdout: output.stdout, words: words(&output.stderr) })

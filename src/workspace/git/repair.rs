@@ -3,10 +3,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use super::End;
 use super::index_lock::Places;
 use super::private::{Abandoned, Record};
 use super::program::Program;
@@ -43,7 +43,7 @@ fn mend(record: &Record, begun: Option<SystemTime>) -> Result<bool> {
         clear_heads(&record.heads, &record.commit, begun);
     }
     // Nothing of the repository is run for this.
-    let git = Program::new(&record.top, false, Arc::default())?;
+    let git = Program::new(&record.top, false, End::default())?;
     let ended = git.run(&["merge-base", "--is-ancestor"]).with(&record.commit).with("HEAD").ended()?;
     let made = begun.is_some() && ended.is_well();
     if places.is_ours() {

@@ -5,9 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
+use super::End;
 use super::names::{GitPath, Naming, text};
 use super::program::{Program, Run, failed};
 use super::status::{self, Kind, Status};
@@ -53,8 +52,8 @@ pub(super) struct Head {
 
 impl Repository {
     /// That of a workspace's root.
-    pub(super) fn find(root: &Path, trusted: bool, cancelled: Arc<AtomicBool>) -> Result<Repository> {
-        let mut git = Program::new(root, trusted, cancelled)?;
+    pub(super) fn find(root: &Path, trusted: bool, end: End) -> Result<Repository> {
+        let mut git = Program::new(root, trusted, end)?;
         let asked = ["rev-parse", "--is-inside-work-tree", "--is-shallow-repository"];
         let ended = git.run(&asked).ended()?;
         if !ended.is_well() {
