@@ -7,10 +7,12 @@
 //! Some directories are no part of any tree, wherever they lie and whatever they are called: a [`Tree`] knows them by
 //! device and inode.
 
+mod descent;
 mod look;
 #[cfg(test)]
 mod tests;
 
+pub use descent::Descent;
 pub use look::Look;
 
 use std::cell::OnceCell;
@@ -23,7 +25,10 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fstat, lstat, openat, readlinkat, stat, statat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, lstat, openat, openat2, readlinkat, stat,
+    statat,
+};
 use rustix::io::Errno;
 use rustix::path::Arg;
 
@@ -204,13 +209,32 @@ impl Reader {
         let mut directory = openat(&self.handle, ".", STEP, Mode::empty())?;
         for component in below.components() {
             let Component::Normal(name) = component else { return Err(Errno::INVAL) };
-            directory = openat(&directory, name, STEP, Mode::empty())?;
-            self.forbidden.check(&fstat(&directory)?)?;
+            directory = self.step(&directory, name)?;
             if !takes(name, &directory) {
                 return Err(Errno::XDEV);
             }
         }
         Ok(directory)
+    }
+
+    /// A directory in another one, no link; [`Errno::XDEV`] where it is forbidden.
+    fn step(&self, directory: impl AsFd, name: &OsStr) -> rustix::io::Result<OwnedFd> {
+        let next = openat(directory, name, STEP, Mode::empty())?;
+        self.forbidden.check(&fstat(&next)?)?;
+        Ok(next)
+    }
+
+    /// Which directory a name means at this moment, links not followed. What is forbidden is told like any other.
+    pub fn identity_now(&self, below: &Path) -> rustix::io::Result<Identity> {
+        let no_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
+        match openat2(&self.handle, below, STEP, Mode::empty(), no_links) {
+            Ok(directory) => Ok(identity(&fstat(&directory)?)),
+            // The root itself, older kernels, and sandboxes.
+            Err(Errno::NOENT | Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN) => {
+                Ok(identity(&fstat(&self.directory(below)?)?))
+            }
+            Err(errno) => Err(errno),
+        }
     }
 
     /// What stands below the root, links not followed; [`Errno::XDEV`] where it is forbidden.
@@ -349,7 +373,7 @@ fn split(below: &Path) -> rustix::io::Result<(&Path, &OsStr)> {
 }
 
 /// What a directory holds, itself and the one above included.
-pub fn entries(directory: &OwnedFd) -> rustix::io::Result<Dir> {
+pub fn entries(directory: impl AsFd) -> rustix::io::Result<Dir> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Dir::new(openat(directory, ".", flags, Mode::empty())?)
 }

@@ -137,3 +137,41 @@ fn a_directory_exchanged_for_a_link_leads_nobody_outside() {
     });
     assert!(read.0 >= 500 && read.1 >= 500, "{read:?}");
 }
+
+#[test]
+fn a_descent_goes_on_from_where_it_stands() {
+    let deep = "d/".repeat(200) + "end/x";
+    let home = home(&[("root/a/b/c/x", ""), ("root/a/e/x", ""), (&format!("root/{deep}"), "")]);
+    symlink("b", home.path.join("root/a/link")).unwrap();
+    let reader = home.tree.reader().unwrap();
+    let mut descent = Descent::new(&reader);
+    let mut agrees = |name: &str| {
+        let (direct, there) = (reader.stat(Path::new(name)), descent.stat(Path::new(name)));
+        assert_eq!(direct.map(|it| identity(&it)), there.map(|it| identity(&it)), "{name}");
+    };
+    let (below, above) = (&deep[..deep.len() - 2], &deep[..2 * 100 - 1]);
+    // Down, up beyond what is held, beside, through links, and where nothing is.
+    for name in
+        ["", "a", "a/b/c/x", "a/b", "a/e", below, deep.as_str(), above, "d", "a/link", "a/link/c", "no", "a/../a"]
+    {
+        agrees(name);
+    }
+    descent.directory(Path::new("a/b")).unwrap();
+    fs::rename(home.path.join("root/a"), home.path.join("root/moved")).unwrap();
+    descent.directory(Path::new("a/b/c")).unwrap();
+    assert_eq!(reader.identity_now(Path::new("a/b/c")), Err(Errno::NOENT), "its name is another's");
+}
+
+#[test]
+fn the_identity_of_a_name_is_that_of_the_moment() {
+    let home = home(&[("root/a/b/x", ""), ("outside/x", "")]);
+    symlink("a", home.path.join("root/link")).unwrap();
+    let reader = home.tree.reader().unwrap();
+    for name in ["", "a", "a/b"] {
+        let found = reader.stat(Path::new(name)).unwrap();
+        assert_eq!(reader.identity_now(Path::new(name)), Ok(identity(&found)), "{name}");
+    }
+    for name in ["link", "link/b", "a/b/x", "missing", "../outside", "a/../../outside"] {
+        reader.identity_now(Path::new(name)).unwrap_err();
+    }
+}

@@ -25,6 +25,9 @@ pub use write::{Notes, Write};
 
 /// Larger files are neither read nor written.
 pub const MOST_BYTES: usize = 10 << 20;
+/// Files are not made deeper than that: each name would cost as much as a small workspace.
+const MOST_PARTS: usize = 256;
+const TOO_DEEP: &str = "lies deeper than 255 directories, the most that semdex makes a file in";
 /// What semdex calls a file of its own for the moment of a write.
 pub const TEMPORARY_PREFIX: &str = ".semdex-";
 
@@ -91,6 +94,7 @@ impl Disk {
             rel.push_str(part);
         }
         match resolved.kind {
+            None if rel.split('/').count() > MOST_PARTS => return Err(invalid(name, TOO_DEEP)),
             Some(FileType::RegularFile) | None => {}
             Some(FileType::Directory) => return Err(invalid(name, "is a directory: name a file")),
             Some(kind) => return Err(not_a_file(name, kind)),

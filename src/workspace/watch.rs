@@ -41,11 +41,11 @@ use crate::fault;
 use aliases::Aliases;
 use cookie::Cookie;
 use inbox::{Inbox, Mail, TouchKind};
-use place::{identity_of, is_remote};
+use place::{identity_now, identity_of, identity_on_the_way, is_remote};
 pub use walk::{Texts, is_hidden_name, walk};
 use walk::{enter, present};
 
-use crate::beneath::{Identity, Reader, Tree};
+use crate::beneath::{Descent, Identity, Reader, Tree};
 
 /// What may have changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -335,16 +335,17 @@ impl Watcher {
     fn watch_below(&mut self, top: &Path, files: &mut BTreeSet<PathBuf>) -> io::Result<bool> {
         let mut linked = false;
         let Some(reader) = self.reader_of(top)? else { return Ok(false) };
+        let mut descent = Descent::new(&reader);
         let mut pending = vec![top.to_path_buf()];
         while let Some(directory) = pending.pop() {
             let is_root = self.is_root(&directory);
             if !is_root && directory.file_name().is_some_and(walk::is_ignored_dir_name) {
                 continue;
             }
-            if !self.watch(&reader, &directory)? {
+            if !self.watch(&mut descent, &directory)? {
                 continue;
             }
-            let Some(listing) = walk::list(&reader, &directory)? else {
+            let Some(listing) = walk::list(&mut descent, &directory)? else {
                 self.forget(&directory);
                 continue;
             };
@@ -366,8 +367,9 @@ impl Watcher {
     }
 
     /// Sets the watch of one directory; false if there is no such directory, or no watching.
-    fn watch(&mut self, reader: &Reader, directory: &Path) -> io::Result<bool> {
-        let Some(identity) = identity_of(reader, directory)? else { return Ok(false) };
+    fn watch(&mut self, descent: &mut Descent, directory: &Path) -> io::Result<bool> {
+        let reader = descent.reader();
+        let Some(identity) = identity_on_the_way(descent, directory)? else { return Ok(false) };
         match self.directories.get(directory) {
             Some(known) if known.identity == identity => return Ok(true),
             Some(_) => self.forget(directory),
@@ -418,7 +420,7 @@ impl Watcher {
         self.directories.insert(directory.to_path_buf(), Directory { identity, tagged: false });
         self.inodes.insert(identity, directory.to_path_buf());
         // The watch was set by name: is it on what was looked at?
-        let now = identity_of(reader, directory)?;
+        let now = identity_now(reader, directory)?;
         if now != Some(identity) {
             self.forget(directory);
             self.stale |= now.is_some() || walk::look(reader, directory)?.is_some();

@@ -275,3 +275,27 @@ fn a_directory_that_is_not_there_is_told_before_anything_is_done() {
     assert!(make.errors.contains("there is no directory no/such/directory"), "{}", make.errors);
     assert_eq!(make.output, "", "nothing was built");
 }
+
+/// Semdex makes no file that deep; what others have made is read like any other.
+#[test]
+fn a_deep_name_stops_nobody() {
+    let server = Server::on(RUST);
+    let deep = "d/".repeat(2000) + "x.txt";
+    for mode in ["append", "create", "overwrite"] {
+        let (status, reply) = server.post("/v1/write", &json!({"name": deep, "content": "x", "mode": mode}));
+        assert_eq!((status, &reply["code"]), (400, &json!("invalid_request")), "{mode}: {reply}");
+    }
+    assert!(!server.home.root().join("d").exists());
+    let (status, reply) = server.post("/v1/write", &json!({"name": "d/".repeat(255) + "x.txt", "content": "x"}));
+    assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
+    let (status, reply) = server.post("/v1/undo", &json!({"change": reply["change"]}));
+    assert_eq!((status, server.home.root().join("d").exists()), (200, false), "{reply}");
+
+    let theirs = "e/".repeat(900) + "x.txt";
+    server.home.write(&theirs, "theirs\n");
+    let (status, reply) = server.post("/v1/describe", &json!({"file": theirs}));
+    assert_eq!((status, &reply["file"]["content"]), (200, &json!("theirs\n")), "{reply}");
+    let edit = json!({"file": theirs, "search_context": "theirs", "replacement": "ours"});
+    let (status, reply) = server.post("/v1/edit", &edit);
+    assert_eq!((status, server.home.read(&theirs).as_str()), (200, "ours\n"), "{reply}");
+}

@@ -106,6 +106,13 @@ fn names_stay_inside() {
     }
     assert_eq!(fixture.refused("src/a.rs/b"), Code::UnknownFile);
     assert_eq!(fixture.refused(&"x".repeat(300)), Code::InvalidRequest);
+    assert_eq!(fixture.refused(&("d/".repeat(256) + "x")), Code::InvalidRequest);
+    fixture.disk.locate(&("d/".repeat(255) + "x")).unwrap();
+    // What others have made is read all the same.
+    let deep = "deep/".repeat(300);
+    fs::create_dir_all(fixture.path(&deep)).unwrap();
+    fs::write(fixture.path(&deep).join("x"), "").unwrap();
+    fixture.disk.locate(&(deep + "x")).unwrap();
     for name in
         ["src/a.rs", ".github/x.yml", ".gitignore", "odd \\ n\name\"", "new/directory/ü.rs", "..a", "a..", ".gitx/b"]
     {

@@ -3,15 +3,31 @@
 use std::io;
 use std::path::Path;
 
-use rustix::fs::FileType;
+use rustix::fs::{FileType, Stat};
 
 use super::walk::{look, present};
-use crate::beneath::{Identity, Reader, identity};
+use crate::beneath::{Descent, Identity, Reader, identity};
 
 /// Which directory of the tree stands at a path, if one does, and is not reached through a link.
 pub(super) fn identity_of(reader: &Reader, path: &Path) -> io::Result<Option<Identity>> {
-    let is_directory = |mode| FileType::from_raw_mode(mode) == FileType::Directory;
-    Ok(look(reader, path)?.filter(|found| is_directory(found.st_mode)).map(|found| identity(&found)))
+    Ok(look(reader, path)?.filter(is_directory).map(|found| identity(&found)))
+}
+
+/// The same for one that is come upon on the way down.
+pub(super) fn identity_on_the_way(descent: &mut Descent, path: &Path) -> io::Result<Option<Identity>> {
+    let Ok(below) = path.strip_prefix(descent.reader().root()) else { return Ok(None) };
+    let found = present(descent.stat(below).map_err(io::Error::from))?;
+    Ok(found.filter(is_directory).map(|found| identity(&found)))
+}
+
+/// Which directory a path means at this moment, as the kernel has it when a watch is set.
+pub(super) fn identity_now(reader: &Reader, path: &Path) -> io::Result<Option<Identity>> {
+    let Ok(below) = path.strip_prefix(reader.root()) else { return Ok(None) };
+    present(reader.identity_now(below).map_err(io::Error::from))
+}
+
+fn is_directory(found: &Stat) -> bool {
+    FileType::from_raw_mode(found.st_mode) == FileType::Directory
 }
 
 /// Whether a directory can change without this machine's kernel knowing.

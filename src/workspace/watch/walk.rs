@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FileType, Stat, statat};
 use rustix::io::Errno;
 
-use crate::beneath::{Reader, Tree, Unreadable, entries, read_at};
+use crate::beneath::{Descent, Reader, Tree, Unreadable, entries, read_at};
 
 /// Marks its directory as a cache (<https://bford.info/cachedir/>); cargo puts one into `target`.
 pub(super) const CACHE_TAG: &str = "CACHEDIR.TAG";
@@ -27,9 +27,10 @@ pub(super) const CACHE_TAG: &str = "CACHEDIR.TAG";
 pub fn walk(tree: &Tree) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let Some(reader) = enter(tree)? else { return Ok(files) };
+    let mut descent = Descent::new(&reader);
     let mut pending = vec![tree.root().to_path_buf()];
     while let Some(directory) = pending.pop() {
-        let Some(listing) = list(&reader, &directory)? else { continue };
+        let Some(listing) = list(&mut descent, &directory)? else { continue };
         if listing.tagged && directory != tree.root() {
             continue;
         }
@@ -158,18 +159,19 @@ pub(super) struct Listing {
 }
 
 /// Reads one directory; `None` if there is none (any more), or if it may not be read.
-pub(super) fn list(reader: &Reader, directory: &Path) -> io::Result<Option<Listing>> {
+pub(super) fn list(descent: &mut Descent, directory: &Path) -> io::Result<Option<Listing>> {
     let mut listing = Listing::default();
+    let reader = descent.reader();
     let Ok(below) = directory.strip_prefix(reader.root()) else { return Ok(None) };
-    let Some(handle) = present(reader.directory(below).map_err(io::Error::from))? else { return Ok(None) };
-    let Some(held) = present(entries(&handle).map_err(io::Error::from))? else { return Ok(None) };
+    let Some(handle) = present(descent.directory(below).map_err(io::Error::from))? else { return Ok(None) };
+    let Some(held) = present(entries(handle).map_err(io::Error::from))? else { return Ok(None) };
     for entry in held {
         let Some(entry) = present(entry.map_err(io::Error::from))? else { return Ok(None) };
         let name = OsString::from_vec(entry.file_name().to_bytes().to_vec());
         if matches!(name.as_encoded_bytes(), b"." | b"..") || is_hidden_name(&name) {
             continue;
         }
-        let found = statat(&handle, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from);
+        let found = statat(handle, &name, AtFlags::SYMLINK_NOFOLLOW).map_err(io::Error::from);
         let Some(found) = present(found)? else { continue };
         listing.tagged |= name == CACHE_TAG;
         let path = directory.join(&name);
