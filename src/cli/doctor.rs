@@ -25,7 +25,7 @@ pub fn doctor(directory: Option<&Path>, config: &Config) -> io::Result<bool> {
     let mut is_well = true;
     let mut idle = Vec::new();
     let mut is_any = false;
-    for EngineRequirements { engine, is_concerned, requirements } in requirements(&root, &config.cache_dir) {
+    for EngineRequirements { engine, is_concerned, requirements } in requirements(&root, trusted, &config.cache_dir) {
         if !is_concerned {
             idle.push(engine);
             continue;

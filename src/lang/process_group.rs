@@ -5,6 +5,7 @@ pub mod lines;
 mod reaper;
 
 use std::io::{self, Read, Seek as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,8 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+use super::search_path;
 
 /// How often a wait looks whether it is still wanted.
 const PACE: Duration = Duration::from_millis(50);
@@ -70,6 +73,7 @@ pub enum Failure {
 
 /// Starts a program as the leader of a new process group.
 pub fn spawn(mut command: Command) -> io::Result<(Group, Pipes)> {
+    confine(&mut command)?;
     let socket = reaper::start();
     let (mut number, written) = io::pipe()?;
     command.process_group(0);
@@ -107,6 +111,19 @@ pub fn spawn(mut command: Command) -> io::Result<(Group, Pipes)> {
             Err(error)
         }
     }
+}
+
+/// Has neither the program nor what it starts be looked for in a root that is open without trust.
+fn confine(command: &mut Command) -> io::Result<()> {
+    let set = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
+    let Some(path) = search_path::confined(set) else { return Ok(()) };
+    let program = command.get_program();
+    if !program.as_bytes().contains(&b'/') && search_path::is_barred(program, &path) {
+        let why = format!("`{}` lies in a workspace that is not trusted", program.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, why));
+    }
+    command.env("PATH", path);
+    Ok(())
 }
 
 impl Group {

@@ -6,6 +6,7 @@ use ignore::WalkBuilder;
 
 use crate::lang::engine::{EngineKind, Requirement};
 use crate::lang::registry::Registry;
+use crate::lang::search_path;
 
 /// What one engine works with.
 pub struct EngineRequirements {
@@ -15,8 +16,9 @@ pub struct EngineRequirements {
     pub requirements: Vec<Requirement>,
 }
 
-/// Of all engines that are built in.
-pub fn requirements(root: &Path, cache_dir: &Path) -> Vec<EngineRequirements> {
+/// Of all engines that are built in. Without trust, programs of the directory itself do not count.
+pub fn requirements(root: &Path, trusted: bool, cache_dir: &Path) -> Vec<EngineRequirements> {
+    let _barred = (!trusted).then(|| search_path::bar(root));
     let of = |kind: &dyn EngineKind| EngineRequirements {
         engine: kind.name().to_owned(),
         is_concerned: concerns(kind, root),

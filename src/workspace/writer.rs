@@ -42,6 +42,7 @@ use crate::fault;
 use crate::lang::engine::{IDLE, SOON};
 use crate::lang::files::Files;
 use crate::lang::registry::Registry;
+use crate::lang::search_path::{self, Barred};
 use crate::lang::{STACK_BYTES, Tidied};
 use crate::model::{Code, Error, FileEdit, LanguageId, Missing, MissingCode, Result, Revision};
 
@@ -119,6 +120,8 @@ pub(super) struct Writer {
     pub(super) telemetry: Arc<Telemetry>,
     pub(super) root: PathBuf,
     pub(super) trusted: bool,
+    /// Held while it is not trusted.
+    pub(super) barred: Option<Barred>,
     pub(super) config: Config,
     pub(super) settings: Settings,
     pub(super) runtime: tokio::runtime::Handle,
@@ -192,6 +195,7 @@ pub(super) fn start(
     let recent = Arc::new(Recent::default());
     let (busy, closing) = (Arc::new(Busy::default()), Arc::new(AtomicBool::new(false)));
     let writer = Writer {
+        barred: (!trusted).then(|| search_path::bar(&root)),
         id: id.clone(),
         telemetry: telemetry.clone(),
         root: root.clone(),

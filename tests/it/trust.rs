@@ -138,7 +138,7 @@ fn nothing_of_an_untrusted_root_runs_and_it_is_known_all_the_same() {
     let library = fs::read_to_string(built.join("src/lib.rs")).unwrap();
     fs::write(built.join("src/lib.rs"), library + "macros::go!();\n").unwrap();
 
-    let path = format!("traps:.:{}", std::env::var("PATH").unwrap());
+    let path = format!("traps:.:{}:{}", home.root().join("traps").display(), std::env::var("PATH").unwrap());
     let server = home.serve_with(&["--no-trust"], &[("PATH", Path::new(&path))]);
     server.wait_ready();
     for name in ["plain", "old", "linked", "linked_file", "large", "including", "fifo", "toolchain", "built"] {
@@ -216,7 +216,7 @@ fn nothing_of_an_untrusted_go_module_runs() {
     fs::remove_dir_all(home.path().join("ran")).unwrap();
     fs::create_dir(home.path().join("ran")).unwrap();
 
-    let path = format!("traps:.:{}", std::env::var("PATH").unwrap());
+    let path = format!("traps:.:{}:{}", home.root().join("traps").display(), std::env::var("PATH").unwrap());
     let server = home.serve_with(&["--no-trust", "--log", "semdex=debug"], &[("PATH", Path::new(&path))]);
     server.wait_ready();
     // The checker, which is built first, asks `go` for more than gopls does.
@@ -224,6 +224,77 @@ fn nothing_of_an_untrusted_go_module_runs() {
     let (status, found) = server.get("/v1/usages?symbol=example.com/m/inner.F");
     assert_eq!((status, &found["total"]), (200, &json!(1)), "{found}");
     assert_eq!(untrusted(&server.get("/v1/status").1).len(), 1);
+    assert_eq!(ran(&server.home), Vec::<String>::new());
+}
+
+/// As `direnv`, a virtual environment or `node_modules/.bin` make such a search path.
+#[test]
+fn nothing_of_an_untrusted_root_is_found_by_a_search_path_that_names_it() {
+    let home = Home::with(&[
+        ("go.mod", "module example.com/m\n\ngo 1.21\n"),
+        ("main.go", "package main\n\nfunc main() { f() }\n\nfunc f() {}\n"),
+    ]);
+    package(&home, "app");
+    let made = Command::new("git").args(["init", "--quiet"]).current_dir(home.root()).status().unwrap();
+    assert!(made.success());
+    let bin = home.root().join("bin");
+    for name in TRAPS.iter().chain(&["gopls", "gofmt", "clangd"]) {
+        trap(&home, &bin.join(name));
+    }
+    let link = home.path().join("link");
+    symlink(&bin, &link).unwrap();
+    // Programs too may be links.
+    let linked = home.path().join("linked");
+    fs::create_dir(&linked).unwrap();
+    for name in ["git", "rustc", "rustfmt", "cargo"] {
+        symlink(bin.join(name), linked.join(name)).unwrap();
+    }
+    let path = format!("{}:{}:{}:{}", bin.display(), link.display(), linked.display(), std::env::var("PATH").unwrap());
+    let path = Path::new(&path);
+    home.write("c/a.c", "int f(void);\n");
+    let doctor = run(home.semdex().arg("doctor").env("PATH", path));
+    fs::remove_dir_all(home.root().join("c")).unwrap();
+    for directory in [&bin, &link, &linked] {
+        assert!(!doctor.output.contains(&format!("{}/", directory.display())), "{}", doctor.output);
+    }
+    assert!(doctor.output.contains("ok      rustc: "), "{}", doctor.output);
+    assert_eq!(ran(&home), Vec::<String>::new());
+
+    let server = home.serve_with(&["--no-trust"], &[("PATH", path)]);
+    server.wait_ready();
+    let (status, git) = server.get("/v1/git");
+    assert_eq!(status, 200, "{git}");
+    let (status, found) = server.get("/v1/usages?symbol=app::made");
+    assert_eq!((status, &found["total"]), (200, &json!(1)), "{found}");
+    let (status, found) = server.get("/v1/usages?symbol=example.com/m.f");
+    assert_eq!((status, &found["total"]), (200, &json!(1)), "{found}");
+    for (name, content) in [("app/src/new.rs", "pub fn f( ){}\n"), ("new.go", "package main\nfunc  g( ){}\n")] {
+        let new = json!({"name": name, "content": content, "mode": "create", "format": true});
+        let (status, written) = server.post("/v1/write", &new);
+        assert_eq!(status, 200, "{name}: {written}");
+    }
+    assert_eq!(ran(&server.home), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_started_for_a_trusted_root_finds_nothing_of_an_untrusted_one() {
+    let home = Home::with(&[("a.txt", "text\n")]);
+    let bin = home.root().join("bin");
+    for name in TRAPS {
+        trap(&home, &bin.join(name));
+    }
+    let other = Home::with(RUST);
+    let allowed = run(home.semdex().arg("trust").arg(other.root()));
+    assert_eq!(allowed.code, Some(0), "{}", allowed.errors);
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let roots = [home.root(), other.root()].map(|it| it.display().to_string());
+    let server = home.serve_with(&[&roots[0], &roots[1]], &[("PATH", Path::new(&path))]);
+    server.wait_ready();
+    let (status, found) = server.get("/v1/usages?symbol=greeter::greet&workspace=workspace-2");
+    assert_eq!(status, 200, "{found}");
+    let body = json!({"kind": "check", "workspace": "workspace-2"});
+    let (status, checked) = server.post("/v1/verify", &body);
+    assert_eq!((status, &checked["ok"]), (200, &json!(true)), "{checked}");
     assert_eq!(ran(&server.home), Vec::<String>::new());
 }
 

@@ -60,7 +60,7 @@ struct Said {
 
 /// In the workspace, for its `go.mod` may name another toolchain; without trust that is not followed.
 pub async fn ask(root: &Path, trusted: bool) -> Option<Toolchain> {
-    let mut command = Command::new("go");
+    let mut command = Command::new(search_path::find("go")?);
     command
         .args([
             "env",

@@ -165,7 +165,7 @@ async fn ask(
     let (root, trusted) = (session.root.directory(), session.trusted);
     let mut command = Command::new(&tool.path);
     command.args(&tool.arguments).args(arguments).current_dir(if trusted { root } else { Path::new("/") });
-    command.env("PATH", program::search_path(root, trusted)).env("NO_COLOR", "1");
+    command.env("NO_COLOR", "1");
     match process_group::output_of(command, input, LIMIT).await {
         Ok(output) => tool.form.findings(&output).map_err(|why| format!("{} failed: {why}", tool.name)),
         Err(process_group::Failure::Late) => Err(late(tool)),

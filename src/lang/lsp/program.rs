@@ -1,10 +1,10 @@
 //! Where the program of a language server lies.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::session::Session;
 use super::table::Row;
+use crate::lang::search_path::{self, is_program, lies_in};
 
 /// A program, and what it is called with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,22 +15,18 @@ pub struct Program {
 
 /// Looks for the program of a row on the search path, and in a trusted workspace where its own tools lie.
 pub fn find(session: &Session) -> Option<Program> {
-    let search = std::env::var_os("PATH").unwrap_or_default();
-    let directories = std::env::split_paths(&search).collect();
-    find_in(&session.row, session.root.directory(), session.trusted, directories)
+    find_in(&session.row, session.root.directory(), session.trusted, search_path::directories())
 }
 
 /// The program of a row, as far as the search path has it.
 pub fn on_path(row: &Row) -> Option<PathBuf> {
-    let search = std::env::var_os("PATH").unwrap_or_default();
-    let name = row.keys.command.as_ref()?.first()?;
-    std::env::split_paths(&search).filter(|it| it.is_absolute()).map(|it| it.join(name)).find(|it| is_program(it))
+    search_path::find(row.keys.command.as_ref()?.first()?)
 }
 
 fn find_in(row: &Row, root: &Path, trusted: bool, directories: Vec<PathBuf>) -> Option<Program> {
     let (name, arguments) = row.keys.command.as_ref()?.split_first()?;
     // A program that lies in the workspace, by whatever links one comes to it, is code of the workspace.
-    let is_lawful = |it: &PathBuf| is_program(it) && (trusted || !is_within(it, root));
+    let is_lawful = |it: &PathBuf| is_program(it) && (trusted || !lies_in(it, root));
     let found = candidates(name, root, trusted, directories).into_iter().find(is_lawful)?;
     let native = row.keys.native.iter().flatten().find_map(|it| native(&found, it));
     Some(Program { path: native.unwrap_or(found), arguments: arguments.to_vec() })
@@ -40,37 +36,15 @@ fn candidates(name: &str, root: &Path, trusted: bool, directories: Vec<PathBuf>)
     if name.contains('/') {
         return vec![root.join(name)];
     }
-    let lawful = directories.into_iter().filter(|it| it.is_absolute() && (trusted || !is_within(it, root)));
+    let lawful = directories.into_iter().filter(|it| it.is_absolute() && (trusted || !lies_in(it, root)));
     let own = ["node_modules/.bin", ".venv/bin", "venv/bin"].iter().map(|it| root.join(it)).filter(|_| trusted);
     lawful.chain(own).map(|it| it.join(name)).collect()
 }
 
-/// Whether a path leads into the workspace, be it as it is written or by its links. What cannot be followed counts as if.
-fn is_within(path: &Path, root: &Path) -> bool {
-    let Ok(real_root) = root.canonicalize() else { return true };
-    let leads_in = |it: &Path| it.starts_with(root) || it.starts_with(&real_root);
-    let is_there = path.symlink_metadata().is_ok();
-    leads_in(path) || path.canonicalize().map_or(is_there, |it| leads_in(&it))
-}
-
-/// The search path of what is started in a workspace: without trust nothing of the workspace is found by it.
-pub fn search_path(root: &Path, trusted: bool) -> OsString {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let kept = std::env::split_paths(&path).filter(|it| it.is_absolute() && (trusted || !is_within(it, root)));
-    // Each was an entry before, so none holds a separator.
-    std::env::join_paths(kept).unwrap_or_default()
-}
-
 /// A program by its name or path, where it lies and may be run.
 pub fn find_named(name: &str, root: &Path, trusted: bool) -> Option<PathBuf> {
-    let search = std::env::var_os("PATH").unwrap_or_default();
-    let all = candidates(name, root, trusted, std::env::split_paths(&search).collect());
-    all.into_iter().find(|it| is_program(it) && (trusted || !is_within(it, root)))
-}
-
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    let all = candidates(name, root, trusted, search_path::directories());
+    all.into_iter().find(|it| is_program(it) && (trusted || !lies_in(it, root)))
 }
 
 /// The program itself below a `node_modules` around the script that starts it.

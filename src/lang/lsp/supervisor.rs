@@ -270,7 +270,6 @@ fn command(session: &Session, program: &Program) -> Command {
     // interpreter is not looked for there.
     let (root, trusted) = (session.root.directory(), session.trusted);
     command.args(&program.arguments).current_dir(if trusted { root } else { Path::new("/") });
-    command.env("PATH", program::search_path(root, trusted));
     command.envs(session.row.keys.env.iter().flatten());
     command
 }

@@ -1,6 +1,7 @@
 //! What the owner's trust decides, when that changes.
 
 use super::Writer;
+use crate::lang::search_path;
 
 impl Writer {
     /// Has the engines go on as the owner of the workspace wants it.
@@ -10,6 +11,7 @@ impl Writer {
         }
         tracing::info!(trusted, "the owner's trust has changed");
         self.trusted = trusted;
+        self.barred = (!trusted).then(|| search_path::bar(&self.root));
         self.settings =
             self.config.settings(&self.root, trusted).unwrap_or_else(|_| self.config.user_settings(trusted));
         self.have_engines_trust(trusted);

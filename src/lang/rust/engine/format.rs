@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 use crate::lang::process_group::{self, Group, Pipes};
+use crate::lang::search_path;
 
 /// Where a text would stand, as far as rustfmt must know.
 #[derive(Debug, Clone)]
@@ -21,7 +22,7 @@ pub struct Form<'a> {
 
 /// The text in rustfmt's form, or why not. Blocks until the deadline at most.
 pub fn format(text: &str, form: &Form, deadline: Instant) -> Result<String, String> {
-    let mut command = Command::new("rustfmt");
+    let mut command = Command::new(search_path::find_or_name("rustfmt"));
     command.args(["--quiet", "--emit", "stdout", "--edition", form.edition]);
     // It refuses to look where there is none.
     let configured =

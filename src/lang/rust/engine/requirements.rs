@@ -1,13 +1,17 @@
 //! What has to be installed for Rust.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use ra_ap_paths::{AbsPathBuf, Utf8PathBuf};
 
 use super::load::find_std_sources;
 use crate::lang::engine::Requirement;
-use crate::lang::search_path;
+use crate::lang::{process_group, search_path};
+
+/// A proxy may have to look for its toolchain.
+const LIMIT: Duration = Duration::from_secs(60);
 
 pub fn requirements() -> Vec<Requirement> {
     let shown = |it: PathBuf| it.display().to_string();
@@ -48,8 +52,8 @@ pub fn requirements() -> Vec<Requirement> {
 /// Asked outside of any workspace, so that none has a say in which toolchain it is.
 fn sysroot(rustc: &Path) -> Option<AbsPathBuf> {
     let mut command = Command::new(rustc);
-    command.args(["--print", "sysroot"]).current_dir("/").stdin(Stdio::null()).stderr(Stdio::null());
-    let output = command.output().ok()?;
+    command.args(["--print", "sysroot"]).current_dir("/");
+    let output = process_group::run(command, Instant::now() + LIMIT, &|| true).ok()?;
     let path = String::from_utf8(output.stdout).ok()?;
     AbsPathBuf::try_from(Utf8PathBuf::from(path.trim())).ok()
 }

@@ -15,6 +15,7 @@ use super::super::inputs::{Counted, Inputs};
 use super::script;
 use super::tools::Tools;
 use crate::beneath::read_file;
+use crate::lang::search_path;
 
 /// What is longer is no configuration, and nothing that a build script has printed.
 const LONGEST: usize = 8 << 20;
@@ -44,8 +45,7 @@ pub(super) fn of_place(directory: &Path, inputs: &mut Inputs) {
         inputs.add_toolchain(home.join("settings.toml"));
     }
     for program in ["rustc", "cargo"] {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        for directory in std::env::split_paths(&path).filter(|it| it.is_absolute()) {
+        for directory in search_path::directories() {
             let there = directory.join(program);
             let is_there = there.is_file();
             inputs.add_toolchain(there);

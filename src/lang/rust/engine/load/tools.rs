@@ -18,6 +18,7 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 use crate::lang::process_group::{self, Failure};
+use crate::lang::search_path;
 
 /// Has Cargo download nothing.
 pub(super) const OFFLINE: &str = "CARGO_NET_OFFLINE";
@@ -86,8 +87,8 @@ impl<'a> Tools<'a> {
             environment,
             version: Version(0, 0),
             host: None,
-            cargo: "cargo".into(),
-            rustc: "rustc".into(),
+            cargo: search_path::find_or_name("cargo"),
+            rustc: search_path::find_or_name("rustc"),
         };
         let mut command = tools.rustc(root);
         let sysroot = tools.ask(command.args(["--print", "sysroot"]))?;
@@ -109,8 +110,9 @@ impl<'a> Tools<'a> {
         if !std::env::var_os("RUSTUP_TOOLCHAIN").is_some_and(|_| self.trusted) {
             self.environment.insert("RUSTUP_TOOLCHAIN".to_owned(), Some(self.sysroot.to_string()));
         }
-        self.cargo = if self.trusted { users_cargo() } else { cargo }.unwrap_or_else(|| "cargo".into());
-        self.rustc = rustc.unwrap_or_else(|| "rustc".into());
+        self.cargo =
+            if self.trusted { users_cargo() } else { cargo }.unwrap_or_else(|| search_path::find_or_name("cargo"));
+        self.rustc = rustc.unwrap_or_else(|| search_path::find_or_name("rustc"));
         if !self.trusted {
             // Before what the user's own configuration says.
             let rustc = self.rustc.to_string_lossy().into_owned();
