@@ -114,6 +114,8 @@ where
                 return Err(Error::new(Code::NotReady, lack.detail).in_workspace(meta));
             }
         }
+        let nameless = snapshot.nameless.filter(|_| needs.index);
+        nameless.iter().for_each(|it| coverage.lacks(it.clone()));
         // What the workspace's own programs make is there at a revision or not.
         let memo = memo.as_ref().filter(|_| settled).map(|it| format!("{it} {}", snapshot.trusted));
         if let Some(answer) = memo.as_ref().and_then(|it| workspace.answers().answer(it, revision)) {
@@ -126,7 +128,8 @@ where
             Error::new(Code::Timeout, detail)
         };
         let failed = |error: Error| {
-            let coverage = coverage_of(workspace, needs.language, settled, &error);
+            let mut coverage = coverage_of(workspace, needs.language, settled, &error);
+            nameless.iter().for_each(|it| coverage.lacks(it.clone()));
             error.in_workspace(workspace.meta(needs.language, revision, coverage))
         };
         let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(asked))).await;

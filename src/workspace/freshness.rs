@@ -55,6 +55,10 @@ impl Writer {
                 let outside = self.split_outside(&mut paths, false);
                 self.take_outside(outside);
                 self.look_at_touched(&paths);
+                if let Err(error) = self.follow_nameless(&mut paths, false) {
+                    self.unread.append(&mut paths);
+                    return Err(error);
+                }
                 if paths.is_empty() {
                     return Ok(());
                 }
@@ -113,6 +117,7 @@ impl Writer {
         self.compare_sources_outside(sources, true)?;
         let outside = self.split_outside(&mut listed, true);
         self.take_outside(outside);
+        self.follow_nameless(&mut listed, true)?;
         let mut edits = Vec::new();
         let mut seen = BTreeSet::new();
         let mut trees = OpenTrees::default();

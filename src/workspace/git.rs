@@ -26,6 +26,7 @@ use crate::model::{Code, Error, Result};
 
 pub use choice::{Before, Wanted};
 pub use history::{Held, Reverse};
+pub(super) use names::text as escaped;
 pub use repair::repair;
 use repository::Repository;
 pub use status::Kind;

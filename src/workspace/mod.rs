@@ -13,6 +13,7 @@ mod inputs;
 pub(crate) mod journal;
 mod lock;
 mod named;
+mod nameless;
 mod outside;
 pub(crate) mod overlays;
 mod propose;
@@ -151,6 +152,8 @@ pub struct Snapshot {
     pub settled: bool,
     /// Why there is no view of the language though there is code of it: its engine panicked.
     pub lacks: Option<Missing>,
+    /// What no answer about the language can hold, since its files cannot be named.
+    pub nameless: Option<Missing>,
 }
 
 /// What `GET /v1/status` says of one workspace.

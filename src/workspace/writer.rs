@@ -136,6 +136,8 @@ pub(super) struct Writer {
     pub(super) overlays: Arc<Overlays>,
     /// What could not be read when it was to be.
     pub(super) unread: BTreeSet<PathBuf>,
+    /// Texts below the root whose names are not UTF-8.
+    pub(super) nameless: BTreeSet<PathBuf>,
     /// The last comparison of everything did not come to its end.
     pub(super) compares_all: bool,
     pub(super) has_looked_into_journal: bool,
@@ -213,6 +215,7 @@ pub(super) fn start(
         files: Arc::new(Files::new(registry.languages().clone())),
         overlays: Arc::default(),
         unread: BTreeSet::new(),
+        nameless: BTreeSet::new(),
         compares_all: false,
         has_looked_into_journal: false,
         outside_roots: Vec::new(),
@@ -268,6 +271,10 @@ impl Writer {
             Ok(found) => {
                 let mut files = Files::new(self.registry.languages().clone());
                 let mut trees = OpenTrees::default();
+                let mut found: BTreeSet<PathBuf> = found.into_iter().collect();
+                if self.find_nameless(&mut found, false).is_err() {
+                    self.compares_all = true;
+                }
                 for path in found {
                     match self.read_with(&mut trees, &path) {
                         Ok(Some(text)) => drop(files.insert(Arc::new(files.file(&self.name_of(&path), text)))),
@@ -431,6 +438,7 @@ impl Writer {
             trusted: self.trusted,
             settled: engine.is_none_or(|it| it.is_settled()) && lacks.is_none(),
             lacks,
+            nameless: self.lack_of_names(language),
         }
     }
 

@@ -1,6 +1,8 @@
 //! Always the disk's truth: what anyone changed before a request is in its answer. And engines that die.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -193,4 +195,48 @@ fn without_go_rust_works_on() {
     append["on_break"] = json!("report");
     let (status, made) = server.post("/v1/write", &append);
     assert_eq!((status, &made["applied"], &made["meta"]["complete"]), (200, &json!(true), &json!(false)), "{made}");
+}
+
+/// No request can name them: none stands for another, and answers say that they are not looked into.
+#[test]
+fn files_whose_names_are_not_text_are_told() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let path = |name: &[u8]| server.home.root().join("src").join(OsStr::from_bytes(name));
+    let search = || server.get("/v1/symbols?query=worse&wait_ms=60000").1;
+    let before = search();
+    assert_eq!((&before["total"], &before["meta"]["complete"]), (&json!(0), &json!(true)), "{before}");
+
+    fs::write(path(b"other\xff.txt"), "of no language\n").unwrap();
+    assert_eq!(search()["meta"]["complete"], true);
+    fs::write(path(b"bad\xff.rs"), "pub fn bad() {}\n").unwrap();
+    fs::write(path(b"bad\xfe.rs"), "pub fn worse() {}\n").unwrap();
+    let lack = |reply: &Value| {
+        let missing = reply["meta"]["missing"].as_array().unwrap().iter();
+        let lack = missing.clone().find(|it| it["scope"] == "names").unwrap_or_else(|| panic!("{reply}"));
+        assert_eq!((&lack["code"], &reply["meta"]["complete"]), (&json!("unsupported"), &json!(false)), "{reply}");
+        lack["detail"].as_str().unwrap().to_owned()
+    };
+    let detail = lack(&search());
+    assert!(detail.starts_with("2 files") && detail.contains("\"src/bad\\376.rs\", \"src/bad\\377.rs\""), "{detail}");
+    assert_eq!(server.get("/v1/symbols?query=bad&wait_ms=60000").1["total"], 0);
+    let (status, miss) = server.get("/v1/usages?symbol=greeter::worse&wait_ms=60000");
+    assert_eq!(status, 404, "{miss}");
+    lack(&miss);
+    let (_, told) = server.get("/v1/status");
+    assert!(told["workspaces"][0]["missing"].to_string().contains("3 files"), "{told}");
+
+    fs::remove_file(path(b"bad\xfe.rs")).unwrap();
+    assert!(lack(&search()).starts_with("1 file has"));
+    // A server that finds it at its start, and a directory that goes with what it holds.
+    fs::create_dir(path(b"dir\xff")).unwrap();
+    fs::rename(path(b"bad\xff.rs"), path(b"dir\xff").join("good.rs")).unwrap();
+    assert!(lack(&search()).contains("src/dir\\377/good.rs"));
+    let server = server.restart(&["--trust"]);
+    server.wait_ready();
+    let search = || server.get("/v1/symbols?query=worse&wait_ms=60000").1;
+    assert!(lack(&search()).starts_with("1 file has"));
+    fs::remove_dir_all(server.home.root().join("src").join(OsStr::from_bytes(b"dir\xff"))).unwrap();
+    let after = search();
+    assert_eq!((&after["meta"]["complete"], &after["meta"]["missing"]), (&json!(true), &before["meta"]["missing"]));
 }
