@@ -291,7 +291,7 @@ fn a_deep_name_stops_nobody() {
     let (status, reply) = server.post("/v1/undo", &json!({"change": reply["change"]}));
     assert_eq!((status, server.home.root().join("d").exists()), (200, false), "{reply}");
 
-    let theirs = "e/".repeat(900) + "x.txt";
+    let theirs = "e/".repeat(300) + "x.txt";
     server.home.write(&theirs, "theirs\n");
     let (status, reply) = server.post("/v1/describe", &json!({"file": theirs}));
     assert_eq!((status, &reply["file"]["content"]), (200, &json!("theirs\n")), "{reply}");
