@@ -299,6 +299,85 @@ fn what_is_started_for_a_trusted_root_finds_nothing_of_an_untrusted_one() {
 }
 
 #[test]
+fn what_cgo_declares_is_not_missed_where_it_may_not_run() {
+    let home = Home::with(&[
+        (
+            "go.mod",
+            "module example.com/g\n\ngo 1.21\n\nrequire example.com/dep v0.0.0\n\nreplace example.com/dep => ../dep\n",
+        ),
+        (
+            "cg/c.go",
+            "package cg\n\n/*\nint one(void){return 1;}\n*/\nimport \"C\"\n\nfunc One() int { return int(C.one()) }\n",
+        ),
+        (
+            "part/c.go",
+            "package part\n\nimport \"C\"\n\ntype T struct{}\n\nfunc (T) Do() {}\n\nfunc one() int { return int(C.int(1)) }\n",
+        ),
+        ("part/p.go", "package part\n\nfunc Pure() int { return one() }\n\nfunc Get() *T { return nil }\n"),
+        (
+            "use/u.go",
+            "package use\n\nimport (\n\t\"example.com/g/cg\"\n\t\"example.com/g/part\"\n)\n\nfunc U() int { return cg.One() + part.Pure() }\n\n\
+             var X part.T\n",
+        ),
+        ("far/far.go", "package far\n\nimport \"example.com/g/use\"\n\nfunc F() { use.X.Do() }\n"),
+        ("ext/e.go", "package ext\n\nimport \"example.com/dep\"\n\nfunc E() { dep.Hidden() }\n"),
+        ("own/own.go", "package own\n\nfunc Own() int { return 1 }\n"),
+    ]);
+    let dep = home.path().join("dep");
+    fs::create_dir(&dep).unwrap();
+    fs::write(dep.join("go.mod"), "module example.com/dep\n\ngo 1.21\n").unwrap();
+    fs::write(dep.join("plain.go"), "package dep\n\nfunc Plain() {}\n").unwrap();
+    fs::write(dep.join("cgo.go"), "package dep\n\nimport \"C\"\n\nfunc Hidden() { _ = C.int(1) }\n").unwrap();
+    let server = home.serve(&["--no-trust"]);
+    server.wait_ready();
+    let errors = |query: &str| {
+        let (status, reply) = server.get(&format!("/v1/diagnostics{query}"));
+        assert_eq!(status, 200, "{reply}");
+        let all = reply["items"].as_array().unwrap();
+        let errors = all.iter().filter(|it| it["severity"] == "error");
+        let errors: Vec<String> = errors.map(|it| format!("{}: {}", it["file"], it["message"])).collect();
+        (errors, reply["meta"].clone())
+    };
+    let is_partial = |meta: &Value, cause: &str| {
+        let missing = meta["missing"].as_array().unwrap();
+        meta["complete"] == false
+            && missing.iter().any(|it| it["code"] == "untrusted" && it["detail"].as_str().unwrap().contains(cause))
+    };
+    for (file, cause) in [
+        ("cg/c.go", "cg/c.go"),
+        ("part/c.go", "part/c.go"),
+        ("part/p.go", "part/c.go"),
+        ("use/u.go", "c.go"),
+        ("far/far.go", "c.go"),
+        ("ext/e.go", "example.com/dep"),
+    ] {
+        let (found, meta) = errors(&format!("?file={file}"));
+        assert_eq!(found, Vec::<String>::new(), "{file}");
+        assert!(is_partial(&meta, cause), "{file}: {meta}");
+    }
+    let (found, meta) = errors("?file=own/own.go");
+    assert_eq!((found.len(), &meta["complete"]), (0, &json!(true)), "{meta}");
+    let (found, meta) = errors("");
+    assert!(found.is_empty() && is_partial(&meta, "cg/c.go"), "{found:?} {meta}");
+    let (status, gate) = server.get("/v1/gate");
+    assert_eq!((status, &gate["block"]), (200, &json!(false)), "{gate}");
+    assert!(is_partial(&gate["meta"], "cg/c.go"), "{gate}");
+
+    // What does not come of cgo is an error all the same.
+    server.home.write("use/v.go", "package use\n\nfunc V() int { return nope(\"x\") }\n");
+    server.home.write("own/own.go", "package own\n\nfunc Own() int { return nope() }\n");
+    let (found, _) = errors("");
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found.iter().all(|it| it.contains("nope")), "{found:?}");
+    // A change there is not judged in full.
+    let edit = json!({"file": "use/u.go", "search_context": "cg.One() +", "replacement": "cg.One() + cg.Two() +", "dry_run": true});
+    let (status, judged) = server.post("/v1/edit", &edit);
+    assert_eq!(status, 200, "{judged}");
+    assert_eq!(judged["impact"]["broken"], json!([]), "{judged}");
+    assert!(is_partial(&judged["meta"], "c.go"), "{judged}");
+}
+
+#[test]
 fn a_request_opens_nothing_outside_of_the_permitted_roots() {
     let home = Home::with(&[
         ("member/Cargo.toml", "[package]\nname = \"member\"\nversion = \"0.1.0\"\nworkspace = \"../../private\"\n"),

@@ -55,6 +55,12 @@ impl BuildContext {
             && (self.cgo || !imports_c(text))
     }
 
+    /// Whether a build leaves this file out for nothing but cgo, which is off.
+    pub fn lacks_cgo(&self, file: &str, text: &str) -> bool {
+        let with_cgo = BuildContext { cgo: true, ..self.clone() };
+        !self.cgo && !self.takes(file, text) && with_cgo.takes(file, text)
+    }
+
     /// `name_GOOS`, `name_GOARCH` and `name_GOOS_GOARCH`, each before `_test` and the extension. What stands before
     /// the first underscore says nothing.
     fn takes_name(&self, name: &str) -> bool {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use gen_lsp_types::{Code, DiagnosticSeverity};
 
 use super::cache::Checked;
+use super::cgo::{self, Doubts};
 use super::proof;
 use super::queries::GoplsQueries;
 use super::wire;
@@ -15,17 +16,20 @@ use crate::model::{Answer, Coverage, Diagnostic, Missing, MissingCode, Severity}
 pub async fn of(queries: &GoplsQueries<'_>, files: &[String]) -> Answer<Vec<Diagnostic>> {
     let mut coverage = Coverage::default();
     let mut checked = queries.check_all(files.to_vec()).await;
-    let mut diagnostics = Vec::new();
+    let (mut diagnostics, mut doubts) = (Vec::new(), Doubts::default());
     for path in files {
         let (Some(file), Some(checked)) = (queries.files.get(path), checked.remove(path)) else { continue };
         match checked {
             Ok(Checked::Known(found)) => {
-                diagnostics.extend(found.iter().map(|it| translate(queries, file, it)));
+                let mut found: Vec<Diagnostic> = found.iter().map(|it| translate(queries, file, it)).collect();
+                doubts.sort_out(queries, file, &mut found);
+                diagnostics.extend(found);
             }
             Ok(Checked::Unknown(message)) => coverage.lacks(outside_the_build(queries, path, &message)),
             Err(failure) => failure.note(&mut coverage),
         }
     }
+    doubts.tell(&mut coverage);
     diagnostics.sort();
     diagnostics.dedup();
     Answer { value: diagnostics, coverage }
@@ -36,13 +40,14 @@ pub fn outside_the_build(queries: &GoplsQueries<'_>, file: &str, message: &str) 
     if file.starts_with('/') {
         return Missing::new(MissingCode::Unsupported, file, format!("gopls did not answer: {message}"));
     }
-    if !queries.layout.is_active(file) {
-        return proof::left_out(file);
-    }
-    let needs_cgo = queries.files.get(file).is_some_and(|it| it.outline().imports.iter().any(|it| it.path == "C"));
+    let asks = |it: &File| it.outline().imports.iter().any(|it| it.path == cgo::PSEUDO);
+    let needs_cgo = queries.layout.needs_cgo(file) || queries.files.get(file).is_some_and(|it| asks(it));
     if needs_cgo && !queries.session.trusted {
         let detail = format!("{file} needs cgo, which runs only where the workspace is trusted");
         return Missing::new(MissingCode::Untrusted, file, detail);
+    }
+    if !queries.layout.is_active(file) {
+        return proof::left_out(file);
     }
     if let Some((manifest, error)) = queries.session.manifest_errors().into_iter().next() {
         return Missing::new(MissingCode::WorkspaceBroken, manifest, error);
@@ -79,17 +84,19 @@ pub async fn by_file(
     paths: Vec<String>,
     coverage: &mut Coverage,
 ) -> HashMap<String, Vec<Diagnostic>> {
-    let mut found = HashMap::new();
+    let (mut found, mut doubts) = (HashMap::new(), Doubts::default());
     for (path, checked) in queries.check_all(paths).await {
         let Some(file) = queries.files.get(&path) else { continue };
         match checked {
             Ok(Checked::Known(diagnostics)) => {
-                let diagnostics = diagnostics.iter().map(|it| translate(queries, file, it)).collect();
+                let mut diagnostics = diagnostics.iter().map(|it| translate(queries, file, it)).collect();
+                doubts.sort_out(queries, file, &mut diagnostics);
                 found.insert(path, diagnostics);
             }
             Ok(Checked::Unknown(message)) => coverage.lacks(outside_the_build(queries, &path, &message)),
             Err(failure) => failure.note(coverage),
         }
     }
+    doubts.tell(coverage);
     found
 }

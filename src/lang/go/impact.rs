@@ -76,7 +76,12 @@ pub async fn run(
     let context = EditContext::new(files, &edits);
     let layout = session.layout(&context.before);
     let after = Layout::of(context.after.clone(), &session.context());
-    let quick = quick::run(&session, [&layout, &after], &context, &edits, generation, deadlines).await;
+    // The checker does not tell what is missing for want of cgo from what is missing.
+    let is_partial = |it: &FileEdit| layout.cgo_behind(&it.file).or_else(|| after.cgo_behind(&it.file)).is_some();
+    let quick = match !session.trusted && edits.iter().any(is_partial) {
+        true => None,
+        false => quick::run(&session, [&layout, &after], &context, &edits, generation, deadlines).await,
+    };
     let mut change_impact = match quick {
         Some(change_impact) => change_impact,
         None => by_gopls(&session, [&layout, &after], &context, &edits, generation, deadlines).await?,

@@ -23,6 +23,10 @@ pub struct Layout {
     packages: HashMap<String, Arc<str>>,
     by_import_path: HashMap<String, String>,
     active: HashSet<String>,
+    /// The files that the build leaves out for want of cgo alone.
+    needing_cgo: BTreeSet<String>,
+    /// The directories that have such files or import from one that has, near or far, with one of the files.
+    behind_cgo: OnceLock<HashMap<String, String>>,
     /// One `go.work` at the root makes one build of all its modules.
     joined: bool,
     /// The directories of the modules that gopls loads by itself.
@@ -43,7 +47,7 @@ struct Directory {
 impl Layout {
     pub fn of(files: Arc<Files>, context: &BuildContext) -> Layout {
         let mut directories: BTreeMap<String, Directory> = BTreeMap::new();
-        let mut active = HashSet::new();
+        let (mut active, mut needing_cgo) = (HashSet::new(), BTreeSet::new());
         for file in files.of(LANGUAGE) {
             let directory = parent(&file.path);
             let entry = directories.entry(directory.to_owned()).or_insert_with(|| Directory {
@@ -53,6 +57,8 @@ impl Layout {
             entry.files.push(file.path.to_string());
             if context.takes(&file.path, &file.text) {
                 active.insert(file.path.to_string());
+            } else if context.lacks_cgo(&file.path, &file.text) {
+                needing_cgo.insert(file.path.to_string());
             }
         }
         let mut of_files = HashMap::new();
@@ -79,6 +85,8 @@ impl Layout {
             directories,
             by_import_path,
             active,
+            needing_cgo,
+            behind_cgo: OnceLock::new(),
         }
     }
 
@@ -151,6 +159,53 @@ impl Layout {
         self.active.contains(file)
     }
 
+    /// Whether the build leaves a file out for want of cgo alone.
+    pub fn needs_cgo(&self, file: &str) -> bool {
+        self.needing_cgo.contains(file)
+    }
+
+    /// A file that needs cgo, of a package whose declarations this file's may rest on.
+    pub fn cgo_behind(&self, file: &str) -> Option<String> {
+        let own = self.behind_cgo().get(parent(file));
+        let of_tests = || {
+            let tests = self.siblings(file).iter().filter(|it| is_test_file(it) && self.is_active(it));
+            let imports = tests.filter_map(|it| self.files.get(it)).flat_map(|it| &it.outline().imports);
+            let directories = imports.filter_map(|it| self.by_import_path.get(&it.path));
+            directories.filter_map(|it| self.behind_cgo().get(it)).next()
+        };
+        own.or_else(|| if is_test_file(file) { of_tests() } else { None }).cloned()
+    }
+
+    fn behind_cgo(&self) -> &HashMap<String, String> {
+        self.behind_cgo.get_or_init(|| {
+            let mut behind: HashMap<String, String> = HashMap::new();
+            let mut queue: Vec<(String, String)> = Vec::new();
+            queue.extend(self.needing_cgo.iter().map(|it| (parent(it).to_owned(), it.clone())));
+            if queue.is_empty() {
+                return behind;
+            }
+            let mut importers: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+            for (directory, entry) in &self.directories {
+                let code =
+                    entry.files.iter().filter(|it| !is_test_file(it) && (self.is_active(it) || self.needs_cgo(it)));
+                for import in code.filter_map(|it| self.files.get(it)).flat_map(|it| &it.outline().imports) {
+                    if let Some(imported) = self.by_import_path.get(&import.path) {
+                        importers.entry(imported).or_default().insert(directory);
+                    }
+                }
+            }
+            while let Some((directory, cause)) = queue.pop() {
+                if behind.contains_key(&directory) {
+                    continue;
+                }
+                let next = importers.get(directory.as_str()).into_iter().flatten();
+                queue.extend(next.map(|it| ((*it).to_owned(), cause.clone())));
+                behind.insert(directory, cause);
+            }
+            behind
+        })
+    }
+
     /// All Go files of a file's directory: its package, its tests, and what build constraints leave out.
     pub fn siblings(&self, file: &str) -> &[String] {
         self.directories.get(parent(file)).map(|it| it.files.as_slice()).unwrap_or_default()
@@ -217,6 +272,11 @@ impl Layout {
     pub fn built(&self) -> impl Iterator<Item = &str> {
         let files = self.directories.values().flat_map(|it| it.files.iter().map(String::as_str));
         files.filter(|file| self.is_built(file))
+    }
+
+    /// The same of those that it takes only with cgo.
+    pub fn built_with_cgo(&self) -> impl Iterator<Item = &str> {
+        self.needing_cgo.iter().map(String::as_str).filter(|it| self.loaded_module(it).is_some())
     }
 
     pub fn is_built(&self, file: &str) -> bool {

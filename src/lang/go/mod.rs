@@ -7,6 +7,7 @@
 
 mod cache;
 mod calls;
+mod cgo;
 mod checker;
 pub mod constraints;
 mod declare;

@@ -188,6 +188,18 @@ fn is_clause(text: &str, name: usize) -> bool {
     text.get(..name).is_some_and(|before| before.trim_end().ends_with("package"))
 }
 
+/// Whether a package of a dependency has a file, by its name and text, of which this holds.
+pub fn has_file(session: &Session, files: &Files, import_path: &str, holds: impl Fn(&str, &str) -> bool) -> bool {
+    let Some(toolchain) = session.toolchain() else { return false };
+    // The standard library does without whatever a build leaves out.
+    if goroot_dir(&toolchain.goroot, import_path).is_some() {
+        return false;
+    }
+    let Some(Home { source, .. }) = home(session, files, import_path) else { return false };
+    let names = source.go_files().unwrap_or_default();
+    names.iter().filter(|it| !names::is_test_file(it)).any(|it| source.read(it).is_ok_and(|text| holds(it, &text)))
+}
+
 fn home(session: &Session, files: &Files, import_path: &str) -> Option<Home> {
     let toolchain = session.toolchain()?;
     if let Some(source) = goroot_dir(&toolchain.goroot, import_path) {

@@ -182,7 +182,9 @@ impl View {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
         let queries = turn.queries(deadlines);
         let answer = if files.is_empty() {
-            let built: Vec<String> = queries.layout.built().map(str::to_owned).collect();
+            // Of the files that need cgo it is said that not all is known.
+            let built = queries.layout.built().chain(queries.layout.built_with_cgo());
+            let built: Vec<String> = built.map(str::to_owned).collect();
             diagnostics::of(&queries, &built).await
         } else {
             diagnostics::of(&queries, files).await
