@@ -307,7 +307,7 @@ def one_state(options, directory, name, prepare):
             must(repo.git("rev-parse", "HEAD^{tree}") == repo.git("rev-parse", f"{before}^{{tree}}"), "the undo does not bring the tree back")
             after = repo.index()
             after.pop(own)
-            must(after == index, "the undo made the index another")
+            must(after == index, f"the undo made the index another: {[(it, index.get(it), after.get(it)) for it in sorted(set(after) | set(index)) if after.get(it) != index.get(it)]}")
             must(not repo.git("status", "--porcelain", "a.txt"), "it is dirty after the undo")
     return wrong, took
 

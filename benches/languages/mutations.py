@@ -140,7 +140,7 @@ def run(options, directory):
             path = source / symbol["file"]
             text = path.read_text()
             begun = time.monotonic()
-            reply = client.post("/v1/write", file=symbol["file"], content=changed, dry_run=True, wait_ms=60000)
+            reply = client.post("/v1/write", name=symbol["file"], content=changed, mode="overwrite", dry_run=True, limit=1000, wait_ms=60000)
             ours = time.monotonic() - begun
             told = [*reply["impact"]["broken"], *[it for it in reply["diagnostics"]["new"] if it["severity"] == "error"]]
             found = {(it["file"], it["line"]) for it in told}
