@@ -79,8 +79,7 @@ class Stretch:
         print(f"{self.since:6.1f} s  {self.state:32}  {self.rounds:3} rounds  {answers}", flush=True)
 
 
-def watch(server, root, options):
-    file, symbol = subject(root)
+def watch(server, root, options, file, symbol):
     print(f"\n{root.name}: {file}, {symbol}")
     short, stretch, ready_since, asks = [], None, None, questions(file, symbol)
     while True:
@@ -120,11 +119,13 @@ def run(options, directory):
     short = []
     for source in options.workspaces:
         root = semdex.copy_workspace(source, directory)
+        # Before the start: it takes seconds.
+        file, symbol = subject(root)
         home = directory / f"server-{root.name}"
         cache = home / "cache"
         cache.mkdir(parents=True)
         with semdex.Server(options.server_binary, [root], directory=home, environment={"XDG_CACHE_HOME": str(cache)}) as server:
-            short += [f"{root.name}: {it}" for it in watch(server, root, options)]
+            short += [f"{root.name}: {it}" for it in watch(server, root, options, file, symbol)]
     for line in short:
         print(line, file=sys.stderr)
     return 1 if short else 0
