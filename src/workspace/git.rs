@@ -3,6 +3,7 @@
 
 mod choice;
 mod commit;
+mod end;
 mod history;
 mod hooks;
 mod index;
@@ -25,6 +26,7 @@ use tokio::sync::Mutex;
 use crate::model::{Code, Error, Result};
 
 pub use choice::{Before, Wanted};
+use end::End;
 pub use history::{Held, Reverse};
 pub(super) use names::text as escaped;
 pub use repair::repair;
@@ -239,15 +241,6 @@ impl Git {
         answer
             .unwrap_or_else(|_| Err(Error::new(Code::Internal, "the repository could not be asked: it is in the log")))
     }
-}
-
-/// What ends the programs of one question before their time.
-#[derive(Debug, Clone, Default)]
-struct End {
-    /// Whoever asked is gone.
-    cancelled: Arc<AtomicBool>,
-    /// Trust was taken back.
-    revoked: Arc<AtomicBool>,
 }
 
 /// Whoever waits. Dropped, there is nobody any more.

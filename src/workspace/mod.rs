@@ -91,7 +91,6 @@ struct Inner {
     telemetry: Arc<Telemetry>,
     busy: Arc<Busy>,
     closing: Arc<AtomicBool>,
-    /// Trust was taken back, be the writer too busy to have heard of it.
     revoked: Arc<AtomicBool>,
     git: git::Git,
     runs: verify::Runs,
@@ -223,14 +222,11 @@ impl Workspace {
         self.inner.published.borrow().trusted && !self.inner.revoked.load(Ordering::Relaxed)
     }
 
-    /// What its owner says now. Trust that is taken back ends what runs at once; where the writer has no time for it now,
-    /// this is to be said again.
+    /// What its owner says now. To be said again where the writer had no time; what runs without trust ends at once.
     pub fn set_trust(&self, trusted: bool) {
         self.inner.revoked.store(!trusted, Ordering::Relaxed);
         let heard = self.inner.published.borrow().trusted;
-        if heard != trusted {
-            let _ = self.inner.inbox.send(Event::Trust(trusted));
-        }
+        let _ = (heard != trusted).then(|| self.inner.inbox.send(Event::Trust(trusted)));
     }
 
     /// How it is doing now. Never waits for the writer.

@@ -243,6 +243,7 @@ fn the_metrics_count_what_was_asked() {
 #[test]
 fn a_request_has_an_id_in_its_reply_its_problem_and_the_log() {
     let server = Home::with(RUST).serve(&["--trust", "--log", "semdex=debug"]);
+    server.wait_ready();
     let own = server.send(server.request("GET", "/v1/usages?symbol=").header("x-request-id", "mine-1"));
     assert_eq!((own.header("x-request-id"), &own.json()["request_id"]), ("mine-1", &json!("mine-1")));
     server.wait_for_log("mine-1");

@@ -274,6 +274,20 @@ fn only_the_files_of_the_change_are_committed_whatever_else_there_is() {
 }
 
 #[test]
+fn what_a_sparse_checkout_leaves_out_is_not_taken_for_deleted() {
+    let repo = repo(TEXTS);
+    repo.git(&["sparse-checkout", "set", "--no-cone", "/a.txt"]);
+    assert!(!repo.root().join("b.txt").exists());
+    let (index, head) = (repo.index(), repo.head());
+    repo.refused("/v1/commit", &json!({"files": ["b.txt"]}), 424, "nothing_to_commit");
+    assert_eq!((repo.index(), repo.head()), (index, head));
+    let change = repo.edit("a.txt", "two", "2");
+    let reply = repo.commit(&json!({"changes": [change], "files": ["b.txt"]}));
+    assert_eq!(reply["files"], json!(["a.txt"]), "{reply}");
+    repo.git(&["cat-file", "-e", "HEAD:b.txt"]);
+}
+
+#[test]
 fn new_and_deleted_files_are_committed() {
     let repo = repo(TEXTS);
     let (_, made) = repo.server.post("/v1/write", &json!({"name": "new/deep.txt", "content": "new\n"}));

@@ -372,7 +372,10 @@ fn c_is_read_and_edited() {
     };
     rename("shop.h::Shop", "Store");
     let header = std::fs::read_to_string(server.home.root().join("shop.h")).unwrap();
-    assert!(header.starts_with("typedef struct Store {\n  int count;\n} Store;\n\nint shop_sell(Store *shop"), "{header}");
+    assert!(
+        header.starts_with("typedef struct Store {\n  int count;\n} Store;\n\nint shop_sell(Store *shop"),
+        "{header}"
+    );
     assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
     // What is gone while the server has it in its queue holds no answer up.
     std::fs::remove_file(server.home.root().join("tag.c")).unwrap();

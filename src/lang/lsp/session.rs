@@ -127,8 +127,7 @@ impl Pushed {
         self.news.notify_waiters();
     }
 
-    /// Whether it is at work on any open file, and since when not: what it says of one file follows what it does with
-    /// others. Of a file that was closed the last word may be that it is queued.
+    /// Whether it is at work on any open file, and since when not. The last word of one that was closed may be "queued".
     pub fn is_busy(&self, is_open: impl Fn(&str) -> bool) -> Option<(bool, Instant)> {
         let busy = sound::lock(&self.busy);
         busy.1.map(|at| (busy.0.iter().any(|(file, is_busy)| *is_busy && is_open(file)), at))

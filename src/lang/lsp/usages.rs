@@ -104,12 +104,7 @@ struct Accounted {
     failures: Vec<Failure>,
 }
 
-async fn look_up(
-    queries: &ServerQueries,
-    found: &Found,
-    own: &BTreeSet<usize>,
-    words: &[At],
-) -> Result<Accounted> {
+async fn look_up(queries: &ServerQueries, found: &Found, own: &BTreeSet<usize>, words: &[At]) -> Result<Accounted> {
     let file = &found.file.path;
     let is_own = |at: &At| at.0.path == *file && own.contains(&at.1.start);
     // Where a stub stands before a module, its users use the stub, though a definition is looked for behind it.

@@ -112,7 +112,7 @@ pub struct Rust {
     macros: MacroTable,
     known: Arc<HashSet<AbsPathBuf>>,
     /// What build scripts made, and what is read only because code outside names it: all of it is read by each load.
-    made: HashSet<AbsPathBuf>,
+    made: BTreeSet<AbsPathBuf>,
     /// Sources of libraries that are nested too deeply to be analysed.
     deep: Arc<BTreeSet<AbsPathBuf>>,
     freshness: Freshness,
@@ -161,7 +161,7 @@ impl Rust {
             workspaces: Arc::default(),
             macros: MacroTable::default(),
             known: Arc::default(),
-            made: HashSet::new(),
+            made: BTreeSet::new(),
             deep: Arc::default(),
             freshness: Freshness::default(),
             environment: Arc::new(Environment { refused_before: ra_ap_parser::refused(), ..Environment::default() }),
@@ -391,12 +391,9 @@ impl Rust {
             let id = self.vfs.file_id(&VfsPath::from(path.clone()))?.0;
             let root = db.file_source_root(id).source_root_id(db);
             let is_own = path.starts_with(&self.target_dir) && !db.source_root(root).source_root(db).is_library;
-            let text = || Arc::<str>::from(&**db.file_text(id).text(db));
-            is_own.then(|| (Arc::new(File::new(Some(LANGUAGE), path.as_str(), text())), id))
+            is_own.then(|| (Arc::new(File::new(Some(LANGUAGE), path.as_str(), &**db.file_text(id).text(db))), id))
         };
-        let mut generated: Vec<_> = self.made.iter().filter_map(one).collect();
-        generated.sort_by(|a, b| a.0.path.cmp(&b.0.path));
-        generated
+        self.made.iter().filter_map(one).collect()
     }
 
     /// The crates and their macros.

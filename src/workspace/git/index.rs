@@ -52,11 +52,23 @@ impl Repository {
         run.with(commit.unwrap_or("--empty")).output().map(drop)
     }
 
-    /// Brings files of the work tree into a private index.
+    /// Brings files of the work tree into a private index. What a sparse checkout leaves out is not gone: it stays.
     pub(super) fn stage<'a>(&self, index: &Path, paths: impl IntoIterator<Item = &'a GitPath>) -> Result<()> {
+        let paths: Vec<&GitPath> = paths.into_iter().collect();
+        let has_absent = paths.iter().any(|it| !self.is_there(it));
+        let left_out = if has_absent { self.left_out_of_the_checkout()? } else { BTreeSet::new() };
+        let paths = paths.into_iter().filter(|it| !left_out.contains(*it) || self.is_there(it));
         let run = self.on_private(index, &["update-index", "--add", "--remove", "--replace", "-z", "--stdin"]);
         let ended = run.input(joined(paths)).ended()?;
         if ended.is_well() { Ok(()) } else { Err(failed("update-index", &ended)) }
+    }
+
+    /// The files that the user's index says are not to be looked at.
+    fn left_out_of_the_checkout(&self) -> Result<BTreeSet<GitPath>> {
+        let output = self.run(&["ls-files", "-z", "-v"]).output()?;
+        let skipped =
+            output.split(|it| *it == 0).filter(|it| it.first().is_some_and(|it| it.eq_ignore_ascii_case(&b'S')));
+        Ok(skipped.filter_map(|it| it.get(2..)).map(<[u8]>::to_vec).collect())
     }
 
     /// Brings contents into a private index that the work tree has not.

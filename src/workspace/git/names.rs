@@ -43,7 +43,7 @@ impl Naming {
 }
 
 /// Bytes as text. What is not UTF-8 is quoted and escaped as git does it.
-pub(in crate::workspace) fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return text.to_owned();
     }

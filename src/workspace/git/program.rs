@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 
-use super::End;
+use super::end::End;
 use crate::lang::process_group::{Failure, run_on};
 use crate::lang::search_path;
 use crate::model::{Code, Error, Result};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use super::End;
+use super::end::End;
 use super::index_lock::Places;
 use super::private::{Abandoned, Record};
 use super::program::Program;

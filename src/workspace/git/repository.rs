@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use super::End;
+use super::end::End;
 use super::names::{GitPath, Naming, text};
 use super::program::{Program, Run, failed};
 use super::status::{self, Kind, Status};

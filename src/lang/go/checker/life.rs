@@ -145,7 +145,10 @@ async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain) -> 
 async fn serve(session: &Session, client: &Client, process: &Process, toolchain: &Toolchain) -> String {
     loop {
         let begun = Instant::now();
-        match load(session, client, process, toolchain).await {
+        let loaded = load(session, client, process, toolchain).await;
+        // Not what a workspace that cannot be loaded is waited for.
+        let took = begun.elapsed();
+        match loaded {
             Ok(()) => {}
             Err(RequestError::Refused { message, .. }) => {
                 tracing::info!(message, "the checker cannot load the workspace, gopls answers for it");
@@ -154,7 +157,6 @@ async fn serve(session: &Session, client: &Client, process: &Process, toolchain:
             }
             Err(error) => return error.to_string(),
         }
-        let took = begun.elapsed();
         loop {
             match settled(session, client).await {
                 Ok(true) => session.checker.fed.notified().await,

@@ -55,8 +55,7 @@ fn errors_in_generated(cx: &Context<'_>) -> Result<Vec<Missing>> {
             let line = file.lines().place(&file.path, span(first.range.range)).line;
             let message = &first.message;
             let errors = if errors.len() == 1 { "1 error".to_owned() } else { format!("{} errors", errors.len()) };
-            let detail =
-                format!("what a build script wrote has {errors}, the first in line {line} of it: {message}");
+            let detail = format!("what a build script wrote has {errors}, the first in line {line} of it: {message}");
             let name = file.path.rsplit('/').next().unwrap_or_default();
             lacks.push(Missing::new(MissingCode::MacroOutput, name, detail));
         }

@@ -1,0 +1,13 @@
+//! What ends the programs of git before their time.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// What ends the programs of one question before their time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct End {
+    /// Whoever asked is gone.
+    pub(super) cancelled: Arc<AtomicBool>,
+    /// Trust was taken back.
+    pub(super) revoked: Arc<AtomicBool>,
+}
