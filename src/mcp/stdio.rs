@@ -73,7 +73,7 @@ impl Transport<RoleServer> for Stdio {
             };
             match read(&line) {
                 Ok(message) => return Some(message),
-                Err(Some(refused)) => self.refusal = Some(Box::pin(self.output.send(refused))),
+                Err(Some(refused)) => self.refusal = Some(Box::pin(self.output.send(*refused))),
                 Err(None) => {}
             }
         }
@@ -85,10 +85,10 @@ impl Transport<RoleServer> for Stdio {
 }
 
 /// The message of a line, or what answers the line in its place: nothing for an empty one and for a notification.
-fn read(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<ServerJsonRpcMessage>> {
+fn read(line: &[u8]) -> Result<ClientJsonRpcMessage, Option<Box<ServerJsonRpcMessage>>> {
     // Some clients begin with a byte order mark.
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
-    let refused = |error, id| Err(Some(ServerJsonRpcMessage::error(error, id)));
+    let refused = |error, id| Err(Some(Box::new(ServerJsonRpcMessage::error(error, id))));
     if line.is_empty() {
         return Err(None);
     }
