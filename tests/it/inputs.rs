@@ -388,7 +388,7 @@ fn code_that_a_build_script_wrote_is_a_use_like_any_other() {
         server.post("/v1/edit", &json!({"symbol": symbol, "at": "delete", "on_break": on_break, "wait_ms": 1000}))
     };
     let (status, reply) = edit("app::hidden", "reject");
-    assert_eq!((status, &reply["code"]), (503, &json!("not_ready")), "{reply}");
+    assert_eq!((status, &reply["code"]), (503, &json!("engine_unavailable")), "{reply}");
     let (status, reply) = edit("app::other", "reject");
     assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
     let (status, reply) = edit("app::hidden", "report");
