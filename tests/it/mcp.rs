@@ -361,7 +361,6 @@ fn wrong_parameters_are_told_from_an_unknown_method() {
         (line("tools/call", Some(json!([]))), "an object"),
         (line("tools/call", Some(json!({"name": 5}))), "`name`"),
         (line("tools/call", Some(json!({"name": "open", "arguments": []}))), "`arguments`"),
-        (line("tools/list", Some(json!({"cursor": 5}))), "`cursor`"),
     ];
     // Before the session is opened, in it, and over HTTP.
     for is_open in [false, true] {
