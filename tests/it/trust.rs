@@ -278,28 +278,6 @@ fn nothing_of_an_untrusted_root_is_found_by_a_search_path_that_names_it() {
 }
 
 #[test]
-fn what_is_started_for_a_trusted_root_finds_nothing_of_an_untrusted_one() {
-    let home = Home::with(&[("a.txt", "text\n")]);
-    let bin = home.root().join("bin");
-    for name in TRAPS.iter().filter(|it| **it != "cargo") {
-        trap(&home, &bin.join(name));
-    }
-    let other = Home::with(RUST);
-    let allowed = run(home.semdex().arg("trust").arg(other.root()));
-    assert_eq!(allowed.code, Some(0), "{}", allowed.errors);
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-    let roots = [home.root(), other.root()].map(|it| it.display().to_string());
-    let server = home.serve_with(&[&roots[0], &roots[1]], &[("PATH", Path::new(&path))]);
-    server.wait_ready();
-    let (status, found) = server.get("/v1/usages?symbol=greeter::greet&workspace=workspace-2");
-    assert_eq!(status, 200, "{found}");
-    let body = json!({"kind": "check", "workspace": "workspace-2"});
-    let (status, checked) = server.post("/v1/verify", &body);
-    assert_eq!((status, &checked["ok"]), (200, &json!(true)), "{checked}");
-    assert_eq!(ran(&server.home), Vec::<String>::new());
-}
-
-#[test]
 fn what_cgo_declares_is_not_missed_where_it_may_not_run() {
     let home = Home::with(&[
         (
