@@ -144,13 +144,14 @@ async fn pulled(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
 async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
     let session = &queries.session;
     queries.check()?;
+    let was_open = session.documents().told(&file.path).is_some();
     if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
         return Ok(Err(failure));
     }
     let version = {
         let mut documents = session.documents();
-        // What it said before something else changed is said anew.
-        let is_old = session.pushed.of(&file.path).is_some_and(|it| it.at < documents.last_change());
+        // What it said before something else changed is said anew, and what is not to be believed any more.
+        let is_old = session.pushed.of(&file.path).map_or(was_open, |it| it.at < documents.last_change());
         if is_old { documents.touch(&file.path) } else { documents.told(&file.path) }
     };
     if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
