@@ -395,3 +395,20 @@ fn code_that_a_build_script_wrote_is_a_use_like_any_other() {
     assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
     is_told(&reply);
 }
+
+#[test]
+fn what_is_wrong_in_code_that_a_build_script_wrote_is_not_unsaid() {
+    let home = with_script("println!(\"cargo::rerun-if-changed=made.in\");", "made.in");
+    home.write("made.in", "pub fn made(n: u8) -> u8 { crate::hidden(n) }");
+    let text = |parameters: &str| {
+        format!("include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));\n\npub fn hidden({parameters}) -> u8 {{ n }}\n")
+    };
+    home.write("src/lib.rs", &text("n: u8"));
+    let server = home.serve(&["--trust"]);
+    server.wait_ready();
+    assert_eq!(count(&server), 0);
+    server.home.write("src/lib.rs", &text("n: u8, _by: u8"));
+    let reply = errors(&server);
+    assert_eq!((&reply["total"], &reply["meta"]["complete"]), (&json!(0), &json!(false)), "{reply}");
+    assert!(reply["meta"]["missing"].to_string().contains("what a build script wrote has 1 error"), "{reply}");
+}
