@@ -32,10 +32,9 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
     open.push(&found.file.path);
     open.sort_unstable();
     open.dedup();
-    let own = usages::declarations(queries, &found);
     let mut parts: BTreeMap<String, BTreeSet<(Span, String)>> = BTreeMap::new();
     let mut moves = Vec::new();
-    for at in std::iter::once(found.item.name_span.start).chain(own) {
+    for at in usages::declarations(queries, &found) {
         let is_renamed = parts.get(&*found.file.path).is_some_and(|it| it.iter().any(|it| it.0.start == at));
         if is_renamed {
             continue;

@@ -104,7 +104,7 @@ struct Accounted {
     failures: Vec<Failure>,
 }
 
-async fn look_up(queries: &ServerQueries, found: &Found, own: &BTreeSet<usize>, words: &[At]) -> Result<Accounted> {
+async fn look_up(queries: &ServerQueries, found: &Found, own: &[usize], words: &[At]) -> Result<Accounted> {
     let file = &found.file.path;
     let is_own = |at: &At| at.0.path == *file && own.contains(&at.1.start);
     // Where a stub stands before a module, its users use the stub, though a definition is looked for behind it.
@@ -137,13 +137,13 @@ async fn look_up(queries: &ServerQueries, found: &Found, own: &BTreeSet<usize>, 
 }
 
 /// Where the names of a symbol's declarations begin in its file: overloads, both halves of a property, a C struct and the
-/// typedef of its name. What a server tells there is no use.
-pub fn declarations(queries: &ServerQueries, found: &Found) -> BTreeSet<usize> {
-    let mut all = BTreeSet::from([found.item.name_span.start]);
+/// typedef of its name; the one that was found first. What a server tells there is no use.
+pub fn declarations(queries: &ServerQueries, found: &Found) -> Vec<usize> {
+    let mut all = vec![found.item.name_span.start];
     if queries.grammar_of(&found.file.path).is_some() {
         found.file.outline().walk(&mut |it| {
-            if names::chain(it) == names::chain(&found.item) {
-                all.insert(it.name_span.start);
+            if names::chain(it) == names::chain(&found.item) && !all.contains(&it.name_span.start) {
+                all.push(it.name_span.start);
             }
         });
     }
@@ -151,10 +151,9 @@ pub fn declarations(queries: &ServerQueries, found: &Found) -> BTreeSet<usize> {
 }
 
 /// The references of all declarations of a symbol. A server tells some of them by one: the others are asked for apart.
-async fn told_of(queries: &ServerQueries, found: &Found, own: &BTreeSet<usize>, open: &[&str]) -> Result<Asked<Told>> {
+async fn told_of(queries: &ServerQueries, found: &Found, own: &[usize], open: &[&str]) -> Result<Asked<Told>> {
     let mut told = Told::new();
-    let first = found.item.name_span.start;
-    for at in std::iter::once(first).chain(own.iter().copied().filter(|it| *it != first)) {
+    for &at in own {
         if is_told(&told, &found.file.path, at) {
             continue;
         }
