@@ -238,8 +238,7 @@ fn nothing_of_an_untrusted_root_is_found_by_a_search_path_that_names_it() {
     let made = Command::new("git").args(["init", "--quiet"]).current_dir(home.root()).status().unwrap();
     assert!(made.success());
     let bin = home.root().join("bin");
-    // Cargo apart: rust-analyzer itself looks for the one that lists the standard library.
-    for name in TRAPS.iter().filter(|it| **it != "cargo").chain(&["gopls", "gofmt", "clangd"]) {
+    for name in TRAPS.iter().chain(&["gopls", "gofmt", "clangd"]) {
         trap(&home, &bin.join(name));
     }
     let link = home.path().join("link");
@@ -247,7 +246,7 @@ fn nothing_of_an_untrusted_root_is_found_by_a_search_path_that_names_it() {
     // Programs too may be links.
     let linked = home.path().join("linked");
     fs::create_dir(&linked).unwrap();
-    for name in ["git", "rustc", "rustfmt"] {
+    for name in ["git", "rustc", "rustfmt", "cargo"] {
         symlink(bin.join(name), linked.join(name)).unwrap();
     }
     let path = format!("{}:{}:{}:{}", bin.display(), link.display(), linked.display(), std::env::var("PATH").unwrap());
@@ -274,6 +273,28 @@ fn nothing_of_an_untrusted_root_is_found_by_a_search_path_that_names_it() {
         let (status, written) = server.post("/v1/write", &new);
         assert_eq!(status, 200, "{name}: {written}");
     }
+    assert_eq!(ran(&server.home), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_started_for_a_trusted_root_finds_nothing_of_an_untrusted_one() {
+    let home = Home::with(&[("a.txt", "text\n")]);
+    let bin = home.root().join("bin");
+    for name in TRAPS {
+        trap(&home, &bin.join(name));
+    }
+    let other = Home::with(RUST);
+    let allowed = run(home.semdex().arg("trust").arg(other.root()));
+    assert_eq!(allowed.code, Some(0), "{}", allowed.errors);
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let roots = [home.root(), other.root()].map(|it| it.display().to_string());
+    let server = home.serve_with(&[&roots[0], &roots[1]], &[("PATH", Path::new(&path))]);
+    server.wait_ready();
+    let (status, found) = server.get("/v1/usages?symbol=greeter::greet&workspace=workspace-2");
+    assert_eq!(status, 200, "{found}");
+    let body = json!({"kind": "check", "workspace": "workspace-2"});
+    let (status, checked) = server.post("/v1/verify", &body);
+    assert_eq!((status, &checked["ok"]), (200, &json!(true)), "{checked}");
     assert_eq!(ran(&server.home), Vec::<String>::new());
 }
 

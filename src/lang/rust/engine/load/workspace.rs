@@ -20,6 +20,7 @@ use tempfile::TempDir;
 use super::cargo_config::CargoConfiguration;
 use super::tools::{OFFLINE, Tools, Version};
 use crate::beneath::Look;
+use crate::lang::search_path;
 
 /// So long rust-analyzer may take to list the packages of the standard library, for which nothing is downloaded.
 const LIBRARY_LIMIT: Duration = Duration::from_secs(300);
@@ -195,6 +196,11 @@ fn sysroot(tools: &Tools<'_>, sources: Option<&AbsPath>, target: Option<&str>) -
     if let Some(loaded) = loaded.get(&key) {
         return loaded.clone();
     }
+    // It looks for Cargo by the search path of the process, and for nothing else there where that is confined.
+    if search_path::is_barred("cargo".as_ref(), &std::env::var_os("PATH").unwrap_or_default()) {
+        tracing::error!("the Cargo that rust-analyzer would run lies in a workspace that is not trusted");
+        return Sysroot::empty();
+    }
     // Without its own directory rust-analyzer would ask rustup for Cargo's path, in the workspace.
     let sysroot = Sysroot::new(None, Some(sources.to_path_buf()));
     // rust-analyzer asks Cargo itself here, away from every workspace. What may take long, downloads, is done before: they
@@ -217,6 +223,9 @@ fn sysroot(tools: &Tools<'_>, sources: Option<&AbsPath>, target: Option<&str>) -
     config.extra_env.clone_from(&tools.environment);
     config.toolchain_version = format!("{}.{}.0", tools.version.0, tools.version.1).parse().ok();
     config.extra_env.insert(OFFLINE.to_owned(), Some((!is_warm).to_string()));
+    if let Some(path) = search_path::confined(None) {
+        config.extra_env.insert("PATH".to_owned(), Some(path.to_string_lossy().into_owned()));
+    }
     let Some(sysroot) = library_of(sysroot, config, tools) else {
         tracing::error!("Cargo did not list the packages of the standard library in time");
         return Sysroot::empty();
