@@ -250,7 +250,7 @@ pub(super) async fn by_bare_name(
         let (files, on_request, is_meant) = (it.files, on_request.clone(), is_meant.clone());
         blocking(move || {
             let declares = |language: &LanguageId| {
-                files.iter().filter(|it| it.language == Some(*language)).any(|file| {
+                files.of(*language).any(|file| {
                     let mut is_declared = false;
                     file.outline().walk(&mut |it| is_declared |= is_meant(&it.name));
                     is_declared

@@ -10,6 +10,7 @@ use crate::contract::{ChangeReport, Finding, FindingKind, OnBreak, WriteMode, Wr
 use crate::lang::engine::Declaration;
 use crate::model::{Code, Error, FileEdit, Landed, Result, Span, Strategy};
 use crate::text::endings;
+use crate::text::matching::{self, Patch};
 use crate::workspace::{Cause, Workspace};
 
 pub async fn write(workspace: &Workspace, request: WriteRequest, asked: &Ask) -> Result<ChangeReport> {
@@ -82,18 +83,12 @@ async fn plan(workspace: &Workspace, request: &WriteRequest, asked: &Ask) -> Res
 /// The content with the text's byte order mark, and in its line endings, unless it is sent with endings or a mark of
 /// its own.
 fn overwritten(text: &str, content: &str) -> String {
-    const MARK: char = '\u{feff}';
-    let plain = content.strip_prefix(MARK).unwrap_or(content);
-    let in_own_form = plain.len() < content.len() || content.contains("\r\n");
-    let old = text.strip_prefix(MARK).unwrap_or(text);
-    let mut new = match in_own_form {
-        true => content.to_owned(),
-        false => endings::like(old, content, endings::at(old, 0)),
-    };
-    if old.len() < text.len() && !new.starts_with(MARK) {
-        new.insert(0, MARK);
+    if content.starts_with('\u{feff}') {
+        return content.to_owned();
     }
-    new
+    let Patch { range, text: new } = matching::whole(text, content);
+    let new = if content.contains("\r\n") { content } else { &new };
+    text[..range.start].to_owned() + new
 }
 
 /// The content behind one blank line, in the line endings that the text ends with; and where it begins. Without a
