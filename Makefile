@@ -7,8 +7,10 @@ SEMDEX := $(TARGET)/release/semdex
 LISTEN ?= 127.0.0.1:7878
 # Workspaces for `bench` and `tour`: directories; the corpora are unpacked where none are given.
 WORKSPACES ?=
-# Of the crate, for `build` and `run`: `bedrock` has the client that runs of a model need.
+# Of the crate, for `build` and `run`: `bedrock` has the client that runs of a model need, `otel` exports spans.
 FEATURES ?=
+# What tests and lints are built with: all of them.
+ALL_FEATURES := bedrock,otel
 
 export SEMDEX_TOOLS := $(TOOLS)
 
@@ -36,7 +38,7 @@ run:
 
 test:
 	@scripts/install-missing.sh go std venv node lsp git
-	cargo test --locked --features bedrock --lib --test it
+	cargo test --locked --features $(ALL_FEATURES) --lib --test it
 
 # The binary of the tests, as `make test` has built it.
 test-all: test
@@ -45,7 +47,7 @@ test-all: test
 
 lint:
 	cargo fmt --check
-	cargo clippy --locked --all-targets --features bedrock -- -D warnings
+	cargo clippy --locked --all-targets --features $(ALL_FEATURES) -- -D warnings
 	@scripts/install-missing.sh deny node go
 	$(TOOLS)/bin/cargo-deny --locked check bans licenses sources
 	scripts/lint-openapi.sh
@@ -70,5 +72,5 @@ CHECKER := src/lang/go/checker/program
 
 fuzz:
 	@scripts/install-missing.sh go
-	CARGO_PROFILE_DEV_OPT_LEVEL=2 SEMDEX_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked --lib fuzz_ -- --nocapture --test-threads 2
+	CARGO_PROFILE_DEV_OPT_LEVEL=2 SEMDEX_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked --features $(ALL_FEATURES) --lib fuzz_ -- --nocapture --test-threads 2
 	cd $(CHECKER) && go test -run XXX -fuzz FuzzMessages -fuzztime $(FUZZ_SECONDS)s .

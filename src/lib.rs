@@ -10,6 +10,7 @@ pub(crate) mod fault;
 #[cfg(test)]
 mod fuzz;
 pub mod lang;
+pub mod logging;
 pub(crate) mod lsp;
 pub(crate) mod mcp;
 pub mod model;

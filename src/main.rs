@@ -11,6 +11,7 @@ use semdex::api::{self, Listener, Pulse};
 use semdex::cli::{self, Announcement, Arguments, Color, Command, Serve, Verb};
 use semdex::config::{Config, Flags, create_private_dir};
 use semdex::lang::{self, process_group, search_path};
+use semdex::logging;
 use semdex::ops::{Runs, Service};
 use semdex::token::{self, Token};
 use semdex::trust::TrustStore;
@@ -19,7 +20,6 @@ use semdex::workspace::registry::find_root;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use tracing_subscriber::EnvFilter;
 
 /// Analysis allocates and frees small objects without end: glibc's allocator takes a fifth of the time for it. Of
 /// indexing the standard library a third is still in use when it is done, scattered over what was allocated for it:
@@ -74,7 +74,7 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
         Command::Serve(serve) => {
             search_path::forget_relative();
             process_group::prepare();
-            log(&serve.log)?;
+            let _logging = logging::start(&serve.log)?;
             let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
             runtime.block_on(serve_until_told(serve, &runtime))?;
             runtime.shutdown_timeout(LEFTOVERS);
@@ -336,16 +336,6 @@ async fn stop_when_still(pulse: Pulse, duration: Duration, stop: CancellationTok
     pulse.still_for(duration).await;
     tracing::info!("stopping: nobody asked for {duration:?}");
     stop.cancel();
-}
-
-fn log(filter: &str) -> Result<(), Failure> {
-    let filter = EnvFilter::try_new(filter).map_err(|error| format!("`--log {filter}`: {error}"))?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .init();
-    Ok(())
 }
 
 /// A line for whoever started the process, logged or not.

@@ -1,7 +1,7 @@
 //! `GET /metrics`: how long requests take, and how the process is doing, in the text of OpenMetrics. Labels are of closed
 //! sets: no path and no symbol is in them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,6 +18,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
+use rustc_hash::FxHashMap;
 
 use super::problem::Refusal;
 use super::{OPENAPI, events, hooks, pages, responder};
@@ -48,8 +49,8 @@ pub struct Metrics {
 struct Inner {
     registry: Registry,
     durations: Family<Labels, Histogram, fn() -> Histogram>,
-    /// The calls by their method and their route.
-    calls: HashMap<(Method, String), &'static str>,
+    /// The calls of each route, by their method.
+    calls: FxHashMap<String, Vec<(Method, &'static str)>>,
 }
 
 impl Metrics {
@@ -68,16 +69,31 @@ impl Metrics {
     }
 }
 
-fn calls() -> HashMap<(Method, String), &'static str> {
+fn calls() -> FxHashMap<String, Vec<(Method, &'static str)>> {
     let of_table = CALLS.iter().filter_map(|call| {
         let method = Method::from_bytes(call.method.name().as_bytes()).ok()?;
-        Some(((method, call.path.replace("{file}", "{*file}")), call.name))
+        Some((call.path.replace("{file}", "{*file}"), (method, call.name)))
     });
     let others = [(events::PATH, "events"), (PATH, "metrics"), (OPENAPI, "openapi")];
     let pages = pages::PATHS.iter().map(|it| (*it, "page"));
-    let others = others.into_iter().chain(pages).map(|(path, name)| ((Method::GET, path.to_owned()), name));
-    let hooks = ((Method::POST, hooks::PATH.to_owned()), "hooks");
-    of_table.chain(others).chain([hooks]).collect()
+    let others = others.into_iter().chain(pages).map(|(path, name)| (path.to_owned(), (Method::GET, name)));
+    let hooks = (hooks::PATH.to_owned(), (Method::POST, "hooks"));
+    let mut calls: FxHashMap<String, Vec<_>> = FxHashMap::default();
+    for (path, call) in of_table.chain(others).chain([hooks]) {
+        calls.entry(path).or_default().push(call);
+    }
+    calls
+}
+
+impl Inner {
+    fn call(&self, request: &Request) -> &'static str {
+        let Some(route) = request.extensions().get::<MatchedPath>() else { return UNKNOWN };
+        if route.as_str().starts_with("/mcp") {
+            return "mcp";
+        }
+        let calls = self.calls.get(route.as_str()).map_or(&[][..], Vec::as_slice);
+        calls.iter().find(|(method, _)| method == request.method()).map_or(UNKNOWN, |(_, name)| *name)
+    }
 }
 
 /// Whether requests are measured. Only `benches/faces` switches that off, to know what it costs.
@@ -88,12 +104,7 @@ pub fn is_on() -> bool {
 /// The outermost layer: notes how long each request took, and how it ended.
 pub async fn measure(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
     let came = Instant::now();
-    let route = request.extensions().get::<MatchedPath>().map(|it| (request.method().clone(), it.as_str().to_owned()));
-    let call = match &route {
-        Some((_, path)) if path.starts_with("/mcp") => "mcp",
-        Some(route) => metrics.inner.calls.get(route).copied().unwrap_or(UNKNOWN),
-        None => UNKNOWN,
-    };
+    let call = metrics.inner.call(&request);
     let response = next.run(request).await;
     let labels = Labels { call, status: response.status().as_u16().into() };
     metrics.inner.durations.get_or_create(&labels).observe(came.elapsed().as_secs_f64());

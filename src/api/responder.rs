@@ -6,6 +6,7 @@ use super::problem::{Refusal, over_http};
 use super::request_id::{self, RequestId};
 use crate::contract::budget::{Form, fitted};
 use crate::contract::{DiagnosticsReply, Meta, PROBLEM_TOKENS, Problem, Reply, milliseconds};
+use crate::logging;
 use crate::model::{Code, Error};
 use crate::render;
 use axum::extract::{FromRequestParts, Request};
@@ -131,6 +132,7 @@ pub fn not_acceptable() -> Error {
 pub async fn speak(mut request: Request, next: Next) -> Response {
     let id = RequestId::of(request.headers());
     let span = tracing::info_span!("request", id = id.as_str());
+    logging::continue_trace(&span, |name| request.headers().get(name).and_then(|it| it.to_str().ok()));
     request.extensions_mut().insert(id.clone());
     spoken(id, request, next).instrument(span).await
 }
@@ -148,6 +150,7 @@ async fn spoken(id: RequestId, mut request: Request, next: Next) -> Response {
     response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     response.headers_mut().insert(request_id::HEADER, id.header());
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    logging::note_response(&tracing::Span::current(), method.as_str(), &path, response.status().as_u16());
     tracing::debug!(%method, path, status = response.status().as_u16(), elapsed = ?responder.elapsed(), "answered");
     response
 }

@@ -41,6 +41,8 @@ pub struct LanguageKeys {
     pub readiness: Option<Readiness>,
     /// How the server gives its diagnostics.
     pub diagnostics: Option<DiagnosticsFrom>,
+    /// Codes of diagnostics that are not told.
+    pub ignored_codes: Option<Vec<String>>,
     /// Diagnostics that are pushed without a version count once nothing came for so long.
     pub quiet_ms: Option<u64>,
     /// Whether the server hears of documents that are saved, if it wants to.
@@ -125,6 +127,7 @@ impl LanguageKeys {
             env: self.env.or(base.env),
             readiness: self.readiness.or(base.readiness),
             diagnostics: self.diagnostics.or(base.diagnostics),
+            ignored_codes: self.ignored_codes.or(base.ignored_codes),
             quiet_ms: self.quiet_ms.or(base.quiet_ms),
             saves: self.saves.or(base.saves),
             environment: self.environment.or(base.environment),

@@ -4,9 +4,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use tracing::Instrument as _;
+
 use super::Service;
 use super::answer::answer;
 use crate::contract::{Call, Reply, Request};
+use crate::logging;
 use crate::model::Result;
 use crate::workspace::journal;
 use crate::workspace::telemetry::SlowQuestion;
@@ -30,10 +33,14 @@ pub async fn answered<T>(
     write: impl FnOnce(Reply) -> T,
 ) -> Result<T> {
     let (call, spent) = (request.name().call(), Arc::new(Spent::default()));
-    let reply = measured(spent.clone(), Box::pin(answer(service, request, asker.client))).await;
+    let span = logging::call_span(call.name);
+    let answering = measured(spent.clone(), Box::pin(answer(service, request, asker.client)));
+    let reply = answering.instrument(span.clone()).await;
+    let code = reply.as_ref().err().map(|it| it.code.name());
     let begun = Instant::now();
     let written = reply.map(write);
     let took = Took { elapsed: came.elapsed(), rendering: begun.elapsed(), spent: &spent };
+    logging::note_call(&span, &took.parts(), code);
     note_if_slow(service, call, asker.request_id.as_deref(), took);
     written
 }
@@ -47,6 +54,18 @@ struct Took<'a> {
     rendering: Duration,
     /// What it waited for.
     spent: &'a Spent,
+}
+
+impl Took<'_> {
+    fn parts(&self) -> [(&'static str, Duration); 5] {
+        [
+            ("queue", self.spent.of(Part::Queue)),
+            ("barrier", self.spent.of(Part::Barrier)),
+            ("index", self.spent.of(Part::Index)),
+            ("engine", self.spent.of(Part::Engine)),
+            ("rendering", self.rendering),
+        ]
+    }
 }
 
 fn note_if_slow(service: &Service, call: &Call, request_id: Option<&str>, took: Took<'_>) {

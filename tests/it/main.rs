@@ -29,6 +29,7 @@ mod markdown;
 mod mcp;
 mod named_files;
 mod names;
+mod offline;
 mod openapi;
 mod origins;
 mod outside_modules;
@@ -41,6 +42,8 @@ mod rename;
 #[cfg(feature = "bedrock")]
 mod runs;
 mod snapshots;
+#[cfg(feature = "otel")]
+mod spans;
 mod starting;
 mod support;
 mod survival;

@@ -23,18 +23,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("config", &["beneath", "model"]),
     // Nothing in a release build; tests have what they want fail by it.
     ("fault", &[]),
+    ("logging", &[]),
     ("trust", &["config", "model"]),
     ("token", &["config", "model"]),
     ("lang", &["lsp", "text", "config", "beneath", "fault", "model"]),
     ("workspace", &["lang", "text", "trust", "config", "beneath", "fault", "model"]),
     // What is asked and answered, whatever the face: it knows no transport, no workspace and no engine.
     ("contract", &["text", "model"]),
-    ("ops", &["contract", "workspace", "lang", "text", "config", "model"]),
+    ("ops", &["contract", "workspace", "lang", "text", "config", "logging", "model"]),
     // Runs of a model, by the calls that every client has: `ops` knows of it by a trait alone, and `main` puts it there.
     ("coder", &["ops", "contract", "render", "workspace", "lang", "config", "text", "model"]),
     // Markdown, for every face that shows answers.
     ("render", &["contract", "model"]),
-    ("api", &["mcp", "render", "ops", "contract", "lang", "token", "config", "model"]),
+    ("api", &["mcp", "render", "ops", "contract", "lang", "token", "config", "logging", "model"]),
     ("mcp", &["render", "ops", "contract", "lang", "token", "config", "model"]),
     ("cli", &["mcp", "render", "contract", "workspace", "trust", "config", "model"]),
 ];
@@ -60,6 +61,7 @@ const ONLY_PLACES: &[OnlyPlace] = &[
     OnlyPlace { names: &["reqwest"], places: &["src/cli"] },
     OnlyPlace { names: &["rmcp"], places: &["src/mcp"] },
     OnlyPlace { names: &["aws_"], places: &["src/coder/bedrock"] },
+    OnlyPlace { names: &["opentelemetry", "opentelemetry_", "tracing_opentelemetry"], places: &["src/logging/otel"] },
     OnlyPlace { names: &["clap"], places: &["src/cli", "src/main", "src/config"] },
     OnlyPlace { names: &["tree_sitter", "tree_sitter_"], places: &["src/lang/go", "src/lang/lsp"] },
 ];

@@ -220,13 +220,18 @@ async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
 
 /// One of them in the words of the model.
 pub fn diagnostic(queries: &ServerQueries, file: &Arc<File>, told: &Value) -> Option<Diagnostic> {
+    let code = wire::code(told);
+    let ignored = queries.session.row.keys.ignored_codes.as_deref().unwrap_or_default();
+    if code.as_ref().is_some_and(|it| ignored.contains(it)) {
+        return None;
+    }
     let span = wire::span(file, wire::range(told.get("range")?)?);
     let text = |name: &str| told.get(name).and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned);
     let source = text("source").unwrap_or_else(|| queries.session.row.server().to_owned());
     let place = file.lines().place(&file.path, Span::new(span.start, span.end));
     Some(Diagnostic {
         severity: wire::severity(told),
-        code: wire::code(told),
+        code,
         message: text("message")?,
         source,
         symbol: file.outline().enclosing(span.start).last().map(|it| names::path(&file.path, it)),

@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ra_ap_hir::ChangeWithProcMacros;
 use ra_ap_ide::AnalysisHost;
-use ra_ap_ide_db::base_db::{SourceDatabase as _, SourceRoot, all_crates};
-use ra_ap_ide_db::prime_caches::parallel_prime_caches;
+use ra_ap_ide_db::base_db::{SourceDatabase as _, SourceRoot};
 use ra_ap_vfs::FileId;
 
 use super::changes::Tried;
@@ -167,7 +166,7 @@ impl Rust {
                 host.apply_change(change);
                 let db = host.raw_database();
                 let _shared = share_types();
-                parallel_prime_caches(db, &all_crates(db), 1, &|_| {});
+                // It is asked for errors only: the tables that symbols are searched in would take as much again.
                 let view = View::new(db.clone(), files.clone(), ids, root, environment, index.clone());
                 view.ask(|it| {
                     for (done, file) in files.of(LANGUAGE).enumerate() {
