@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 
+use super::Workspace;
 use crate::model::{Code, Error, Result};
 
 pub use choice::{Before, Wanted};
@@ -112,6 +113,8 @@ pub struct Altered {
     /// Where it was text and not too long.
     pub old: Option<String>,
     pub new: Option<String>,
+    /// Where it leads, if it is a link now.
+    pub leads_to: Option<String>,
 }
 
 /// What makes a message where none is given.
@@ -154,6 +157,13 @@ pub struct Made {
 pub struct LeftOut {
     pub file: String,
     pub reason: String,
+}
+
+impl Workspace {
+    /// What the workspace calls a link, where a name is that of one. To git it is a file of its own.
+    pub fn link(&self, name: &str) -> Result<Option<String>> {
+        self.inner.disk.link(name)
+    }
 }
 
 impl Git {

@@ -1,7 +1,8 @@
 //! What is asked for and nothing besides: entries of the index that git cannot tell from clean ones, links, and names of
 //! commits that mean another one.
 
-use std::fs::File;
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
@@ -42,4 +43,42 @@ fn a_file_that_looks_clean_by_its_date_is_left_to_git() {
         assert_eq!(repo.git(&["status", "--porcelain"]), " M b.txt", "{dated}");
         assert_eq!(repo.server.home.read("b.txt"), "dirty\n");
     }
+}
+
+/// To git a link is a file of its own: it is what `GET /v1/git` lists, and what is committed by its name.
+#[test]
+fn a_link_is_committed_by_its_own_name() {
+    let home = home(TEXTS);
+    let root = home.root();
+    let link = |target: &str, name: &str| symlink(target, root.join(name)).unwrap();
+    link("a.txt", "link.txt");
+    link("nowhere", "broken");
+    link("../../elsewhere", "out");
+    link("dir", "linked");
+    let repo = serve(home, &["--trust"]);
+    let (head, tree) = (repo.head(), repo.tree());
+    let target = |name: &str| repo.git(&["cat-file", "blob", &format!("HEAD:{name}")]);
+    for (name, leads_to) in
+        [("link.txt", "a.txt"), ("broken", "nowhere"), ("out", "../../elsewhere"), ("linked", "dir")]
+    {
+        let reply = repo.commit(&json!({"files": [name]}));
+        assert_eq!((&reply["files"], target(name).as_str()), (&json!([name]), leads_to), "{reply}");
+        assert!(repo.git(&["ls-tree", "HEAD", name]).starts_with("120000 "), "{name}");
+        let message = reply["message"].as_str().unwrap();
+        assert!(message.contains(&format!("\n- add {name}, a link to {leads_to}\n")), "{message}");
+    }
+    assert_eq!((repo.tree(), repo.git(&["status", "--porcelain"]).as_str()), (tree, ""));
+    assert_eq!(repo.git(&["diff", "--stat", &head, "--", "a.txt", "dir"]), "");
+    // One that is as it was committed stands for what it leads to, and so does a name through a linked directory.
+    repo.server.home.write("a.txt", "dirty\n");
+    repo.server.home.write("dir/c.txt", "dirty\n");
+    assert_eq!(repo.commit(&json!({"files": ["link.txt", "linked/c.txt"]}))["files"], json!(["a.txt", "dir/c.txt"]));
+    let detail = repo.refused("/v1/commit", &json!({"files": ["link.txt"]}), 424, "nothing_to_commit");
+    assert!(detail.contains("as the last commit has them"), "{detail}");
+    // One that leads elsewhere now, and one that is gone.
+    fs::remove_file(repo.root().join("link.txt")).unwrap();
+    symlink("b.txt", repo.root().join("link.txt")).unwrap();
+    fs::remove_file(repo.root().join("broken")).unwrap();
+    let reply = repo.commit(&json!({"files": ["link.txt", "broken"]}));
+    assert_eq!((&reply["files"], target("link.txt").as_str()), (&json!(["broken", "link.txt"]), "b.txt"), "{reply}");
 }
