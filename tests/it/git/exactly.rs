@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
-use super::{Repo, TEXTS, git_well, home, serve};
+use super::{Repo, TEXTS, git_well, home, repo, serve};
 
 /// A file of the same size that is dated as the index has it may have been changed. git notes of such a file that it
 /// does not know it when it writes an index that is as old. Neither the commit nor its undo may have it do so.
@@ -81,4 +81,28 @@ fn a_link_is_committed_by_its_own_name() {
     fs::remove_file(repo.root().join("broken")).unwrap();
     let reply = repo.commit(&json!({"files": ["link.txt", "broken"]}));
     assert_eq!((&reply["files"], target("link.txt").as_str()), (&json!(["broken", "link.txt"]), "b.txt"), "{reply}");
+}
+
+/// Settled: a commit is named by its hash; what is unknown is 404.
+#[test]
+fn a_commit_is_named_by_its_hash_alone() {
+    let repo = repo(TEXTS);
+    let start = repo.head();
+    let change = repo.edit("a.txt", "two", "2");
+    let commit = repo.commit(&json!({"changes": [change]}))["commit"].as_str().unwrap().to_owned();
+    // What these mean is another commit as soon as one of them is undone.
+    for name in ["HEAD", "main", "HEAD~1", "abc"] {
+        let detail = repo.refused("/v1/undo", &json!({"commit": name}), 404, "unknown_change");
+        assert!(detail.contains(&format!("`{name}` is not the hash of a commit")), "{detail}");
+    }
+    // A tag may be called like the beginning of another commit's hash, and a tree begins otherwise than a commit.
+    repo.git(&["tag", &start[..8], &commit]);
+    let detail = repo.refused("/v1/undo", &json!({"commit": &start[..8]}), 409, "hash_mismatch");
+    assert!(detail.contains(&start), "{detail}");
+    let tree = repo.git(&["rev-parse", "HEAD^{tree}"]);
+    let detail = repo.refused("/v1/undo", &json!({"commit": tree}), 404, "unknown_change");
+    assert!(detail.contains("has no commit"), "{detail}");
+    let upper = commit.to_uppercase();
+    let (status, dry) = repo.server.post("/v1/undo", &json!({"commit": &upper[..12], "dry_run": true}));
+    assert_eq!((status, &dry["files"][0]["file"]), (200, &json!("a.txt")), "{dry}");
 }
