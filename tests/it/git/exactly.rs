@@ -5,9 +5,10 @@ use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::time::{Duration, SystemTime};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Repo, TEXTS, git_well, home, repo, serve};
+use crate::mcp;
 
 /// A file of the same size that is dated as the index has it may have been changed. git notes of such a file that it
 /// does not know it when it writes an index that is as old. Neither the commit nor its undo may have it do so.
@@ -105,4 +106,20 @@ fn a_commit_is_named_by_its_hash_alone() {
     let upper = commit.to_uppercase();
     let (status, dry) = repo.server.post("/v1/undo", &json!({"commit": &upper[..12], "dry_run": true}));
     assert_eq!((status, &dry["files"][0]["file"]), (200, &json!("a.txt")), "{dry}");
+}
+
+#[test]
+fn a_tool_undoes_a_commit() {
+    let repo = repo(TEXTS);
+    let undo = |arguments: Value| mcp::call(&repo.server, mcp::NEWEST, "undo", arguments);
+    let change = repo.edit("a.txt", "two", "2");
+    let commit = repo.commit(&json!({"changes": [change]}))["commit"].clone();
+    let (failed, text) = undo(json!({}));
+    assert!(failed && text.contains("`commit`"), "{text}");
+    let (failed, text) = undo(json!({"commit": commit}));
+    assert!(!failed && text.contains(&repo.head()), "{text}");
+    assert_eq!(
+        (repo.server.home.read("a.txt").as_str(), repo.git(&["rev-list", "--count", "HEAD"]).as_str()),
+        ("one\ntwo\n", "3")
+    );
 }
