@@ -23,7 +23,6 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 
-use super::Workspace;
 use crate::model::{Code, Error, Result};
 
 pub use choice::{Before, Wanted};
@@ -157,13 +156,6 @@ pub struct Made {
 pub struct LeftOut {
     pub file: String,
     pub reason: String,
-}
-
-impl Workspace {
-    /// What the workspace calls a link, where a name is that of one. To git it is a file of its own.
-    pub fn link(&self, name: &str) -> Result<Option<String>> {
-        self.inner.disk.link(name)
-    }
 }
 
 impl Git {

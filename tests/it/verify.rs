@@ -743,8 +743,7 @@ fn tests_of_other_languages_are_counted_as_their_tools_count_them() {
         assert_eq!((counts(&reply), &reply["ok"]), ([1 + passed, 2 + failed, 1 + skipped], &json!(false)), "{reply}");
         assert_eq!(reply["meta"]["complete"], true, "{reply}");
         let failures = reply["tests"]["failures"].as_array().unwrap();
-        let told =
-            |it: &Value| format!("{} {}", it["name"].as_str().unwrap(), it["message"].as_str().unwrap());
+        let told = |it: &Value| format!("{} {}", it["name"].as_str().unwrap(), it["message"].as_str().unwrap());
         let all: BTreeSet<String> = failures.iter().map(told).collect();
         assert_eq!((all.len(), failures.len()), (3, 3), "{reply}");
         assert!(all.contains("test_a.T.test_x AssertionError: 1 != 2"), "{reply}");
