@@ -51,7 +51,10 @@ class Repo:
         path.write_text(text)
 
     def git(self, *arguments, cwd=None, check=True):
-        ran = subprocess.run(["git", *arguments], cwd=cwd or self.root, env={**os.environ, **self.environment}, capture_output=True)
+        # To look is not to write the index anew: `git status` would, and note of a file that was changed in the second in
+        # which the index was written, at the same size, that it does not know it.
+        environment = {**os.environ, **self.environment, "GIT_OPTIONAL_LOCKS": "0"}
+        ran = subprocess.run(["git", *arguments], cwd=cwd or self.root, env=environment, capture_output=True)
         if check and ran.returncode:
             raise semdex.Failed(f"git {arguments}: {ran.stderr.decode(errors='replace')}")
         return ran.stdout.decode(errors="surrogateescape").rstrip("\n")

@@ -165,9 +165,13 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Undo,
-        description: "Takes a change back, by its token.",
-        required: &["change"],
-        fields: &[("change", Text, "Token from the reply of the change"), DRY_RUN],
+        description: "Takes a change back, by its token, or a commit of git, by another commit.",
+        required: &[],
+        fields: &[
+            ("change", Text, "Token from the reply of the change"),
+            ("commit", Text, "Its hash, in place of `change`"),
+            DRY_RUN,
+        ],
         is_destructive: true,
     },
 ];

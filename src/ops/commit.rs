@@ -15,10 +15,10 @@ pub async fn commit(workspace: &Workspace, request: CommitRequest, asked: &Ask) 
     let message = request.checked_message()?;
     let author = request.checked_author()?.map(|(name, mail)| Author { name, mail });
     let named = request.files.unwrap_or_default();
-    let named = named.iter().map(|it| workspace.locate(it)).collect::<Result<Vec<String>>>()?;
+    let named = named.iter().map(|it| Named::of(workspace, it)).collect::<Result<Vec<Named>>>()?;
     let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
     let changes = entries(workspace, &request.changes.unwrap_or_default()).await?;
-    let files = wanted(&changes, &named);
+    let files = wanted(&changes, named);
     if files.is_empty() {
         workspace.git().check_ready(workspace.is_trusted()).await?;
         let detail = "there is nothing to commit: name `changes` or `files`";
@@ -53,6 +53,22 @@ pub async fn commit(workspace: &Workspace, request: CommitRequest, asked: &Ask) 
     })
 }
 
+/// A file that the request names. To git a link is a file of its own.
+struct Named {
+    file: String,
+    /// Of a link, where that is a file of the workspace.
+    leads_to: Option<String>,
+}
+
+impl Named {
+    fn of(workspace: &Workspace, name: &str) -> Result<Named> {
+        match workspace.link(name)? {
+            Some(file) => Ok(Named { file, leads_to: workspace.locate(name).ok() }),
+            None => Ok(Named { file: workspace.locate(name)?, leads_to: None }),
+        }
+    }
+}
+
 /// The changes of these tokens, in the order in which they were made.
 async fn entries(workspace: &Workspace, tokens: &[String]) -> Result<Vec<Entry>> {
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
@@ -70,13 +86,14 @@ async fn entries(workspace: &Workspace, tokens: &[String]) -> Result<Vec<Entry>>
 }
 
 /// Each file once, with what it held before the first of the changes.
-fn wanted(changes: &[Entry], named: &[String]) -> Vec<Wanted> {
+fn wanted(changes: &[Entry], named: Vec<Named>) -> Vec<Wanted> {
     let mut files: BTreeMap<String, Wanted> = BTreeMap::new();
     for entry in changes {
         for file in &entry.files {
             let wanted = files.entry(file.file.clone()).or_insert_with(|| Wanted {
                 file: file.file.clone(),
                 named: false,
+                leads_to: None,
                 before: Some(Before { text: file.old.clone(), changed_at: entry.made_at, outcomes: Vec::new() }),
             });
             if let Some(before) = &mut wanted.before {
@@ -84,9 +101,9 @@ fn wanted(changes: &[Entry], named: &[String]) -> Vec<Wanted> {
             }
         }
     }
-    for file in named {
-        let wanted = || Wanted { file: file.clone(), named: true, before: None };
-        files.entry(file.clone()).or_insert_with(wanted).named = true;
+    for Named { file, leads_to } in named {
+        let wanted = Wanted { file: file.clone(), named: true, leads_to, before: None };
+        files.entry(file).or_insert(wanted).named = true;
     }
     files.into_values().collect()
 }

@@ -78,7 +78,7 @@ fn of_changes(languages: &Languages, summary: &ImpactSummary, files: &[Altered])
     text += "\n\nWhat changed:\n";
     let mut lines: Vec<String> = symbols.iter().map(Symbol::line).collect();
     let plain = files.iter().filter(|file| !symbols.iter().any(|it| it.file == file.file));
-    lines.extend(plain.map(|it| format!("{} {}{}", verb_of(it), it.file, line_counts(it))));
+    lines.extend(plain.map(told));
     text += &list(lines);
     text += "\n";
     text += &why_safe(summary);
@@ -299,6 +299,15 @@ fn why_safe(summary: &ImpactSummary) -> String {
     text
 }
 
+/// What became of a file of which no symbols are told.
+fn told(file: &Altered) -> String {
+    let verb = verb_of(file);
+    match &file.leads_to {
+        Some(target) => format!("{verb} {}, a link to {}", file.file, shortened(target, LONGEST_SIGNATURE)),
+        None => format!("{verb} {}{}", file.file, line_counts(file)),
+    }
+}
+
 fn verb_of(file: &Altered) -> &'static str {
     match (file.existed, file.exists) {
         (false, _) => "add",
@@ -373,6 +382,7 @@ mod tests {
             exists: new.is_some(),
             old: old.map(str::to_owned),
             new: new.map(str::to_owned),
+            leads_to: None,
         }
     }
 

@@ -19,7 +19,7 @@ pub async fn undo_commit(workspace: &Workspace, commit: &str, dry_run: bool, ask
     let trusted = workspace.is_trusted();
     // What stands in the way of the commit is found before anything is changed.
     git.check_ready(trusted).await?;
-    let reverse = git.reverse(trusted, commit.trim().to_ascii_lowercase()).await?;
+    let reverse = git.reverse(trusted, commit.trim().to_owned()).await?;
     let came_back = reverse.files.iter().filter_map(|it| Some((it.file.clone(), it.mode?)));
     let gone = reverse.files.iter().filter(|it| it.text.is_none());
     let undone = Undone {
@@ -68,7 +68,8 @@ async fn plan(workspace: &Workspace, reverse: &Reverse, asked: &Ask) -> Result<P
 }
 
 fn order(workspace: &Workspace, reverse: &Reverse) -> Order {
-    let files = reverse.files.iter().map(|it| Wanted { file: it.file.clone(), named: false, before: None });
+    let wanted = |file: &str| Wanted { file: file.to_owned(), named: false, leads_to: None, before: None };
+    let files = reverse.files.iter().map(|it| wanted(&it.file));
     let message = message(reverse);
     Order {
         files: files.collect(),

@@ -16,6 +16,9 @@ pub fn change(report: &ChangeReport) -> String {
     if let Some(change) = &report.change {
         line(&mut text, format_args!("\nChange `{change}`: `undo` takes it back"));
     }
+    if let Some(commit) = &report.commit {
+        line(&mut text, format_args!("\nIt is committed as `{commit}`"));
+    }
     reached(&mut text, &report.impact);
     if !report.diagnostics.new.is_empty() {
         text += "\n## New diagnostics\n\n";

@@ -14,7 +14,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{FileType, Mode, OFlags, openat};
+use rustix::fs::{FileType, Mode, OFlags, Stat, openat};
 use rustix::io::Errno;
 
 use crate::beneath::{Content, Tree, Unreadable, Unresolved, read_at};
@@ -103,6 +103,23 @@ impl Disk {
             return Err(invalid(name, "is the workspace itself: name a file"));
         }
         Ok(Located { rel, abs: resolved.path, via_link: resolved.via_link })
+    }
+
+    /// What a name is below the root if it is that of a link, whose directory may be reached through others. What it leads
+    /// to does not matter.
+    pub fn link(&self, name: &str) -> Result<Option<String>> {
+        let path = names::path_of(name)?;
+        let reader = self.tree.reader().map_err(|errno| failed(name, Doing::Read, errno))?;
+        let (Some(parent), Some(last)) = (path.parent(), path.file_name()) else { return Ok(None) };
+        let Ok(parent) = reader.resolve(parent) else { return Ok(None) };
+        let Ok(below) = parent.path.strip_prefix(self.root()).map(|it| it.join(last)) else { return Ok(None) };
+        let is_link = |it: &Stat| FileType::from_raw_mode(it.st_mode) == FileType::Symlink;
+        if !reader.stat(&below).is_ok_and(|it| is_link(&it)) {
+            return Ok(None);
+        }
+        let rel = below.to_str().ok_or_else(|| invalid(name, "leads to a file whose name is not UTF-8"))?;
+        rel.split('/').try_for_each(|part| names::check_part(name, part))?;
+        Ok(Some(rel.to_owned()))
     }
 
     /// Of what lies outside no answer tells more than that.

@@ -112,6 +112,8 @@ pub struct Altered {
     /// Where it was text and not too long.
     pub old: Option<String>,
     pub new: Option<String>,
+    /// Where it leads, if it is a link now.
+    pub leads_to: Option<String>,
 }
 
 /// What makes a message where none is given.

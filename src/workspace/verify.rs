@@ -300,7 +300,12 @@ fn check_packages(job: &Job, plans: &[Box<dyn Planned + '_>]) -> Result<()> {
     let mut nearest: Vec<(f64, &String)> = known.iter().map(|it| (likeness(it), it)).collect();
     nearest.sort_by(|a, b| b.0.total_cmp(&a.0));
     let nearest: Vec<String> = nearest.into_iter().take(MOST_SUGGESTED).map(|it| it.1.clone()).collect();
-    let detail = format!("there is no package `{unknown}` in this workspace: there are {}", nearest.join(", "));
+    let there = if nearest.is_empty() {
+        "none of its tools knows packages by names".to_owned()
+    } else {
+        format!("there are {}", nearest.join(", "))
+    };
+    let detail = format!("there is no package `{unknown}` in this workspace: {there}");
     Err(Error::new(Code::UnknownPackage, detail).suggesting(nearest))
 }
 

@@ -8,6 +8,11 @@ use crate::config::Gate;
 use crate::model::{Code, Error, Result};
 
 impl Workspace {
+    /// What the workspace calls a link, where a name is that of one. To git it is a file of its own.
+    pub fn link(&self, name: &str) -> Result<Option<String>> {
+        self.inner.disk.link(name)
+    }
+
     /// The thresholds of the gate as the files have them at this moment. Reads them: may block.
     pub fn gate(&self) -> Result<Gate> {
         let config = &self.inner.config;

@@ -1,5 +1,7 @@
 //! What is dirty, commits of just some files, and the undo of a commit, in repositories of the user's own git.
 
+mod exactly;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::language_servers;
 use crate::support::{Home, Server};
 
 const FILES: &[(&str, &str)] = &[
@@ -190,4 +191,77 @@ fn what_is_only_asked_about_breaks_the_same_with_and_without_a_second_database()
     assert_eq!(told[0], told[1]);
     let counts: Vec<usize> = told[0].iter().map(Vec::len).collect();
     assert_eq!(counts, [4, 3, 0, 1, 2], "{:?}", told[0]);
+}
+
+/// Through callers, as a language server knows them.
+#[test]
+fn tests_that_reach_a_change_through_others_are_told_of_languages_with_servers() {
+    let chain: String = (1..12).map(|it| format!("\n\ndef f{}() -> int:\n    return f{it}()\n", it + 1)).collect();
+    let server = language_servers::serve(&[
+        ("pyproject.toml", "[project]\nname = \"pkg\"\n"),
+        ("pkg/__init__.py", ""),
+        (
+            "pkg/core.py",
+            "def twice(it: int) -> int:\n    return it * 2\n\n\nclass Counter:\n    def __init__(self, start: int) -> None:\n        self.count = twice(start)\n\n\ndef other(it: int) -> int:\n    return it\n",
+        ),
+        ("pkg/middle.py", "from pkg.core import twice\n\n\ndef four(it: int) -> int:\n    return twice(twice(it))\n"),
+        ("pkg/chain.py", &format!("from pkg.core import other\n\n\ndef f1() -> int:\n    return other(1)\n{chain}")),
+        (
+            "tests/test_far.py",
+            "from pkg.middle import four\n\n\ndef helper(it: int) -> int:\n    return four(it)\n\n\ndef test_far() -> None:\n    assert helper(1) == 4\n",
+        ),
+        ("tests/test_near.py", "from pkg.core import twice\n\n\ndef test_near() -> None:\n    assert twice(1) == 2\n"),
+        (
+            "tests/test_counter.py",
+            "from pkg.core import Counter\n\n\ndef test_counter() -> None:\n    assert Counter(1).count == 2\n",
+        ),
+        ("tests/test_chain.py", "from pkg.chain import f12\n\n\ndef test_chain() -> None:\n    assert f12() == 1\n"),
+        ("package.json", "{\"name\": \"x\"}\n"),
+        (
+            "tsconfig.json",
+            "{\"compilerOptions\": {\"strict\": true, \"module\": \"esnext\", \"moduleResolution\": \"bundler\"}}\n",
+        ),
+        ("src/add.ts", "export function add(a: number, b: number): number {\n  return a + b;\n}\n"),
+        (
+            "src/sum.ts",
+            "import { add } from './add';\n\nexport class Sum {\n  total: number;\n\n  constructor(a: number) {\n    this.total = add(a, a);\n  }\n}\n",
+        ),
+        (
+            "tests/sum.test.ts",
+            "import { Sum } from '../src/sum';\n\ndeclare function it(name: string, test: () => void): void;\n\nit('sums', () => {\n  new Sum(1);\n});\n",
+        ),
+    ]);
+    let ask = |file: &str, from: &str, to: &str| {
+        let edit = json!({"file": file, "search_context": from, "replacement": to, "dry_run": true});
+        let (status, reply) = server.post("/v1/edit", &edit);
+        assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+        reply
+    };
+    let told = |reply: &Value| -> Vec<String> {
+        let tests = reply["impact"]["tests"].as_array().unwrap().iter();
+        let told = tests
+            .map(|it| format!("{}:{} {} {}", it["file"].as_str().unwrap(), it["line"], it["symbol"], it["distance"]));
+        told.map(|it| it.replace('"', "")).collect()
+    };
+    let is_cut =
+        |reply: &Value| reply["impact"]["unchecked"].as_array().unwrap().iter().any(|it| it["code"] == "tests");
+    let reply = ask("pkg/core.py", "return it * 2", "return it + it");
+    let expected = [
+        "tests/test_near.py:5 tests/test_near.py::test_near 1",
+        "tests/test_counter.py:5 tests/test_counter.py::test_counter 2",
+        "tests/test_far.py:9 tests/test_far.py::test_far 3",
+    ];
+    assert_eq!((told(&reply), is_cut(&reply)), (expected.map(str::to_owned).into(), false), "{reply}");
+    // Further than anybody follows, which is said.
+    let reply = ask("pkg/core.py", "    return it\n", "    return 0 + it\n");
+    assert_eq!((told(&reply), is_cut(&reply)), (Vec::new(), true), "{reply}");
+    // Of a test that is changed itself, and where it stands after the change.
+    let reply =
+        ask("tests/test_far.py", "def helper(it: int) -> int:\n", "def helper(it: int) -> int:\n    # Four times.\n");
+    assert_eq!(told(&reply), ["tests/test_far.py:10 tests/test_far.py::test_far 1"], "{reply}");
+    let reply = ask("tests/test_near.py", "== 2", "== 1 + 1");
+    assert_eq!(told(&reply), ["tests/test_near.py:4 tests/test_near.py::test_near 0"], "{reply}");
+    // A test that is a call has no name.
+    let reply = ask("src/add.ts", "return a + b", "return b + a");
+    assert_eq!(told(&reply), ["tests/sum.test.ts:6 null 2"], "{reply}");
 }

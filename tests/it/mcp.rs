@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, RUST, Reply, Server, run, wait};
 
-const NEWEST: &str = "2026-07-28";
+pub const NEWEST: &str = "2026-07-28";
 const WITH_INITIALIZE: &[&str] = &["2025-03-26", "2025-06-18", "2025-11-25"];
 const TOOLS: &[&str] =
     &["open", "describe", "usages", "map", "edit", "write", "rename", "impact", "diagnostics", "verify", "undo"];
@@ -51,7 +51,7 @@ fn result(server: &Server, protocol: &str, method: &str, params: Value) -> Value
 
 /// Whether a tool failed, and its text.
 #[track_caller]
-fn call(server: &Server, protocol: &str, tool: &str, mut arguments: Value) -> (bool, String) {
+pub fn call(server: &Server, protocol: &str, tool: &str, mut arguments: Value) -> (bool, String) {
     arguments["wait_ms"] = json!(120_000);
     of_call(&result(server, protocol, "tools/call", json!({"name": tool, "arguments": arguments})))
 }

@@ -714,3 +714,48 @@ fn the_compiler_confirms_when_nobody_asks() {
     let (_, reply) = server.get("/v1/diagnostics");
     assert_eq!(reply["total"], 0, "{reply}");
 }
+
+/// The counts are those that the tools print, and each failure is told once.
+#[test]
+fn tests_of_other_languages_are_counted_as_their_tools_count_them() {
+    let python = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_fine(self):\n        pass\n\n    def test_x(self):\n        self.assertEqual(1, 2)\n\n    def test_y(self):\n        raise KeyError('k')\n\n    @unittest.skip('no')\n    def test_z(self):\n        pass\n";
+    let server = Home::with(&[
+        ("test_a.py", python),
+        ("print.sh", "cat printed.txt; exit 1\n"),
+        ("printed.txt", ""),
+        ("a.nonesuch", ""),
+        (
+            "semdex.toml",
+            "[languages.python.verify]\ntest = ['python3', '-m', 'unittest']\n\
+             [languages.nonesuch]\ncommand = ['none']\nextensions = {nonesuch = 'nonesuch'}\n\
+             verify.test = ['sh', 'print.sh']\n",
+        ),
+    ])
+    .serve(&["--trust"]);
+    // What others print beside it has its own counts.
+    for (printed, [passed, failed, skipped], named) in [
+        ("ERROR test_a.py::t - KeyError\n2 passed, 1 error in 0.03s\n", [2, 1, 0], "test_a.py::t KeyError"),
+        ("Tests:       1 failed, 5 passed, 6 total\nSnapshots:   2 passed, 2 total\n", [5, 1, 0], ""),
+        ("# pass 3\n# fail 1\n# skipped 2\n", [3, 1, 2], ""),
+    ] {
+        server.home.write("printed.txt", printed);
+        let reply = verify(&server, json!({"kind": "test"}));
+        assert_eq!((counts(&reply), &reply["ok"]), ([1 + passed, 2 + failed, 1 + skipped], &json!(false)), "{reply}");
+        assert_eq!(reply["meta"]["complete"], true, "{reply}");
+        let failures = reply["tests"]["failures"].as_array().unwrap();
+        let told = |it: &Value| format!("{} {}", it["name"].as_str().unwrap(), it["message"].as_str().unwrap());
+        let all: BTreeSet<String> = failures.iter().map(told).collect();
+        assert_eq!((all.len(), failures.len()), (3, 3), "{reply}");
+        assert!(all.contains("test_a.T.test_x AssertionError: 1 != 2"), "{reply}");
+        assert!(named.is_empty() || all.contains(named), "{reply}");
+        let y = failures.iter().find(|it| it["name"] == "test_a.T.test_y").unwrap();
+        assert_eq!(
+            (&y["file"], &y["line"], &y["message"]),
+            (&json!("test_a.py"), &json!(12), &json!("KeyError: 'k'")),
+            "{reply}"
+        );
+    }
+    let (status, reply) = server.post("/v1/verify", &json!({"kind": "test", "packages": ["x"]}));
+    assert_eq!((status, &reply["code"]), (404, &json!("unknown_package")), "{reply}");
+    assert!(reply["detail"].as_str().unwrap().ends_with("none of its tools knows packages by names"), "{reply}");
+}

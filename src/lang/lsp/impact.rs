@@ -11,15 +11,16 @@ use super::diagnostics;
 use super::fallback;
 use super::names;
 use super::queries::{Found, ServerQueries};
+use super::reaching::{self, Tests};
 use super::usages;
 use crate::lang::Result;
 use crate::lang::files::{File, Files};
 use crate::lang::view::blocking;
 use crate::model::{
     Affected, Broken, ChangeImpact, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, MissingCode, OutlineItem,
-    Reaching, Severity, Unchecked,
+    Severity, Span, Unchecked,
 };
-
+use crate::text::diff::OffsetMap;
 use crate::text::words::words;
 
 /// Changed declarations whose users are listed.
@@ -81,7 +82,7 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<Change
     let affected_set = affected::of(queries, &after, &own, &altered, used).await?;
     drop(reading);
     let turn = session.gate.clone().write_owned();
-    let Ok(_alone) = tokio::time::timeout_at(queries.deadlines.answer.into(), turn).await else {
+    let Ok(alone) = tokio::time::timeout_at(queries.deadlines.answer.into(), turn).await else {
         return Ok(ChangeImpact::unanswered(session.out_of_time().missing(session)));
     };
     queries.check()?;
@@ -95,6 +96,7 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<Change
     let trial = ServerQueries { files: after.clone(), ..queries.clone() };
     let new = diagnostics::by_file(&trial, &after_files, &mut change_impact.coverage).await;
     drop(tried);
+    drop(alone);
     let mut new = new?;
     queries.check()?;
     let mut is_unseen = false;
@@ -111,7 +113,9 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<Change
     }
     compare(queries, &after, [&old, &new], &mut change_impact);
     broken(&after, &own, &altered, &mut change_impact);
-    affected(users, &mut change_impact);
+    let tests = reaching::of(queries, &altered, &users).await?;
+    affected(users, tests, &mut change_impact);
+    moved(queries, &after, &own, &mut change_impact);
     unchecked(queries, &own, &mut change_impact);
     Ok(change_impact)
 }
@@ -336,8 +340,8 @@ fn broken(after: &Files, edits: &[FileEdit], altered: &[Altered], change_impact:
     }
 }
 
-/// Uses of what changes that still compile, and the tests among them.
-fn affected(users: Vec<Affected>, change_impact: &mut ChangeImpact) {
+/// Uses of what changes that still compile, and the tests that reach it.
+fn affected(users: Vec<Affected>, tests: Tests, change_impact: &mut ChangeImpact) {
     let is_broken = |it: &Affected| {
         change_impact
             .impact
@@ -345,11 +349,33 @@ fn affected(users: Vec<Affected>, change_impact: &mut ChangeImpact) {
             .iter()
             .any(|broken| broken.at.place.file == it.place.file && broken.at.text == it.text)
     };
-    let tests = users.iter().filter(|it| it.test && it.symbol.is_some());
-    let tests: Vec<Reaching> = tests.map(|it| Reaching { at: it.clone(), distance: Some(1) }).collect();
     let left: Vec<Affected> = users.iter().filter(|it| !is_broken(it)).cloned().collect();
     change_impact.impact.affected = left;
-    change_impact.impact.tests = tests;
+    change_impact.impact.tests = tests.found;
+    let told = tests.lack.map(|detail| Unchecked { code: "tests".to_owned(), detail });
+    change_impact.impact.unchecked.extend(told);
+}
+
+/// Brings the places that were found in the texts before to where they stand after; what is gone there is not told.
+fn moved(queries: &ServerQueries, after: &Files, edits: &[FileEdit], change_impact: &mut ChangeImpact) {
+    let impact = &mut change_impact.impact;
+    for edit in edits {
+        let Some((old, new)) = queries.files.get(&edit.file).zip(after.get(&edit.file)) else { continue };
+        let map = OffsetMap::new(&old.text, &new.text);
+        let stays = |it: &mut Affected| {
+            if it.place.file != edit.file {
+                return true;
+            }
+            // Of a word that is another now, its line.
+            let line = || map.offset(old.lines().line_span(it.place.line)?.start).map(|it| Span::new(it, it));
+            let Some(span) = map.span(it.place.span()).or_else(line) else { return false };
+            it.place = new.lines().place(&new.path, span);
+            new.lines().line_text(&new.text, it.place.line).clone_into(&mut it.text);
+            true
+        };
+        impact.affected.retain_mut(stays);
+        impact.tests.retain_mut(|it| stays(&mut it.at));
+    }
 }
 
 fn unchecked(queries: &ServerQueries, edits: &[FileEdit], change_impact: &mut ChangeImpact) {

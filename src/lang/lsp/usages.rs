@@ -17,11 +17,13 @@ use crate::model::{Coverage, MissingCode, Role, Span, Usage, UsagePage, Usages, 
 
 /// Files with the name that are opened before the question.
 const MOST_OPENED: usize = 200;
+/// The same where the users of many declarations are asked for, one after the other.
+const MOST_OPENED_FOR_MANY: usize = 20;
 /// Words that the server did not tell and that are looked up one by one.
 const MOST_LOOKED_UP: usize = 500;
 
 /// A word of a text.
-type At = (Arc<File>, Span);
+pub type At = (Arc<File>, Span);
 /// What a server told: files and words.
 type Told = BTreeSet<(Arc<str>, Span)>;
 
@@ -92,6 +94,26 @@ async fn counted(queries: &ServerQueries, found: &Found, coverage: &mut Coverage
         queries.check()?;
         return Ok(usages);
     }
+}
+
+/// What the server tells now, without the words that it does not speak of.
+pub async fn told(queries: &ServerQueries, found: &Found) -> Result<Asked<Vec<At>>> {
+    let own = declarations(queries, found);
+    let is_own = |file: &str, at: usize| *file == *found.file.path && own.contains(&at);
+    let mut files = queries.files_with(&found.item.name).await?;
+    files.sort_by_key(|it| (it.path != found.file.path, it.path.clone()));
+    let names_it = |it: &Arc<File>| {
+        it.path != found.file.path || names::occurrences(it, &found.item.name).iter().any(|at| !own.contains(at))
+    };
+    if !files.iter().any(names_it) {
+        return Ok(Ok(Vec::new()));
+    }
+    let open: Vec<&str> = files.iter().take(MOST_OPENED_FOR_MANY).map(|it| &*it.path).collect();
+    let told = told_of(queries, found, &own, &open).await?;
+    Ok(told.map(|told| {
+        let others = told.into_iter().filter(|(file, span)| !is_own(file, span.start));
+        others.filter_map(|(file, span)| Some((queries.files.get(&file)?.clone(), span))).collect()
+    }))
 }
 
 /// What the words that the server did not tell are.

@@ -4,13 +4,13 @@
 use std::process::Command;
 
 use super::table::Row;
+use super::test_lines::TestLines;
 use crate::config::VerifyCommands;
 use crate::lang::process_group::lines::Streams;
 use crate::lang::search_path;
-use crate::lang::verify::report::Excerpt;
 use crate::lang::verify::text::finding;
 use crate::lang::verify::{Ended, Job, Planned, Report, normal};
-use crate::model::{Diagnostic, LanguageId, Missing, MissingCode, Severity, TestFailure, VerifyKind};
+use crate::model::{Diagnostic, LanguageId, Missing, MissingCode, Severity, VerifyKind};
 
 /// Where the names of the wanted tests stand in a command.
 const TESTS: &str = "{tests}";
@@ -123,86 +123,5 @@ impl Plan {
         if is_test && ended != Ended::Over {
             tests.tell(job, ended == Ended::Well, report);
         }
-    }
-}
-
-/// What test programs print at their end, as far as most do it alike: `FAILED file::name - message`, `3 passed`.
-#[derive(Default)]
-struct TestLines {
-    failures: Vec<(String, String)>,
-    counts: Option<[usize; 3]>,
-    /// `file:3: AssertionError`
-    places: Vec<(String, usize)>,
-    output: Excerpt,
-}
-
-impl TestLines {
-    fn line(&mut self, line: &str) {
-        self.output.line(line);
-        let failed = line.strip_prefix("FAILED ").or_else(|| line.strip_prefix("ERROR "));
-        if let Some(failed) = failed.filter(|_| self.failures.len() < 1000) {
-            let (name, message) = failed.split_once(" - ").unwrap_or((failed, ""));
-            self.failures.push((name.trim().to_owned(), message.trim().to_owned()));
-        }
-        if let Some(counts) = counts(line) {
-            self.counts = Some(counts);
-        }
-        if let Some(found) = finding(line).filter(|_| self.places.len() < 10_000) {
-            self.places.push((found.file.to_owned(), found.line));
-        }
-    }
-
-    fn tell(self, job: &Job, is_well: bool, report: &mut Report) {
-        let [passed, failed, skipped] = self.counts.unwrap_or([0, self.failures.len(), 0]);
-        let is_unknown = !is_well && failed == 0;
-        report.count(passed, failed + usize::from(is_unknown), skipped);
-        for wanted in &job.tests {
-            let is_it = |it: &(String, String)| it.0.ends_with(wanted.as_str());
-            if passed + failed > 0 || self.failures.iter().any(is_it) {
-                report.found_tests.insert(wanted.clone());
-            }
-        }
-        if is_unknown {
-            let message = "the tests failed; the output says what".to_owned();
-            let output = self.output.text();
-            report.failure(TestFailure { name: job.kind.name().to_owned(), message, output, ..TestFailure::default() });
-        }
-        for (name, message) in self.failures {
-            let file = name.split("::").next().map(|it| job.name_of(&normal(&job.root.join(it))));
-            let file = file.filter(|it| job.files.get(it).is_some());
-            let of_file = |it: &&(String, usize)| {
-                file.as_deref().is_some_and(|file| job.name_of(&normal(&job.root.join(&it.0))) == file)
-            };
-            let line = self.places.iter().find(of_file).map(|it| it.1);
-            report.failure(TestFailure { name, file, line, message, ..TestFailure::default() });
-        }
-    }
-}
-
-/// `== 1 failed, 2 passed, 3 skipped in 0.1s ==`
-fn counts(line: &str) -> Option<[usize; 3]> {
-    let words: Vec<&str> = line.split([' ', ',']).filter(|it| !it.is_empty()).collect();
-    let of = |names: &[&str]| {
-        let at = words.iter().position(|it| names.contains(it))?;
-        words.get(at.checked_sub(1)?)?.parse::<usize>().ok()
-    };
-    let (passed, failed, skipped) = (of(&["passed", "pass"]), of(&["failed", "fail"]), of(&["skipped", "skip"]));
-    (passed.is_some() || failed.is_some())
-        .then(|| [passed.unwrap_or_default(), failed.unwrap_or_default(), skipped.unwrap_or_default()])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ends_of_test_runs_are_read() {
-        assert_eq!(counts("== 1 failed, 2 passed, 3 skipped in 0.1s =="), Some([2, 1, 3]));
-        assert_eq!(counts("nothing failed"), None);
-        let mut lines = TestLines::default();
-        lines.line("tests/test_a.py:5: AssertionError");
-        lines.line("FAILED tests/test_a.py::test_x - assert 1 == 2");
-        assert_eq!(lines.failures, [("tests/test_a.py::test_x".to_owned(), "assert 1 == 2".to_owned())]);
-        assert_eq!(lines.places, [("tests/test_a.py".to_owned(), 5)]);
     }
 }

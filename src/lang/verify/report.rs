@@ -12,6 +12,8 @@ use crate::model::{Coverage, Diagnostic, LanguageId, Missing, MissingCode, TestF
 /// How much is kept: with what JSON adds to it, a reply stays below 2 MiB.
 const MOST_DIAGNOSTICS: usize = 2000;
 const MOST_FAILURES: usize = 1000;
+/// Diagnostics that are known again. Of those that come after so many each counts, though it be the same.
+const MOST_SEEN: usize = 100_000;
 const DIAGNOSTIC_BYTES: usize = 400 << 10;
 const FAILURE_BYTES: usize = 400 << 10;
 const OUTPUT_LINES: usize = 200;
@@ -178,8 +180,12 @@ impl Report {
     pub fn diagnostic(&mut self, mut diagnostic: Diagnostic) {
         let Diagnostic { place, severity, code, message, .. } = &diagnostic;
         let key = format!("{} {} {} {severity:?} {code:?} {message}", place.file, place.line, place.column);
-        if !self.seen.insert(blake3::hash(key.as_bytes())) {
+        let key = blake3::hash(key.as_bytes());
+        if self.seen.contains(&key) {
             return;
+        }
+        if self.seen.len() < MOST_SEEN {
+            self.seen.insert(key);
         }
         shorten(&mut diagnostic.message, HEAD_BYTES);
         let bytes = escaped_length(&diagnostic.message) + 2 * diagnostic.place.file.len();
@@ -361,6 +367,24 @@ mod tests {
         assert!(text.len() < HEAD_BYTES + TAIL_BYTES + 100 && text.contains("lines …"), "{}", text.len());
         drop(report.take_diagnostics());
         assert_eq!(report.coverage.missing.len(), 2);
+    }
+
+    #[test]
+    fn a_flood_of_diagnostics_takes_no_more_memory() {
+        let mut report = Report::default();
+        let flood = MOST_SEEN + 1000;
+        for line in 0..flood {
+            report.diagnostic(Diagnostic {
+                place: Place { line, ..Place::start_of("a") },
+                severity: Severity::Warning,
+                code: None,
+                message: String::new(),
+                source: String::new(),
+                symbol: None,
+                confirmed: None,
+            });
+        }
+        assert_eq!((report.seen.len(), report.left_out), (MOST_SEEN, flood - MOST_DIAGNOSTICS));
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Wanted {
     pub file: String,
     /// The request names it, not only a change.
     pub named: bool,
+    /// It is a link, and leads to this file of the workspace. Where the link is as the last commit has it, that is meant.
+    pub leads_to: Option<String>,
     /// What it held before the first of the changes that are to be committed.
     pub before: Option<Before>,
 }
@@ -48,7 +50,7 @@ pub(super) struct Choice {
 
 impl Repository {
     pub(super) fn choose(&self, wanted: &[Wanted], head: &Head, status: &Status) -> Result<Choice> {
-        let mut paths: BTreeMap<GitPath, &Wanted> = wanted.iter().map(|it| (self.naming.of(&it.file), it)).collect();
+        let mut paths = self.meant(wanted, head, status)?;
         let all: BTreeSet<GitPath> = paths.keys().cloned().collect();
         if let Some((path, directory)) = self.inner_repository(&all, head)? {
             let detail = format!(
@@ -88,6 +90,25 @@ impl Repository {
             }
         }
         Ok(Choice { paths: paths.into_keys().collect(), left_out, others, own_lines })
+    }
+
+    /// What git calls the files that are wanted.
+    fn meant<'w>(&self, wanted: &'w [Wanted], head: &Head, status: &Status) -> Result<BTreeMap<GitPath, &'w Wanted>> {
+        let links = wanted.iter().filter(|it| it.leads_to.is_some()).map(|it| self.naming.of(&it.file)).collect();
+        let committed = self.committed(&links, head)?;
+        let is_as_committed =
+            |it: &GitPath| committed.contains_key(it) && status.entries.iter().all(|of| of.path != *it);
+        let mut paths: BTreeMap<GitPath, &Wanted> = BTreeMap::new();
+        for it in wanted {
+            let own = self.naming.of(&it.file);
+            let target = it.leads_to.as_ref().filter(|_| is_as_committed(&own)).map(|it| self.naming.of(it));
+            // Of what a change wrote it is known what it held before.
+            let meant = paths.entry(target.unwrap_or(own)).or_insert(it);
+            if it.before.is_some() {
+                *meant = it;
+            }
+        }
+        Ok(paths)
     }
 
     /// What stood in a file before the changes, where that is the user's own and not committed yet.

@@ -27,6 +27,9 @@ const SIGNING: Duration = Duration::from_secs(60);
 /// Of a commit, so many files are read for its message, each up to so many bytes.
 const FILES_READ: usize = 40;
 const BYTES_READ: usize = 1 << 20;
+/// How the modes of files and of links begin.
+const FILE: &str = "100";
+const LINK: &str = "120";
 
 /// Why a commit was not made.
 #[derive(Debug)]
@@ -315,11 +318,8 @@ impl Repository {
 
     /// What was changed, with the texts where they are not too long.
     fn altered(&self, differences: &[Difference]) -> Vec<Altered> {
-        let of = |side: &Option<(String, String)>| -> Option<String> {
-            let (mode, object) = side.as_ref()?;
-            if !mode.starts_with("100") {
-                return None;
-            }
+        let of = |side: &Option<(String, String)>, kind: &str| -> Option<String> {
+            let (_, object) = side.as_ref().filter(|it| it.0.starts_with(kind))?;
             let size = self.run(&["cat-file", "-s"]).with(object).line().ok()?;
             if text(&size).parse::<usize>().ok()? > BYTES_READ {
                 return None;
@@ -327,13 +327,14 @@ impl Repository {
             String::from_utf8(self.run(&["cat-file", "blob"]).with(object).output().ok()?).ok()
         };
         let altered = |(number, it): (usize, &Difference)| {
-            let read = |side| if number < FILES_READ { of(side) } else { None };
+            let read = |side, kind| if number < FILES_READ { of(side, kind) } else { None };
             Altered {
                 file: self.naming.shown(&it.path),
                 existed: it.old.is_some(),
                 exists: it.new.is_some(),
-                old: read(&it.old),
-                new: read(&it.new),
+                old: read(&it.old, FILE),
+                new: read(&it.new, FILE),
+                leads_to: read(&it.new, LINK),
             }
         };
         differences.iter().enumerate().map(altered).collect()

@@ -84,14 +84,27 @@ impl Repository {
         Ok(Reverse { commit, subject: text(&subject), head, files })
     }
 
-    /// The commit of a name that must be the beginning of its hash.
+    /// The commit whose hash begins so. No other name is taken: what a branch or HEAD means is another commit as soon as
+    /// the undo is made, so that the same request a second time would undo the undo. Nor is one asked of git as a
+    /// revision, where a branch or a tag may be called like the beginning of a hash.
     fn resolve(&self, name: &str) -> Result<String> {
-        let unknown = || Error::new(Code::UnknownChange, format!("the repository has no commit `{name}`"));
+        let unknown = |detail: String| Err(Error::new(Code::UnknownChange, detail));
         if !(4..=64).contains(&name.len()) || !name.bytes().all(|it| it.is_ascii_hexdigit()) {
-            return Err(unknown());
+            return unknown(format!(
+                "`{name}` is not the hash of a commit: give the hash, or at least its first 4 characters, as `git log` \
+                 and `git rev-parse` print it"
+            ));
         }
-        let ended = self.run(&["rev-parse", "--verify", "--quiet"]).with(format!("{name}^{{commit}}")).ended()?;
-        if ended.is_well() { Ok(text(ended.line())) } else { Err(unknown()) }
+        let objects =
+            self.run(&["rev-parse"]).with(format!("--disambiguate={}", name.to_ascii_lowercase())).output()?;
+        let kinds = self.run(&["cat-file", "--batch-check=%(objecttype) %(objectname)"]).input(objects).output()?;
+        let lines = kinds.split(|it| *it == b'\n');
+        let commits: Vec<&[u8]> = lines.filter_map(|it| it.strip_prefix(b"commit ")).collect();
+        match commits[..] {
+            [commit] => Ok(text(commit)),
+            [] => unknown(format!("the repository has no commit `{name}`")),
+            _ => unknown(format!("`{name}` begins the hashes of {} commits: give more of it", commits.len())),
+        }
     }
 
     /// Refuses what was changed since, and what is no text of the workspace.

@@ -14,7 +14,8 @@ use crate::model::{Code, Error, Result};
 /// Beside the file: the name of an entry's object where there is none.
 const NOTHING: char = '0';
 
-const AHEAD: Duration = Duration::from_secs(10);
+/// Ten years: some files are dated later than now.
+const AHEAD: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// A file that a commit changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
