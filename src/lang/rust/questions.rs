@@ -243,7 +243,7 @@ fn symbol_at(cx: &Context<'_>, name: &str, offset: usize) -> Result<Answer<Symbo
         .zip(answer.definition.as_ref())
         .and_then(|(it, at)| it.krate(cx.db).and_then(|krate| origin_of(cx, krate, &at.file)));
     answer.ty = hover::type_at(&cx.sema, &token).or_else(|| hover::declared_type(cx.db, definition?));
-    answer.hover = hover::hover_at(cx.db, id, &token)?;
+    answer.hover = hover::hover_at(cx.db, id, &token, offset)?;
     Ok(Answer { value: answer, coverage })
 }
 
