@@ -13,10 +13,12 @@ use super::finding::Finding;
 use crate::lang::rust::syntax::positions;
 use crate::lang::rust::view::Context;
 
-pub(super) fn note_broken_import(cx: &Context<'_>, error: &Finding, imports: &mut BrokenImports) {
+/// `keeps_aliases`: what the import gives another name is still there, by a new one.
+pub(super) fn note_broken_import(cx: &Context<'_>, error: &Finding, keeps_aliases: bool, imports: &mut BrokenImports) {
     let Some(within) = module_around(cx, error) else { return };
     let Some(tree) = use_tree_of(cx, error) else { return };
-    let renamed = tree.syntax().descendants().filter_map(ast::Rename::cast).filter_map(|it| it.name());
+    let renamed = tree.syntax().descendants().filter(|_| keeps_aliases).filter_map(ast::Rename::cast);
+    let renamed = renamed.filter_map(|it| it.name());
     let aliases = renamed.map(|it| it.text().to_string()).collect();
     imports.all.push(BrokenImport { within, names: brought_by(&tree), aliases });
 }

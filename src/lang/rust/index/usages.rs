@@ -21,6 +21,10 @@ use crate::lang::rust::resolve::symbols;
 use crate::lang::rust::resolve::symbols::is_test_at;
 use crate::lang::rust::view::{Context, on_all_cores};
 use crate::model::{Answer, Coverage, Missing, MissingCode, Role, Span, Symbol, Usage, UsageCount, UsagePage, Window};
+use crate::text::words::words;
+
+/// An alias is imported by another one, so many times.
+const MAX_ALIASES_OF_ALIASES: usize = 4;
 
 /// What a pass found for one target.
 #[derive(Default)]
@@ -46,6 +50,17 @@ impl Found {
     /// Places in the input and the definitions of macros that may name the target.
     pub(crate) fn in_macros(self) -> impl Iterator<Item = Occurrence> {
         self.possible.into_iter().filter(|it| it.1 == UnresolvedReason::MacroInput).map(|it| it.0)
+    }
+
+    /// The other names that imports give to it.
+    fn aliases(&self) -> impl Iterator<Item = &str> {
+        let imports = self.items.iter().filter(|it| it.role == Role::Import);
+        imports.filter_map(|it| {
+            let mut behind = words(it.file.text.get(it.at.end..)?);
+            let (at, _) = behind.next().filter(|it| it.1 == "as")?;
+            let is_next = it.file.text[it.at.end..][..at].chars().all(char::is_whitespace);
+            behind.next().map(|it| it.1).filter(|it| is_next && *it != "_")
+        })
     }
 
     fn tell_possible(&self, coverage: &mut Coverage) {
@@ -169,8 +184,20 @@ pub(crate) fn search_until(cx: &Context<'_>, search: &Search, until: Instant) ->
     is_whole.then_some(found)
 }
 
-/// And whether everything was looked at.
+/// And whether everything was looked at. What an import gives another name is looked for by that too.
 fn search_within(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Vec<Found>, bool) {
+    let (mut found, mut is_whole) = search_once(cx, search, until);
+    let mut widened: Option<Search> = None;
+    for _ in 0..MAX_ALIASES_OF_ALIASES {
+        let aliases = found.iter().enumerate().flat_map(|(position, it)| it.aliases().map(move |it| (position, it)));
+        let Some(search) = widened.as_ref().unwrap_or(search).with_words(aliases) else { break };
+        (found, is_whole) = search_once(cx, &search, until);
+        widened = Some(search);
+    }
+    (found, is_whole)
+}
+
+fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Vec<Found>, bool) {
     let mut found: Vec<Found> = (0..search.definitions).map(|_| Found::default()).collect();
     let postings = cx.index.postings();
     let holders = search.holders(&postings);
