@@ -37,6 +37,7 @@ pub(crate) mod item_heads;
 pub(crate) mod layout;
 pub(crate) mod lifetimes;
 pub(crate) mod macros;
+pub(crate) mod missed;
 pub(crate) mod modules;
 pub(crate) mod native;
 pub(crate) mod needs;
@@ -176,14 +177,16 @@ impl Rust {
             *tried = self.try_in_shadow(&news);
         }
         let view_before = || self.view(before.clone()).with(&stumbles);
-        let (mut affected, earlier_blocks, imports, tests, modules) = view_before().ask(|it| {
-            let affected = affected_set::affected_set(it, &edit, &deltas);
+        let (mut affected, missed, earlier_blocks, imports, tests, modules) = view_before().ask(|it| {
+            let missed = missed::missed_before(it, &edit, &deltas);
+            let affected = affected_set::affected_set(it, &edit, &deltas, &missed);
             let mut blocks = misfits_of(it, &affected, &edit, Side::Before);
             blocks.extend(derives::refused_derives(it, &deltas, &edit, Side::Before));
             let imports = imports_at_stake(it, &edit);
             blocks.extend(imports.values().flatten().cloned());
             Ok((
                 affected,
+                missed,
                 blocks,
                 imports,
                 reaching::tests_reaching(it, &deltas, &edit),
@@ -222,6 +225,7 @@ impl Rust {
             later.extend(unused.map(|it| Finding::of_unused_import(&it)));
             let (mut new, mut fixed) = differ(&earlier, &later, before, after, &edit.maps);
             fixed.retain(|it| !edit.follows_from_absence(&deltas, before, it));
+            missed::add_mended(it, missed, &edit, &mut fixed);
             let following = settle::apply_rules(it, &affected, &deltas, &edit, &mut new);
             new.iter().chain(&following).for_each(Finding::check);
             let mut impact = impact_of(it, &affected.changed_symbols, &deltas, &edit, (&new, &following));

@@ -1,6 +1,6 @@
 //! What one pass over the workspace looks for, and the words that may name it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ra_ap_ide::{FileId, RootDatabase};
@@ -79,6 +79,17 @@ impl Search {
     pub(super) fn written(name: &str) -> Search {
         let word = Word { text: plain_name(name).to_owned(), targets: vec![0] };
         Search { definitions: 1, targets: vec![(0, None)], words: vec![word], ..Search::default() }
+    }
+
+    /// For the places where some of these words mean nothing.
+    pub(crate) fn of_words(words: &BTreeSet<&str>) -> Search {
+        let word = |(target, text): (usize, &&str)| Word { text: plain_name(text).to_owned(), targets: vec![target] };
+        Search {
+            definitions: words.len(),
+            targets: (0..words.len()).map(|it| (it, None)).collect(),
+            words: words.iter().enumerate().map(word).collect(),
+            ..Search::default()
+        }
     }
 
     /// The same by these words too, each for one of the definitions; `None` where there is nothing new among them.

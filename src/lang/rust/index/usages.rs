@@ -23,6 +23,9 @@ use crate::lang::rust::view::{Context, on_all_cores};
 use crate::model::{Answer, Coverage, Missing, MissingCode, Role, Span, Symbol, Usage, UsageCount, UsagePage, Window};
 use crate::text::words::words;
 
+/// So many places are told that mean nothing.
+const MAX_MISSED: usize = 4096;
+
 /// An alias is imported by another one, so many times.
 const MAX_ALIASES_OF_ALIASES: usize = 4;
 
@@ -61,6 +64,14 @@ impl Found {
             let is_next = it.file.text[it.at.end..][..at].chars().all(char::is_whitespace);
             behind.next().map(|it| it.1).filter(|it| is_next && *it != "_")
         })
+    }
+
+    /// Places in code that is compiled, as far as can be seen, where the word means nothing.
+    pub(crate) fn missed(self) -> impl Iterator<Item = Occurrence> {
+        let is_missed = |it: UnresolvedReason| {
+            matches!(it, UnresolvedReason::UnknownType | UnresolvedReason::MacroInput | UnresolvedReason::Inactive)
+        };
+        self.possible.into_iter().filter(move |it| is_missed(it.1)).map(|it| it.0)
     }
 
     fn tell_possible(&self, coverage: &mut Coverage) {
@@ -171,6 +182,21 @@ fn usage_at(cx: &Context<'_>, it: &Occurrence, enclosing: &mut HashMap<(FileId, 
 /// One pass for any number of symbols; the results stand in their order.
 pub(crate) fn find<'db>(cx: &Context<'db>, definitions: &[Definition<'db>]) -> Vec<Found> {
     search_for(cx, &Search::new(cx.db, definitions))
+}
+
+/// The places of code, up to a bound, that write a name and mean nothing by it, where the index knows that.
+pub(crate) fn known_as_missed(cx: &Context<'_>) -> Vec<Occurrence> {
+    let mut found = Vec::new();
+    for file in cx.files.of(LANGUAGE) {
+        let Some((id, names)) = cx.file_id(&file.path).and_then(|id| Some((id, cx.index.names(id)?))) else { continue };
+        let is_missed = |it| it == StoredResolution::Unresolved(UnresolvedReason::UnknownType);
+        let missed = names.within(0, file.text.len()).filter(|it| is_missed(it.1));
+        found.extend(missed.take(MAX_MISSED - found.len()).filter_map(|(at, _, role)| {
+            let word = words(file.text.get(at..)?).next().filter(|it| it.0 == 0)?.1;
+            Some(Occurrence { file: file.clone(), id, at: Span::new(at, at + word.len()), role })
+        }));
+    }
+    found
 }
 
 /// What there is no time to look at is possible.
