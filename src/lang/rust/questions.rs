@@ -1,6 +1,7 @@
 //! The questions that every engine answers, for Rust. Each consumes its view; each runs on a blocking thread.
 
 pub(crate) mod calls;
+pub(crate) mod closed;
 pub(crate) mod coverage;
 pub(crate) mod describe;
 pub(crate) mod diagnostics;
@@ -8,6 +9,7 @@ pub(crate) mod doubt;
 pub(crate) mod fixes;
 pub(crate) mod hover;
 pub(crate) mod imports;
+pub(crate) mod missed;
 pub(crate) mod rename;
 pub(crate) mod search;
 

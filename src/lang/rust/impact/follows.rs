@@ -137,14 +137,17 @@ pub(super) fn module_around(cx: &Context<'_>, error: &Finding) -> Option<Module>
     }
 }
 
-pub(super) fn nodes_in(sema: &Semantics<'_, RootDatabase>, module: Module) -> impl Iterator<Item = SyntaxNode> + use<> {
+pub(in crate::lang::rust) fn nodes_in(
+    sema: &Semantics<'_, RootDatabase>,
+    module: Module,
+) -> impl Iterator<Item = SyntaxNode> + use<> {
     let source = sema.module_definition_node(module).value;
     let list = source.children().find(|it| ast::ItemList::can_cast(it.kind()));
     list.unwrap_or(source).children()
 }
 
 /// The names that a part of an import brings in; `None` where a glob does.
-pub(super) fn brought_by(tree: &ast::UseTree) -> Option<Vec<String>> {
+pub(in crate::lang::rust) fn brought_by(tree: &ast::UseTree) -> Option<Vec<String>> {
     if let Some(list) = tree.use_tree_list() {
         let parts: Option<Vec<Vec<String>>> = list.use_trees().map(|it| brought_by(&it)).collect();
         return parts.map(|it| it.concat());
