@@ -176,6 +176,57 @@ fn what_an_edit_broke_elsewhere_is_told_once() {
     );
 }
 
+/// What goes is missed where it was named, whatever named it, and what brings it back mends just that.
+#[test]
+fn what_goes_is_missed_elsewhere_and_mended_by_what_brings_it_back() {
+    let manifest = "[package]\nname = \"paged\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let lib = "mod wtr;\npub use crate::wtr::{block, line};\n\npub fn two() -> u8 {\n    wtr::inner()\n}\n\n\
+               pub fn kept(it: &wtr::Kept) -> u8 {\n    it.0\n}\n\npub fn shown() -> String {\n    format!(\"{}\", wtr::most())\n}\n";
+    let wtr = "pub fn inner() -> u8 {\n    1\n}\n\npub fn block() {}\n\npub fn line() {}\n\npub struct Kept(pub u8);\n\n\
+               pub fn most() -> u8 {\n    9\n}\n";
+    let server = Server::on(&[("Cargo.toml", manifest), ("src/lib.rs", lib), ("src/wtr.rs", wtr)]);
+    server.wait_ready();
+    for (from, to, line, code) in [
+        ("pub fn inner() -> u8 {\n    1\n}\n\n", "", 5, "E0425"),
+        ("pub fn inner()", "pub fn outer()", 5, "E0425"),
+        ("pub fn inner()", "fn inner()", 5, "E0603"),
+        ("pub fn line()", "pub fn lines()", 2, "E0432"),
+        ("pub struct Kept", "pub struct Left", 8, "E0425"),
+        ("pub fn most()", "pub fn least()", 13, "E0425"),
+    ] {
+        server.home.write("src/wtr.rs", &wtr.replace(from, to));
+        let text = context(&post(&server, "claude", &edited(&server, "s", "src/wtr.rs")));
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("LSP: 0 error(s), "), "{to}: {text}");
+        let broken = lines.iter().position(|it| *it == "This edit broke 1 place in 1 other file:");
+        let broken = broken.unwrap_or_else(|| panic!("{to}: {text}"));
+        assert!(lines[broken + 1].starts_with(&format!("  - [ERROR] src/lib.rs:{line}: ")), "{to}: {text}");
+        assert_eq!(lines.len(), broken + 2, "{to}: {text}");
+
+        let (status, told) = server.get("/v1/diagnostics?file=src/lib.rs&severity=error");
+        assert_eq!((status, &told["total"]), (200, &json!(1)), "{to}: {told}");
+        assert_eq!(
+            (&told["items"][0]["line"], &told["items"][0]["code"]),
+            (&json!(line), &json!(code)),
+            "{to}: {told}"
+        );
+
+        let back = json!({"name": "src/wtr.rs", "content": wtr, "mode": "overwrite", "dry_run": true});
+        let (status, reply) = server.post("/v1/write", &back);
+        assert_eq!(status, 200, "{reply}");
+        let fixed = reply["diagnostics"]["fixed"].as_array().unwrap();
+        let fixed: Vec<&Value> = fixed.iter().filter(|it| it["severity"] == "error").collect();
+        assert_eq!(fixed.len(), 1, "{to}: {reply}");
+        assert_eq!(
+            (&fixed[0]["file"], &fixed[0]["line"], &fixed[0]["code"]),
+            (&json!("src/lib.rs"), &json!(line), &json!(code)),
+            "{to}: {reply}"
+        );
+        server.home.write("src/wtr.rs", wtr);
+        post(&server, "claude", &edited(&server, "s", "src/wtr.rs"));
+    }
+}
+
 #[test]
 fn each_session_has_its_statistics() {
     let server = whole().serve(&["--trust"]);

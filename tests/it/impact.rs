@@ -265,3 +265,50 @@ fn tests_that_reach_a_change_through_others_are_told_of_languages_with_servers()
     let reply = ask("src/add.ts", "return a + b", "return b + a");
     assert_eq!(told(&reply), ["tests/sum.test.ts:6 null 2"], "{reply}");
 }
+
+/// What an import hands on by another name goes with what it names; where that has a new name, the import alone is edited.
+#[test]
+fn what_is_used_by_another_name_goes_too() {
+    let lib = "mod base;\nmod user;\npub use base::Thing as Other;\n";
+    let base = "pub struct Thing;\n\nimpl Thing {\n    pub fn new() -> Thing {\n        Thing\n    }\n}\n\npub fn counted(it: u8) -> u8 {\n    it\n}\n";
+    let user = "use crate::Other;\nuse crate::base::counted as count;\n\npub fn made(_: &Other) -> Other {\n    count(1);\n    Other::new()\n}\n";
+    let server = Server::on(&[
+        ("Cargo.toml", "[package]\nname = \"named\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", lib),
+        ("src/base.rs", base),
+        ("src/user.rs", user),
+    ]);
+    server.wait_ready();
+    for symbol in ["named::Other", "named::base::Thing"] {
+        let (status, reply) = server.get(&format!("/v1/usages?symbol={symbol}"));
+        assert_eq!((status, &reply["symbol"]["path"]), (200, &json!("named::base::Thing")), "{reply}");
+        let places = reply["items"].as_array().unwrap().iter().filter(|it| it["file"] != "src/base.rs");
+        let mut places: Vec<String> =
+            places.map(|it| format!("{}:{}", it["file"].as_str().unwrap(), it["line"])).collect();
+        places.sort();
+        let expected = ["src/lib.rs:3", "src/user.rs:1", "src/user.rs:4", "src/user.rs:4", "src/user.rs:6"];
+        assert_eq!(places, expected, "{symbol}: {reply}");
+        assert_eq!(reply["total"], json!(reply["items"].as_array().unwrap().len()), "{reply}");
+    }
+    let told = |symbol: &str, change: &str| {
+        let (status, reply) = server.post("/v1/impact", &json!({"symbol": symbol, "change": change}));
+        assert_eq!(status, 200, "{symbol} {change}: {reply}");
+        let told = reply["impact"]["broken"].as_array().unwrap().iter();
+        let mut told: Vec<String> = told
+            .map(|it| format!("{}{}", broken_at(it), if it["follows"] == true { " follows" } else { "" }))
+            .collect();
+        told.retain(|it| !it.starts_with("src/base.rs"));
+        told.sort();
+        told
+    };
+    let removed = [
+        "src/lib.rs:3 E0432",
+        "src/user.rs:1 E0432 follows",
+        "src/user.rs:4 E0425 follows",
+        "src/user.rs:6 E0433 follows",
+    ];
+    assert_eq!(told("named::base::Thing", "remove"), removed);
+    assert_eq!(told("named::base::Thing", "rename"), ["src/lib.rs:3 E0432"]);
+    assert_eq!(told("named::base::counted", "remove"), ["src/user.rs:2 E0432", "src/user.rs:5 E0425 follows"]);
+    assert_eq!(told("named::base::counted", "signature"), ["src/user.rs:5 E0061"]);
+}

@@ -12,6 +12,7 @@ mod cli;
 mod client;
 mod confined;
 mod depth;
+mod diagnostics;
 mod errors;
 mod events;
 mod expansion;

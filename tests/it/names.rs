@@ -134,3 +134,33 @@ fn a_place_shows_what_an_editor_would() {
         }
     }
 }
+
+#[test]
+fn a_place_in_a_doc_comment_shows_what_is_linked_there() {
+    let lib = "//! See [`greet`].\n\n/// As [`greet`], for [many](crate::greet_all).\n#[doc = \"And [`greet`].\"]\npub fn greet_two() {}\n\n\
+               // Plain.\n/// Greets one.\npub fn greet() {}\n\n/** Greets\n all. */\npub fn greet_all() {}\n";
+    let server = Server::on(&[RUST[0], ("src/lib.rs", lib)]);
+    server.wait_ready();
+    for (needle, skip, hover) in [
+        ("//! See", 0, None),
+        ("//! See [`greet`]", 12, Some("Greets one.")),
+        ("/// As", 0, None),
+        ("/// As", 3, None),
+        ("/// As [`greet`]", 10, Some("Greets one.")),
+        ("[many]", 2, Some("Greets\n")),
+        ("\"And [`greet`]", 0, None),
+        ("\"And [`greet`]", 8, Some("Greets one.")),
+        ("// Plain", 0, None),
+        ("/** Greets", 0, None),
+        ("all. */", 6, None),
+    ] {
+        let at = lib.find(needle).unwrap() + skip;
+        let (status, reply) = server.get(&format!("/v1/symbols/at?file=src/lib.rs&offset={at}"));
+        assert_eq!(status, 200, "{needle} {skip}: {reply}");
+        let shown = reply["hover"].as_str();
+        match hover {
+            Some(hover) => assert!(shown.is_some_and(|it| it.contains(hover)), "{needle} {skip}: {reply}"),
+            None => assert_eq!(shown, None, "{needle} {skip}: {reply}"),
+        }
+    }
+}

@@ -84,3 +84,13 @@ fn a_new_rust_file_is_declared() {
     let (_, found) = server.get("/v1/symbols?query=calm");
     assert!(found.to_string().contains("greeter::calm::calm"), "{found}");
 }
+
+#[test]
+fn what_declares_a_new_file_ends_as_the_lines_around_it() {
+    let lib = "mod shout;\n\npub fn one() {\r\n}\r\n";
+    let server = Server::on(&[RUST[0], ("src/lib.rs", lib), RUST[2]]);
+    let body = json!({"name": "src/calm.rs", "content": "pub fn calm() {}\n", "declare": true});
+    let (status, reply) = server.post("/v1/write", &body);
+    assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
+    assert_eq!(server.home.read("src/lib.rs"), lib.replace("mod shout;\n", "mod shout;\nmod calm;\n"));
+}

@@ -2,6 +2,7 @@
 
 use super::LANGUAGE;
 use crate::lang::files::Files;
+use crate::text::endings;
 
 /// The content of a new file of Go under the package clause of its directory, if it has none of its own.
 pub(super) fn with_package_clause(files: &Files, name: &str, content: &str) -> Option<String> {
@@ -17,7 +18,8 @@ pub(super) fn with_package_clause(files: &Files, name: &str, content: &str) -> O
         let last = directory.rsplit('/').next().filter(|it| !it.is_empty())?;
         last.chars().all(|it| it.is_alphanumeric() || it == '_').then(|| last.to_owned())
     })?;
-    Some(format!("package {package}\n\n{content}"))
+    let newline = endings::at(content, 0);
+    Some(format!("package {package}{newline}{newline}{content}"))
 }
 
 /// The package that a file of Go says it belongs to: its first word of code.
@@ -57,6 +59,7 @@ mod tests {
             files(&[("auth/auth.go", "// Package x.\n/* y */ package login\n"), ("auth/sub/s.go", "package sub\n")]);
         let with = |name: &str, content: &str| with_package_clause(&files, name, content);
         assert_eq!(with("auth/new.go", "func F() {}\n").as_deref(), Some("package login\n\nfunc F() {}\n"));
+        assert_eq!(with("auth/new.go", "func F() {}\r\n").as_deref(), Some("package login\r\n\r\nfunc F() {}\r\n"));
         assert_eq!(with("other/new.go", "func F() {}\n").as_deref(), Some("package other\n\nfunc F() {}\n"));
         assert_eq!(with("auth/new.go", "package login\n"), None);
     }

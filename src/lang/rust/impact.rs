@@ -37,6 +37,7 @@ pub(crate) mod item_heads;
 pub(crate) mod layout;
 pub(crate) mod lifetimes;
 pub(crate) mod macros;
+pub(crate) mod missed;
 pub(crate) mod modules;
 pub(crate) mod native;
 pub(crate) mod needs;
@@ -69,14 +70,11 @@ use std::time::Instant;
 
 use differ::differ;
 use edit_context::EditContext;
-use finding::Subject;
 use reaching::Tests;
 
 use self::affected::{AffectedSet, BodyRef, ChangedSymbol, Shapes};
 use self::delta::Delta;
 use self::edit_context::Side;
-use self::rule_id::RuleId;
-use super::ENGINE;
 use super::engine::Rust;
 use super::engine::changes::Tried;
 use super::resolve::symbols::is_test_at;
@@ -90,7 +88,7 @@ use crate::lang::rust::resolve::{at, paths, symbols};
 use crate::lang::{Result, Stop};
 use crate::model::{
     Affected, Broken, ChangeImpact, ChangeKind, Changed, Diagnostic, FileEdit, Impact, Missing, MissingCode,
-    OutlineItem, Severity, Span, SymbolKind, Unchecked,
+    OutlineItem, Span, SymbolKind, Unchecked,
 };
 use crate::text::diff::OffsetMap;
 pub(super) use code::Code;
@@ -176,14 +174,16 @@ impl Rust {
             *tried = self.try_in_shadow(&news);
         }
         let view_before = || self.view(before.clone()).with(&stumbles);
-        let (mut affected, earlier_blocks, imports, tests, modules) = view_before().ask(|it| {
-            let affected = affected_set::affected_set(it, &edit, &deltas);
+        let (mut affected, missed, earlier_blocks, imports, tests, modules) = view_before().ask(|it| {
+            let missed = missed::missed_before(it, &edit, &deltas);
+            let affected = affected_set::affected_set(it, &edit, &deltas, &missed);
             let mut blocks = misfits_of(it, &affected, &edit, Side::Before);
             blocks.extend(derives::refused_derives(it, &deltas, &edit, Side::Before));
             let imports = imports_at_stake(it, &edit);
             blocks.extend(imports.values().flatten().cloned());
             Ok((
                 affected,
+                missed,
                 blocks,
                 imports,
                 reaching::tests_reaching(it, &deltas, &edit),
@@ -195,7 +195,7 @@ impl Rust {
         affected.bodies_by_ref.truncate(MAX_BODIES);
         let mut earlier = errors_of(&affected, Side::Before, view_before)?;
         earlier.extend(earlier_blocks);
-        earlier.extend(edit.olds.iter().flat_map(|it| syntax_errors(it)));
+        earlier.extend(edit.olds.iter().flat_map(|it| report::syntax_errors(it)));
         let compared = started.elapsed();
         let here = match tried {
             Some(beside) => {
@@ -217,11 +217,12 @@ impl Rust {
             later.extend(arity::miscalled(it, &affected, &edit));
             later.extend(misfits_of(it, &affected, &edit, Side::After));
             later.extend(derives::refused_derives(it, &deltas, &edit, Side::After));
-            later.extend(edit.news.iter().flat_map(|it| syntax_errors(it)));
+            later.extend(edit.news.iter().flat_map(|it| report::syntax_errors(it)));
             let unused = imports.keys().flat_map(|at| imports::unused_imports(it, &edit.news[*at]).found);
             later.extend(unused.map(|it| Finding::of_unused_import(&it)));
             let (mut new, mut fixed) = differ(&earlier, &later, before, after, &edit.maps);
             fixed.retain(|it| !edit.follows_from_absence(&deltas, before, it));
+            missed::add_mended(it, missed, &edit, &mut fixed);
             let following = settle::apply_rules(it, &affected, &deltas, &edit, &mut new);
             new.iter().chain(&following).for_each(Finding::check);
             let mut impact = impact_of(it, &affected.changed_symbols, &deltas, &edit, (&new, &following));
@@ -492,19 +493,6 @@ fn changed_items(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditCon
             })
         })
         .collect()
-}
-
-fn syntax_errors(file: &File) -> impl Iterator<Item = Finding> + '_ {
-    file.outline().errors.iter().map(|error| Finding {
-        place: file.lines().place(&file.path, error.span),
-        severity: Severity::Error,
-        code: Code::Syntax,
-        message: error.message.clone(),
-        source: ENGINE,
-        symbol: None,
-        rule: RuleId::Syntax,
-        subject: Subject::None,
-    })
 }
 
 fn unchecked() -> Vec<Unchecked> {

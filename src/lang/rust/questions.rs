@@ -1,6 +1,7 @@
 //! The questions that every engine answers, for Rust. Each consumes its view; each runs on a blocking thread.
 
 pub(crate) mod calls;
+pub(crate) mod closed;
 pub(crate) mod coverage;
 pub(crate) mod describe;
 pub(crate) mod diagnostics;
@@ -8,6 +9,7 @@ pub(crate) mod doubt;
 pub(crate) mod fixes;
 pub(crate) mod hover;
 pub(crate) mod imports;
+pub(crate) mod missed;
 pub(crate) mod rename;
 pub(crate) mod search;
 
@@ -243,7 +245,7 @@ fn symbol_at(cx: &Context<'_>, name: &str, offset: usize) -> Result<Answer<Symbo
         .zip(answer.definition.as_ref())
         .and_then(|(it, at)| it.krate(cx.db).and_then(|krate| origin_of(cx, krate, &at.file)));
     answer.ty = hover::type_at(&cx.sema, &token).or_else(|| hover::declared_type(cx.db, definition?));
-    answer.hover = hover::hover_at(cx.db, id, &token)?;
+    answer.hover = hover::hover_at(cx.db, id, &token, offset)?;
     Ok(Answer { value: answer, coverage })
 }
 

@@ -14,8 +14,11 @@ use super::derives::type_of;
 use super::edit_context::EditContext;
 use super::impls::shape_at;
 use super::macros::MAX_MACROS;
+use super::missed::Missed;
 use super::unresolved::{bodies_with_other_imports, is_type};
-use super::{affected, arity, derive_expansion, errors, helpers, holders, macros, objects, unused, wellformed};
+use super::{
+    affected, anchors, arity, derive_expansion, errors, helpers, holders, macros, objects, unused, wellformed,
+};
 use crate::lang::files::File;
 use crate::lang::rust::index::file_names::StoredResolution;
 use crate::lang::rust::index::query::names_now;
@@ -35,10 +38,12 @@ pub(super) fn affected_set<'a>(
     cx: &Context<'_>,
     edit: &'a EditContext,
     deltas: &[(usize, Delta<'a>)],
+    missed: &[Missed],
 ) -> AffectedSet<'a> {
     let mut affected = AffectedSet { changed_symbols: changed_symbols(cx, edit, deltas), ..AffectedSet::default() };
     let mut bodies_by_ref: BTreeSet<(Arc<str>, usize)> = BTreeSet::new();
     let mut miscalls = arity::bodies_around(cx, &affected.changed_symbols, edit, &mut bodies_by_ref);
+    bodies_by_ref.extend(missed.iter().filter_map(|it| anchors::anchor_of(&cx.sema, &it.occurrence)));
     // What a literal or a pattern of a type lacks or has too much is wrong in macros too.
     for changed_symbol in affected.changed_symbols.iter().filter(|it| it.is_itself || it.delta.is_some()) {
         macros::follow_macros(cx, changed_symbol, &changed_symbol.in_macros, MAX_MACROS, &mut bodies_by_ref);

@@ -16,7 +16,7 @@ pub(super) struct BrokenImport {
     pub(super) within: Module,
     /// What it would bring into scope; `None` is a glob.
     pub(super) names: Option<Vec<String>>,
-    /// Those among them that it gives another name: the import alone has to be edited.
+    /// Those among them that it gives to something which has a new name itself: the import alone has to be edited.
     pub(super) aliases: Vec<String>,
 }
 

@@ -15,7 +15,7 @@ use crate::lang::rust::view::Context;
 use crate::model::OutlineItem;
 use crate::text::words::{occurrences, word_hash};
 
-pub(super) const OF_THE_COMPILER: [&str; 9] =
+pub(in crate::lang::rust) const OF_THE_COMPILER: [&str; 9] =
     ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
 
 /// What is made of one type that is more than this is not followed.

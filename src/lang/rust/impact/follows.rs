@@ -13,10 +13,12 @@ use super::finding::Finding;
 use crate::lang::rust::syntax::positions;
 use crate::lang::rust::view::Context;
 
-pub(super) fn note_broken_import(cx: &Context<'_>, error: &Finding, imports: &mut BrokenImports) {
+/// `keeps_aliases`: what the import gives another name is still there, by a new one.
+pub(super) fn note_broken_import(cx: &Context<'_>, error: &Finding, keeps_aliases: bool, imports: &mut BrokenImports) {
     let Some(within) = module_around(cx, error) else { return };
     let Some(tree) = use_tree_of(cx, error) else { return };
-    let renamed = tree.syntax().descendants().filter_map(ast::Rename::cast).filter_map(|it| it.name());
+    let renamed = tree.syntax().descendants().filter(|_| keeps_aliases).filter_map(ast::Rename::cast);
+    let renamed = renamed.filter_map(|it| it.name());
     let aliases = renamed.map(|it| it.text().to_string()).collect();
     imports.all.push(BrokenImport { within, names: brought_by(&tree), aliases });
 }
@@ -135,14 +137,17 @@ pub(super) fn module_around(cx: &Context<'_>, error: &Finding) -> Option<Module>
     }
 }
 
-pub(super) fn nodes_in(sema: &Semantics<'_, RootDatabase>, module: Module) -> impl Iterator<Item = SyntaxNode> + use<> {
+pub(in crate::lang::rust) fn nodes_in(
+    sema: &Semantics<'_, RootDatabase>,
+    module: Module,
+) -> impl Iterator<Item = SyntaxNode> + use<> {
     let source = sema.module_definition_node(module).value;
     let list = source.children().find(|it| ast::ItemList::can_cast(it.kind()));
     list.unwrap_or(source).children()
 }
 
 /// The names that a part of an import brings in; `None` where a glob does.
-pub(super) fn brought_by(tree: &ast::UseTree) -> Option<Vec<String>> {
+pub(in crate::lang::rust) fn brought_by(tree: &ast::UseTree) -> Option<Vec<String>> {
     if let Some(list) = tree.use_tree_list() {
         let parts: Option<Vec<Vec<String>>> = list.use_trees().map(|it| brought_by(&it)).collect();
         return parts.map(|it| it.concat());

@@ -18,7 +18,7 @@ use super::rule_id::RuleId;
 use super::unresolved::{is_type, unresolved_kind};
 use super::unstable::loses_receiver;
 use super::{cascades, constants, expanded, follows, patterns, report, unresolved, unstable};
-use crate::lang::rust::index::search::Occurrence;
+use crate::lang::rust::index::search::{Occurrence, is_keyword};
 use crate::lang::rust::resolve::at;
 use crate::lang::rust::syntax::positions;
 use crate::lang::rust::view::Context;
@@ -46,7 +46,7 @@ pub(super) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Fi
     for changed_symbol in &members {
         for error in broken(changed_symbol) {
             cascades::note_unresolved(cx, &error, &changed_symbol.name, [].into_iter(), &mut lost);
-            follows::note_broken_import(cx, &error, &mut imports);
+            follows::note_broken_import(cx, &error, keeps_aliases(changed_symbol), &mut imports);
         }
     }
     let mut of_imports = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Fi
         for error in broken(changed_symbol) {
             let members = members.into_iter().flat_map(|it| &it.children).map(|it| it.name.as_str());
             cascades::note_unresolved(cx, &error, &changed_symbol.name, members, &mut lost);
-            follows::note_broken_import(cx, &error, &mut imports);
+            follows::note_broken_import(cx, &error, keeps_aliases(changed_symbol), &mut imports);
             of_imports.push(error);
         }
     }
@@ -77,7 +77,9 @@ pub(super) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Fi
         expanded::gone_in_definitions(cx, changed_symbol, edit).into_iter().for_each(|it| out.add(it));
         for it in changed_symbol.occurrences.iter().filter(|it| it.role != Role::Import) {
             let Some(error) = check_occurrence(cx, changed_symbol, it, edit) else { continue };
-            match follows::follows(cx, &error, &changed_symbol.name, &imports, &lost) {
+            // By its own name, or by the one that an import gives it.
+            let name = cascades::text_of(cx, &error).unwrap_or(&changed_symbol.name);
+            match follows::follows(cx, &error, name, &imports, &lost) {
                 true => out.add_following(error),
                 false => out.add(error),
             }
@@ -95,6 +97,11 @@ pub(super) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Fi
         }
     }
     out.imports = Imports { lost, broken: imports };
+}
+
+/// Whether the names that imports give it stay when they name it anew: nothing but the imports has to be edited.
+fn keeps_aliases(changed_symbol: &ChangedSymbol<'_>) -> bool {
+    changed_symbol.delta.as_ref().is_some_and(|it| it.1.kind == ChangeKind::Renamed)
 }
 
 fn check_occurrence(
@@ -130,7 +137,8 @@ fn fault_of(
     let (file, id) = cx.files.get(name).zip(cx.file_id(name))?;
     let start = edit.moved(name, occurrence.at.start)?;
     let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
-    if file.text.get(at.start..at.end) != Some(changed_symbol.name.as_str()) {
+    let written = file.text.get(at.start..at.end)?;
+    if written != changed_symbol.name && (keeps_aliases(changed_symbol) || is_keyword(written)) {
         return None;
     }
     let token = positions::token(&cx.sema, id, at.start)?;
@@ -152,7 +160,7 @@ fn fault_of(
         }
         None if !is_gone && !is_hiding => None,
         None => {
-            let (code, message) = gone(&cx.sema, &token, occurrence.role, changed_symbol, is_hiding);
+            let (code, message) = gone(&cx.sema, &token, occurrence.role, changed_symbol, written, is_hiding);
             let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
             // There is something else by that name.
             let code = if code == Code::E0412 && named.is_some() { Code::E0573 } else { code };
@@ -214,10 +222,10 @@ fn gone(
     sema: &Semantics<'_, RootDatabase>,
     token: &SyntaxToken,
     role: Role,
-    changed_symbol: &ChangedSymbol<'_>,
+    ChangedSymbol { path, .. }: &ChangedSymbol<'_>,
+    name: &str,
     hidden: bool,
 ) -> (Code, String) {
-    let ChangedSymbol { name, path, .. } = changed_symbol;
     // What is tokens alone in the input of a macro is more in what it makes.
     let is_input = token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind()));
     let made = is_input.then(|| sema.descend_into_macros_exact(token.clone()).into_iter().next()).flatten();

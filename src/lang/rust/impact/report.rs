@@ -8,6 +8,7 @@ use super::code::Code;
 use super::finding::{Finding, RawDiagnostic, Subject};
 use super::places;
 use super::rule_id::RuleId;
+use crate::lang::files::File;
 use crate::lang::rust::ENGINE;
 use crate::lang::rust::resolve::symbols;
 use crate::lang::rust::view::Context;
@@ -56,4 +57,18 @@ pub(super) fn raw_diagnostic(cx: &Context<'_>, node: &SyntaxNode, code: Code, me
 /// Where the compiler tells of a node, that a macro may have made.
 pub(super) fn reported_range(cx: &Context<'_>, node: &SyntaxNode) -> FileRange {
     places::reported_at(cx, InFile::new(cx.sema.hir_file_for(node), node.text_range()))
+}
+
+/// What of a text is no Rust.
+pub(super) fn syntax_errors(file: &File) -> impl Iterator<Item = Finding> + '_ {
+    file.outline().errors.iter().map(|error| Finding {
+        place: file.lines().place(&file.path, error.span),
+        severity: Severity::Error,
+        code: Code::Syntax,
+        message: error.message.clone(),
+        source: ENGINE,
+        symbol: None,
+        rule: RuleId::Syntax,
+        subject: Subject::None,
+    })
 }

@@ -21,7 +21,11 @@ use crate::model::{OutlineItem, Role, Span, SymbolKind};
 use crate::text::words::{words, words_at};
 
 /// Whether no macro puts something else in the place of what stands there.
-fn is_as_written(sema: &Semantics<'_, RootDatabase>, id: FileId, token: &SyntaxToken) -> bool {
+pub(in crate::lang::rust) fn is_as_written(
+    sema: &Semantics<'_, RootDatabase>,
+    id: FileId,
+    token: &SyntaxToken,
+) -> bool {
     let root = sema.hir_file_for(sema.parse_guess_edition(id).syntax());
     token.parent_ancestors().all(|it| {
         let is_input = ast::TokenTree::can_cast(it.kind()) || ast::MacroCall::can_cast(it.kind());
@@ -142,7 +146,7 @@ pub(super) fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Spa
 }
 
 /// The code and the kind of thing that is looked for where a path stands; `None` for members.
-pub(super) fn unresolved_kind(token: &SyntaxToken) -> Option<(Code, &'static str)> {
+pub(in crate::lang::rust) fn unresolved_kind(token: &SyntaxToken) -> Option<(Code, &'static str)> {
     if token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())) {
         let attribute = token.parent_ancestors().find_map(ast::Attr::cast).and_then(|it| it.simple_name());
         return match attribute.is_some_and(|it| it == "derive") {

@@ -1,6 +1,6 @@
 //! What one pass over the workspace looks for, and the words that may name it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ra_ap_ide::{FileId, RootDatabase};
@@ -44,8 +44,13 @@ pub(super) struct Word {
 
 impl Word {
     pub(super) fn is_keyword(&self) -> bool {
-        matches!(self.text.as_str(), "Self" | "self" | "super" | "crate")
+        is_keyword(&self.text)
     }
+}
+
+/// Whether a word stands for a symbol whatever that is called.
+pub(crate) fn is_keyword(word: &str) -> bool {
+    matches!(word, "Self" | "self" | "super" | "crate")
 }
 
 impl Search {
@@ -74,6 +79,36 @@ impl Search {
     pub(super) fn written(name: &str) -> Search {
         let word = Word { text: plain_name(name).to_owned(), targets: vec![0] };
         Search { definitions: 1, targets: vec![(0, None)], words: vec![word], ..Search::default() }
+    }
+
+    /// For the places where some of these words mean nothing.
+    pub(crate) fn of_words(words: &BTreeSet<&str>) -> Search {
+        let word = |(target, text): (usize, &&str)| Word { text: plain_name(text).to_owned(), targets: vec![target] };
+        Search {
+            definitions: words.len(),
+            targets: (0..words.len()).map(|it| (it, None)).collect(),
+            words: words.iter().enumerate().map(word).collect(),
+            ..Search::default()
+        }
+    }
+
+    /// The same by these words too, each for one of the definitions; `None` where there is nothing new among them.
+    pub(super) fn with_words<'w>(&self, words: impl Iterator<Item = (usize, &'w str)>) -> Option<Search> {
+        let mut widened: Option<Search> = None;
+        for (position, text) in words {
+            let search = widened.as_ref().unwrap_or(self);
+            let Some(target) = search.targets.iter().position(|it| it.0 == position) else { continue };
+            let known = search.words.iter().position(|it| it.text == text);
+            if known.is_some_and(|it| search.words[it].targets.contains(&target)) {
+                continue;
+            }
+            let search = widened.get_or_insert_with(|| self.clone());
+            match known {
+                Some(known) => search.words[known].targets.push(target),
+                None => search.words.push(Word { text: text.to_owned(), targets: vec![target] }),
+            }
+        }
+        widened
     }
 
     /// The targets that a name of this meaning is a usage of.

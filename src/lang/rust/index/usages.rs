@@ -21,6 +21,13 @@ use crate::lang::rust::resolve::symbols;
 use crate::lang::rust::resolve::symbols::is_test_at;
 use crate::lang::rust::view::{Context, on_all_cores};
 use crate::model::{Answer, Coverage, Missing, MissingCode, Role, Span, Symbol, Usage, UsageCount, UsagePage, Window};
+use crate::text::words::words;
+
+/// So many places are told that mean nothing.
+const MAX_MISSED: usize = 4096;
+
+/// An alias is imported by another one, so many times.
+const MAX_ALIASES_OF_ALIASES: usize = 4;
 
 /// What a pass found for one target.
 #[derive(Default)]
@@ -46,6 +53,25 @@ impl Found {
     /// Places in the input and the definitions of macros that may name the target.
     pub(crate) fn in_macros(self) -> impl Iterator<Item = Occurrence> {
         self.possible.into_iter().filter(|it| it.1 == UnresolvedReason::MacroInput).map(|it| it.0)
+    }
+
+    /// The other names that imports give to it.
+    fn aliases(&self) -> impl Iterator<Item = &str> {
+        let imports = self.items.iter().filter(|it| it.role == Role::Import);
+        imports.filter_map(|it| {
+            let mut behind = words(it.file.text.get(it.at.end..)?);
+            let (at, _) = behind.next().filter(|it| it.1 == "as")?;
+            let is_next = it.file.text[it.at.end..][..at].chars().all(char::is_whitespace);
+            behind.next().map(|it| it.1).filter(|it| is_next && *it != "_")
+        })
+    }
+
+    /// Places in code that is compiled, as far as can be seen, where the word means nothing.
+    pub(crate) fn missed(self) -> impl Iterator<Item = Occurrence> {
+        let is_missed = |it: UnresolvedReason| {
+            matches!(it, UnresolvedReason::UnknownType | UnresolvedReason::MacroInput | UnresolvedReason::Inactive)
+        };
+        self.possible.into_iter().filter(move |it| is_missed(it.1)).map(|it| it.0)
     }
 
     fn tell_possible(&self, coverage: &mut Coverage) {
@@ -158,6 +184,21 @@ pub(crate) fn find<'db>(cx: &Context<'db>, definitions: &[Definition<'db>]) -> V
     search_for(cx, &Search::new(cx.db, definitions))
 }
 
+/// The places of code, up to a bound, that write a name and mean nothing by it, where the index knows that.
+pub(crate) fn known_as_missed(cx: &Context<'_>) -> Vec<Occurrence> {
+    let mut found = Vec::new();
+    for file in cx.files.of(LANGUAGE) {
+        let Some((id, names)) = cx.file_id(&file.path).and_then(|id| Some((id, cx.index.names(id)?))) else { continue };
+        let is_missed = |it| it == StoredResolution::Unresolved(UnresolvedReason::UnknownType);
+        let missed = names.within(0, file.text.len()).filter(|it| is_missed(it.1));
+        found.extend(missed.take(MAX_MISSED - found.len()).filter_map(|(at, _, role)| {
+            let word = words(file.text.get(at..)?).next().filter(|it| it.0 == 0)?.1;
+            Some(Occurrence { file: file.clone(), id, at: Span::new(at, at + word.len()), role })
+        }));
+    }
+    found
+}
+
 /// What there is no time to look at is possible.
 pub(crate) fn search_for(cx: &Context<'_>, search: &Search) -> Vec<Found> {
     search_within(cx, search, cx.until).0
@@ -169,8 +210,20 @@ pub(crate) fn search_until(cx: &Context<'_>, search: &Search, until: Instant) ->
     is_whole.then_some(found)
 }
 
-/// And whether everything was looked at.
+/// And whether everything was looked at. What an import gives another name is looked for by that too.
 fn search_within(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Vec<Found>, bool) {
+    let (mut found, mut is_whole) = search_once(cx, search, until);
+    let mut widened: Option<Search> = None;
+    for _ in 0..MAX_ALIASES_OF_ALIASES {
+        let aliases = found.iter().enumerate().flat_map(|(position, it)| it.aliases().map(move |it| (position, it)));
+        let Some(search) = widened.as_ref().unwrap_or(search).with_words(aliases) else { break };
+        (found, is_whole) = search_once(cx, &search, until);
+        widened = Some(search);
+    }
+    (found, is_whole)
+}
+
+fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Vec<Found>, bool) {
     let mut found: Vec<Found> = (0..search.definitions).map(|_| Found::default()).collect();
     let postings = cx.index.postings();
     let holders = search.holders(&postings);

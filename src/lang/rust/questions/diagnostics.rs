@@ -8,7 +8,7 @@ use ra_ap_ide::{
 };
 
 use super::doubt::LinesWithErrors;
-use super::{coverage, doubt};
+use super::{coverage, doubt, missed};
 use crate::lang::files::File;
 use crate::lang::rust::resolve::symbols;
 use crate::lang::rust::syntax::nesting;
@@ -75,6 +75,14 @@ pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<D
         .partition(|it| it.severity != RaSeverity::Error || doubt::is_sure(cx, file, id, it, &mut known));
     let mut diagnostics: Vec<Diagnostic> = sure.into_iter().filter_map(|it| told(cx, file, id, it)).collect();
     diagnostics.extend(doubt::instead_of(cx, file, id, &doubtful));
+    let place = || format!("the paths of {}", file.path);
+    let missed = cx.unless_at_fault(place, || missed::unresolved_paths(cx, file, id));
+    let is_told = |it: &Diagnostic, known: &[Diagnostic]| known.iter().any(|known| known.place == it.place);
+    for it in missed.into_iter().flatten() {
+        if !is_told(&it, &diagnostics) {
+            diagnostics.push(it);
+        }
+    }
     diagnostics.sort();
     diagnostics.dedup();
     Ok(diagnostics)

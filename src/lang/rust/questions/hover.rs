@@ -1,18 +1,27 @@
 //! What an editor shows of the word at a place: its type, and the text of rust-analyzer's hover.
 
 use ra_ap_hir::{HirDisplay as _, Semantics, Type};
-use ra_ap_ide::{FileId, FileRange, HoverConfig, HoverDocFormat, RaFixtureConfig, RootDatabase, SubstTyLen, TextRange};
+use ra_ap_ide::{
+    FileId, FileRange, HoverConfig, HoverDocFormat, RaFixtureConfig, RootDatabase, SubstTyLen, TextRange, TextSize,
+};
 use ra_ap_ide_db::defs::Definition;
-use ra_ap_syntax::{AstNode as _, SyntaxNode, SyntaxToken, ast};
+use ra_ap_syntax::ast::IsString as _;
+use ra_ap_syntax::{AstNode as _, AstToken as _, SyntaxNode, SyntaxToken, ast};
 
 use crate::lang::rust::resolve::paths::type_paths;
+use crate::lang::rust::syntax::positions::text_size;
 use crate::lang::rust::view;
 use crate::lang::{Result, Stop};
 
 const MOST_MEMBERS: usize = 10;
 
 /// Markdown: the signature, the docs, or what a keyword means.
-pub(crate) fn hover_at(db: &RootDatabase, file_id: FileId, token: &SyntaxToken) -> Result<Option<String>> {
+pub(crate) fn hover_at(
+    db: &RootDatabase,
+    file_id: FileId,
+    token: &SyntaxToken,
+    offset: usize,
+) -> Result<Option<String>> {
     let config = HoverConfig {
         links_in_hover: false,
         memory_layout: None,
@@ -27,9 +36,25 @@ pub(crate) fn hover_at(db: &RootDatabase, file_id: FileId, token: &SyntaxToken) 
         ra_fixture: RaFixtureConfig::default(),
     };
     // Of a range rust-analyzer tells the type of an expression alone; of a place also what is named there.
-    let range = TextRange::empty(token.text_range().start());
+    let range = TextRange::empty(asked_at(token, offset));
     let hover = view::analysis(db).hover(&config, FileRange { file_id, range }).map_err(|_| Stop::Stale)?;
     Ok(hover.map(|it| it.info.markup.to_string()).filter(|it| !it.is_empty()))
+}
+
+/// Where rust-analyzer is asked of a token: at its start, but for a text with links, where the place in it decides. It counts
+/// from behind the signs that such a text begins with, and cannot count back.
+fn asked_at(token: &SyntaxToken, offset: usize) -> TextSize {
+    let start = token.text_range().start();
+    let signs = if let Some(comment) = ast::Comment::cast(token.clone()) {
+        TextSize::of(comment.prefix())
+    } else if let Some(string) = ast::String::cast(token.clone())
+        && token.parent_ancestors().any(|it| ast::Attr::can_cast(it.kind()))
+    {
+        string.open_quote_text_range().map_or_else(TextSize::default, |it| it.len())
+    } else {
+        return start;
+    };
+    (start + signs).max(text_size(offset)).min(token.text_range().end())
 }
 
 /// The type of the innermost expression, pattern or type that a token is the name or the sign of.

@@ -3,6 +3,7 @@
 use crate::lang::engine::Mention;
 use crate::lang::files::{File, Files};
 use crate::model::{FileEdit, OutlineItem, SymbolKind};
+use crate::text::endings;
 
 /// The `mod` line that a new file needs, and the file that lacks it.
 pub(crate) fn mod_line(files: &Files, name: &str) -> Option<Mention> {
@@ -31,22 +32,24 @@ fn with_line(parent: &File, line: &str) -> FileEdit {
     let lines = parent.lines();
     let others = outline.items.iter().filter(|it| it.kind == SymbolKind::Module && it.body.is_none());
     let after_line = |end: usize| lines.line_span(lines.line(end.saturating_sub(1))).map_or(text.len(), |it| it.end);
-    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let (at, before, after) = match others.map(|it| it.span.end).max() {
-        Some(end) => (after_line(end), "", ""),
+    let (at, is_behind_imports, is_first) = match others.map(|it| it.span.end).max() {
+        Some(end) => (after_line(end), false, false),
         None => match outline.imports.iter().map(|it| it.span.end).max() {
-            Some(end) => (after_line(end), newline, ""),
-            None => (head(text), "", newline),
+            Some(end) => (after_line(end), true, false),
+            None => (head(text), false, true),
         },
     };
-    let joined = if at > 0 && !text[..at].ends_with('\n') { newline } else { "" };
+    let newline = endings::at(text, at.saturating_sub(1));
+    let (before, after) = (if is_behind_imports { newline } else { "" }, if is_first { newline } else { "" });
+    let is_within_line = !text[..at].trim_start_matches('\u{feff}').is_empty() && !text[..at].ends_with('\n');
+    let joined = if is_within_line { newline } else { "" };
     let new = [&text[..at], joined, before, line, newline, after, &text[at..]].concat();
     FileEdit { file: parent.path.to_string(), old: Some(parent.text.clone()), new: Some(new.into()) }
 }
 
 /// Where the first item may stand: behind the documentation and the attributes of the file.
 fn head(text: &str) -> usize {
-    let mut end = 0;
+    let mut end = text.len() - text.trim_start_matches('\u{feff}').len();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
         at += line.len();
@@ -90,6 +93,14 @@ mod tests {
         );
         assert_eq!(declared("use a::B;\nfn f() {}\n", "src/x/b.rs", "src/x.rs"), "use a::B;\n\nmod b;\nfn f() {}\n");
         assert_eq!(declared("", "src/x/mod.rs", "src/lib.rs"), "mod x;\n\n");
+        // In the endings of the lines around it, behind a byte order mark.
+        assert_eq!(declared("mod a;\r\n\nfn f() {}\n", "src/b.rs", "src/lib.rs"), "mod a;\r\nmod b;\r\n\nfn f() {}\n");
+        assert_eq!(declared("mod a;\n\nfn f() {}\r\n", "src/b.rs", "src/lib.rs"), "mod a;\nmod b;\n\nfn f() {}\r\n");
+        assert_eq!(
+            declared("use a::B;\r\nfn f() {}\n", "src/b.rs", "src/lib.rs"),
+            "use a::B;\r\n\r\nmod b;\r\nfn f() {}\n"
+        );
+        assert_eq!(declared("\u{feff}fn f() {}\r\n", "src/b.rs", "src/lib.rs"), "\u{feff}mod b;\r\n\r\nfn f() {}\r\n");
         let files = files(&[("src/lib.rs", "mod b;\n"), ("tests/it/main.rs", "")]);
         assert!(mod_line(&files, "src/b.rs").is_none() && mod_line(&files, "src/main.rs").is_none());
         assert!(mod_line(&files, "tests/other.rs").is_none() && mod_line(&files, "a/b.go").is_none());

@@ -1,0 +1,211 @@
+//! What the compiler misses is told, also where rust-analyzer is silent; what it may find all the same is not.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::support::Server;
+
+const MANIFEST: &str = "[package]\nname = \"missed\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+
+fn errors(server: &Server, file: &str) -> BTreeSet<String> {
+    let (status, reply) = server.get(&format!("/v1/diagnostics?file={file}&severity=error"));
+    assert_eq!(status, 200, "{reply}");
+    assert_eq!(reply["meta"]["complete"], true, "{reply}");
+    let items = reply["items"].as_array().unwrap();
+    items.iter().map(|it| format!("{} {}", it["line"], it["code"].as_str().unwrap())).collect()
+}
+
+/// The lines that say in a comment which error the compiler has for them.
+fn expected(text: &str) -> BTreeSet<String> {
+    let lines = text.lines().enumerate().filter_map(|(at, line)| Some((at + 1, line.split_once("// E")?.1)));
+    lines
+        .flat_map(|(line, codes)| codes.split(' ').map(move |it| format!("{line} E{}", it.trim_start_matches('E'))))
+        .collect()
+}
+
+fn line_of(error: &str) -> usize {
+    error.split_once(' ').unwrap().0.parse().unwrap()
+}
+
+#[test]
+fn paths_that_lead_nowhere_are_told() {
+    let lib = "\
+mod wtr;
+
+pub fn function() -> u8 {
+    wtr::gone() // E0425
+}
+pub fn constant() -> u8 {
+    crate::wtr::GONE // E0425
+}
+pub fn pattern(it: u8) -> u8 {
+    match it {
+        wtr::LEAST => 1,
+        wtr::MOST => 2, // E0531
+        _ => 3,
+    }
+}
+pub fn taken(it: wtr::Pair) -> u8 {
+    let wtr::Pair(left, _) = it;
+    let wtr::Triple(right, ..) = it; // E0531
+    left + right
+}
+pub fn literal() -> wtr::Pair {
+    wtr::Point { x: 1 }; // E0422
+    wtr::Pair(1, 2)
+}
+pub fn module() -> u8 {
+    nowhere::gone() // E0433
+}
+pub fn inner() -> u8 {
+    wtr::nowhere::gone() // E0433
+}
+pub fn parameter(_: &wtr::Gone) {} // E0425
+pub fn single(_: &Gone) {} // E0425
+pub fn bound<T: Gone>(_: T) {} // E0405
+pub fn member() -> wtr::Kind {
+    wtr::Kind::made(); // E0599
+    wtr::Kind::Gone // E0599
+}
+pub fn hidden() -> u8 {
+    wtr::hidden() // E0603
+}
+pub fn macros(it: u8) -> Vec<u8> {
+    println!(\"{}\", wtr::gone()); // E0425
+    assert!(matches!(it, wtr::LEAST | wtr::MOST)); // E0531
+    assert_eq!(nowhere::gone(), it); // E0433
+    vec![wtr::LEAST, wtr::gone()] // E0425
+}
+";
+    let wtr = "\
+pub const LEAST: u8 = 1;
+pub struct Pair(pub u8, pub u8);
+pub enum Kind {
+    Here,
+}
+fn hidden() -> u8 {
+    1
+}
+#[cfg(test)]
+mod tests {
+    fn gone() {}
+}
+";
+    let server = Server::on(&[("Cargo.toml", MANIFEST), ("src/lib.rs", lib), ("src/wtr.rs", wtr)]);
+    server.wait_ready();
+    assert_eq!(errors(&server, "src/lib.rs"), expected(lib));
+    assert_eq!(errors(&server, "src/wtr.rs"), BTreeSet::new());
+    // What comes is missed no more.
+    server.home.write("src/wtr.rs", &(wtr.to_owned() + "pub fn gone() -> u8 {\n    2\n}\n"));
+    let mut left = expected(lib);
+    left.retain(|it| lib.lines().nth(line_of(it) - 1).is_some_and(|line| !line.contains("wtr::gone()")));
+    assert_eq!(errors(&server, "src/lib.rs"), left);
+}
+
+#[test]
+fn what_the_compiler_may_find_is_not_told() {
+    let lib = "\
+mod made;
+mod handed;
+mod broken;
+
+pub fn by_macro() -> u8 {
+    made::made() + made::again()
+}
+pub fn by_cfg() -> u8 {
+    made::outside_tests() + handed::outside_tests()
+}
+pub fn by_glob() -> Option<u8> {
+    handed::Option::Some(1).and(handed::deep::found())
+}
+pub fn by_broken_import() {
+    broken::gone();
+    broken::within::gone();
+}
+macro_rules! texts {
+    ($($it:tt)*) => {
+        stringify!($($it)*)
+    };
+}
+pub fn by_texts() -> (&'static str, &'static str) {
+    println!(\"{}\", texts!(made::nothing()));
+    (texts!(made::nothing()), stringify!(made::nothing()))
+}
+pub fn by_block() -> u8 {
+    use crate::made as other;
+    macro_rules! local {
+        () => {
+            mod inner {
+                pub fn found() -> u8 {
+                    1
+                }
+            }
+        };
+    }
+    local!();
+    inner::found() + other::made()
+}
+pub fn generic<T: Iterator>(it: T) -> Option<T::Item> {
+    it.max_by(|_, _| core::cmp::Ordering::Equal)
+}
+pub mod nested {
+    pub(in crate::nested) fn own() -> Self_ {
+        super::by_macro()
+    }
+    type Self_ = u8;
+    pub fn called() -> u8 {
+        own()
+    }
+}
+";
+    let made = "\
+macro_rules! make {
+    ($name:ident) => {
+        pub fn $name() -> u8 {
+            1
+        }
+    };
+}
+make!(made);
+macro_rules! make_again {
+    () => {
+        make!(again);
+    };
+}
+make_again!();
+#[cfg(not(test))]
+pub fn outside_tests() -> u8 {
+    1
+}
+";
+    let handed = "\
+#[cfg(not(test))]
+pub use crate::made::*;
+pub use std::option::*;
+pub mod deep {
+    pub use super::super::made::made as kept;
+    pub fn found() -> Option<u8> {
+        Some(kept())
+    }
+}
+";
+    // The import alone is wrong.
+    let broken = "\
+pub use crate::made::gone;
+pub mod within {
+    pub use super::*;
+}
+";
+    let files = [("src/lib.rs", lib), ("src/made.rs", made), ("src/handed.rs", handed), ("src/broken.rs", broken)];
+    let files: Vec<(&str, &str)> = [("Cargo.toml", MANIFEST)].into_iter().chain(files).collect();
+    let server = Server::on(&files);
+    server.wait_ready();
+    for (file, _) in &files[1..] {
+        let expected = if *file == "src/broken.rs" { BTreeSet::from(["1 E0432".to_owned()]) } else { BTreeSet::new() };
+        assert_eq!(errors(&server, file), expected, "{file}");
+    }
+    let (_, all) = server.get("/v1/diagnostics?severity=error");
+    assert_eq!(all["items"].as_array().map(Vec::len), Some(1), "{all}");
+    assert_eq!(all["items"][0]["code"], Value::from("E0432"), "{all}");
+}
