@@ -41,6 +41,9 @@ pub struct LanguageKeys {
     pub readiness: Option<Readiness>,
     /// How the server gives its diagnostics.
     pub diagnostics: Option<DiagnosticsFrom>,
+    /// A question of the server's own about a place, answered with nothing where it does not know what stands there. It is
+    /// asked before a definition that may be a guess.
+    pub known_by: Option<String>,
     /// Diagnostics that are pushed without a version count once nothing came for so long.
     pub quiet_ms: Option<u64>,
     /// Whether the server hears of documents that are saved, if it wants to.
@@ -125,6 +128,7 @@ impl LanguageKeys {
             env: self.env.or(base.env),
             readiness: self.readiness.or(base.readiness),
             diagnostics: self.diagnostics.or(base.diagnostics),
+            known_by: self.known_by.or(base.known_by),
             quiet_ms: self.quiet_ms.or(base.quiet_ms),
             saves: self.saves.or(base.saves),
             environment: self.environment.or(base.environment),

@@ -390,6 +390,39 @@ fn c_is_read_and_edited() {
     assert!(found.iter().all(|it| it.starts_with("shop.c:")) && !found.is_empty(), "{found:?}");
 }
 
+/// The lines of the possible usages of a symbol.
+fn possible(reply: &Value) -> Vec<String> {
+    let items = reply["possible"].as_array().unwrap_or_else(|| panic!("{reply}")).iter();
+    items.map(|it| format!("{}:{}", it["file"].as_str().unwrap(), it["line"])).collect()
+}
+
+#[test]
+fn what_the_preprocessor_leaves_out_is_no_usage() {
+    let server = serve(&[
+        ("compile_flags.txt", "-Wall\n"),
+        (
+            "lang.h",
+            "typedef struct Lang {\n  const char *name;\n  int size;\n} Lang;\n\n#define OTHER(it, size) ((it)->size)\n",
+        ),
+        (
+            "lang.c",
+            "#include \"lang.h\"\n\nconst char *name_of(const Lang *it) {\n  return it->size ? it->name : 0;\n}\n\n\
+             #ifdef TRACE\nvoid trace(void) {\n  const char *name = \"x\";\n  puts(name);\n}\n#endif\n",
+        ),
+        ("local.c", "int local(void) {\n  const char *name = \"y\";\n  return *name;\n}\n"),
+    ]);
+    // clangd, asked what a name in code that is left out means, tells one that has the name.
+    let (status, reply) = server.get("/v1/usages?symbol=lang.h::Lang.name");
+    let lines: Vec<&Value> = reply["items"].as_array().unwrap().iter().map(|it| &it["line"]).collect();
+    assert_eq!((status, lines), (200, vec![&json!(4)]), "{reply}");
+    assert_eq!((&reply["items"][0]["file"], &reply["meta"]["complete"]), (&json!("lang.c"), &json!(false)), "{reply}");
+    assert_eq!(possible(&reply), ["lang.c:9", "lang.c:10"], "{reply}");
+    let (_, at) = server.get("/v1/symbols/at?file=lang.c&line=10&column=8");
+    assert_eq!((&at["definition"], &at["meta"]["complete"]), (&Value::Null, &json!(false)), "{at}");
+    // The parameter of a macro is another thing.
+    assert_eq!(usages(&server, "lang.h::Lang.size"), ["lang.c:4 read"]);
+}
+
 #[test]
 fn shell_scripts_are_read() {
     let server = serve(&[

@@ -138,6 +138,7 @@ fn other_program(command: &[String], base: LanguageKeys) -> LanguageKeys {
         native: None,
         readiness: None,
         diagnostics: None,
+        known_by: None,
         quiet_ms: None,
         saves: None,
         format: None,

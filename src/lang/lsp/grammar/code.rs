@@ -27,7 +27,7 @@ impl Code {
     pub fn word(&self, span: Span) -> Option<Word> {
         let Some(tree) = &self.tree else { return Some(Word { span, role: Role::Other }) };
         let node = tree.root_node().descendant_for_byte_range(span.start, span.end)?;
-        let is_name = is_name(node) || node.is_error();
+        let is_name = (is_name(node) || node.is_error()) && !is_parameter_of_macro(node);
         // `$name` is another name than `name`.
         let is_whole = node.byte_range() == (span.start..span.end) || node.is_error() || node.kind() == "simple_symbol";
         (is_name && is_whole).then(|| Word { span, role: role(node) })
@@ -81,6 +81,11 @@ impl Code {
 fn is_name(node: Node<'_>) -> bool {
     node.kind().contains("identifier")
         || matches!(node.kind(), "name" | "word" | "constant" | "variable_name" | "command_name" | "simple_symbol")
+}
+
+/// The parameter of a macro is another thing than what is declared in the code, and no part of it.
+fn is_parameter_of_macro(node: Node<'_>) -> bool {
+    node.parent().is_some_and(|it| it.kind() == "preproc_params")
 }
 
 /// What a call calls, where the node is one.
