@@ -340,6 +340,62 @@ fn a_tool_stands_in_for_a_server_that_is_missing() {
 }
 
 #[test]
+fn what_is_no_longer_exported_breaks_who_imports_it() {
+    let server = serve(&[
+        ("package.json", "{\"name\": \"x\"}\n"),
+        (
+            "tsconfig.json",
+            "{\"compilerOptions\": {\"strict\": true, \"module\": \"esnext\", \"moduleResolution\": \"bundler\"}, \"include\": [\"src\"]}\n",
+        ),
+        (
+            "src/a.ts",
+            "export function identity(x: number): number {\n  return x;\n}\n\nexport interface Shape {\n  side: number;\n}\n\n\
+             export class Box {\n  size = 1;\n}\n\nconst late = 1;\nexport { late };\n",
+        ),
+        ("src/b.ts", "export function alone(): number {\n  return 1;\n}\n"),
+        ("src/c.ts", "export const twice = 1;\n"),
+        (
+            "src/use.ts",
+            "import { identity } from './a';\nimport type { Shape } from './a';\nexport const s: Shape = { side: identity(1) };\n",
+        ),
+        ("src/all.ts", "export * from './a';\nexport * from './b';\nexport * from './c';\n"),
+        ("src/named.ts", "export { Box as Crate, identity } from './a';\n"),
+        ("src/far.ts", "import { identity, late } from './all';\nidentity(late);\n"),
+        ("src/farther.ts", "import { Crate } from './named';\nnew Crate().size;\n"),
+    ]);
+    let unexport = |declared: &str| breaks(&server, "src/a.ts", &format!("export {declared}"), declared);
+    assert_eq!(unexport("function identity(x: number): number {"), ["src/far.ts:1", "src/named.ts:1", "src/use.ts:1"]);
+    assert_eq!(unexport("interface Shape {"), ["src/use.ts:2"]);
+    assert_eq!(unexport("class Box {"), ["src/named.ts:1"]);
+    assert_eq!(
+        breaks(&server, "src/a.ts", "const late = 1;\nexport { late };\n", "const late = 1;\n"),
+        ["src/far.ts:1"]
+    );
+    // Who passes everything on does not name it.
+    assert_eq!(breaks(&server, "src/b.ts", "export function alone", "function alone"), ["src/all.ts:2"]);
+    assert_eq!(
+        breaks(&server, "src/b.ts", "  return 1;\n}\n", "  return 1;\n}\n\nexport const twice = 2;\n"),
+        ["src/all.ts:3"]
+    );
+    let edit = json!({"file": "src/b.ts", "search_context": "export function alone", "replacement": "function alone", "dry_run": true});
+    let (_, planned) = server.post("/v1/edit", &edit);
+    let changed = &planned["impact"]["changed"][0];
+    assert_eq!(
+        (&changed["kind"], &changed["before"], &changed["after"]),
+        (&json!("visibility"), &json!("export function alone(): number"), &json!("function alone(): number")),
+        "{planned}"
+    );
+
+    // What stands before a declaration of Python counts as well.
+    let server = serve(&[
+        ("pyproject.toml", "[project]\nname = \"pkg\"\n"),
+        ("a.py", "class Box:\n    @property\n    def size(self) -> int:\n        return 1\n"),
+        ("b.py", "from a import Box\n\nBox().size + 1\n"),
+    ]);
+    assert_eq!(breaks(&server, "a.py", "    @property\n    def size", "    def size"), ["b.py:3"]);
+}
+
+#[test]
 fn c_is_read_and_edited() {
     let server = serve(&[
         ("compile_flags.txt", "-Wall\n"),

@@ -55,6 +55,32 @@ impl Code {
         names
     }
 
+    /// A stretch without its comments and with one space for each gap.
+    pub fn without_comments(&self, text: &str, stretch: Span) -> String {
+        let Some(tree) = &self.tree else { return text.get(stretch.start..stretch.end).unwrap_or_default().to_owned() };
+        let mut written = String::new();
+        let mut end = stretch.start;
+        let mut pending: Vec<Node<'_>> =
+            tree.root_node().descendant_for_byte_range(stretch.start, stretch.end).into_iter().collect();
+        while let Some(node) = pending.pop() {
+            if node.end_byte() <= stretch.start || node.start_byte() >= stretch.end || node.kind().contains("comment") {
+                continue;
+            }
+            if node.child_count() == 0 {
+                if node.start_byte() > end && !written.is_empty() {
+                    written.push(' ');
+                }
+                written.push_str(text_of(text, node));
+                end = node.end_byte();
+                continue;
+            }
+            let mut cursor = node.walk();
+            let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+            pending.extend(children.into_iter().rev());
+        }
+        written
+    }
+
     /// The calls in a stretch: where each name of what is called stands.
     pub fn calls(&self, stretch: Span) -> Vec<Span> {
         let Some(tree) = &self.tree else { return Vec::new() };
