@@ -43,6 +43,9 @@ pub struct LanguageKeys {
     pub diagnostics: Option<DiagnosticsFrom>,
     /// Codes of diagnostics that are not told.
     pub ignored_codes: Option<Vec<String>>,
+    /// A question of the server's own about a place, answered with nothing where it does not know what stands there. It is
+    /// asked before a definition that may be a guess.
+    pub known_by: Option<String>,
     /// Diagnostics that are pushed without a version count once nothing came for so long.
     pub quiet_ms: Option<u64>,
     /// Whether the server hears of documents that are saved, if it wants to.
@@ -128,6 +131,7 @@ impl LanguageKeys {
             readiness: self.readiness.or(base.readiness),
             diagnostics: self.diagnostics.or(base.diagnostics),
             ignored_codes: self.ignored_codes.or(base.ignored_codes),
+            known_by: self.known_by.or(base.known_by),
             quiet_ms: self.quiet_ms.or(base.quiet_ms),
             saves: self.saves.or(base.saves),
             environment: self.environment.or(base.environment),

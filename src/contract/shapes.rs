@@ -218,8 +218,8 @@ impl From<model::Usage> for Usage {
 /// What an answer may lack, why, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Missing {
-    /// `indexing`, `std_sources`, `build_scripts`, `proc_macros`, `untrusted`, `engine_down`, `engine_restarting`,
-    /// `workspace_broken`, `cfg_off`, `macro_output`, `budget`, `timeout`, `too_many`, `unsupported`,
+    /// `indexing`, `std_sources`, `build_scripts`, `proc_macros`, `untrusted`, `engine_down`, `engine_missing`,
+    /// `engine_restarting`, `workspace_broken`, `cfg_off`, `macro_output`, `budget`, `timeout`, `too_many`, `unsupported`,
     /// `not_in_a_package`, `no_baseline`, `overlays`, `changed`, `unknown_test`; more may come.
     #[schema(examples("indexing"))]
     pub code: String,

@@ -1,5 +1,6 @@
 //! `hooks`: what an agent tells of its edits, answered with what is wrong now, in the agent's own JSON. A hook never
-//! breaks the agent: what is not understood, not known or not known in time is answered with nothing.
+//! breaks the agent: what is not understood, not known or not known in time is answered with nothing. Only at the end of a
+//! session, after which nobody asks again, it says what is not known.
 
 mod agent;
 mod event;

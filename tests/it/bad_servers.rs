@@ -39,7 +39,16 @@ fn living(server: &Server) -> Vec<String> {
     pids.lines().filter(is_alive).map(str::to_owned).collect()
 }
 
-fn set_mode(server: &Server, mode: &str) {
+/// Ends the servers of the tests that live.
+pub fn kill_all(server: &Server) {
+    for pid in living(server) {
+        let pid = rustix::process::Pid::from_raw(pid.parse().unwrap()).unwrap();
+        // One that has ended meanwhile is gone as well.
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    }
+}
+
+pub fn set_mode(server: &Server, mode: &str) {
     std::fs::write(server.home.path().join("mode"), mode).unwrap();
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::language_servers::engine;
 use crate::read::GO;
 use crate::support::{RUST, Server};
 
@@ -182,8 +183,8 @@ fn without_go_rust_works_on() {
     assert_eq!((&rust["total"], &rust["meta"]["complete"]), (&json!(3), &json!(true)), "{rust}");
     let (_, go) = server.get("/v1/usages?symbol=Greeter.Greet&wait_ms=2000");
     assert_eq!(go["meta"]["complete"], false, "{go}");
-    let missing = |reply: &Value| reply["meta"]["missing"].to_string();
-    assert!(missing(&go).contains("engine_down"), "{go}");
+    is_missing(&go, "https://go.dev/doc/install");
+    assert_eq!(engine(&server, "go")["state"], "missing");
 
     // Nobody can tell what a change of Go breaks.
     let before = server.home.read("greet.go");
@@ -195,6 +196,39 @@ fn without_go_rust_works_on() {
     append["on_break"] = json!("report");
     let (status, made) = server.post("/v1/write", &append);
     assert_eq!((status, &made["applied"], &made["meta"]["complete"]), (200, &json!(true), &json!(false)), "{made}");
+}
+
+/// An answer of Go's lacks the engine, and says how to get it.
+#[track_caller]
+fn is_missing(reply: &Value, how: &str) {
+    assert_eq!(reply["meta"]["complete"], false, "{reply}");
+    let missing = reply["meta"]["missing"].as_array().unwrap();
+    let lack = missing.iter().find(|it| it["code"] == "engine_missing").unwrap_or_else(|| panic!("{reply}"));
+    assert!(lack["detail"].as_str().unwrap().contains(how), "{reply}");
+}
+
+#[test]
+fn a_gopls_that_cannot_be_installed_is_said_to_be_missing() {
+    let home = crate::support::Home::with(GO);
+    let tools = home.path().join("tools");
+    fs::create_dir(&tools).unwrap();
+    // A `go` without a network.
+    let go = tools.join("go");
+    fs::write(&go, "#!/bin/sh\necho 'dial tcp: lookup proxy: no such host' >&2\nexit 1\n").unwrap();
+    fs::set_permissions(&go, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let cache = home.path().join("cache");
+    let server = home.serve_with(&["--trust"], &[("PATH", &tools), ("XDG_CACHE_HOME", &cache)]);
+    let how = "Install it with `go install golang.org/x/tools/gopls@v";
+    for path in ["/v1/usages?symbol=Greeter.Greet&wait_ms=60000", "/v1/diagnostics?wait_ms=60000"] {
+        let (status, reply) = server.get(path);
+        assert_eq!(status, 200, "{reply}");
+        is_missing(&reply, how);
+        assert!(reply["meta"]["missing"].to_string().contains("no such host"), "{reply}");
+    }
+    assert_eq!(engine(&server, "go")["state"], "missing");
+    // What the text tells is told.
+    let (status, opened) = server.post("/v1/open", &json!({"file": "greet.go"}));
+    assert_eq!((status, &opened["language"]), (200, &json!("go")), "{opened}");
 }
 
 /// No request can name them: none stands for another, and answers say that they are not looked into.

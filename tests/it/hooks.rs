@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::bad_servers::{fake, kill_all, set_mode};
 use crate::support::{Ended, Home, RUST, Reply, Server, run, wait};
 
 const SHOUT: &str = "use crate::greet;\n\npub fn shout(name: &str) -> String {\n    greet(name).to_uppercase()\n}\n";
@@ -225,6 +226,33 @@ fn what_goes_is_missed_elsewhere_and_mended_by_what_brings_it_back() {
         server.home.write("src/wtr.rs", wtr);
         post(&server, "claude", &edited(&server, "s", "src/wtr.rs"));
     }
+}
+
+#[test]
+fn a_session_that_ends_while_a_server_starts_is_told_what_is_known() {
+    // The server never says that it is up.
+    let server = fake("mute", &[]);
+    let end = json!({"session_id": "s", "cwd": server.home.root(), "hook_event_name": "SessionEnd", "reason": "other"});
+    let told = |server: &Server| {
+        let answer = post(server, "claude", &end);
+        answer["systemMessage"].as_str().unwrap_or_default().to_owned()
+    };
+    // On a busy machine there may be no time even for that.
+    let unknown = "LSP: what is left in the workspace is not known: ";
+    server.wait_for(|it| told(it).starts_with(unknown));
+    server.wait_for(|it| told(it).contains("is being started"));
+
+    set_mode(&server, "sound");
+    server.wait_for(|it| it.get("/v1/diagnostics?file=main.py").1["meta"]["complete"] == true);
+    server.home.write("main.py", "nobody(1)\n");
+    let text = |server: &Server| post(server, "claude", &edited(server, "s", "main.py")).to_string();
+    server.wait_for(|it| text(it).contains("nobody is unknown"));
+    // It is gone, and the next one is not up.
+    set_mode(&server, "mute");
+    kill_all(&server);
+    let seen = "LSP: 1 error(s), 0 warning(s) left in files of this session, as they were seen last\n  - main.py: 1 \
+                error(s), 0 warning(s)\nNot all is known: ";
+    server.wait_for(|it| told(it).starts_with(seen));
 }
 
 #[test]

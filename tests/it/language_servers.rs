@@ -340,6 +340,62 @@ fn a_tool_stands_in_for_a_server_that_is_missing() {
 }
 
 #[test]
+fn what_is_no_longer_exported_breaks_who_imports_it() {
+    let server = serve(&[
+        ("package.json", "{\"name\": \"x\"}\n"),
+        (
+            "tsconfig.json",
+            "{\"compilerOptions\": {\"strict\": true, \"module\": \"esnext\", \"moduleResolution\": \"bundler\"}, \"include\": [\"src\"]}\n",
+        ),
+        (
+            "src/a.ts",
+            "export function identity(x: number): number {\n  return x;\n}\n\nexport interface Shape {\n  side: number;\n}\n\n\
+             export class Box {\n  size = 1;\n}\n\nconst late = 1;\nexport { late };\n",
+        ),
+        ("src/b.ts", "export function alone(): number {\n  return 1;\n}\n"),
+        ("src/c.ts", "export const twice = 1;\n"),
+        (
+            "src/use.ts",
+            "import { identity } from './a';\nimport type { Shape } from './a';\nexport const s: Shape = { side: identity(1) };\n",
+        ),
+        ("src/all.ts", "export * from './a';\nexport * from './b';\nexport * from './c';\n"),
+        ("src/named.ts", "export { Box as Crate, identity } from './a';\n"),
+        ("src/far.ts", "import { identity, late } from './all';\nidentity(late);\n"),
+        ("src/farther.ts", "import { Crate } from './named';\nnew Crate().size;\n"),
+    ]);
+    let unexport = |declared: &str| breaks(&server, "src/a.ts", &format!("export {declared}"), declared);
+    assert_eq!(unexport("function identity(x: number): number {"), ["src/far.ts:1", "src/named.ts:1", "src/use.ts:1"]);
+    assert_eq!(unexport("interface Shape {"), ["src/use.ts:2"]);
+    assert_eq!(unexport("class Box {"), ["src/named.ts:1"]);
+    assert_eq!(
+        breaks(&server, "src/a.ts", "const late = 1;\nexport { late };\n", "const late = 1;\n"),
+        ["src/far.ts:1"]
+    );
+    // Who passes everything on does not name it.
+    assert_eq!(breaks(&server, "src/b.ts", "export function alone", "function alone"), ["src/all.ts:2"]);
+    assert_eq!(
+        breaks(&server, "src/b.ts", "  return 1;\n}\n", "  return 1;\n}\n\nexport const twice = 2;\n"),
+        ["src/all.ts:3"]
+    );
+    let edit = json!({"file": "src/b.ts", "search_context": "export function alone", "replacement": "function alone", "dry_run": true});
+    let (_, planned) = server.post("/v1/edit", &edit);
+    let changed = &planned["impact"]["changed"][0];
+    assert_eq!(
+        (&changed["kind"], &changed["before"], &changed["after"]),
+        (&json!("visibility"), &json!("export function alone(): number"), &json!("function alone(): number")),
+        "{planned}"
+    );
+
+    // What stands before a declaration of Python counts as well.
+    let server = serve(&[
+        ("pyproject.toml", "[project]\nname = \"pkg\"\n"),
+        ("a.py", "class Box:\n    @property\n    def size(self) -> int:\n        return 1\n"),
+        ("b.py", "from a import Box\n\nBox().size + 1\n"),
+    ]);
+    assert_eq!(breaks(&server, "a.py", "    @property\n    def size", "    def size"), ["b.py:3"]);
+}
+
+#[test]
 fn c_is_read_and_edited() {
     let server = serve(&[
         ("compile_flags.txt", "-Wall\n"),
@@ -388,6 +444,39 @@ fn c_is_read_and_edited() {
         .write("shop.h", "typedef struct Shop {\n  int amount;\n} Shop;\n\nint shop_sell(Shop *shop, int count);\n");
     let found = errors(&server, "/v1/diagnostics");
     assert!(found.iter().all(|it| it.starts_with("shop.c:")) && !found.is_empty(), "{found:?}");
+}
+
+/// The lines of the possible usages of a symbol.
+fn possible(reply: &Value) -> Vec<String> {
+    let items = reply["possible"].as_array().unwrap_or_else(|| panic!("{reply}")).iter();
+    items.map(|it| format!("{}:{}", it["file"].as_str().unwrap(), it["line"])).collect()
+}
+
+#[test]
+fn what_the_preprocessor_leaves_out_is_no_usage() {
+    let server = serve(&[
+        ("compile_flags.txt", "-Wall\n"),
+        (
+            "lang.h",
+            "typedef struct Lang {\n  const char *name;\n  int size;\n} Lang;\n\n#define OTHER(it, size) ((it)->size)\n",
+        ),
+        (
+            "lang.c",
+            "#include \"lang.h\"\n\nconst char *name_of(const Lang *it) {\n  return it->size ? it->name : 0;\n}\n\n\
+             #ifdef TRACE\nvoid trace(void) {\n  const char *name = \"x\";\n  puts(name);\n}\n#endif\n",
+        ),
+        ("local.c", "int local(void) {\n  const char *name = \"y\";\n  return *name;\n}\n"),
+    ]);
+    // clangd, asked what a name in code that is left out means, tells one that has the name.
+    let (status, reply) = server.get("/v1/usages?symbol=lang.h::Lang.name");
+    let lines: Vec<&Value> = reply["items"].as_array().unwrap().iter().map(|it| &it["line"]).collect();
+    assert_eq!((status, lines), (200, vec![&json!(4)]), "{reply}");
+    assert_eq!((&reply["items"][0]["file"], &reply["meta"]["complete"]), (&json!("lang.c"), &json!(false)), "{reply}");
+    assert_eq!(possible(&reply), ["lang.c:9", "lang.c:10"], "{reply}");
+    let (_, at) = server.get("/v1/symbols/at?file=lang.c&line=10&column=8");
+    assert_eq!((&at["definition"], &at["meta"]["complete"]), (&Value::Null, &json!(false)), "{at}");
+    // The parameter of a macro is another thing.
+    assert_eq!(usages(&server, "lang.h::Lang.size"), ["lang.c:4 read"]);
 }
 
 #[test]

@@ -28,11 +28,14 @@ pub struct Installed {
 /// Why there is no gopls; says what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Lack {
-    #[error("`go` is not on the PATH: install Go 1.26 or later (https://go.dev/doc/install) and restart semdex")]
+    #[error(
+        "`go` is not on the PATH, and gopls is of no use without it: install Go 1.26 or later \
+         (https://go.dev/doc/install), then restart semdex"
+    )]
     NoGo,
     #[error(
-        "gopls {VERSION} could not be installed: {0}. \
-         Install it with `go install golang.org/x/tools/gopls@{VERSION}`"
+        "gopls is missing, and {VERSION} could not be installed: {0}. \
+         Install it with `go install {MODULE}@{VERSION}` into a directory of the PATH"
     )]
     Failed(String),
 }

@@ -27,7 +27,7 @@ use super::wire;
 use crate::fault;
 use crate::lang::child::{Child as Process, Pipes};
 use crate::lang::go::LANGUAGE;
-use crate::lang::{EngineStatus, Progress, memory};
+use crate::lang::{Condition, EngineStatus, Progress, memory};
 use crate::lsp::{Client, Hooks};
 use crate::model::{Missing, MissingCode, State};
 
@@ -117,6 +117,8 @@ fn degraded(session: &Session, link: Link) {
         status.pid = None;
         status.memory_bytes = None;
         if let Link::Waiting(missing) | Link::Down(missing) = &link {
+            let is_there = missing.code != MissingCode::EngineMissing;
+            status.condition = if is_there { Condition::Normal } else { Condition::Missing };
             status.missing = vec![missing.clone()];
         }
     });
@@ -125,7 +127,7 @@ fn degraded(session: &Session, link: Link) {
 
 fn stage(session: &Session, state: State, stage: &str) {
     session.status.send_modify(|status| {
-        status.state = state;
+        (status.state, status.condition) = (state, Condition::Normal);
         status.progress = Some(Progress { stage: stage.to_owned(), done: 0, total: 0 });
     });
 }
@@ -152,7 +154,7 @@ async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &C
         Ok(installed) => installed,
         Err(lack) => {
             tracing::warn!("{lack}");
-            return Ended::NoProgram(Missing::new(MissingCode::EngineDown, SCOPE, lack.to_string()));
+            return Ended::NoProgram(Missing::new(MissingCode::EngineMissing, SCOPE, lack.to_string()));
         }
     };
     if let Err(error) = session.root.prepare() {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::impact::Altered;
 use super::names;
+use super::overview::imported;
 use super::queries::ServerQueries;
 use crate::lang::Result;
 use crate::lang::files::{File, Files};
@@ -35,14 +36,18 @@ pub async fn of(
     let own = queries.own_files();
     let edited: BTreeSet<String> = edits.iter().map(|it| it.file.clone()).collect();
     let mut first: BTreeSet<String> = altered.iter().flat_map(seen_outside).collect();
+    let is_offered = |it: &&Altered| it.item.container.is_empty() && it.changed.kind != ChangeKind::Body;
+    let mut offering: BTreeSet<String> = altered.iter().filter(is_offered).map(|it| it.file.path.to_string()).collect();
     let (before, edits, after) = (queries.files.clone(), edits.to_vec(), after.clone());
     blocking(move || {
         let mut lacks = Vec::new();
         for edit in &edits {
-            first.extend(by_its_name(&before, &after, edit));
+            let names = by_its_name(&before, &after, edit);
+            offering.extend((!names.is_empty()).then(|| edit.file.clone()));
+            first.extend(names);
             lacks.extend(importers(&own, edit));
         }
-        let mut found = BTreeSet::new();
+        let mut found = takers(&own, &after, offering);
         let mut left: BTreeSet<&str> = BTreeSet::new();
         let mut seen: BTreeSet<String> = BTreeSet::new();
         let mut words = first;
@@ -154,11 +159,33 @@ fn by_its_name(before: &Files, after: &Files, edit: &FileEdit) -> BTreeSet<Strin
     }
     let (stem, is_directory) = stem(&edit.file);
     found.insert(stem.to_owned());
-    if is_directory {
-        // `from . import name` names neither the file nor its directory.
-        for line in old.symmetric_difference(&new) {
+    for line in old.symmetric_difference(&new) {
+        // `from . import name` names neither the file nor its directory; and what is exported by its name alone others
+        // may get from a file that passes everything on.
+        if is_directory || words(line).any(|it| it.1 == "export") {
             found.extend(words(line).map(|it| it.1.to_owned()).filter(|it| !KEYWORDS.contains(&it.as_str())));
         }
+    }
+    found
+}
+
+/// Who takes all that one of these files offers without naming it, `export * from` and `from m import *`, and who takes it
+/// from those: at most so many.
+fn takers(own: &[Arc<File>], files: &Files, offering: BTreeSet<String>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut offering = offering;
+    while !offering.is_empty() && found.len() < MOST_FILES {
+        let takes = |file: &&Arc<File>| {
+            !found.contains(&*file.path)
+                && file.outline().imports.iter().any(|it| {
+                    let written = file.text.get(it.span.start..it.span.end).unwrap_or_default();
+                    written.contains('*')
+                        && imported(files, &file.path, &it.path).0.is_some_and(|it| offering.contains(&it))
+                })
+        };
+        let next: BTreeSet<String> = own.iter().filter(takes).map(|it| it.path.to_string()).collect();
+        found.extend(next.iter().cloned());
+        offering = next;
     }
     found
 }

@@ -9,6 +9,7 @@ use futures::StreamExt as _;
 use super::affected::{self, imports_new_file};
 use super::diagnostics;
 use super::fallback;
+use super::grammar::Code;
 use super::names;
 use super::queries::{Found, ServerQueries};
 use super::reaching::{self, Tests};
@@ -25,6 +26,8 @@ use crate::text::words::words;
 
 /// Changed declarations whose users are listed.
 const MOST_ALTERED: usize = 40;
+/// Characters of a declaration's head that are told.
+const MOST_OF_A_HEAD: usize = 400;
 /// Declarations whose users are asked for at once.
 const USERS_AT_ONCE: usize = 4;
 
@@ -129,17 +132,8 @@ async fn altered(queries: &ServerQueries, after: &Arc<Files>, edits: &[FileEdit]
     let mut all = Vec::new();
     for edit in edits {
         let (before, now) = (queries.files.get(&edit.file).cloned(), after.get(&edit.file).cloned());
-        let flat = |file: &Option<Arc<File>>| {
-            let file = file.clone();
-            blocking(move || {
-                let mut items: Vec<OutlineItem> = Vec::new();
-                if let Some(file) = &file {
-                    file.outline().walk(&mut |it| items.push(it.clone()));
-                }
-                Ok(items)
-            })
-        };
-        let (old, new) = (flat(&before).await?, flat(&now).await?);
+        let (old, old_code) = declarations(queries, before.clone()).await?;
+        let (new, new_code) = declarations(queries, now.clone()).await?;
         let text = |file: &Option<Arc<File>>, it: &OutlineItem| {
             file.as_ref().and_then(|file| file.text.get(it.span.start..it.span.end)).unwrap_or_default().to_owned()
         };
@@ -153,9 +147,18 @@ async fn altered(queries: &ServerQueries, after: &Arc<Files>, edits: &[FileEdit]
                 continue;
             };
             paired.insert(at);
+            let texts = [text(&before, item), text(&now, other)];
+            let mut signatures = [item.signature.clone(), other.signature.clone()];
             let kind = if item.signature != other.signature || item.kind != other.kind {
                 ChangeKind::Signature
-            } else if text(&before, item) != text(&now, other) {
+            } else if texts[0] == texts[1] {
+                continue;
+            } else if let Some((kind, heads)) =
+                of_heads([head(old_code.as_ref(), item), head(new_code.as_ref(), other)])
+            {
+                signatures = heads;
+                kind
+            } else {
                 // What encloses a change is not changed itself.
                 let encloses = item.children.iter().any(|it| it.span != item.span) && item.body.is_some();
                 if encloses
@@ -164,11 +167,8 @@ async fn altered(queries: &ServerQueries, after: &Arc<Files>, edits: &[FileEdit]
                     continue;
                 }
                 ChangeKind::Body
-            } else {
-                continue;
             };
-            let (was, is) = (Some(item.signature.clone()), Some(other.signature.clone()));
-            let texts = [text(&before, item), text(&now, other)];
+            let [was, is] = signatures.map(Some);
             all.extend(before.clone().map(|file| Altered { texts, ..entry(file, item, kind, was, is) }));
         }
         let fresh: Vec<&OutlineItem> =
@@ -199,6 +199,48 @@ async fn altered(queries: &ServerQueries, after: &Arc<Files>, edits: &[FileEdit]
         }
     }
     Ok(all)
+}
+
+/// A file and its code.
+type Coded = (Arc<File>, Code);
+
+/// The declarations of a file, and its code.
+async fn declarations(queries: &ServerQueries, file: Option<Arc<File>>) -> Result<(Vec<OutlineItem>, Option<Coded>)> {
+    let Some(file) = file else { return Ok((Vec::new(), None)) };
+    let grammar = queries.grammar_of(&file.path);
+    blocking(move || {
+        let mut items: Vec<OutlineItem> = Vec::new();
+        file.outline().walk(&mut |it| items.push(it.clone()));
+        let code = Code::new(grammar, &file.text);
+        Ok((items, Some((file, code))))
+    })
+    .await
+}
+
+/// How a declaration begins, with what is no part of its signature, as `export` and decorators are.
+#[derive(Default)]
+struct Head {
+    before_name: String,
+    /// As it is told.
+    whole: String,
+}
+
+fn head(code: Option<&Coded>, item: &OutlineItem) -> Head {
+    let Some((file, code)) = code else { return Head::default() };
+    let until = |end| code.without_comments(&file.text, Span::new(item.span.start, end));
+    let whole = until(item.body.map_or(item.span.end, |body| body.start));
+    let whole = whole.trim_end_matches([' ', '{', ':', ';']).chars().take(MOST_OF_A_HEAD).collect();
+    Head { before_name: until(item.name_span.start), whole }
+}
+
+/// What it is where two heads of a declaration differ before its name.
+fn of_heads([was, is]: [Head; 2]) -> Option<(ChangeKind, [String; 2])> {
+    let words = |it: &Head| {
+        let words = it.before_name.split(' ').filter(|it| !matches!(*it, "export" | "default"));
+        words.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let kind = if words(&was) == words(&is) { ChangeKind::Visibility } else { ChangeKind::Signature };
+    (was.before_name != is.before_name).then(|| (kind, [was.whole, is.whole]))
 }
 
 fn entry(
@@ -324,13 +366,15 @@ fn broken(after: &Files, edits: &[FileEdit], altered: &[Altered], change_impact:
         let names_it = |one: &&Altered| holds(&text, &one.item.name) || holds(&it.message, &one.item.name);
         let cause = altered.iter().find(names_it).or_else(|| altered.first().filter(|_| !is_edited));
         // An error in the written text itself, which has nothing to do with a declaration, is no place that it breaks.
-        let Some(cause) = cause else { continue };
+        if is_edited && cause.is_none() {
+            continue;
+        }
         change_impact.impact.broken.push(Broken {
             at: Affected {
                 place: it.place.clone(),
                 text,
                 symbol: it.symbol.clone(),
-                cause: Some(cause.changed.symbol.clone()),
+                cause: cause.map(|it| it.changed.symbol.clone()),
                 test: names::is_test_file(&it.place.file),
             },
             code: it.code.clone(),

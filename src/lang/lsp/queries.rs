@@ -303,7 +303,20 @@ impl ServerQueries {
         Ok(found)
     }
 
-    /// Where a name at a place is defined.
+    /// Where a name in the code is defined. A server that tells one by guess where it knows nothing is asked first whether
+    /// it does.
+    async fn known_definitions(&self, file: &File, offset: usize) -> Result<Asked<Vec<Location>>> {
+        if let Some(question) = &self.session.row.keys.known_by {
+            match self.ask_at(&[], question, file, offset).await? {
+                Ok(answer) if answer.as_array().is_none_or(Vec::is_empty) => return Ok(Ok(Vec::new())),
+                Ok(_) | Err(Failure::Refused(_)) => {}
+                Err(failure) => return Ok(Err(failure)),
+            }
+        }
+        self.definitions(file, offset).await
+    }
+
+    /// Where what stands at a place is defined.
     pub async fn definitions(&self, file: &File, offset: usize) -> Result<Asked<Vec<Location>>> {
         let answer = self.ask_at(&[], "textDocument/definition", file, offset).await?;
         Ok(answer.map(|it| wire::locations(&it)))
@@ -314,7 +327,7 @@ impl ServerQueries {
     pub async fn settled_definitions(&self, file: &File, offset: usize) -> Result<Asked<Vec<Location>>> {
         let mut is_first = true;
         loop {
-            let found = self.definitions(file, offset).await?;
+            let found = self.known_definitions(file, offset).await?;
             let is_empty = matches!(&found, Ok(locations) if locations.is_empty());
             if !is_empty || !(is_first || self.session.is_young()) || !self.pause().await {
                 return Ok(found);
@@ -325,7 +338,7 @@ impl ServerQueries {
 
     /// The same of several, in order.
     pub async fn all_definitions(&self, places: &[(Arc<File>, usize)]) -> Result<Vec<Asked<Vec<Location>>>> {
-        self.all_of(places.iter().map(|(file, at)| self.definitions(file, *at))).await
+        self.all_of(places.iter().map(|(file, at)| self.known_definitions(file, *at))).await
     }
 
     pub async fn all_settled_definitions(&self, places: &[(Arc<File>, usize)]) -> Result<Vec<Asked<Vec<Location>>>> {

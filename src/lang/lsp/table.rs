@@ -139,6 +139,7 @@ fn other_program(command: &[String], base: LanguageKeys) -> LanguageKeys {
         readiness: None,
         diagnostics: None,
         ignored_codes: None,
+        known_by: None,
         quiet_ms: None,
         saves: None,
         format: None,

@@ -53,7 +53,7 @@ async fn counted(queries: &ServerQueries, found: &Found, coverage: &mut Coverage
             }
         };
         let knows_itself = is_told(&told, &found.file.path, found.item.name_span.start);
-        let unaccounted = unaccounted(name, &files, &told).await?;
+        let unaccounted = unaccounted(name, &files, &told, declared_apart(found)).await?;
         let mut accounted = look_up(queries, found, &own, &unaccounted).await?;
         let is_sound = knows_itself && accounted.more.is_empty() && accounted.possible.is_empty();
         // A young server may only not know yet; any other may have been asked in the middle of its work.
@@ -192,8 +192,15 @@ fn is_told(told: &Told, file: &Arc<str>, at: usize) -> bool {
     told.range((file.clone(), Span::new(at, 0))..).next().is_some_and(|it| it.0 == *file && it.1.start == at)
 }
 
-/// Words of the name in the code that the server did not tell. Without a grammar every word may be code.
-async fn unaccounted(name: &str, files: &[Arc<File>], told: &Told) -> Result<Vec<At>> {
+/// The path of a symbol that several files may declare, where that is so in its language: a header and what it is for.
+fn declared_apart(found: &Found) -> Option<Vec<String>> {
+    let is_apart = matches!(found.file.language.map(|it| it.name), Some("c" | "cpp"));
+    is_apart.then(|| names::chain(&found.item).into_iter().map(str::to_owned).collect())
+}
+
+/// Words of the name in the code that the server did not tell. Without a grammar every word may be code. `apart`: of this
+/// path another file's declaration may be one of the same symbol.
+async fn unaccounted(name: &str, files: &[Arc<File>], told: &Told, apart: Option<Vec<String>>) -> Result<Vec<At>> {
     let (name, files, told) = (name.to_owned(), files.to_vec(), told.clone());
     blocking(move || {
         let mut found = Vec::new();
@@ -209,7 +216,10 @@ async fn unaccounted(name: &str, files: &[Arc<File>], told: &Told) -> Result<Vec
             // A declaration of another thing of that name is no use of this one.
             let declared: BTreeSet<usize> = {
                 let mut declared = BTreeSet::new();
-                file.outline().walk(&mut |it| declared.extend([it.name_span.start]));
+                file.outline().walk(&mut |it| {
+                    let may_be_it = apart.as_ref().is_some_and(|apart| names::chain(it) == *apart);
+                    declared.extend((!may_be_it).then_some(it.name_span.start));
+                });
                 declared
             };
             found.extend(words.filter(|it| !declared.contains(&it.start)).map(|it| (file.clone(), it)));
@@ -222,7 +232,7 @@ async fn unaccounted(name: &str, files: &[Arc<File>], told: &Told) -> Result<Vec
 /// Without a server: every word of the name in the code is possible.
 async fn by_text(queries: &ServerQueries, found: &Found, files: Vec<Arc<File>>) -> Result<Usages> {
     let own = BTreeSet::from([(found.file.path.clone(), found.item.name_span)]);
-    let words = unaccounted(&found.item.name, &files, &own).await?;
+    let words = unaccounted(&found.item.name, &files, &own, declared_apart(found)).await?;
     Ok(Usages { items: Vec::new(), possible: described(queries, words).await? })
 }
 

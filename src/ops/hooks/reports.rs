@@ -168,7 +168,7 @@ async fn elsewhere(workspace: &Workspace, asked: &Ask, files: &[String], now: &A
 /// What a session leaves at the end of a turn in the files that it touched or broke. Nothing where nothing is left.
 pub(super) async fn left(workspaces: &[Workspace], event: &Event) -> Option<Report> {
     let workspace = of_session(workspaces, event)?;
-    let left = last_look(&workspace, event).await?;
+    let left = last_look(&workspace, event).await?.files;
     let sum = sum(&left);
     if sum.errors == 0 {
         return None;
@@ -179,34 +179,60 @@ pub(super) async fn left(workspaces: &[Workspace], event: &Event) -> Option<Repo
     Some(Report { text: text.finish(), stops: is_too_much(&workspace, most).await })
 }
 
-/// How many errors are left when a session is over.
+/// What is left when a session is over, as far as that is known, and what is not.
 pub(super) async fn ended(workspaces: &[Workspace], event: &Event) -> Option<String> {
     let begun = Instant::now();
     let workspace = of_session(workspaces, event)?;
-    let left = tokio::time::timeout(LAST_WAIT / 2, last_look(&workspace, event)).await.ok().flatten();
+    let looked = tokio::time::timeout(LAST_WAIT / 2, last_look(&workspace, event)).await.ok().flatten();
     let everywhere = async {
         let asked = Ask::new(&Common { wait_ms: Some(0), ..Common::default() }, None).ok()?;
         let found = find(&workspace, &[], &asked).await.ok()?;
-        let may_come = |it: &Missing| it.code.passes() && it.code != MissingCode::EngineMissing;
-        let is_known = !found.meta.coverage.missing.iter().any(may_come);
-        is_known.then(|| Seen::of(found.diagnostics.iter().map(|it| &it.diagnostic)))
+        Some((Seen::of(found.diagnostics.iter().map(|it| &it.diagnostic)), unknown(&found)))
     };
     let rest = LAST_WAIT.saturating_sub(begun.elapsed());
     let all = tokio::time::timeout(rest, everywhere).await.ok().flatten();
-    // What was seen last, where there is no time to look again.
-    let left = left.or_else(|| {
+    let why = match &all {
+        Some((_, why)) => why.clone(),
+        None => Some("there was no time to look".to_owned()),
+    };
+    let seen = || {
         let session = workspace.statistics().of(Some(event.session.as_deref()?))?;
-        Some(listed(session.files.iter().map(|(file, history)| (file.clone(), history.last()))))
-    });
+        let files = listed(session.files.iter().map(|(file, history)| (file.clone(), history.last())));
+        (!session.files.is_empty()).then_some(files)
+    };
+    let (files, when) = match looked {
+        Some(LastLook { files, unknown: None }) => (Some(files), ""),
+        // What was seen last, where there is no time to look again.
+        _ => (seen(), ", as they were seen last"),
+    };
     let mut text = Text::default();
-    match (all, left) {
-        (Some(all), left) => {
-            text.left(&format!("LSP: {} left in the workspace", counts(all)), &left.unwrap_or_default())
+    match (all, files) {
+        (Some((all, None)), files) => {
+            text.left(&format!("LSP: {} left in the workspace", counts(all)), &files.unwrap_or_default());
         }
-        (None, Some(left)) => text.left(&format!("LSP: {} left in files of this session", counts(sum(&left))), &left),
-        (None, None) => return None,
+        (Some((all, _)), files) if all.errors + all.warnings > 0 => {
+            let head = format!("LSP: {} left in the workspace, as far as is known", counts(all));
+            text.left(&head, &files.unwrap_or_default());
+        }
+        (_, Some(files)) => {
+            text.left(&format!("LSP: {} left in files of this session{when}", counts(sum(&files))), &files);
+        }
+        (_, None) => {
+            let why = why.unwrap_or_default();
+            text.left(&format!("LSP: what is left in the workspace is not known: {why}"), &[]);
+            return Some(text.finish());
+        }
     }
+    why.iter().for_each(|it| text.not_known(it));
     Some(text.finish())
+}
+
+/// Why more may come than was found. Where a server is missing nothing will.
+fn unknown(found: &Found) -> Option<String> {
+    let may_come = |it: &&Missing| it.code.passes() && it.code != MissingCode::EngineMissing;
+    let lack = found.meta.coverage.missing.iter().find(may_come)?;
+    // Nobody is there any more to ask again.
+    Some(lack.detail.split(": ask again").next().unwrap_or_default().to_owned())
 }
 
 /// The workspace that a session is about: the one where the agent works, else the one that knows the session.
@@ -220,7 +246,13 @@ fn of_session(workspaces: &[Workspace], event: &Event) -> Option<Workspace> {
 }
 
 /// What the files that a session touched or broke have now, those with most errors first.
-async fn last_look(workspace: &Workspace, event: &Event) -> Option<Vec<(String, Seen)>> {
+struct LastLook {
+    files: Vec<(String, Seen)>,
+    /// Why it may not be all.
+    unknown: Option<String>,
+}
+
+async fn last_look(workspace: &Workspace, event: &Event) -> Option<LastLook> {
     let session = workspace.statistics().of(Some(event.session.as_deref()?))?;
     let asked = Ask::new(&Common { wait_ms: Some(0), ..Common::default() }, None).ok()?;
     let now = workspace.snapshot(asked.needs(None, false)).await.ok()?.files;
@@ -228,11 +260,12 @@ async fn last_look(workspace: &Workspace, event: &Event) -> Option<Vec<(String, 
     let is_there = |it: &&&String| now.get(it).is_some() && workspace.language_of(it).is_some();
     let files: Vec<String> = files.iter().filter(is_there).take(LAST_LOOK).map(|it| (*it).clone()).collect();
     if files.is_empty() {
-        return Some(Vec::new());
+        return Some(LastLook { files: Vec::new(), unknown: None });
     }
     let found = find(workspace, &files, &asked).await.ok()?;
     let seen: BTreeMap<&String, Seen> = files.iter().map(|it| (it, seen_in(&found.diagnostics, it))).collect();
-    Some(listed(seen.into_iter().map(|(file, seen)| (file.clone(), seen))))
+    let files = listed(seen.into_iter().map(|(file, seen)| (file.clone(), seen)));
+    Some(LastLook { files, unknown: unknown(&found) })
 }
 
 fn listed(files: impl Iterator<Item = (String, Seen)>) -> Vec<(String, Seen)> {

@@ -84,6 +84,11 @@ impl Text {
         self.list(&lines);
     }
 
+    /// Why what was told is not all, or nothing is.
+    pub(super) fn not_known(&mut self, why: &str) {
+        self.line(&format!("Not all is known: {why}."));
+    }
+
     pub(super) fn finish(self) -> String {
         self.text
     }

@@ -27,7 +27,7 @@ impl Code {
     pub fn word(&self, span: Span) -> Option<Word> {
         let Some(tree) = &self.tree else { return Some(Word { span, role: Role::Other }) };
         let node = tree.root_node().descendant_for_byte_range(span.start, span.end)?;
-        let is_name = is_name(node) || node.is_error();
+        let is_name = (is_name(node) || node.is_error()) && !is_parameter_of_macro(node);
         // `$name` is another name than `name`.
         let is_whole = node.byte_range() == (span.start..span.end) || node.is_error() || node.kind() == "simple_symbol";
         (is_name && is_whole).then(|| Word { span, role: role(node) })
@@ -53,6 +53,32 @@ impl Code {
             pending.extend(children.into_iter().rev());
         }
         names
+    }
+
+    /// A stretch without its comments and with one space for each gap.
+    pub fn without_comments(&self, text: &str, stretch: Span) -> String {
+        let Some(tree) = &self.tree else { return text.get(stretch.start..stretch.end).unwrap_or_default().to_owned() };
+        let mut written = String::new();
+        let mut end = stretch.start;
+        let mut pending: Vec<Node<'_>> =
+            tree.root_node().descendant_for_byte_range(stretch.start, stretch.end).into_iter().collect();
+        while let Some(node) = pending.pop() {
+            if node.end_byte() <= stretch.start || node.start_byte() >= stretch.end || node.kind().contains("comment") {
+                continue;
+            }
+            if node.child_count() == 0 {
+                if node.start_byte() > end && !written.is_empty() {
+                    written.push(' ');
+                }
+                written.push_str(text_of(text, node));
+                end = node.end_byte();
+                continue;
+            }
+            let mut cursor = node.walk();
+            let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+            pending.extend(children.into_iter().rev());
+        }
+        written
     }
 
     /// The calls in a stretch: where each name of what is called stands.
@@ -81,6 +107,11 @@ impl Code {
 fn is_name(node: Node<'_>) -> bool {
     node.kind().contains("identifier")
         || matches!(node.kind(), "name" | "word" | "constant" | "variable_name" | "command_name" | "simple_symbol")
+}
+
+/// The parameter of a macro is another thing than what is declared in the code, and no part of it.
+fn is_parameter_of_macro(node: Node<'_>) -> bool {
+    node.parent().is_some_and(|it| it.kind() == "preproc_params")
 }
 
 /// What a call calls, where the node is one.
