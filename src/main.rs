@@ -12,6 +12,7 @@ use semdex::cli::{self, Announcement, Arguments, Color, Command, Serve, Verb};
 use semdex::config::{Config, Flags, create_private_dir};
 use semdex::lang::{self, process_group, search_path};
 use semdex::ops::{Runs, Service};
+use semdex::text::visible;
 use semdex::token::{self, Token};
 use semdex::trust::TrustStore;
 use semdex::workspace::Workspaces;
@@ -351,5 +352,5 @@ fn log(filter: &str) -> Result<(), Failure> {
 /// A line for whoever started the process, logged or not.
 fn complain(line: &str) {
     // Nobody is left to be told where even this cannot be printed.
-    let _ = writeln!(io::stderr(), "semdex: {line}");
+    let _ = writeln!(io::stderr(), "semdex: {}", visible::lines(line));
 }
