@@ -122,6 +122,11 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
                 return Ok(ExitCode::from(FAILED));
             }
         }
+        Command::Events(asked) => {
+            let config = Config::load(&Flags::default())?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            return Ok(ExitCode::from(runtime.block_on(cli::follow(asked, &config, color))?));
+        }
         Command::Verb(Verb::Run(task)) => {
             let config = Config::load(&Flags::default())?;
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
