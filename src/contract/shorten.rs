@@ -1,5 +1,5 @@
 //! Replies as JSON within their budget. A reply has one item at least, or reading on would never end; where that alone is
-//! too long its longest texts are cut.
+//! too long its longest texts and lists of names are cut.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -9,9 +9,15 @@ use super::budget::{BYTES_PER_TOKEN, Fit, Form, fitted};
 /// Fields with texts for a reader. What a client sends back (paths, hashes, contents, cursors) is never cut.
 const TEXTS: &[&str] =
     &["signature", "text", "docs", "hover", "title", "message", "reason", "before", "after", "detail", "code"];
-/// How long a text may be, in characters: the first of these that is short enough.
-const LENGTHS: &[usize] = &[480, 240, 160, 120, 80, 60, 40];
-const NOTE: &str = "texts that end with `…` are cut";
+/// Fields with names of what one item is about, so many for each of these characters of a text.
+const NAMES: &str = "symbols";
+const CHARACTERS_OF_A_NAME: usize = 8;
+/// How long a text may be, in characters: the first of these that is short enough. At first only the note is shortened.
+const LENGTHS: &[usize] = &[usize::MAX, 480, 240, 160, 120, 80, 60, 40];
+const CUT: &str = "…";
+/// Where what was left out is to be had.
+const REST: &str = "go on with `next_cursor`";
+const NOTE: &str = "what ends with `…` is cut";
 
 /// A reply no longer than so many tokens, if it can be that short. `stamp` is done last, whenever it is written.
 pub fn json<T: Fit + Serialize>(
@@ -29,16 +35,14 @@ pub fn json<T: Fit + Serialize>(
     })
 }
 
-/// The shortest that can be had, where nothing is short enough; nothing where no text is too long.
+/// The shortest that can be had, where nothing is short enough; nothing where nothing can be shortened.
 fn shortened(body: &[u8], most: usize) -> Option<Vec<u8>> {
     let whole: Value = serde_json::from_slice(body).ok()?;
     let mut shortest = None;
     for length in LENGTHS {
         let mut reply = whole.clone();
-        if !cut(&mut reply, *length) {
-            continue;
-        }
-        note(&mut reply);
+        let is_cut = cut(&mut reply, *length);
+        note(&mut reply, is_cut);
         let written = serde_json::to_vec(&reply).ok()?;
         let fits = written.len() <= most;
         shortest = Some(written);
@@ -56,6 +60,7 @@ fn cut(value: &mut Value, most: usize) -> bool {
         Value::Object(fields) => fields.iter_mut().fold(false, |any, (name, value)| {
             let is_cut = match value {
                 Value::String(text) if TEXTS.contains(&name.as_str()) => cut_text(text, most),
+                Value::Array(names) if name == NAMES && names.iter().all(Value::is_string) => cut_names(names, most),
                 other => cut(other, most),
             };
             is_cut || any
@@ -67,19 +72,28 @@ fn cut(value: &mut Value, most: usize) -> bool {
 fn cut_text(text: &mut String, most: usize) -> bool {
     let Some((end, _)) = text.char_indices().nth(most) else { return false };
     text.truncate(end);
-    text.push('…');
+    text.push_str(CUT);
     true
 }
 
-/// Says so, where the reply says what it left out.
-fn note(reply: &mut Value) {
+fn cut_names(names: &mut Vec<Value>, most: usize) -> bool {
+    let most = most / CHARACTERS_OF_A_NAME;
+    if names.len() <= most {
+        return false;
+    }
+    names.truncate(most);
+    names.push(CUT.into());
+    true
+}
+
+/// Says so in few words, where the reply says what it left out.
+fn note(reply: &mut Value, is_cut: bool) {
     let Some(missing) = reply.pointer_mut("/meta/missing").and_then(Value::as_array_mut) else { return };
     match missing.iter_mut().find(|it| it["code"] == "budget") {
-        Some(left_out) => {
-            let told = left_out["detail"].as_str().unwrap_or_default();
-            left_out["detail"] = format!("{told}; {NOTE}").into();
-        }
-        None => missing.push(json!({"code": "budget", "detail": NOTE, "scope": "max_tokens"})),
+        Some(left_out) if is_cut => left_out["detail"] = format!("{REST}; {NOTE}").into(),
+        Some(left_out) => left_out["detail"] = REST.into(),
+        None if is_cut => missing.push(json!({"code": "budget", "detail": NOTE, "scope": "max_tokens"})),
+        None => {}
     }
 }
 
@@ -92,16 +106,17 @@ mod tests {
         let long = "ä".repeat(300);
         let reply = json!({
             "symbol": {"path": long, "signature": long},
-            "items": [{"text": long, "role": "call"}],
-            "meta": {"missing": [{"code": "budget", "detail": "1 of 9 usages", "scope": "max_tokens"}]}
+            "items": [{"text": long, "role": "call", "symbols": vec!["a"; 30]}],
+            "meta": {"missing": [{"code": "budget", "detail": "1 of 9 usages: go on there", "scope": "max_tokens"}]}
         });
         let body = serde_json::to_vec(&reply).unwrap();
-        let cut: Value = serde_json::from_slice(&shortened(&body, 1500).unwrap()).unwrap();
+        let cut: Value = serde_json::from_slice(&shortened(&body, 1700).unwrap()).unwrap();
         assert_eq!(cut["symbol"]["path"], long);
         assert_eq!(cut["items"][0]["text"], format!("{}…", "ä".repeat(160)));
-        assert_eq!(cut["meta"]["missing"][0]["detail"], format!("1 of 9 usages; {NOTE}"));
+        assert_eq!(cut["meta"]["missing"][0]["detail"], format!("{REST}; {NOTE}"));
+        assert_eq!(cut["items"][0]["symbols"].as_array().map(|it| (it.len(), &it[20])), Some((21, &json!(CUT))));
         // As short as it can be.
-        assert!(shortened(&body, 10).unwrap().len() < 1000);
+        assert!(shortened(&body, 10).unwrap().len() < 1200);
         let short = serde_json::to_vec(&json!({"path": long, "meta": {"missing": []}})).unwrap();
         assert_eq!(shortened(&short, 10), None);
     }
