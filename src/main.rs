@@ -13,6 +13,7 @@ use semdex::config::{Config, Flags, create_private_dir};
 use semdex::lang::{self, process_group, search_path};
 use semdex::logging;
 use semdex::ops::{Runs, Service};
+use semdex::text::visible;
 use semdex::token::{self, Token};
 use semdex::trust::TrustStore;
 use semdex::workspace::Workspaces;
@@ -120,6 +121,11 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
             if !cli::doctor(root.as_deref(), &Config::load(&Flags::default())?)? {
                 return Ok(ExitCode::from(FAILED));
             }
+        }
+        Command::Events(asked) => {
+            let config = Config::load(&Flags::default())?;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            return Ok(ExitCode::from(runtime.block_on(cli::follow(asked, &config, color))?));
         }
         Command::Verb(Verb::Run(task)) => {
             let config = Config::load(&Flags::default())?;
@@ -341,5 +347,5 @@ async fn stop_when_still(pulse: Pulse, duration: Duration, stop: CancellationTok
 /// A line for whoever started the process, logged or not.
 fn complain(line: &str) {
     // Nobody is left to be told where even this cannot be printed.
-    let _ = writeln!(io::stderr(), "semdex: {line}");
+    let _ = writeln!(io::stderr(), "semdex: {}", visible::lines(line));
 }

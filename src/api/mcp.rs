@@ -2,16 +2,19 @@
 
 use axum::body::Body;
 use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{self, MethodRouter};
 
 use super::extract;
 use super::problem::Refusal;
 use super::request_id::RequestId;
-use crate::mcp::{Local, OverHttp, over_http, with_request_id};
+use crate::mcp::{Local, OverHttp, over_http, refusal, with_request_id};
 use crate::ops::Service;
 
 pub const PATH: &str = "/mcp";
+const JSON: &str = "application/json";
 
 /// Methods that the protocol has no use for are refused by it, with the header `Allow`.
 pub fn route(service: Service) -> MethodRouter {
@@ -23,6 +26,15 @@ async fn answer(protocol: &OverHttp<Local>, request: Request) -> Result<Response
     let (parts, body) = request.into_parts();
     let body = extract::read(&parts.headers, body).await?;
     let id = parts.extensions.get::<RequestId>().map(RequestId::shared);
-    let handled = protocol.handle(Request::from_parts(parts, Body::from(body)));
-    Ok(with_request_id(id, handled).await.into_response())
+    let handled = protocol.handle(Request::from_parts(parts, Body::from(body.clone())));
+    let answer = with_request_id(id, handled).await.into_response();
+    // What the library cannot read it refuses in prose; a client of the protocol waits for JSON-RPC.
+    let is_json = answer.headers().get(CONTENT_TYPE).is_some_and(|it| it == JSON);
+    if answer.status().is_client_error()
+        && !is_json
+        && let Some(refusal) = refusal(&body)
+    {
+        return Ok((StatusCode::BAD_REQUEST, [(CONTENT_TYPE, JSON)], refusal).into_response());
+    }
+    Ok(answer)
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::problem::{Refusal, over_http};
 use super::request_id::{self, RequestId};
-use crate::contract::budget::{Form, fitted};
+use crate::contract::shorten::json;
 use crate::contract::{DiagnosticsReply, Meta, PROBLEM_TOKENS, Problem, Reply, milliseconds};
 use crate::logging;
 use crate::model::{Code, Error};
@@ -42,10 +42,7 @@ impl Responder {
     pub fn answer(self, reply: Reply, max_tokens: Option<usize>, default_tokens: Option<usize>) -> Response {
         self.send(match self.format {
             Some(Format::Markdown) => Ok(render::answer(reply, max_tokens.or(default_tokens), self.came).into_bytes()),
-            _ => fitted(reply, Form::Json, max_tokens, |mut reply| {
-                self.stamp(reply.meta());
-                serde_json::to_vec(&reply)
-            }),
+            _ => json(reply, max_tokens, |reply| self.stamp(reply.meta())),
         })
     }
 
@@ -96,10 +93,7 @@ impl Responder {
         let (content_type, body) = match self.format {
             Some(Format::Markdown) => (MARKDOWN, render::refusal(problem, self.came).into_bytes()),
             _ => {
-                let body = fitted(problem, Form::Json, Some(PROBLEM_TOKENS), |mut problem| {
-                    self.stamp(problem.meta.as_mut());
-                    serde_json::to_vec(&problem)
-                });
+                let body = json(problem, Some(PROBLEM_TOKENS), |problem| self.stamp(problem.meta.as_mut()));
                 (PROBLEM, body.unwrap_or_default())
             }
         };

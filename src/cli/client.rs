@@ -15,6 +15,8 @@ use crate::contract::Name;
 const DEADLINE: Duration = Duration::from_secs(180);
 /// As the contract has it, where nothing else is said.
 const VERIFY_TIMEOUT_MS: u64 = 600_000;
+/// Where nothing happens, the server shows four times as often that the connection lives.
+const SILENCE: Duration = Duration::from_secs(60);
 /// What the journal calls the command line.
 const AGENT: &str = concat!("semdex-cli/", env!("CARGO_PKG_VERSION"));
 
@@ -93,7 +95,7 @@ pub async fn call(server: &Announcement, call: &Call, json: bool, client: Option
             format!("{AGENT} ({name})")
         },
     );
-    let (client, base) = connection(server, deadline(call), agent)?;
+    let (client, base) = connection(server, Some(deadline(call)), agent)?;
     let url = format!("{base}{}", call.path());
     let row = call.name.call();
     let method = Method::from_bytes(row.method.name().as_bytes()).map_err(io::Error::other)?;
@@ -111,7 +113,7 @@ pub async fn call(server: &Announcement, call: &Call, json: bool, client: Option
 
 /// An agent's hook, as it told it.
 pub async fn hook(server: &Announcement, agent: &str, told: Vec<u8>, deadline: Duration) -> io::Result<String> {
-    let (client, base) = connection(server, deadline, AGENT.to_owned())?;
+    let (client, base) = connection(server, Some(deadline), AGENT.to_owned())?;
     let request = client.post(format!("{base}/v1/hooks/{agent}")).header("content-type", "application/json").body(told);
     match said(server, request).await? {
         Said { well: true, text } => Ok(text),
@@ -119,9 +121,27 @@ pub async fn hook(server: &Announcement, agent: &str, told: Vec<u8>, deadline: D
     }
 }
 
-/// A client for a server, and what its addresses begin with.
-fn connection(server: &Announcement, deadline: Duration, agent: String) -> io::Result<(reqwest::Client, &str)> {
-    let builder = reqwest::Client::builder().no_proxy().timeout(deadline).user_agent(agent);
+/// The server's events, after the one that was seen last; or what it says instead, as JSON.
+pub async fn events(server: &Announcement, query: &str, last: &str) -> io::Result<Result<reqwest::Response, String>> {
+    let (client, base) = connection(server, None, AGENT.to_owned())?;
+    let mut request = client.get(format!("{base}/v1/events?{query}")).header("accept", "application/json");
+    if !last.is_empty() {
+        request = request.header("last-event-id", last);
+    }
+    let reply = sent(server, request).await?;
+    if reply.status().is_success() {
+        return Ok(Ok(reply));
+    }
+    Ok(Err(reply.text().await.map_err(|error| unreachable(server, &error))?))
+}
+
+/// A client for a server, and what its addresses begin with. Without a deadline a reply goes on as long as it comes.
+fn connection(server: &Announcement, deadline: Option<Duration>, agent: String) -> io::Result<(reqwest::Client, &str)> {
+    let builder = reqwest::Client::builder().no_proxy().user_agent(agent);
+    let builder = match deadline {
+        Some(deadline) => builder.timeout(deadline),
+        None => builder.read_timeout(SILENCE),
+    };
     let (builder, base) = match server.listening.strip_prefix("unix:") {
         Some(path) => (builder.unix_socket(PathBuf::from(path)), "http://localhost"),
         None => (builder, server.listening.as_str()),
@@ -129,16 +149,20 @@ fn connection(server: &Announcement, deadline: Duration, agent: String) -> io::R
     Ok((builder.build().map_err(io::Error::other)?, base))
 }
 
-async fn said(server: &Announcement, mut request: reqwest::RequestBuilder) -> io::Result<Said> {
+async fn said(server: &Announcement, request: reqwest::RequestBuilder) -> io::Result<Said> {
+    let reply = sent(server, request).await?;
+    let well = reply.status().is_success();
+    let text = reply.text().await.map_err(|error| unreachable(server, &error))?;
+    Ok(Said { well, text })
+}
+
+async fn sent(server: &Announcement, mut request: reqwest::RequestBuilder) -> io::Result<reqwest::Response> {
     if let Some(file) = &server.token_file {
         let token = std::fs::read_to_string(file)
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))?;
         request = request.bearer_auth(token.trim());
     }
-    let reply = request.send().await.map_err(|error| unreachable(server, &error))?;
-    let well = reply.status().is_success();
-    let text = reply.text().await.map_err(|error| unreachable(server, &error))?;
-    Ok(Said { well, text })
+    request.send().await.map_err(|error| unreachable(server, &error))
 }
 
 /// A call that has a time-out of its own is waited for until it is over.

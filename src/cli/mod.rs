@@ -3,6 +3,7 @@
 mod changes;
 mod client;
 mod doctor;
+mod events;
 mod generate;
 mod git;
 mod here;
@@ -26,6 +27,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub use doctor::doctor;
+pub use events::follow;
 pub use hook::hook;
 pub use init::init;
 pub use mcp::serve as serve_mcp;
@@ -89,6 +91,8 @@ pub enum Command {
         #[arg(value_name = "ROOT")]
         root: Option<PathBuf>,
     },
+    /// Prints what the server tells, a line for each event, until it is interrupted or nobody reads.
+    Events(events::Follow),
     /// A call to the server of the workspace around the current directory.
     #[command(flatten)]
     Verb(Verb),

@@ -1,10 +1,14 @@
 //! What is printed: answers on standard output, problems on standard error, with colours on a terminal. A reader that
 //! has gone (`semdex usages x | head -1`) ends it in silence.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
+use serde_json::Value;
+
+use crate::text::visible;
 
 /// When to print in colours.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -69,10 +73,23 @@ pub fn problem(text: &str, json: bool, color: Color) -> io::Result<()> {
     lines(errors(), text, io::stderr().is_terminal(), json, color)
 }
 
+/// A problem that came as JSON, as Markdown says it.
+pub fn in_words(problem: &str) -> String {
+    let problem: Value = serde_json::from_str(problem).unwrap_or_default();
+    let of = |name: &str| problem[name].as_str().unwrap_or_default();
+    format!("# {}\n\n{}", of("code"), of("detail"))
+}
+
 fn lines(mut output: impl Write, text: &str, terminal: bool, json: bool, color: Color) -> io::Result<()> {
     let text = text.trim_end();
     let painted = !json && color.is_on(terminal, |it| std::env::var(it).ok());
-    let text = if painted { markdown(text) } else { text.to_owned() };
+    // What code and messages hold is for whoever reads them, not for the terminal to obey.
+    let text = match (terminal || painted, json) {
+        (false, _) => Cow::Borrowed(text),
+        (true, false) => visible::lines(text),
+        (true, true) => visible::json(text),
+    };
+    let text = if painted { markdown(&text) } else { text.into_owned() };
     output.write_all((text + "\n").as_bytes())?;
     output.flush()
 }
@@ -87,19 +104,20 @@ const WARNING: Style = AnsiColor::Yellow.on_default();
 /// Markdown with colours: its text stays as it is.
 fn markdown(text: &str) -> String {
     let mut painted = String::with_capacity(text.len() * 5 / 4);
-    let mut fence: Option<&str> = None;
+    // What the fence is made of, and the language after it.
+    let mut fence: Option<(&str, &str)> = None;
     for line in text.lines() {
-        let style = match (line.strip_prefix("```"), fence) {
-            (Some(_), Some(_)) => {
+        let style = match (opened(line), fence) {
+            (_, Some((end, _))) if line == end => {
                 fence = None;
                 Some(DIM)
             }
-            (Some(language), None) => {
-                fence = Some(language);
+            (_, Some((_, "diff"))) => diff(line),
+            (_, Some(_)) => None,
+            (Some(begun), None) => {
+                fence = Some(begun);
                 Some(DIM)
             }
-            (None, Some("diff")) => diff(line),
-            (None, Some(_)) => None,
             (None, None) if line.starts_with('#') => Some(HEADING),
             (None, None) if line == "---" => Some(DIM),
             (None, None) if line.starts_with("- missing `") => Some(WARNING),
@@ -117,6 +135,12 @@ fn markdown(text: &str) -> String {
         painted.push('\n');
     }
     painted.trim_end_matches('\n').to_owned()
+}
+
+/// The fence that a line begins with, and what follows it. Inside of a longer one, a shorter one is text.
+fn opened(line: &str) -> Option<(&str, &str)> {
+    let length = line.len() - line.trim_start_matches(['`', '~']).len();
+    (length >= 3).then(|| line.split_at(length))
 }
 
 fn diff(line: &str) -> Option<Style> {
@@ -166,7 +190,7 @@ mod tests {
 
     #[test]
     fn colours_change_nothing_but_the_look() {
-        let text = "# Title\n\nsome `code` and `more\n```rust\n  1| fn f() {}\nplain | or\n```\n```diff\n+a\n-b\n c\n```\n\n---\n\
+        let text = "# Title\n\nsome `code` and `more\n````rust\n  1| fn f() {}\n```\nplain | or\n````\n```diff\n+a\n-b\n c\n```\n\n---\n\
                     `w` at revision 1\n- missing `indexing`: wait";
         let painted = markdown(text);
         assert_eq!(without_colours(&painted), text);

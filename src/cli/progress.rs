@@ -42,7 +42,8 @@ struct Bar(ProgressBar);
 
 impl Bar {
     fn new() -> Bar {
-        Bar(ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()))
+        // What it is drawn with before anything is known.
+        Bar(ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(uncounted()))
     }
 
     fn show(&self, status: &Value) {

@@ -15,6 +15,7 @@ use super::verbs::Common;
 use super::verify::Kind;
 use crate::config::Config;
 use crate::contract::Name;
+use crate::text::visible::one_line;
 
 const FAILED: u8 = 1;
 const INTERRUPTED: u8 = 130;
@@ -119,7 +120,7 @@ pub async fn run(task: RunTask, config: &Config, color: Color) -> io::Result<u8>
     let begun = client::call(server, &call, true, None).await?;
     let token = serde_json::from_str::<Value>(&begun.text).ok().and_then(|it| Some(it["run"].as_str()?.to_owned()));
     let Some(token) = token.filter(|_| begun.well) else {
-        print::problem(&if json { begun.text } else { in_words(&begun.text) }, json, color)?;
+        print::problem(&if json { begun.text } else { print::in_words(&begun.text) }, json, color)?;
         return Ok(FAILED);
     };
     complain(&format!("run {token} has begun"));
@@ -164,13 +165,6 @@ async fn follow(server: &Announcement, call: &Call) -> io::Result<Value> {
     }
 }
 
-/// What a problem says.
-fn in_words(problem: &str) -> String {
-    let problem: Value = serde_json::from_str(problem).unwrap_or_default();
-    let of = |name: &str| problem[name].as_str().unwrap_or_default().to_owned();
-    format!("# {}\n\n`{}`: {}", of("title"), of("code"), of("detail"))
-}
-
 async fn state(server: &Announcement, call: &Call) -> io::Result<Value> {
     let Said { well, text } = client::call(server, call, true, None).await?;
     if well { serde_json::from_str(&text).map_err(io::Error::other) } else { Err(io::Error::other(text)) }
@@ -178,5 +172,5 @@ async fn state(server: &Announcement, call: &Call) -> io::Result<Value> {
 
 /// Nobody is left to be told where even this cannot be printed.
 fn complain(line: &str) {
-    let _ = writeln!(io::stderr(), "semdex: {line}");
+    let _ = writeln!(io::stderr(), "semdex: {}", one_line(line));
 }

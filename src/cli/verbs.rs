@@ -35,6 +35,7 @@ pub enum Verb {
     /// Tells all about a symbol; without one, about a package or a file.
     Describe {
         /// Its path; a shorter one is taken where it is unique.
+        #[arg(required_unless_present_any = ["file", "package"])]
         symbol: Option<String>,
         /// The file to describe; beside a symbol, the file that it is seen from.
         #[arg(long)]
@@ -202,7 +203,7 @@ words! {
 }
 
 /// What a verb that did not go well has the process end with.
-const FAILED: u8 = 1;
+pub(super) const FAILED: u8 = 1;
 
 /// Carries a verb out and prints what the server says: the answer on standard output, a problem on standard error.
 /// Answers with what the process ends with.
@@ -222,6 +223,8 @@ pub async fn run(verb: Verb, config: &Config, color: Color) -> io::Result<u8> {
             print::answer(&said.text, json, color)?;
             Ok(if is_verify && verify::has_failed(&said.text, json) { FAILED } else { 0 })
         }
+        // It was asked for JSON, to be read before it is printed.
+        false if is_gate && !json => print::problem(&print::in_words(&said.text), json, color).map(|()| FAILED),
         false => print::problem(&said.text, json, color).map(|()| FAILED),
     }
 }

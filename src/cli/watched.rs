@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 
+use super::changes::words;
 use super::client::Call;
 use super::here::Here;
 use super::print::{self, Color};
@@ -21,8 +22,8 @@ pub enum Watched {
     Diagnostics {
         file: Option<PathBuf>,
         /// Only these, with commas between them: error, warning, info, hint. Default: errors and warnings.
-        #[arg(long, value_name = "LIST")]
-        severity: Option<String>,
+        #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+        severity: Vec<Severity>,
         /// Only those of these sources, with commas between them.
         #[arg(long, value_name = "LIST")]
         source: Option<String>,
@@ -90,6 +91,10 @@ pub enum Format {
     Sarif,
 }
 
+words! {
+    Severity { Error, Warning, Info, Hint }
+}
+
 impl Watched {
     /// The file that tells which workspace is meant.
     pub fn file(&self) -> Option<&Path> {
@@ -120,6 +125,8 @@ impl Watched {
             Watched::Diagnostics { file, severity, source, fixes, max, format, common } => {
                 let call = Call::of(Name::Diagnostics).with("file", here.maybe(file.as_ref())?);
                 let sarif = format.filter(|it| *it == Format::Sarif).map(|_| "sarif");
+                let severity = severity.iter().map(|it| it.word()).collect::<Vec<_>>().join(",");
+                let severity = Some(severity).filter(|it| !it.is_empty());
                 let call = call.with("severity", severity).with("source", source).with("max", max);
                 (call.with("fixes", fixes.then_some(true)).with("format", sarif), common)
             }

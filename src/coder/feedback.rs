@@ -8,6 +8,7 @@ use super::secrets::redact;
 use super::sight::Sight;
 use crate::contract::VerifyKind;
 use crate::contract::budget::text_cost;
+use crate::text::visible::one_line;
 
 /// So many of each list are told.
 const MOST_FINDINGS: usize = 30;
@@ -140,7 +141,11 @@ fn missed(misses: &[Miss], places: &mut Places) -> String {
     );
     for miss in misses.iter().take(MOST_MISSES) {
         let Miss { file, reply_line, search, why, places: at } = miss;
-        text.push_str(&format!("- The edit of `{file}` in line {reply_line} of your reply: {}\n", cut(why)));
+        text.push_str(&format!(
+            "- The edit of `{}` in line {reply_line} of your reply: {}\n",
+            one_line(file),
+            cut(why)
+        ));
         if let Some(search) = search {
             text.push_str("  You searched for:\n\n");
             text.push_str(&fenced("", search));
@@ -187,7 +192,7 @@ fn failed(kind: VerifyKind, had_edits: bool, nameless: &[usize], findings: &[Fin
 fn listed(findings: &[Finding]) -> String {
     let mut text = String::new();
     for finding in findings.iter().take(MOST_FINDINGS) {
-        let place = match (&finding.file, finding.line) {
+        let place = match (finding.file.as_deref().map(one_line), finding.line) {
             (Some(file), Some(line)) => format!("`{file}:{line}`: "),
             (Some(file), None) => format!("`{file}`: "),
             _ => String::new(),
@@ -250,7 +255,8 @@ fn section(file: &str, language: &str, text: &str, stretches: &[(usize, usize)])
     }
     let total = text.lines().count();
     let part = if stretches == [(1, total)] { String::new() } else { format!(", of {total} lines") };
-    format!("## `{file}` (with the number of each line{part})\n\n{}\n", fenced(language, &numbered))
+    let section = fenced(language, &numbered);
+    format!("## `{}` (with the number of each line{part})\n\n{section}\n", one_line(file))
 }
 
 #[cfg(test)]

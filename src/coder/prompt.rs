@@ -9,6 +9,7 @@ use super::sight::Sight;
 use crate::contract::budget::{BYTES_PER_TOKEN, text_cost};
 use crate::lang::files::File;
 use crate::model::{Code, Error, Result};
+use crate::text::visible::one_line;
 
 /// How edits are written: the same for every task.
 pub const RULES: &str = include_str!("rules.md");
@@ -137,7 +138,7 @@ pub fn prompt(material: &Material<'_>) -> (String, usize) {
     }
     let hidden: Vec<&String> = named.iter().filter(|it| sight.hides(it)).collect();
     for file in hidden {
-        prompt.push_str(&format!("`{file}` is not shown: it is ignored, or holds secrets.\n\n"));
+        prompt.push_str(&format!("`{}` is not shown: it is ignored, or holds secrets.\n\n", one_line(file)));
     }
     prompt.push_str("# Task\n\n");
     prompt.push_str(task.trim());
@@ -157,7 +158,7 @@ fn show(files: &mut String, left: &mut usize, sight: &Sight, file: &File, wanted
     // One file that was chosen does not take the place of all others.
     let most = if wanted { usize::MAX } else { (*left / 2).max(8_000) };
     let mut add = |head: &str, text: &str, most: usize| {
-        let section = format!("## `{}`{head}\n\n{}\n", file.path, fenced(language, text));
+        let section = format!("## `{}`{head}\n\n{}\n", one_line(&file.path), fenced(language, text));
         let cost = text_cost(&section);
         let fits = cost <= most.min(*left);
         if fits {

@@ -8,6 +8,7 @@ use super::examples;
 use super::request::{Answer, request};
 use super::shapes::{Meta, Missing, Symbol};
 use crate::model::{MissingCode, Result};
+use crate::text::visible::one_line;
 
 /// Where nothing is said, a map takes so many tokens.
 const DEFAULT_TOKENS: usize = 2000;
@@ -136,7 +137,7 @@ impl MapFile {
         let mut text = file_row(&self.file);
         let mut above: Option<&str> = None;
         for it in &self.symbols {
-            let (line, signature) = (it.symbol.name_at.line, &it.symbol.signature);
+            let (line, signature) = (it.symbol.name_at.line, one_line(&it.symbol.signature));
             match &it.around {
                 None => {
                     above = None;
@@ -145,7 +146,7 @@ impl MapFile {
                 Some(Around::Listed) => text += &format!("  {line} {signature}\n"),
                 Some(Around::Heading(heading)) => {
                     if above != Some(heading) {
-                        text += &format!(" {heading}\n");
+                        text += &format!(" {}\n", one_line(heading));
                     }
                     above = Some(heading);
                     text += &format!("  {line} {signature}\n");
@@ -157,7 +158,7 @@ impl MapFile {
 }
 
 fn file_row(file: &str) -> String {
-    format!("{file}\n")
+    format!("{}\n", one_line(file))
 }
 
 /// How many bytes the rows of a map take, told without writing them.
@@ -166,17 +167,17 @@ pub struct RowSizes;
 impl RowSizes {
     /// Bytes of the row that names a file.
     pub fn file(file: &str) -> usize {
-        file.len() + 1
+        one_line(file).len() + 1
     }
 
-    /// Bytes of the row of a symbol, which has its line number and its signature.
+    /// Bytes of the row of a symbol, which has its line number and its signature of so many bytes.
     pub fn symbol(line: usize, signature: usize, is_inside: bool) -> usize {
         3 + usize::from(is_inside) + line.checked_ilog10().unwrap_or(0) as usize + 1 + signature
     }
 
     /// Bytes of a heading with the line break after it.
     pub fn heading(heading: &str) -> usize {
-        heading.len() + 2
+        one_line(heading).len() + 2
     }
 }
 

@@ -30,6 +30,7 @@ mod rename;
 mod request;
 mod runs;
 mod shapes;
+pub mod shorten;
 mod stats;
 mod symbols;
 mod table;

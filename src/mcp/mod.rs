@@ -3,6 +3,7 @@
 //! `render`, and what a call refuses is a result too, since clients keep protocol errors from the model.
 
 mod local;
+mod message;
 mod parameters;
 mod progress;
 mod stdio;
@@ -23,6 +24,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Map, Value};
 
 pub use local::Local;
+pub use message::refusal;
 
 use crate::contract::{Name, Needs};
 pub use crate::ops::slow::Asker;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::code::fenced;
 use super::lists::{diagnostic_rows, inline, more, symbol_rows};
-use super::{counted, line, lines, names};
+use super::{apart, counted, item, line, lines, names, one, paragraph};
 use crate::contract::{
     Affected, Broken, ChangeReport, Changed, Impact, ImpactReport, Landed, Problem, ProblemCandidate, Reaching,
     Strategy, Symbol,
@@ -12,9 +12,10 @@ use crate::contract::{
 
 /// A change: first whether it went well, then what it broke, where it landed, and how to take it back.
 pub fn change(report: &ChangeReport) -> String {
-    let mut text = format!("# {}\n", headline(report));
+    let mut text = one(format_args!("# {}", headline(report)));
     if let Some(change) = &report.change {
-        line(&mut text, format_args!("\nChange `{change}`: `undo` takes it back"));
+        text.push('\n');
+        line(&mut text, format_args!("Change `{change}`: `undo` takes it back"));
     }
     if let Some(commit) = &report.commit {
         line(&mut text, format_args!("\nIt is committed as `{commit}`"));
@@ -38,10 +39,11 @@ pub fn change(report: &ChangeReport) -> String {
     landed(&mut text, &report.edits);
     for file in &report.files {
         let hash = file.hash.as_ref().map_or("deleted".to_owned(), |it| format!("hash `{it}`"));
-        line(&mut text, format_args!("\n{}, {hash}\n", file.file));
+        apart(&mut text, format_args!("{}, {hash}", file.file));
         text += &fenced("diff", &file.diff);
         if let Some(note) = &file.note {
-            line(&mut text, format_args!("\nNote: {note}"));
+            text.push('\n');
+            line(&mut text, format_args!("Note: {note}"));
         }
     }
     more(&mut text, report.next_cursor.as_deref());
@@ -101,7 +103,7 @@ pub fn impact(report: &ImpactReport) -> String {
         0 => "Nothing would break".to_owned(),
         broken => format!("{} would break", counted(broken, "place")),
     };
-    let mut text = format!("# {headline}\n");
+    let mut text = one(format_args!("# {headline}"));
     reached(&mut text, impact);
     more(&mut text, report.next_cursor.as_deref());
     text
@@ -122,7 +124,7 @@ fn reached(text: &mut String, impact: &Impact) {
         }
     }
     if !broken.is_empty() {
-        line(text, format_args!("\n## Broken: {}\n", counted(broken.len(), "place")));
+        apart(text, format_args!("## Broken: {}", counted(broken.len(), "place")));
         by_cause(text, broken);
     }
     places(text, "Affected, but compiling", affected);
@@ -130,7 +132,7 @@ fn reached(text: &mut String, impact: &Impact) {
     if !unchecked.is_empty() {
         *text += "\n## Not checked\n\n";
         for it in unchecked {
-            line(text, format_args!("- `{}`: {}", it.code, it.detail));
+            item(text, format_args!("- `{}`: ", it.code), &it.detail, "");
         }
     }
 }
@@ -208,7 +210,7 @@ fn places(text: &mut String, title: &str, places: &[Affected]) {
     if places.is_empty() {
         return;
     }
-    line(text, format_args!("\n## {title}: {}\n", counted(places.len(), "place")));
+    apart(text, format_args!("## {title}: {}", counted(places.len(), "place")));
     for (file, here) in by_file(places.iter().collect()) {
         line(text, format_args!("- {file}:{}{}", numbers(&here), in_tests(&here)));
     }
@@ -219,7 +221,7 @@ fn reaching(text: &mut String, tests: &[Reaching]) {
     if tests.is_empty() {
         return;
     }
-    line(text, format_args!("\n## Tests that reach it: {}\n", tests.len()));
+    apart(text, format_args!("## Tests that reach it: {}", tests.len()));
     for (file, here) in by_file(tests.iter().map(|it| &it.at).collect()) {
         let mut named: Vec<&str> =
             here.iter().filter_map(|it| it.symbol.as_deref()?.rsplit(['.', ':', '/']).next()).collect();
@@ -231,23 +233,22 @@ fn reaching(text: &mut String, tests: &[Reaching]) {
 
 /// What went wrong, and what to do about it.
 pub fn problem(problem: &Problem) -> String {
-    let mut text = format!("# {}\n\n{}\n", problem.code.name(), problem.detail);
-    if let Some(edit) = problem.edit {
-        line(&mut text, format_args!("\nIn `edits[{edit}]`"));
-    }
-    if let Some(file) = &problem.file {
-        line(&mut text, format_args!("\nFile: {file}"));
-    }
-    if let Some(hash) = &problem.actual_hash {
-        line(&mut text, format_args!("\nActual hash: `{hash}`"));
-    }
-    if !problem.suggestions.is_empty() {
-        line(&mut text, format_args!("\nSuggestions: {}", names(&problem.suggestions)));
+    let mut text = format!("# {}\n\n", problem.code.name());
+    paragraph(&mut text, &problem.detail);
+    let told = [
+        problem.edit.map(|it| format!("In `edits[{it}]`")),
+        problem.file.as_ref().map(|it| format!("File: {it}")),
+        problem.actual_hash.as_ref().map(|it| format!("Actual hash: `{it}`")),
+        Some(&problem.suggestions).filter(|it| !it.is_empty()).map(|it| format!("Suggestions: {}", names(it))),
+    ];
+    for it in told.into_iter().flatten() {
+        text.push('\n');
+        line(&mut text, format_args!("{it}"));
     }
     candidates(&mut text, &problem.candidates);
     if let Some(nearest) = &problem.nearest {
         let (place, score) = (&nearest.place, nearest.score);
-        line(&mut text, format_args!("\n## Nearest: {}:{} (score {score:.1})\n", place.file, lines(place)));
+        apart(&mut text, format_args!("## Nearest: {}:{} (score {score:.1})", place.file, lines(place)));
         text += &fenced("diff", &nearest.diff);
     }
     if let Some(diff) = &problem.diff {
@@ -261,7 +262,8 @@ pub fn problem(problem: &Problem) -> String {
         text += &super::footer(meta);
     }
     if let Some(id) = &problem.request_id {
-        line(&mut text, format_args!("{}request `{id}`", if problem.meta.is_some() { "- " } else { "\n---\n" }));
+        text += if problem.meta.is_some() { "- " } else { "\n---\n" };
+        line(&mut text, format_args!("request `{id}`"));
     }
     text
 }
@@ -277,7 +279,7 @@ fn candidates(text: &mut String, candidates: &[ProblemCandidate]) {
     if !places.is_empty() {
         *text += "\n## Candidates\n";
         for it in places {
-            line(text, format_args!("\n{}:{} (score {:.1})\n", it.place.file, lines(&it.place), it.score));
+            apart(text, format_args!("{}:{} (score {:.1})", it.place.file, lines(&it.place), it.score));
             *text += &fenced("", &it.text);
         }
     }

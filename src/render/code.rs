@@ -1,11 +1,18 @@
 //! Code inside of Markdown: fences that nothing in the code can close, and line numbers.
 
-/// The code in a fence longer than any run of backticks in it.
+use crate::text::visible::one_line;
+
+/// The code in a fence that nothing in it closes. Its text stays as it is.
 pub fn fenced(language: &str, code: &str) -> String {
-    let longest = code.split(|it| it != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
+    let (fence, language) = (fence('`', code), one_line(language));
     let end = if code.is_empty() || code.ends_with('\n') { "" } else { "\n" };
     format!("{fence}{language}\n{code}{end}{fence}\n")
+}
+
+/// A fence of this sign that is longer than any run of it in the code.
+pub fn fence(sign: char, code: &str) -> String {
+    let longest = code.split(|it| it != sign).map(str::len).max().unwrap_or(0);
+    sign.to_string().repeat(longest.max(2) + 1)
 }
 
 /// The code in a fence, each line with its number.

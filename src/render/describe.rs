@@ -4,17 +4,16 @@ use std::collections::BTreeMap;
 
 use super::code::{fenced, numbered};
 use super::lists::{folded, grouped, listed, more, possible, short, short_file, symbol_rows, used};
-use super::{counted, line, lines, names};
+use super::{apart, counted, docs, line, lines, names, one};
 use crate::contract::{
     Described, DescribedFile, DescribedPackage, DescribedSymbol, Downstream, Language, Opened, Symbol, Upstream, Usage,
 };
 
 /// A file: the skeleton with the file's line numbers, then what its symbols are to others.
 pub fn opened(opened: &Opened) -> String {
-    let mut text = String::new();
     let package = opened.package.as_ref().map(|it| format!(" of `{it}`")).unwrap_or_default();
-    line(&mut text, format_args!("# {}{package}\n", opened.file));
-    line(&mut text, format_args!("{}, hash `{}`\n", counted(opened.lines, "line"), opened.hash));
+    let mut text = one(format_args!("# {}{package}", opened.file));
+    apart(&mut text, format_args!("{}, hash `{}`", counted(opened.lines, "line"), opened.hash));
     let symbols = opened.symbols.shown();
     let mut counts = Counts::default();
     counts.collect(&opened.file, &symbols, &opened.skeleton_lines);
@@ -114,30 +113,33 @@ pub fn described(described: &Described) -> String {
 }
 
 fn symbol(described: &DescribedSymbol) -> String {
-    let DescribedSymbol { symbol, source, docs, first_line, examples, usages, implementations, .. } = described;
+    let DescribedSymbol { symbol, source, docs: written, first_line, examples, usages, implementations, .. } =
+        described;
     let version = described.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
     let language = symbol.language.name();
-    let mut text = String::new();
-    line(&mut text, format_args!("# {} `{}`\n", symbol.kind.name(), symbol.path));
+    let mut text = one(format_args!("# {} `{}`", symbol.kind.name(), symbol.path));
     // The place of what comes from elsewhere begins with its package.
     let package = if symbol.origin.is_some() { String::new() } else { format!(" of `{}`{version}", symbol.package) };
     let external = if symbol.external { " (external)" } else { "" };
-    line(&mut text, format_args!("{}:{}{package}{external}\n", short_file(symbol), lines(&symbol.place)));
+    apart(&mut text, format_args!("{}:{}{package}{external}", short_file(symbol), lines(&symbol.place)));
     if !symbol.also.is_empty() {
-        line(&mut text, format_args!("Also of this name: {}\n", names(&symbol.also)));
+        line(&mut text, format_args!("Also of this name: {}", names(&symbol.also)));
+        text.push('\n');
     }
     if let Some(container) = &described.container {
-        line(&mut text, format_args!("In `{}`, line {}\n", container.signature, container.line));
+        line(&mut text, format_args!("In `{}`, line {}", container.signature, container.line));
+        text.push('\n');
     }
     match source {
         Some(source) => text += &numbered(language, source, *first_line..),
         None => text += &fenced(language, &symbol.signature),
     }
     // Where the source is shown, it shows the docs.
-    if let (None, Some(docs)) = (source, docs) {
-        line(&mut text, format_args!("\n## Docs\n\n{docs}"));
+    if let (None, Some(written)) = (source, written) {
+        text += "\n## Docs\n\n";
+        docs(&mut text, written);
     }
-    line(&mut text, format_args!("\n## Usages: {} in {}\n", usages.total, counted(usages.files, "file")));
+    apart(&mut text, format_args!("## Usages: {} in {}", usages.total, counted(usages.files, "file")));
     let (tests, others): (Vec<&Usage>, Vec<&Usage>) = usages.items.iter().partition(|it| it.test);
     grouped(&mut text, &others);
     folded(&mut text, "In tests", &tests);
@@ -150,7 +152,7 @@ fn symbol(described: &DescribedSymbol) -> String {
         text += "\n## Examples\n";
         for example in &examples.items {
             let file = short(&example.file, symbol.origin.as_ref());
-            line(&mut text, format_args!("\n{} ({file}:{})\n", example.title, example.line));
+            apart(&mut text, format_args!("{} ({file}:{})", example.title, example.line));
             text += &fenced(language, &example.code);
         }
     }
@@ -160,25 +162,23 @@ fn symbol(described: &DescribedSymbol) -> String {
 
 fn package(described: &DescribedPackage) -> String {
     let package = &described.package;
-    let mut text = String::new();
     let version = package.version.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
     let origin = package.origin.as_ref();
     let external = if package.external { " (external)" } else { "" };
-    line(
-        &mut text,
-        format_args!("# package `{}`{version}{external}\n\n{}", package.name, short(&package.root, origin)),
-    );
-    if let Some(docs) = &package.docs {
-        line(&mut text, format_args!("\n{docs}"));
+    let mut text = one(format_args!("# package `{}`{version}{external}", package.name));
+    text.push('\n');
+    line(&mut text, format_args!("{}", short(&package.root, origin)));
+    if let Some(written) = &package.docs {
+        text.push('\n');
+        docs(&mut text, written);
     }
     if !package.files.is_empty() {
-        // Those outside stand in the one directory that is named above.
-        let name = |file: &String| match file.strip_prefix(&package.root) {
-            Some(name) if origin.is_some() => name.trim_start_matches('/').to_owned(),
-            _ => file.clone(),
-        };
-        let names: Vec<String> = package.files.iter().map(name).collect();
-        line(&mut text, format_args!("\n## Files\n\n{}", names.join("\n")));
+        text += "\n## Files\n\n";
+        for file in &package.files {
+            // Those outside stand in the one directory that is named above.
+            let inside = file.strip_prefix(&package.root).filter(|_| origin.is_some());
+            line(&mut text, format_args!("{}", inside.map_or(file.as_str(), |it| it.trim_start_matches('/'))));
+        }
     }
     let symbols = package.symbols.shown();
     if !symbols.is_empty() {
@@ -191,8 +191,8 @@ fn package(described: &DescribedPackage) -> String {
 
 fn file(described: &DescribedFile) -> String {
     let file = &described.file;
-    let mut text = String::new();
-    line(&mut text, format_args!("# {}\n\n{}, hash `{}`\n", file.file, counted(file.lines, "line"), file.hash));
+    let mut text = one(format_args!("# {}", file.file));
+    apart(&mut text, format_args!("{}, hash `{}`", counted(file.lines, "line"), file.hash));
     text += &numbered(language(file.language), &file.content, file.part.from + 1..);
     more(&mut text, described.next_cursor.as_deref());
     text

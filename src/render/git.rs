@@ -1,14 +1,17 @@
 //! The state of a repository, and a commit.
 
-use super::{counted, line};
+use super::lists::more;
+use super::{counted, line, one, quoted};
 use crate::contract::{CommitReply, FileStatus, GitReply};
 
 pub fn state(state: &GitReply) -> String {
     let branch = state.branch.as_deref().map_or_else(|| "detached HEAD".to_owned(), |it| format!("branch `{it}`"));
     let head = state.head.as_deref().map_or("before the first commit", |it| it.get(..12).unwrap_or(it));
-    let mut text = format!("# {}, {branch}, {head}\n\n", counted(state.total, "dirty file"));
+    let mut text = one(format_args!("# {}, {branch}, {head}", counted(state.total, "dirty file")));
+    text.push('\n');
     if let Some(operation) = state.in_progress {
-        line(&mut text, format_args!("**A {operation} is in progress.**\n"));
+        line(&mut text, format_args!("**A {operation} is in progress.**"));
+        text.push('\n');
     }
     for it in &state.dirty.items {
         let staged = match (it.staged, it.unstaged) {
@@ -20,9 +23,7 @@ pub fn state(state: &GitReply) -> String {
         let submodule = if it.submodule { ", a submodule" } else { "" };
         line(&mut text, format_args!("- {}: {}{from}{staged}{submodule}", it.file, word(it.status)));
     }
-    if let Some(cursor) = &state.next_cursor {
-        line(&mut text, format_args!("\nMore with cursor `{cursor}`"));
-    }
+    more(&mut text, state.next_cursor.as_deref());
     text
 }
 
@@ -45,22 +46,20 @@ pub fn commit(made: &CommitReply) -> String {
     if let Some(before) = &made.before {
         line(
             &mut text,
-            format_args!("Committed what was dirty before as `{}`: {}.\n", before.commit, before.files.join(", ")),
+            format_args!("Committed what was dirty before as `{}`: {}.", before.commit, before.files.join(", ")),
         );
+        text.push('\n');
     }
-    line(&mut text, format_args!("Committed `{}` on {on}, {}:\n", made.commit, counted(made.files.len(), "file")));
+    line(&mut text, format_args!("Committed `{}` on {on}, {}:", made.commit, counted(made.files.len(), "file")));
+    text.push('\n');
     for file in &made.files {
         line(&mut text, format_args!("- {file}"));
     }
     for it in &made.left_out {
         line(&mut text, format_args!("- not {}: {}", it.file, it.reason));
     }
-    if let Some(cursor) = &made.next_cursor {
-        line(&mut text, format_args!("\nMore with cursor `{cursor}`"));
-    }
+    more(&mut text, made.next_cursor.as_deref());
     text.push('\n');
-    for message in made.message.lines() {
-        line(&mut text, format_args!("{}", format!("> {message}").trim_end()));
-    }
+    quoted(&mut text, made.message.lines());
     text
 }

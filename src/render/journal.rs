@@ -1,6 +1,7 @@
 //! What the journal has: the changes, the newest first.
 
 use super::code::fenced;
+use super::lists::more;
 use super::{counted, line};
 use crate::contract::{ChangesReply, OverlayState};
 
@@ -30,9 +31,7 @@ pub fn changes(found: &ChangesReply) -> String {
             }
         }
     }
-    if let Some(cursor) = &found.next_cursor {
-        line(&mut text, format_args!("\nMore with cursor `{cursor}`"));
-    }
+    more(&mut text, found.next_cursor.as_deref());
     text
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::code::fenced;
-use super::{counted, line, lines};
+use super::{apart, counted, docs, item, line, lines, one};
 use crate::contract::{
     Calls, CallsReply, Counts, Diagnostic, DiagnosticsReply, Fix, ImplementationsReply, Origin, Symbol, SymbolAtReply,
     SymbolKind, SymbolsReply, Usage, UsageCount, UsagesReply,
@@ -74,17 +74,9 @@ fn rows_below(text: &mut String, symbols: &[Symbol], depth: usize, known: Option
 
 pub fn usages(found: &UsagesReply) -> String {
     let UsagesReply { symbol, usages, .. } = found;
-    let mut text = String::new();
-    line(
-        &mut text,
-        format_args!(
-            "# {} of {} `{}` in {}\n",
-            counted(usages.total, "usage"),
-            symbol.kind.name(),
-            symbol.path,
-            counted(usages.files, "file")
-        ),
-    );
+    let (total, files) = (counted(usages.total, "usage"), counted(usages.files, "file"));
+    let mut text = one(format_args!("# {total} of {} `{}` in {files}", symbol.kind.name(), symbol.path));
+    text.push('\n');
     let (tests, others): (Vec<&Usage>, Vec<&Usage>) = usages.items.iter().partition(|it| it.test);
     for group in others.chunk_by(|a, b| a.place.file == b.place.file) {
         rows(&mut text, group);
@@ -116,7 +108,7 @@ pub fn folded(text: &mut String, title: &str, usages: &[&Usage]) {
     if usages.is_empty() {
         return;
     }
-    line(text, format_args!("\n{title}: {}\n", usages.len()));
+    apart(text, format_args!("{title}: {}", usages.len()));
     for group in usages.chunk_by(|a, b| a.place.file == b.place.file) {
         let Some(first) = group.first() else { continue };
         let numbers = group.iter().map(|it| it.place.line.to_string()).collect::<Vec<_>>().join(",");
@@ -148,22 +140,23 @@ fn same_place(a: &Usage, b: &Usage) -> bool {
 
 pub fn possible(text: &mut String, usages: &[Usage]) {
     if !usages.is_empty() {
-        line(text, format_args!("\nPossible: {} that nobody could resolve\n", counted(usages.len(), "place")));
+        apart(text, format_args!("Possible: {} that nobody could resolve", counted(usages.len(), "place")));
         grouped(text, &usages.iter().collect::<Vec<_>>());
     }
 }
 
 pub fn more(text: &mut String, cursor: Option<&str>) {
     if let Some(cursor) = cursor {
-        line(text, format_args!("\nMore with `cursor`: `{cursor}`"));
+        text.push('\n');
+        line(text, format_args!("More with `cursor`: `{cursor}`"));
     }
 }
 
 pub fn implementations(found: &ImplementationsReply) -> String {
     let ImplementationsReply { symbol, total, items, next_cursor, .. } = found;
-    let mut text = String::new();
     let count = counted(*total, "implementation");
-    line(&mut text, format_args!("# {count} of {} `{}`\n", symbol.kind.name(), symbol.path));
+    let mut text = one(format_args!("# {count} of {} `{}`", symbol.kind.name(), symbol.path));
+    text.push('\n');
     symbol_rows(&mut text, &items.items);
     more(&mut text, next_cursor.as_deref());
     text
@@ -180,8 +173,8 @@ pub fn callees(found: &CallsReply) -> String {
 /// One line for each caller or callee, and below it the lines of its calls.
 fn calls(found: &CallsReply, what: &str) -> String {
     let CallsReply { symbol, total, items, next_cursor, .. } = found;
-    let mut text = String::new();
-    line(&mut text, format_args!("# {} of {} `{}`\n", counted(*total, what), symbol.kind.name(), symbol.path));
+    let mut text = one(format_args!("# {} of {} `{}`", counted(*total, what), symbol.kind.name(), symbol.path));
+    text.push('\n');
     for Calls { symbol, calls } in &items.items {
         let place = lines(&symbol.place);
         line(&mut text, format_args!("- {} `{}` {}:{place}", symbol.kind.name(), symbol.path, short_file(symbol)));
@@ -198,26 +191,27 @@ fn calls(found: &CallsReply, what: &str) -> String {
 
 pub fn symbol_at(found: &SymbolAtReply) -> String {
     let SymbolAtReply { symbol, ty, hover, definition, origin, at, .. } = found;
-    let mut text = String::new();
     let what = match symbol {
         Some(symbol) => format!("{} `{}`", symbol.kind.name(), symbol.path),
         None => "no symbol".to_owned(),
     };
-    line(&mut text, format_args!("# {}:{}:{}: {what}\n", at.file, at.line, at.column));
+    let mut text = one(format_args!("# {}:{}:{}: {what}", at.file, at.line, at.column));
+    text.push('\n');
     if let Some(symbol) = symbol {
         text += &fenced(symbol.language.name(), &symbol.signature);
     }
     if let Some(ty) = ty {
-        line(&mut text, format_args!("\nType: `{}`", inline(ty)));
+        text.push('\n');
+        line(&mut text, format_args!("Type: `{}`", inline(ty)));
     }
     if let Some(definition) = definition {
-        line(
-            &mut text,
-            format_args!("\nDefined at {}:{}", short(&definition.file, origin.as_ref()), lines(definition)),
-        );
+        let file = short(&definition.file, origin.as_ref());
+        text.push('\n');
+        line(&mut text, format_args!("Defined at {file}:{}", lines(definition)));
     }
     if let Some(hover) = hover {
-        line(&mut text, format_args!("\n{hover}"));
+        text.push('\n');
+        docs(&mut text, hover);
     }
     more(&mut text, found.next_cursor.as_deref());
     text
@@ -229,7 +223,8 @@ pub fn diagnostics(found: &DiagnosticsReply) -> String {
     let mut text = format!("# {errors}, {warnings}, {}, {}\n\n", counted(*info, "info"), counted(*hint, "hint"));
     diagnostic_rows(&mut text, &items.items);
     if *total > items.total() {
-        line(&mut text, format_args!("\n{} more are not shown", total - items.total()));
+        text.push('\n');
+        line(&mut text, format_args!("{} more are not shown", total - items.total()));
     }
     more(&mut text, found.next_cursor.as_deref());
     text
@@ -240,16 +235,8 @@ pub fn diagnostic_rows(text: &mut String, diagnostics: &[Diagnostic]) {
         let code = it.code.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
         let within = it.symbol.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
         let (place, severity) = (&it.place, it.severity.name());
-        // The lines of a message stay with their item.
-        let message = it.message.trim_end().replace('\n', "\n  ");
-        let source = &it.source;
-        line(
-            text,
-            format_args!(
-                "- {}:{}:{} {severity}{code}: {message} ({source}{within})",
-                place.file, place.line, place.column
-            ),
-        );
+        let head = format!("- {}:{}:{} {severity}{code}: ", place.file, place.line, place.column);
+        item(text, format_args!("{head}"), &it.message, &format!(" ({}{within})", it.source));
         for Fix { id, title, files } in &it.fixes {
             let title = inline(title);
             let also = files.as_ref().map(|it| format!(" (in {})", it.join(", "))).unwrap_or_default();

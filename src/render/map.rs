@@ -1,17 +1,18 @@
 //! A map: paths of files, and below each the lines and signatures of its symbols.
 
+use super::code::fence;
 use super::lists::more;
-use super::{counted, line};
-use crate::contract::MapReply;
+use super::{counted, one};
+use crate::contract::{MapFile, MapReply};
 
 /// The rows stand in one fence, so that no sign in a signature is taken for Markdown.
 pub fn map(map: &MapReply) -> String {
     let symbols: usize = map.files.iter().map(|it| it.symbols.len()).sum();
-    let mut text = String::new();
     let (symbols, files) = (counted(symbols, "symbol"), map.files.len());
-    line(&mut text, format_args!("# Map: {symbols} in {files} of {}\n\n~~~", counted(map.total, "file")));
-    map.files.iter().for_each(|it| text += &it.rows());
-    line(&mut text, format_args!("~~~"));
+    let mut text = one(format_args!("# Map: {symbols} in {files} of {}", counted(map.total, "file")));
+    let rows: String = map.files.iter().map(MapFile::rows).collect();
+    let fence = fence('~', &rows);
+    text += &format!("\n{fence}\n{rows}{fence}\n");
     more(&mut text, map.next_cursor.as_deref());
     text
 }

@@ -15,7 +15,7 @@ mod verify;
 mod watched;
 
 use std::convert::Infallible;
-use std::fmt::Write;
+use std::fmt::{Arguments, Write};
 use std::slice::from_ref;
 use std::time::Instant;
 
@@ -24,6 +24,7 @@ pub use sarif::sarif;
 
 use crate::contract::budget::{Fit, Form, fitted};
 use crate::contract::{Health, Meta, Missing, PROBLEM_TOKENS, Place, Problem, Reply, milliseconds};
+use crate::text::visible;
 
 /// A reply within its budget. `came`: when it was asked for.
 pub fn answer(answer: Reply, max_tokens: Option<usize>, came: Instant) -> String {
@@ -80,27 +81,26 @@ pub fn reply(reply: &Reply) -> String {
         Reply::Verify(it) => verify::verified(it) + &footer(&it.meta),
         Reply::ListOverlays(it) => journal::overlays(&it.overlays) + &footer(&it.meta),
         Reply::PutOverlay(it) => journal::overlays(from_ref(&it.overlay)) + &footer(&it.meta),
-        Reply::DeleteOverlay(it) => format!("`{}` is again what the disk has.\n", it.overlay.file) + &footer(&it.meta),
+        Reply::DeleteOverlay(it) => {
+            one(format_args!("`{}` is again what the disk has.", it.overlay.file)) + &footer(&it.meta)
+        }
         Reply::StartRun(it) => runs::started(it) + &footer(&it.meta),
         Reply::Run(it) | Reply::CancelRun(it) => runs::run(it) + &footer(&it.meta),
         Reply::ListWorkspaces(it) => status::workspaces(&it.workspaces),
         Reply::OpenWorkspace(it) => status::workspaces(from_ref(&it.workspace)),
-        Reply::CloseWorkspace(it) => format!("Closed `{}` ({}).\n", it.workspace.id, it.workspace.root),
+        Reply::CloseWorkspace(it) => one(format_args!("Closed `{}` ({}).", it.workspace.id, it.workspace.root)),
         Reply::Status(it) => status::status(it),
-        Reply::Health(Health { status, version }) => format!("{status}, semdex {version}\n"),
+        Reply::Health(Health { status, version }) => one(format_args!("{status}, semdex {version}")),
     }
 }
 
 /// What the answer says of itself: its last lines.
 fn footer(meta: &Meta) -> String {
-    let mut text = format!(
-        "\n---\n`{}` at revision {}, {}, {} ({:.1} ms)\n",
-        meta.workspace.as_deref().unwrap_or_default(),
-        meta.revision,
-        meta.state.name(),
-        if meta.complete { "complete" } else { "**incomplete**" },
-        meta.elapsed_ms
-    );
+    let mut text = "\n---\n".to_owned();
+    let workspace = meta.workspace.as_deref().unwrap_or_default();
+    let (revision, state, elapsed) = (meta.revision, meta.state.name(), meta.elapsed_ms);
+    let complete = if meta.complete { "complete" } else { "**incomplete**" };
+    line(&mut text, format_args!("`{workspace}` at revision {revision}, {state}, {complete} ({elapsed:.1} ms)"));
     if !meta.overlays.is_empty() {
         line(&mut text, format_args!("- not what the disk has (overlays): {}", names(&meta.overlays)));
     }
@@ -111,13 +111,60 @@ fn footer(meta: &Meta) -> String {
 fn missing(text: &mut String, missing: &[Missing]) {
     for Missing { code, detail, scope } in missing {
         let scope = scope.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
-        line(text, format_args!("- missing `{code}`{scope}: {detail}"));
+        item(text, format_args!("- missing `{code}`{scope}: "), detail, "");
     }
 }
 
-/// Appends a line. Writing to a `String` cannot fail.
-fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+/// Appends one line: whatever is named in it, it does not become two. Writing to a `String` cannot fail.
+fn line(text: &mut String, arguments: Arguments<'_>) {
+    let from = text.len();
     let _ = text.write_fmt(arguments);
+    visible::keep_on_one_line(text, from);
+    text.push('\n');
+}
+
+/// A text of one line.
+fn one(arguments: Arguments<'_>) -> String {
+    let mut text = String::new();
+    line(&mut text, arguments);
+    text
+}
+
+/// Appends a line that stands by itself.
+fn apart(text: &mut String, arguments: Arguments<'_>) {
+    text.push('\n');
+    line(text, arguments);
+    text.push('\n');
+}
+
+/// Appends an item of a list. The further lines of its message stay with it.
+fn item(text: &mut String, head: Arguments<'_>, message: &str, end: &str) {
+    let mut rest = message.trim_end().lines();
+    let mut row = format!("{head}{}", rest.next().unwrap_or_default());
+    for next in rest {
+        line(text, format_args!("{row}"));
+        row = format!("  {next}");
+    }
+    line(text, format_args!("{row}{end}"));
+}
+
+/// Appends what may be of several lines. Those after the first are quoted: none of them is the reply's own.
+fn paragraph(text: &mut String, message: &str) {
+    let mut lines = message.trim_end().lines();
+    line(text, format_args!("{}", lines.next().unwrap_or_default()));
+    quoted(text, lines);
+}
+
+/// Appends each line with a mark that it is another's.
+fn quoted<'a>(text: &mut String, lines: impl Iterator<Item = &'a str>) {
+    for it in lines {
+        line(text, format_args!("{}", format!("> {it}").trim_end()));
+    }
+}
+
+/// Appends the docs of a symbol as they were written, in Markdown.
+fn docs(text: &mut String, docs: &str) {
+    *text += &visible::lines(docs);
     text.push('\n');
 }
 

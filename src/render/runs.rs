@@ -2,20 +2,22 @@
 
 use super::code::fenced;
 use super::lists::{diagnostic_rows, inline, more};
-use super::{counted, line, names};
+use super::{apart, counted, line, names, one};
 use crate::contract::{RunAttempt, RunReply, RunStarted, RunVerification};
 
 pub fn started(begun: &RunStarted) -> String {
-    format!("Run `{run}` has begun: `GET /v1/runs/{run}` tells how far it is.\n", run = begun.run)
+    one(format_args!("Run `{run}` has begun: `GET /v1/runs/{run}` tells how far it is.", run = begun.run))
 }
 
 pub fn run(run: &RunReply) -> String {
-    let mut text = format!("# Run `{}` {}\n", run.run, run.state.name());
+    let mut text = one(format_args!("# Run `{}` {}", run.run, run.state.name()));
     if let Some(step) = &run.step {
-        line(&mut text, format_args!("\n{}", inline(step)));
+        text.push('\n');
+        line(&mut text, format_args!("{}", inline(step)));
     }
     if let Some(reason) = &run.reason {
-        line(&mut text, format_args!("\n{}", inline(reason)));
+        text.push('\n');
+        line(&mut text, format_args!("{}", inline(reason)));
     }
     text.push('\n');
     if !run.files.is_empty() {
@@ -31,7 +33,7 @@ pub fn run(run: &RunReply) -> String {
     let retries = counted(run.retries as usize, "retry").replace("retrys", "retries");
     line(&mut text, format_args!("- {}: {asked} tokens in, {answered} out, {retries}", run.model));
     for (at, attempt) in run.attempts.items.iter().enumerate() {
-        line(&mut text, format_args!("\n## Reply {}\n", run.attempts.part.from + at + 1));
+        apart(&mut text, format_args!("## Reply {}", run.attempts.part.from + at + 1));
         self::attempt(&mut text, attempt);
     }
     if !run.errors.items.is_empty() {

@@ -1,13 +1,13 @@
 //! How workspaces are doing.
 
-use super::{line, missing};
+use super::{line, missing, one};
 use crate::contract::{StatusReply, WorkspaceStatus};
 
 /// The process, and how its workspaces are doing.
 pub fn status(reply: &StatusReply) -> String {
     let megabytes = reply.memory_bytes.map(|it| format!(", {} MB", it / 1_000_000)).unwrap_or_default();
     let workspaces = workspaces(&reply.workspaces);
-    format!("semdex {}, process {}{megabytes}\n\n{workspaces}", reply.version, reply.pid)
+    one(format_args!("semdex {}, process {}{megabytes}", reply.version, reply.pid)) + "\n" + &workspaces
 }
 
 pub fn workspaces(statuses: &[WorkspaceStatus]) -> String {
@@ -18,13 +18,15 @@ pub fn workspaces(statuses: &[WorkspaceStatus]) -> String {
     for status in statuses {
         let trust = if status.trusted { "trusted" } else { "not trusted" };
         let languages: Vec<&str> = status.languages.iter().map(|it| it.name()).collect();
-        line(&mut text, format_args!("## {} ({})\n", status.id, status.root));
+        line(&mut text, format_args!("## {} ({})", status.id, status.root));
+        text.push('\n');
         line(
             &mut text,
             format_args!("{} at revision {}, {trust}, {}", status.state.name(), status.revision, languages.join(", ")),
         );
         if let Some(progress) = &status.progress {
-            line(&mut text, format_args!("\n{}: {} of {}", progress.stage, progress.done, progress.total));
+            text.push('\n');
+            line(&mut text, format_args!("{}: {} of {}", progress.stage, progress.done, progress.total));
         }
         text.push('\n');
         for engine in &status.engines {

@@ -1,7 +1,8 @@
 //! What the compiler, the linter or the tests said, for a model: what is wrong first, and nothing of what went well.
 
-use super::lists::diagnostic_rows;
-use super::{counted, line};
+use super::code::fenced;
+use super::lists::{diagnostic_rows, more};
+use super::{apart, counted, line, one, paragraph};
 use crate::contract::{Severity, TestFailure, TestReport, VerifyReply};
 
 /// Of what a failed test printed.
@@ -15,28 +16,28 @@ pub fn verified(reply: &VerifyReply) -> String {
         (false, false) => "failed",
     };
     let code = exit_code.map(|it| format!("exit code {it}, ")).unwrap_or_default();
-    let mut text = format!("# {}: {how} ({code}{:.1} s)\n", kind.name(), duration_ms / 1000.0);
+    let mut text = one(format_args!("# {}: {how} ({code}{:.1} s)", kind.name(), duration_ms / 1000.0));
     for run in &reply.runs {
         let place = if run.directory.is_empty() { String::new() } else { format!(" in `{}`", run.directory) };
         let code = run.exit_code.map_or("ended".to_owned(), |it| format!("{it}"));
         line(&mut text, format_args!("- `{}`{place}: {code}", run.command.join(" ")));
     }
     if let Some(TestReport { passed, failed, skipped, .. }) = &reply.tests {
-        line(&mut text, format_args!("\n{passed} passed, {failed} failed, {skipped} skipped"));
+        text.push('\n');
+        line(&mut text, format_args!("{passed} passed, {failed} failed, {skipped} skipped"));
     }
     if !reply.diagnostics.is_empty() {
         let count = |severity| reply.diagnostics.iter().filter(|it| it.severity == severity).count();
         let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
-        line(&mut text, format_args!("\n## {}, {}\n", counted(errors, "error"), counted(warnings, "warning")));
+        apart(&mut text, format_args!("## {}, {}", counted(errors, "error"), counted(warnings, "warning")));
         diagnostic_rows(&mut text, &reply.diagnostics);
     }
     reply.failures().iter().for_each(|it| failure(&mut text, it));
     if reply.output_tells_more() && !reply.output.is_empty() {
-        line(&mut text, format_args!("\n## Output\n\n```\n{}\n```", reply.output.trim_end().replace("```", "'''")));
+        apart(&mut text, format_args!("## Output"));
+        text += &fenced("", reply.output.trim_end());
     }
-    if let Some(cursor) = &reply.next_cursor {
-        line(&mut text, format_args!("\nMore: `cursor: {cursor}`"));
-    }
+    more(&mut text, reply.next_cursor.as_deref());
     text
 }
 
@@ -48,11 +49,13 @@ fn failure(text: &mut String, failure: &TestFailure) {
         _ => String::new(),
     };
     let within = symbol.as_ref().map(|it| format!(" (`{it}`)")).unwrap_or_default();
-    line(text, format_args!("\n## FAILED `{name}`{place}{within}\n\n{}", message.trim_end()));
+    apart(text, format_args!("## FAILED `{name}`{place}{within}"));
+    paragraph(text, message);
     // A stack tells little that the place does not.
     let told: Vec<&str> = output.lines().take_while(|it| *it != "stack backtrace:").collect();
     let told = told.get(told.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default().join("\n");
     if !told.trim().is_empty() && told.trim() != message.trim() {
-        line(text, format_args!("\n```\n{}\n```", told.trim_end().replace("```", "'''")));
+        text.push('\n');
+        *text += &fenced("", told.trim_end());
     }
 }

@@ -1,19 +1,19 @@
 //! The baseline, what came and went since, the gate and the statistics.
 
 use super::lists::{diagnostic_rows, more};
-use super::{counted, line};
+use super::{apart, counted, line, one};
 use crate::contract::{BaselineReply, Counts, GateReply, RegressionsReply, StatsReply};
 
 pub fn baseline(kept: &BaselineReply) -> String {
     let BaselineReply { baseline, files, counts, .. } = kept;
-    format!("# Baseline `{baseline}`: {} in {}\n", told(counts), counted(*files, "file"))
+    one(format_args!("# Baseline `{baseline}`: {} in {}", told(counts), counted(*files, "file")))
 }
 
 pub fn regressions(found: &RegressionsReply) -> String {
-    let mut text = format!("# {}\n", found.summary);
+    let mut text = one(format_args!("# {}", found.summary));
     for (heading, list) in [("New", &found.new), ("Fixed", &found.fixed)] {
         if !list.items.is_empty() {
-            line(&mut text, format_args!("\n## {heading}\n"));
+            apart(&mut text, format_args!("## {heading}"));
             diagnostic_rows(&mut text, &list.items);
         }
     }
@@ -22,10 +22,11 @@ pub fn regressions(found: &RegressionsReply) -> String {
 }
 
 pub fn gate(gate: &GateReply) -> String {
-    let mut text = format!("# {}: {}\n", if gate.block { "Blocked" } else { "Passed" }, told(&gate.counts));
+    let mut text = one(format_args!("# {}: {}", if gate.block { "Blocked" } else { "Passed" }, told(&gate.counts)));
     for (heading, list) in [("Reasons", &gate.reasons), ("Warnings", &gate.notices)] {
         if !list.is_empty() {
-            line(&mut text, format_args!("\n{heading}: {}", list.join("; ")));
+            text.push('\n');
+            line(&mut text, format_args!("{heading}: {}", list.join("; ")));
         }
     }
     text
@@ -35,7 +36,8 @@ pub fn stats(stats: &StatsReply) -> String {
     let of = stats.session.as_ref().map(|it| format!(" in session `{it}`")).unwrap_or_default();
     let since = stats.since.as_deref().unwrap_or("never");
     let edits = counted(usize::try_from(stats.edits).unwrap_or(usize::MAX), "edit");
-    let mut text = format!("# {edits}{of} since {since}: {}\n\n", told(&stats.counts));
+    let mut text = one(format_args!("# {edits}{of} since {since}: {}", told(&stats.counts)));
+    text.push('\n');
     for file in &stats.files.items {
         // The last states are enough to see which way it goes.
         const SHOWN: usize = 8;

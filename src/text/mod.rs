@@ -13,4 +13,5 @@ pub mod score;
 pub mod terms;
 #[cfg(test)]
 pub mod testing;
+pub mod visible;
 pub mod words;

@@ -116,7 +116,7 @@ impl Writer {
         if let Err(error) = self.catch_up() {
             tracing::error!(%error, "the next request tries again");
         }
-        self.revision.0 = self.revision.0.max(1);
+        self.revision = self.revision.max(self.revisions.first());
         self.start_engines();
         self.hear_engines();
         self.begin_outside();

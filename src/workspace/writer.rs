@@ -1,6 +1,7 @@
 //! The writer: the one thread that owns all mutable state of a workspace. It handles one event after the other, and
 //! before it hands out a view it has seen every change on the disk that was made before.
 
+mod revisions;
 mod trust;
 
 use std::collections::BTreeSet;
@@ -45,6 +46,7 @@ use crate::lang::registry::Registry;
 use crate::lang::search_path::{self, Barred};
 use crate::lang::{STACK_BYTES, Tidied};
 use crate::model::{Code, Error, FileEdit, LanguageId, Missing, MissingCode, Result, Revision};
+use revisions::Revisions;
 
 /// Requests that may wait for the writer at once.
 const INBOX: usize = 1024;
@@ -145,6 +147,7 @@ pub(super) struct Writer {
     pub(super) outside_roots: Vec<PathBuf>,
     pub(super) named: NamedFiles,
     pub(super) revision: Revision,
+    pub(super) revisions: Revisions,
     pub(super) registry: Registry,
     /// As the registry lists them.
     pub(super) slots: Vec<Slot>,
@@ -221,6 +224,7 @@ pub(super) fn start(
         outside_roots: Vec::new(),
         named: NamedFiles::default(),
         revision: Revision(0),
+        revisions: Revisions::new(&config.state_dir, &root),
         registry: registry.clone(),
         slots,
         published,
@@ -283,7 +287,7 @@ impl Writer {
                     }
                 }
                 self.files = Arc::new(files);
-                self.revision = Revision(1);
+                self.revision = self.revisions.first();
             }
             Err(error) => {
                 let detail = format!("the workspace could not be read: {error}");
@@ -484,6 +488,7 @@ impl Writer {
     }
 
     pub(super) fn publish(&self) {
+        self.revisions.tell(self.revision);
         self.published.send_modify(|it| {
             it.revision = self.revision;
             it.trusted = self.trusted;

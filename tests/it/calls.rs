@@ -145,6 +145,11 @@ fn every_call_is_answered_without_a_socket() {
         assert_eq!(json["meta"]["complete"] == true, call.needs > Needs::Nothing, "{}: {json}", call.name);
         let lacks = lacking(call.name, &optional(call), &documented(call, &json), &json);
         assert!(lacks.is_empty(), "the document's example of {} lacks {lacks:?}: {json}", call.name);
+        // A map counts its Markdown.
+        if call.name != "map" {
+            let short = contract::shorten::json(reply.clone(), Some(300), |_| {}).unwrap();
+            assert!(short.len() <= 1200, "{}: {} bytes: {}", call.name, short.len(), String::from_utf8_lossy(&short));
+        }
         let text = render::reply(&reply);
         let says_so = text.contains("complete (0.0 ms)");
         assert_eq!(says_so, call.needs >= Needs::Text, "{}: {text}", call.name);

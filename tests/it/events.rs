@@ -1,13 +1,18 @@
 //! What the server tells without being asked: events, metrics, request ids, and the questions that took long.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::support::{Home, RUST, Server, breaking_edit};
+use crate::support::{Home, RUST, Server, breaking_edit, wait};
 
 /// Longer than any event takes.
 const DEADLINE: Duration = Duration::from_secs(300);
@@ -84,6 +89,95 @@ impl Stream {
             }
         }
     }
+}
+
+/// What `semdex events` prints.
+fn printed(home: &Home, arguments: &[&str]) -> (Child, mpsc::Receiver<String>) {
+    let mut command = home.semdex();
+    command.arg("events").args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let output = BufReader::new(child.stdout.take().unwrap());
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+    (child, receiver)
+}
+
+/// Changes a file until this is printed: nobody knows from when on the command listens.
+#[track_caller]
+fn until_printed(home: &Home, printed: &mpsc::Receiver<String>, is_it: impl Fn(&str) -> bool) -> String {
+    let deadline = Instant::now() + DEADLINE;
+    for number in 0.. {
+        assert!(Instant::now() < deadline, "it was not printed in time");
+        home.write("note.txt", &format!("{number}\n"));
+        match printed.recv_timeout(Duration::from_millis(100)) {
+            Ok(line) if is_it(&line) => return line,
+            Ok(_) | Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn the_command_line_follows_the_events_from_one_server_to_the_next() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let event = |line: &str| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("{line}"));
+    let (mut child, lines) = printed(&server.home, &["--json", "--types", "revision,change"]);
+    let line = until_printed(&server.home, &lines, |it| event(it)["data"]["files"] == json!(["note.txt"]));
+    let first = event(&line);
+    assert_eq!((&first["event"], &first["data"]["cause"]), (&json!("revision"), &json!("outside")), "{first}");
+    let (mut told, words) = printed(&server.home, &[]);
+    until_printed(&server.home, &words, |it| {
+        it.starts_with("workspace at revision ") && it.ends_with(", revision: outside: note.txt")
+    });
+
+    // The next server knows nothing of what this one told, and says so.
+    let server = server.restart(&["--trust"]);
+    let reset = until_printed(&server.home, &lines, |it| event(it)["event"] == "reset");
+    assert!(event(&reset)["id"].as_u64() > first["id"].as_u64(), "{reset}");
+    until_printed(&server.home, &lines, |it| event(it)["event"] == "revision");
+
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let status = wait(&mut child);
+    assert!(status.signal() == Some(2) || status.code() == Some(130), "{status}");
+    let mut errors = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+    assert!(errors.lines().all(|it| it.contains("waiting for the next")), "{errors}");
+    told.kill().unwrap();
+    wait(&mut told);
+
+    // Nobody reads: it ends though there is nothing to say.
+    let mut command = server.home.semdex();
+    let mut child = command.args(["events", "--types", "run"]).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(wait(&mut child).code(), Some(0));
+}
+
+#[test]
+fn revisions_rise_over_the_lives_of_a_workspace() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let revision = |server: &Server| {
+        let (status, reply) = server.post("/v1/open", &json!({"file": "src/lib.rs"}));
+        assert_eq!(status, 200, "{reply}");
+        reply["meta"]["revision"].as_u64().unwrap()
+    };
+    let (_, edited) = server.post("/v1/edit", &breaking_edit(false));
+    let before = edited["meta"]["revision"].as_u64().unwrap();
+    assert_eq!(revision(&server), before);
+
+    // Opened again, by this server and by the next. One who asks for what it has seen gets it at once.
+    let closed = server.send(server.request("DELETE", "/v1/workspaces?workspace=workspace"));
+    assert_eq!(closed.status, 200, "{}", closed.text);
+    let (status, opened) = server.post("/v1/workspaces", &json!({"root": server.home.root()}));
+    assert_eq!(status, 200, "{opened}");
+    let again = revision(&server);
+    assert!(again > before, "{again} after {before}");
+    let server = server.restart(&["--trust"]);
+    let (status, reply) = server.post("/v1/open", &json!({"file": "src/lib.rs", "min_revision": again, "wait_ms": 0}));
+    assert_eq!(status, 200, "{reply}");
+    assert!(reply["meta"]["revision"].as_u64().unwrap() > again, "{reply}");
 }
 
 #[test]
@@ -200,7 +294,7 @@ fn who_takes_nothing_is_cut_off_and_holds_nobody_up() {
 fn a_listening_client_does_not_hold_up_the_end() {
     let mut server = Server::on(RUST);
     let _stream = Stream::open(&server, "", None);
-    server.signal(rustix::process::Signal::TERM);
+    server.signal(Signal::TERM);
     assert_eq!(server.wait().code(), Some(0));
     assert!(!server.log().contains("requests still in flight"), "it waited for the one who listens: {}", server.log());
 }

@@ -400,6 +400,25 @@ fn a_line_that_is_not_json_is_answered_and_the_session_goes_on() {
             assert_eq!(stdio.refused(line.as_bytes(), None).0, -32600, "{line}");
         }
         assert_eq!(stdio.refused(br#"{"id": 9, "method": "ping"}"#, Some(9)).0, -32600);
+        // 2025-03-26 had them, no other version has.
+        let batch = json!([request("2025-03-26", "tools/list", json!({}))]).to_string();
+        let (code, detail) = stdio.refused(batch.as_bytes(), None);
+        assert!(code == -32600 && detail.contains("each message by itself"), "{code} {detail}");
+    }
+    // Over HTTP as well.
+    let batch = json!([request("2025-03-26", "tools/list", json!({}))]).to_string();
+    for (body, code, wanted) in
+        [(batch.as_str(), -32600, "each message by itself"), ("garbage", -32700, "not JSON"), ("7", -32600, "JSON-RPC")]
+    {
+        for protocol in WITH_INITIALIZE {
+            let request = server.request("POST", "/mcp").header("accept", "application/json, text/event-stream");
+            let request = request.header("mcp-protocol-version", *protocol).header("content-type", "application/json");
+            let reply = server.send(request.body(body.to_owned()));
+            assert_eq!((reply.status, reply.header("content-type")), (400, "application/json"), "{}", reply.text);
+            let error = &reply.json()["error"];
+            assert_eq!(error["code"], code, "{error}");
+            assert!(error["message"].as_str().is_some_and(|it| it.contains(wanted)), "{error}");
+        }
     }
     // An empty line and a notification that is not understood are not answered.
     stdio.send_line(b"");

@@ -76,6 +76,9 @@ fn what_was_mistyped_is_answered_with_what_was_meant() {
         ("describe --file src/shuot.rs", 1, "src/shout.rs"),
         ("symbols --file src/lbi.rs", 1, "src/lib.rs"),
         ("diagnostics src/lbi.rs", 1, "src/lib.rs"),
+        ("describe", 2, "<SYMBOL>"),
+        ("diagnostics --severity warning,eror", 2, "'error'"),
+        ("events --types chnage", 2, "'change'"),
         ("edit src/lbi.rs --search a --replace b", 1, "src/lib.rs"),
         ("usages greeter::gret --wait-ms 120000", 1, "greeter::greet"),
     ] {
@@ -83,6 +86,19 @@ fn what_was_mistyped_is_answered_with_what_was_meant() {
         assert_eq!((ended.code, ended.output.as_str()), (Some(code), ""), "{line}: {}", ended.errors);
         assert!(ended.errors.contains(wanted), "{line}: {}", ended.errors);
     }
+}
+
+#[test]
+fn a_gate_that_cannot_decide_says_why_in_words() {
+    let server = Server::on(RUST);
+    server.home.write("semdex.toml", "[gate]\nmax_error = 1\n");
+    let ended = semdex(&server.home, &["gate"]);
+    assert_eq!((ended.code, ended.output.as_str()), (Some(1), ""), "{}", ended.errors);
+    let is_told = ended.errors.starts_with("# ") && ended.errors.contains("max_errors");
+    assert!(is_told && !ended.errors.contains("\"code\""), "{}", ended.errors);
+    let json = semdex(&server.home, &["gate", "--json"]);
+    let problem: Value = serde_json::from_str(&json.errors).unwrap_or_else(|_| panic!("{}", json.errors));
+    assert!(problem["detail"].as_str().is_some_and(|it| it.contains("max_errors")), "{problem}");
 }
 
 #[test]
@@ -223,6 +239,25 @@ fn a_terminal_gets_colours_unless_it_wants_none() {
     assert!(!semdex(&server.home, &["open", "src/lib.rs"]).output.contains('\u{1b}'));
     assert!(semdex(&server.home, &["open", "src/lib.rs", "--color", "always"]).output.contains('\u{1b}'));
     assert!(!semdex(&server.home, &["open", "src/lib.rs", "--color", "always", "--json"]).output.contains('\u{1b}'));
+}
+
+#[test]
+fn a_terminal_obeys_nothing_that_a_file_holds() {
+    let server = Server::on(RUST);
+    server.home.write("steers.txt", "\u{1b}[31mred\u{9b}2J\r\n");
+    for (more, wanted) in [("", "\\u{1b}[31mred\\u{9b}2J"), ("--json", "\\u001b[31mred\\u009b2J")] {
+        let file = server.home.path().join("typescript");
+        let command = format!("{SEMDEX} describe --file steers.txt {more}");
+        let mut child = on_terminal(&server.home, &command, &file, &[("NO_COLOR", "1")]);
+        assert_eq!(wait(&mut child).code(), Some(0));
+        let shown = fs::read_to_string(&file).unwrap();
+        // Of the bar's own there may be some.
+        let obeys = shown.contains("\u{1b}[31m") || shown.contains('\u{9b}');
+        assert!(shown.contains(wanted) && !obeys, "{shown:?}");
+    }
+    // What is no terminal gets the text as it is.
+    let piped = semdex(&server.home, &["describe", "--file", "steers.txt"]).output;
+    assert!(piped.contains("\u{1b}[31mred\u{9b}2J"), "{piped:?}");
 }
 
 #[test]

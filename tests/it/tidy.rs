@@ -34,10 +34,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     // Runs of a model, by the calls that every client has: `ops` knows of it by a trait alone, and `main` puts it there.
     ("coder", &["ops", "contract", "render", "workspace", "lang", "config", "text", "model"]),
     // Markdown, for every face that shows answers.
-    ("render", &["contract", "model"]),
+    ("render", &["contract", "text", "model"]),
     ("api", &["mcp", "render", "ops", "contract", "lang", "token", "config", "logging", "model"]),
     ("mcp", &["render", "ops", "contract", "lang", "token", "config", "model"]),
-    ("cli", &["mcp", "render", "contract", "workspace", "trust", "config", "model"]),
+    ("cli", &["mcp", "render", "contract", "workspace", "trust", "config", "text", "model"]),
 ];
 
 /// The roots of the crate: they name the modules, and may use all of them. What fuzz targets share is of no module.

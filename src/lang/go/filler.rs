@@ -119,6 +119,8 @@ impl Filler<'_> {
         unknown.retain(|it| !self.hopeless.contains(&it.path));
         let total = unknown.len();
         let mut learned = false;
+        // Of those that are known all at once too.
+        let mut asked = 0;
         for (done, symbol) in unknown.iter().enumerate() {
             let _turn = self.session.gate.read().await;
             let stopped = Filled { asked: done, is_whole: false };
@@ -131,7 +133,9 @@ impl Filler<'_> {
             // It may come up while gopls is asked for one after the other.
             if !learned && self.session.checker.is_ready() && !self.session.documents().is_restructured() {
                 for some in unknown[done..].chunks(AT_ONCE) {
+                    self.tell(asked, total);
                     usages::learn(&queries, some).await;
+                    asked += some.len();
                 }
                 learned = true;
             }
@@ -142,15 +146,20 @@ impl Filler<'_> {
             if !self.session.index.knows(generation, symbol) {
                 self.hopeless.insert(symbol.path.clone());
             }
-            self.session.status.send_if_modified(|status| {
-                let is_up = matches!(status.state, State::Ready | State::Indexing);
-                if is_up {
-                    status.progress = Some(Progress { stage: STAGE.to_owned(), done, total });
-                }
-                is_up
-            });
+            asked = asked.max(done + 1);
+            self.tell(asked, total);
         }
         Filled { asked: total, is_whole: true }
+    }
+
+    fn tell(&self, done: usize, total: usize) {
+        self.session.status.send_if_modified(|status| {
+            let is_up = matches!(status.state, State::Ready | State::Indexing);
+            if is_up {
+                status.progress = Some(Progress { stage: STAGE.to_owned(), done, total });
+            }
+            is_up
+        });
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::model::{Diagnostic, Severity};
+use crate::text::visible::one_line;
 use crate::workspace::statistics::Seen;
 
 /// What an agent takes of a hook's text.
@@ -22,8 +23,9 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// A line, if it fits.
+    /// A line, if it fits. It stays one, whatever is named in it.
     fn line(&mut self, line: &str) -> bool {
+        let line = &*one_line(line);
         let length = line.chars().count() + 1;
         if self.characters + length + REST > MOST_CHARACTERS {
             return false;

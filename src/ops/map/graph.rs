@@ -8,6 +8,7 @@ use super::rank::Edges;
 use crate::lang::files::{File, Files};
 use crate::model::{LanguageId, OutlineItem, References, SymbolKind};
 use crate::text::terms::terms;
+use crate::text::visible::one_line;
 use crate::text::words::WordHash;
 
 /// What stands in test code, or in a generated file, tells less of what the workspace is made of.
@@ -47,7 +48,7 @@ pub struct Item {
     pub kind: SymbolKind,
     pub test: bool,
     pub public: bool,
-    /// The bytes of its signature.
+    /// The bytes of its signature, as a map shows it.
     pub length: usize,
     /// The one that it stands in, where that is no mere module.
     pub parent: Option<usize>,
@@ -156,7 +157,7 @@ fn items(file: &File, paths: &HashMap<usize, &str>) -> Vec<Item> {
             kind: item.kind,
             test: item.test,
             public: item.public,
-            length: item.signature.len(),
+            length: one_line(&item.signature).len(),
             parent,
             heading: if item.children.is_empty() {
                 String::new()

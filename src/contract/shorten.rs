@@ -1,0 +1,123 @@
+//! Replies as JSON within their budget. A reply has one item at least, or reading on would never end; where that alone is
+//! too long its longest texts and lists of names are cut.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::budget::{BYTES_PER_TOKEN, Fit, Form, fitted};
+
+/// Fields with texts for a reader. What a client sends back (paths, hashes, contents, cursors) is never cut.
+const TEXTS: &[&str] =
+    &["signature", "text", "docs", "hover", "title", "message", "reason", "before", "after", "detail", "code"];
+/// Fields with names of what one item is about, so many for each of these characters of a text.
+const NAMES: &str = "symbols";
+const CHARACTERS_OF_A_NAME: usize = 8;
+/// How long a text may be, in characters: the first of these that is short enough. At first only the note is shortened.
+const LENGTHS: &[usize] = &[usize::MAX, 480, 240, 160, 120, 80, 60, 40];
+const CUT: &str = "…";
+/// Where what was left out is to be had.
+const REST: &str = "go on with `next_cursor`";
+const NOTE: &str = "what ends with `…` is cut";
+
+/// A reply no longer than so many tokens, if it can be that short. `stamp` is done last, whenever it is written.
+pub fn json<T: Fit + Serialize>(
+    reply: T,
+    max_tokens: Option<usize>,
+    stamp: impl Fn(&mut T),
+) -> serde_json::Result<Vec<u8>> {
+    let body = fitted(reply, Form::Json, max_tokens, |mut reply| {
+        stamp(&mut reply);
+        serde_json::to_vec(&reply)
+    })?;
+    Ok(match max_tokens.map(|it| it.saturating_mul(BYTES_PER_TOKEN)) {
+        Some(most) if body.len() > most => shortened(&body, most).unwrap_or(body),
+        _ => body,
+    })
+}
+
+/// The shortest that can be had, where nothing is short enough; nothing where nothing can be shortened.
+fn shortened(body: &[u8], most: usize) -> Option<Vec<u8>> {
+    let whole: Value = serde_json::from_slice(body).ok()?;
+    let mut shortest = None;
+    for length in LENGTHS {
+        let mut reply = whole.clone();
+        let is_cut = cut(&mut reply, *length);
+        note(&mut reply, is_cut);
+        let written = serde_json::to_vec(&reply).ok()?;
+        let fits = written.len() <= most;
+        shortest = Some(written);
+        if fits {
+            break;
+        }
+    }
+    shortest.filter(|it| it.len() < body.len())
+}
+
+/// Whether any text was longer.
+fn cut(value: &mut Value, most: usize) -> bool {
+    match value {
+        Value::Array(items) => items.iter_mut().fold(false, |any, it| cut(it, most) || any),
+        Value::Object(fields) => fields.iter_mut().fold(false, |any, (name, value)| {
+            let is_cut = match value {
+                Value::String(text) if TEXTS.contains(&name.as_str()) => cut_text(text, most),
+                Value::Array(names) if name == NAMES && names.iter().all(Value::is_string) => cut_names(names, most),
+                other => cut(other, most),
+            };
+            is_cut || any
+        }),
+        _ => false,
+    }
+}
+
+fn cut_text(text: &mut String, most: usize) -> bool {
+    let Some((end, _)) = text.char_indices().nth(most) else { return false };
+    text.truncate(end);
+    text.push_str(CUT);
+    true
+}
+
+fn cut_names(names: &mut Vec<Value>, most: usize) -> bool {
+    let most = most / CHARACTERS_OF_A_NAME;
+    if names.len() <= most {
+        return false;
+    }
+    names.truncate(most);
+    names.push(CUT.into());
+    true
+}
+
+/// Says so in few words, where the reply says what it left out.
+fn note(reply: &mut Value, is_cut: bool) {
+    let Some(missing) = reply.pointer_mut("/meta/missing").and_then(Value::as_array_mut) else { return };
+    match missing.iter_mut().find(|it| it["code"] == "budget") {
+        Some(left_out) if is_cut => left_out["detail"] = format!("{REST}; {NOTE}").into(),
+        Some(left_out) => left_out["detail"] = REST.into(),
+        None if is_cut => missing.push(json!({"code": "budget", "detail": NOTE, "scope": "max_tokens"})),
+        None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_cut_as_far_as_they_must_and_it_is_said() {
+        let long = "ä".repeat(300);
+        let reply = json!({
+            "symbol": {"path": long, "signature": long},
+            "items": [{"text": long, "role": "call", "symbols": vec!["a"; 30]}],
+            "meta": {"missing": [{"code": "budget", "detail": "1 of 9 usages: go on there", "scope": "max_tokens"}]}
+        });
+        let body = serde_json::to_vec(&reply).unwrap();
+        let cut: Value = serde_json::from_slice(&shortened(&body, 1700).unwrap()).unwrap();
+        assert_eq!(cut["symbol"]["path"], long);
+        assert_eq!(cut["items"][0]["text"], format!("{}…", "ä".repeat(160)));
+        assert_eq!(cut["meta"]["missing"][0]["detail"], format!("{REST}; {NOTE}"));
+        assert_eq!(cut["items"][0]["symbols"].as_array().map(|it| (it.len(), &it[20])), Some((21, &json!(CUT))));
+        // As short as it can be.
+        assert!(shortened(&body, 10).unwrap().len() < 1200);
+        let short = serde_json::to_vec(&json!({"path": long, "meta": {"missing": []}})).unwrap();
+        assert_eq!(shortened(&short, 10), None);
+    }
+}
