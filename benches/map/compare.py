@@ -51,6 +51,9 @@ def edges(client, root, files):
         for symbol in flat(client.get("/v1/symbols", file=file, wait_ms=WAIT)["symbols"]):
             if symbol["kind"] in PASSED_OVER or symbol.get("declared_at") or symbol["file"] != file:
                 continue
+            # Asked who uses an associated type of an `impl`, an answer lists who uses the trait's: they refer to the trait.
+            if symbol["kind"] == "type" and symbol["path"].startswith("<") and " as " in symbol["path"]:
+                continue
             for usage in usages(client, symbol, file):
                 if usage["file"] == file:
                     continue

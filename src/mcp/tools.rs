@@ -165,13 +165,9 @@ pub const TOOLS: &[Tool] = &[
     },
     Tool {
         name: Name::Undo,
-        description: "Takes a change back, by its token, or a commit of git, by another commit.",
+        description: "Takes back a change, by its token, or a git commit, by its hash.",
         required: &[],
-        fields: &[
-            ("change", Text, "Token from the reply of the change"),
-            ("commit", Text, "Its hash, in place of `change`"),
-            DRY_RUN,
-        ],
+        fields: &[("change", Text, ""), ("commit", Text, ""), DRY_RUN],
         is_destructive: true,
     },
 ];

@@ -15,7 +15,7 @@ use super::edit_context::EditContext;
 use super::finding::{Finding, Findings, Imports, Subject};
 use super::rule::Change;
 use super::rule_id::RuleId;
-use super::unresolved::{is_type, unresolved_kind};
+use super::unresolved::{is_type, unresolved_kind, unresolved_kind_as_made};
 use super::unstable::loses_receiver;
 use super::{cascades, constants, expanded, follows, patterns, report, unresolved, unstable};
 use crate::lang::rust::index::search::{Occurrence, is_keyword};
@@ -226,10 +226,7 @@ fn gone(
     name: &str,
     hidden: bool,
 ) -> (Code, String) {
-    // What is tokens alone in the input of a macro is more in what it makes.
-    let is_input = token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind()));
-    let made = is_input.then(|| sema.descend_into_macros_exact(token.clone()).into_iter().next()).flatten();
-    let kind = made.and_then(|it| unresolved_kind(&it)).or_else(|| unresolved_kind(token));
+    let kind = unresolved_kind_as_made(sema, token);
     if hidden {
         // A glob brings what may be seen, and a name is missed where nothing brings it.
         let is_missed = !(role == Role::Import || is_qualified(token)) || !follows::is_there_unseen(sema, token);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use ra_ap_hir::Semantics;
+use ra_ap_hir::{ModuleDef, PathResolution, Semantics};
 use ra_ap_ide::RootDatabase;
 use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken, ast};
 
@@ -11,7 +11,7 @@ use super::code::Code;
 use super::delta::Delta;
 use super::edit_context::EditContext;
 use super::finding::{Finding, Subject};
-use super::unresolved::{is_left_out, unresolved_kind};
+use super::unresolved::{is_left_out, unresolved_kind_as_made};
 use super::{cascades, follows, report};
 use crate::lang::rust::index::names::{Reader, Resolution};
 use crate::lang::rust::index::search::{Occurrence, Search};
@@ -89,7 +89,11 @@ fn error_at(cx: &Context<'_>, occurrence: &Occurrence) -> Option<Finding> {
         return None;
     }
     let token = first_missed(&cx.sema, &token).unwrap_or(token);
-    let (code, what) = unresolved_kind(&token)?;
+    let (code, what) = unresolved_kind_as_made(&cx.sema, &token)?;
+    // What a trait that is missed itself brings its implementations, the compiler does not look for.
+    if code == Code::E0220 && implements_nothing(&cx.sema, &token) {
+        return None;
+    }
     let qualifier = path_of(&token).and_then(|it| it.qualifier());
     if qualifier.is_some_and(|it| cascades::is_unbound(&cx.sema, &token, &it.syntax().text().to_string())) {
         return None;
@@ -128,6 +132,16 @@ pub(in crate::lang::rust) fn path_of(token: &SyntaxToken) -> Option<ast::Path> {
 /// The first part of a path that means nothing, before the one that is given.
 fn first_missed(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -> Option<SyntaxToken> {
     let before = std::iter::successors(path_of(token)?.qualifier(), ast::Path::qualifier);
-    let missed = before.filter(|it| sema.resolve_path(it).is_none()).last()?;
+    // A variant has nothing below it: a type of its name is missed.
+    let leads_on =
+        |it: &ast::Path| !matches!(sema.resolve_path(it), None | Some(PathResolution::Def(ModuleDef::EnumVariant(_))));
+    let missed = before.filter(|it| !leads_on(it)).last()?;
     missed.segment()?.name_ref()?.ident_token()
+}
+
+/// Whether the block around a token implements a trait that means nothing.
+fn implements_nothing(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -> bool {
+    let block = token.parent_ancestors().find_map(ast::Impl::cast);
+    let Some(ast::Type::PathType(of)) = block.and_then(|it| it.trait_()) else { return false };
+    of.path().is_some_and(|it| sema.resolve_path(&it).is_none())
 }

@@ -145,6 +145,16 @@ pub(super) fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Spa
     Some(Span::new(start, start + word.len()))
 }
 
+/// The same, where what is tokens alone in the input of a macro is more in what it makes.
+pub(in crate::lang::rust) fn unresolved_kind_as_made(
+    sema: &Semantics<'_, RootDatabase>,
+    token: &SyntaxToken,
+) -> Option<(Code, &'static str)> {
+    let is_input = token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind()));
+    let made = is_input.then(|| sema.descend_into_macros_exact(token.clone()).into_iter().next()).flatten();
+    made.and_then(|it| unresolved_kind(&it)).or_else(|| unresolved_kind(token))
+}
+
 /// The code and the kind of thing that is looked for where a path stands; `None` for members.
 pub(in crate::lang::rust) fn unresolved_kind(token: &SyntaxToken) -> Option<(Code, &'static str)> {
     if token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())) {
