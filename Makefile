@@ -14,7 +14,7 @@ ALL_FEATURES := bedrock,otel
 
 export SEMDEX_TOOLS := $(TOOLS)
 
-.PHONY: help build run test test-all lint bench tour fuzz check-workspaces
+.PHONY: help build run test test-all lint clippy lint-files bench tour fuzz check-workspaces
 
 help:
 	@echo 'make run WORKSPACE=path   build in release mode and serve the workspace at path, trusted'
@@ -45,9 +45,14 @@ test-all: test
 	@scripts/install-missing.sh node chromium
 	python3 -B tests/faces/run.py $(TARGET)/debug/semdex
 
-lint:
-	cargo fmt --check
+lint: clippy lint-files
+
+clippy:
 	cargo clippy --locked --all-targets --features $(ALL_FEATURES) -- -D warnings
+
+# All but what a compiler has to run for.
+lint-files:
+	cargo fmt --check
 	@scripts/install-missing.sh deny node go
 	$(TOOLS)/bin/cargo-deny --locked check bans licenses sources
 	scripts/lint-openapi.sh

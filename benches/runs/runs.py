@@ -106,7 +106,7 @@ LANGUAGES = {
 
 
 def places(root, language):
-    """Lines that begin a function, with nothing that belongs to it above, and that stand once in their files."""
+    """Lines that begin a function, with nothing that belongs to it above, and whose text stands once in their files."""
     found = []
     for name in semdex.source_files(root, language["suffix"]):
         if re.search(r"(^|/)(tests?|fuzz|benches|examples|build\.rs|testdata)", name) or name.endswith("_test.go"):
@@ -117,7 +117,7 @@ def places(root, language):
             continue
         lines = text.split("\n")
         for at, line in enumerate(lines):
-            if at and not lines[at - 1].strip() and language["declares"].match(line) and lines.count(line) == 1:
+            if at and not lines[at - 1].strip() and language["declares"].match(line) and text.count(line) == 1:
                 found.append((name, line))
     return found
 

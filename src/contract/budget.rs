@@ -212,11 +212,21 @@ pub trait Fit: Clone {
     /// be shortened.
     fn fit(&mut self, budget: Budget) -> Option<Vec<String>>;
 
+    /// Whether a budget counts its JSON too.
+    fn counts_json(&self) -> bool {
+        true
+    }
+
     /// Where what was left out is to be had.
     const REST: &str;
 }
 
 impl Fit for Reply {
+    /// A map is chosen for what its Markdown takes.
+    fn counts_json(&self) -> bool {
+        !matches!(self, Reply::Map(_))
+    }
+
     fn meta(&mut self) -> Option<&mut Meta> {
         Reply::meta(self)
     }

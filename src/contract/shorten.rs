@@ -25,12 +25,13 @@ pub fn json<T: Fit + Serialize>(
     max_tokens: Option<usize>,
     stamp: impl Fn(&mut T),
 ) -> serde_json::Result<Vec<u8>> {
+    let is_counted = reply.counts_json();
     let body = fitted(reply, Form::Json, max_tokens, |mut reply| {
         stamp(&mut reply);
         serde_json::to_vec(&reply)
     })?;
     Ok(match max_tokens.map(|it| it.saturating_mul(BYTES_PER_TOKEN)) {
-        Some(most) if body.len() > most => shortened(&body, most).unwrap_or(body),
+        Some(most) if body.len() > most && is_counted => shortened(&body, most).unwrap_or(body),
         _ => body,
     })
 }

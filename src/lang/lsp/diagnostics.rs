@@ -112,7 +112,7 @@ pub async fn by_file(
 }
 
 /// How the server gives its diagnostics.
-fn source(session: &Session) -> DiagnosticsFrom {
+pub fn source(session: &Session) -> DiagnosticsFrom {
     let pulls = session.has("textDocument/diagnostic");
     match session.row.keys.diagnostics {
         Some(DiagnosticsFrom::Pull) | None if pulls => DiagnosticsFrom::Pull,

@@ -33,6 +33,9 @@ pub struct DocumentSync {
     clock: u64,
     version: i64,
     saves: bool,
+    /// Documents that change together are told once more: a server that looks at each as it comes takes it with the state
+    /// of the others that it knew then.
+    repeats: bool,
     /// When something changed that a server may have spoken of before.
     changed: Instant,
 }
@@ -59,6 +62,7 @@ impl DocumentSync {
             clock: 0,
             version: 0,
             saves: false,
+            repeats: false,
             changed: Instant::now(),
         }
     }
@@ -72,11 +76,13 @@ impl DocumentSync {
         self.generation
     }
 
-    /// A server begins, which knows nothing yet. `saves`: it wants to hear of saved documents.
-    pub fn restart(&mut self, saves: bool) {
+    /// A server begins, which knows nothing yet. `saves`: it wants to hear of saved documents; `repeats`: what it says of
+    /// one document may rest on what it knew of others when it was told it.
+    pub fn restart(&mut self, saves: bool, repeats: bool) {
         self.end();
         self.is_alive = true;
         self.saves = saves;
+        self.repeats = repeats;
     }
 
     /// The server is gone.
@@ -151,8 +157,13 @@ impl DocumentSync {
             }
         }
         let stale: Vec<String> = self.open.keys().cloned().collect();
-        for file in stale {
-            self.sync(&file, &mut messages);
+        let changed: Vec<String> = stale.into_iter().filter(|it| self.sync(it, &mut messages)).collect();
+        // The last one was told after all others.
+        if let Some((_, before)) = changed.split_last().filter(|_| self.repeats) {
+            for file in before {
+                self.touch(file);
+                self.sync(file, &mut messages);
+            }
         }
         let files = self.files.clone();
         let hidden = files.iter().filter(|it| it.overlay && self.service.row_of(&it.path).is_some());
@@ -168,20 +179,20 @@ impl DocumentSync {
         self.trial.get(file).cloned().or_else(|| self.files.get(file).map(|it| it.text.clone()))
     }
 
-    /// Brings an open document to what the file holds now.
-    fn sync(&mut self, file: &str, messages: &mut Vec<Message>) {
+    /// Brings an open document to what the file holds now; answers whether the server is told another text.
+    fn sync(&mut self, file: &str, messages: &mut Vec<Message>) -> bool {
         let uri = self.root.uri(file);
         let Some(text) = self.text(file) else {
             if self.open.remove(file).is_some() {
                 messages.push(Message::plain("textDocument/didClose", &json!({"textDocument": {"uri": uri}})));
             }
-            return;
+            return false;
         };
         let hash = match self.trial.contains_key(file) {
             true => blake3::hash(text.as_bytes()),
             false => self.files.get(file).map_or_else(|| blake3::hash(text.as_bytes()), |it| it.hash),
         };
-        let Some(document) = self.open.get_mut(file).filter(|it| it.hash != Some(hash)) else { return };
+        let Some(document) = self.open.get_mut(file).filter(|it| it.hash != Some(hash)) else { return false };
         self.version += 1;
         let is_touched = document.hash.is_none();
         (document.version, document.hash) = (self.version, Some(hash));
@@ -195,6 +206,7 @@ impl DocumentSync {
         if self.saves {
             messages.push(Message::plain("textDocument/didSave", &json!({"textDocument": {"uri": uri}})));
         }
+        true
     }
 
     fn ensure_open(&mut self, file: &str, messages: &mut Vec<Message>) {

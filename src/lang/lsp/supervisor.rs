@@ -11,10 +11,12 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::capabilities::Capabilities;
+use super::diagnostics;
 use super::introduction::{hooks, introduction};
 use super::program::{self, Program};
 use super::readiness::Work;
 use super::session::{Link, Session};
+use crate::config::DiagnosticsFrom;
 use crate::fault;
 use crate::lang::child::{Child, Pipes};
 use crate::lang::{Condition, Progress, memory, sound};
@@ -290,6 +292,7 @@ async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &
     let capabilities = Capabilities::new(introduced.get("capabilities").cloned().unwrap_or_default());
     let saves = capabilities.wants_saves() && session.row.keys.saves != Some(false);
     *sound::lock(&session.capabilities) = capabilities;
+    let repeats = diagnostics::source(session) == DiagnosticsFrom::Push;
     session.status.send_modify(|status| {
         status.state = State::Indexing;
         status.version = version;
@@ -301,7 +304,7 @@ async fn serve(session: &Arc<Session>, client: &Client, process: &Child, work: &
         Ok(slot) => {
             // What it has open begins anew, and some servers load nothing before the first document is open.
             let mut documents = session.documents();
-            documents.restart(saves);
+            documents.restart(saves, repeats);
             let first = session.first_file(documents.files());
             let mut all = messages.to_vec();
             all.extend(documents.preamble(&first.iter().map(String::as_str).collect::<Vec<_>>()));
