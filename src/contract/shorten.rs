@@ -57,15 +57,26 @@ fn shortened(body: &[u8], most: usize) -> Option<Vec<u8>> {
 /// Whether any text was longer.
 fn cut(value: &mut Value, most: usize) -> bool {
     match value {
-        Value::Array(items) => items.iter_mut().fold(false, |any, it| cut(it, most) || any),
-        Value::Object(fields) => fields.iter_mut().fold(false, |any, (name, value)| {
-            let is_cut = match value {
-                Value::String(text) if TEXTS.contains(&name.as_str()) => cut_text(text, most),
-                Value::Array(names) if name == NAMES && names.iter().all(Value::is_string) => cut_names(names, most),
-                other => cut(other, most),
-            };
-            is_cut || any
-        }),
+        Value::Array(items) => {
+            let mut any = false;
+            for it in items {
+                any |= cut(it, most);
+            }
+            any
+        }
+        Value::Object(fields) => {
+            let mut any = false;
+            for (name, value) in fields {
+                any |= match value {
+                    Value::String(text) if TEXTS.contains(&name.as_str()) => cut_text(text, most),
+                    Value::Array(names) if name == NAMES && names.iter().all(Value::is_string) => {
+                        cut_names(names, most)
+                    }
+                    other => cut(other, most),
+                };
+            }
+            any
+        }
         _ => false,
     }
 }

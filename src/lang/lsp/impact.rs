@@ -240,7 +240,7 @@ fn of_heads([was, is]: [Head; 2]) -> Option<(ChangeKind, [String; 2])> {
         words.map(str::to_owned).collect::<Vec<_>>()
     };
     let kind = if words(&was) == words(&is) { ChangeKind::Visibility } else { ChangeKind::Signature };
-    (was.before_name != is.before_name).then(|| (kind, [was.whole, is.whole]))
+    (was.before_name != is.before_name).then_some((kind, [was.whole, is.whole]))
 }
 
 fn entry(

@@ -121,7 +121,7 @@ mod tests {
         drop(one);
         let told = Revision(other.first().0 + 5000);
         other.tell(told);
-        std::mem::forget(other);
+        let _killed = std::mem::ManuallyDrop::new(other);
         assert!(begin("/a").first() > told);
     }
 

@@ -34,7 +34,7 @@ impl<'c, 'db> Closed<'c, 'db> {
         self.seen.push(module);
         let file = module.definition_source_file_id(self.cx.db).file_id();
         let file = file.map(|it| it.file_id(self.cx.db)).and_then(|it| self.cx.name_of(it));
-        if !file.is_some_and(|it| self.cx.files.get(&it).is_some()) {
+        if file.is_none_or(|it| self.cx.files.get(&it).is_none()) {
             // What others wrote may be built with other settings; the standard library is what it is.
             return module.krate(self.cx.db).is_builtin(self.cx.db);
         }
