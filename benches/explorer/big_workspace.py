@@ -17,7 +17,7 @@ PREFIX = "ra_ap_"
 
 
 def sources():
-    """The newest copy of each crate."""
+    """Each crate, of the newest version of which all are there."""
     home = pathlib.Path(os.environ.get("CARGO_HOME") or pathlib.Path.home() / ".cargo")
     found = {}
     for path in sorted(home.glob(f"registry/src/*/{PREFIX}*-0.0.*")):
@@ -25,7 +25,7 @@ def sources():
         found.setdefault(tuple(int(it) for it in version.split(".")), {})[name] = path
     if not found:
         sys.exit(f"no crates {PREFIX}* in {home}: build semdex first")
-    return found[max(found)]
+    return found[max(found, key=lambda version: (len(found[version]), version))]
 
 
 def manifest(text):

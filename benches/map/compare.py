@@ -224,7 +224,9 @@ def latency(client, root, suffix, rows):
     timed(query="a warm one")
     warm = [timed(query=" ".join(chance.sample(words, 3))) for _ in range(20)]
     edited = []
-    file = next(it for it in semdex.source_files(root, suffix) if (root / it).stat().st_size > 2000)
+    # A build script is run anew.
+    sources = (it for it in semdex.source_files(root, suffix) if not it.endswith("build.rs"))
+    file = next(it for it in sources if (root / it).stat().st_size > 2000)
     text = (root / file).read_text()
     for number in range(5):
         (root / file).write_text(f"{text}\n// {number}\n")

@@ -1,7 +1,7 @@
 //! `GET /metrics`: how long requests take, and how the process is doing, in the text of OpenMetrics. Labels are of closed
 //! sets: no path and no symbol is in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,7 +18,6 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-use rustc_hash::FxHashMap;
 
 use super::problem::Refusal;
 use super::{OPENAPI, events, hooks, pages, responder};
@@ -50,7 +49,7 @@ struct Inner {
     registry: Registry,
     durations: Family<Labels, Histogram, fn() -> Histogram>,
     /// The calls of each route, by their method.
-    calls: FxHashMap<String, Vec<(Method, &'static str)>>,
+    calls: HashMap<String, Vec<(Method, &'static str)>>,
 }
 
 impl Metrics {
@@ -69,7 +68,7 @@ impl Metrics {
     }
 }
 
-fn calls() -> FxHashMap<String, Vec<(Method, &'static str)>> {
+fn calls() -> HashMap<String, Vec<(Method, &'static str)>> {
     let of_table = CALLS.iter().filter_map(|call| {
         let method = Method::from_bytes(call.method.name().as_bytes()).ok()?;
         Some((call.path.replace("{file}", "{*file}"), (method, call.name)))
@@ -78,7 +77,7 @@ fn calls() -> FxHashMap<String, Vec<(Method, &'static str)>> {
     let pages = pages::PATHS.iter().map(|it| (*it, "page"));
     let others = others.into_iter().chain(pages).map(|(path, name)| (path.to_owned(), (Method::GET, name)));
     let hooks = (hooks::PATH.to_owned(), (Method::POST, "hooks"));
-    let mut calls: FxHashMap<String, Vec<_>> = FxHashMap::default();
+    let mut calls: HashMap<String, Vec<_>> = HashMap::new();
     for (path, call) in of_table.chain(others).chain([hooks]) {
         calls.entry(path).or_default().push(call);
     }

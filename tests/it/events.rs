@@ -138,9 +138,10 @@ fn the_command_line_follows_the_events_from_one_server_to_the_next() {
     assert!(event(&reset)["id"].as_u64() > first["id"].as_u64(), "{reset}");
     until_printed(&server.home, &lines, |it| event(it)["event"] == "revision");
 
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    // Who started the tests may have had SIGINT ignored.
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     let status = wait(&mut child);
-    assert!(status.signal() == Some(2) || status.code() == Some(130), "{status}");
+    assert!(status.signal() == Some(15) || status.code() == Some(143), "{status}");
     let mut errors = String::new();
     child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
     assert!(errors.lines().all(|it| it.contains("waiting for the next")), "{errors}");
