@@ -11,7 +11,7 @@ use super::code::Code;
 use super::delta::Delta;
 use super::edit_context::EditContext;
 use super::finding::{Finding, Subject};
-use super::unresolved::{is_left_out, unresolved_kind_as_made};
+use super::unresolved::{is_left_out, made_of_input, unresolved_kind_as_made};
 use super::{cascades, follows, report};
 use crate::lang::rust::index::names::{Reader, Resolution};
 use crate::lang::rust::index::search::{Occurrence, Search};
@@ -86,6 +86,10 @@ fn means_something(cx: &Context<'_>, occurrence: &Occurrence, edit: &EditContext
 fn error_at(cx: &Context<'_>, occurrence: &Occurrence) -> Option<Finding> {
     let token = positions::token(&cx.sema, occurrence.id, occurrence.at.start)?;
     if token.kind() != SyntaxKind::IDENT || is_left_out(&cx.sema, occurrence.id, &token) {
+        return None;
+    }
+    // In the input of a macro the part of the path that is missed is told where it is named itself.
+    if made_of_input(&cx.sema, &token).is_some_and(|it| first_missed(&cx.sema, &it).is_some()) {
         return None;
     }
     let token = first_missed(&cx.sema, &token).unwrap_or(token);

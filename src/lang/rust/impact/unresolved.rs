@@ -150,9 +150,13 @@ pub(in crate::lang::rust) fn unresolved_kind_as_made(
     sema: &Semantics<'_, RootDatabase>,
     token: &SyntaxToken,
 ) -> Option<(Code, &'static str)> {
+    made_of_input(sema, token).and_then(|it| unresolved_kind(&it)).or_else(|| unresolved_kind(token))
+}
+
+/// What a macro makes of a token of its input.
+pub(super) fn made_of_input(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -> Option<SyntaxToken> {
     let is_input = token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind()));
-    let made = is_input.then(|| sema.descend_into_macros_exact(token.clone()).into_iter().next()).flatten();
-    made.and_then(|it| unresolved_kind(&it)).or_else(|| unresolved_kind(token))
+    is_input.then(|| sema.descend_into_macros_exact(token.clone()).into_iter().next()).flatten()
 }
 
 /// The code and the kind of thing that is looked for where a path stands; `None` for members.
