@@ -8,14 +8,13 @@ use axum::extract::{FromRequestParts, Path, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 
+use super::responder::JSON;
 use crate::contract::{self, Call, check_escapes};
 use crate::model::{Code, Error};
 
 /// A body above this is refused unread.
 pub const LARGEST_BODY: usize = 16 << 20;
 const BODY_DEADLINE: Duration = Duration::from_secs(30);
-
-const JSON: &str = "application/json";
 
 /// The request for a call: a body of JSON or of the text that it takes as well, or else a query, and the file of the
 /// path.

@@ -10,11 +10,11 @@ use axum::routing::{self, MethodRouter};
 use super::extract;
 use super::problem::Refusal;
 use super::request_id::RequestId;
+use super::responder::JSON;
 use crate::mcp::{Local, OverHttp, over_http, refusal, with_request_id};
 use crate::ops::Service;
 
 pub const PATH: &str = "/mcp";
-const JSON: &str = "application/json";
 
 /// Methods that the protocol has no use for are refused by it, with the header `Allow`.
 pub fn route(service: Service) -> MethodRouter {

@@ -16,7 +16,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tracing::Instrument;
 
-const JSON: &str = "application/json";
+pub(super) const JSON: &str = "application/json";
 pub const PROBLEM: &str = "application/problem+json";
 const MARKDOWN: &str = "text/markdown; charset=utf-8";
 pub const SARIF: &str = "application/sarif+json";

@@ -13,6 +13,7 @@ use super::client;
 use super::here::Here;
 use super::print::{self, Color};
 use super::servers::{self, Running};
+use super::verbs::FAILED;
 use crate::config::Config;
 use crate::text::visible;
 
@@ -56,7 +57,7 @@ async fn listen(asked: &Follow, here: &Here, config: &Config, color: Color) -> i
                 Ok(response) => Events { response, read: Vec::new(), event: Event::default() },
                 Err(refused) => {
                     let text = if asked.json { refused } else { print::in_words(&refused) };
-                    return print::problem(&text, asked.json, color).map(|()| super::verbs::FAILED);
+                    return print::problem(&text, asked.json, color).map(|()| FAILED);
                 }
             };
             while let Some(event) = events.next().await {

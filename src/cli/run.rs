@@ -11,13 +11,12 @@ use super::client::{self, Call, Said};
 use super::here::Here;
 use super::print::{self, Color};
 use super::servers::Announcement;
-use super::verbs::Common;
+use super::verbs::{Common, FAILED};
 use super::verify::Kind;
 use crate::config::Config;
 use crate::contract::Name;
 use crate::text::visible::one_line;
 
-const FAILED: u8 = 1;
 const INTERRUPTED: u8 = 130;
 /// How often it is asked how far it is.
 const PACE: Duration = Duration::from_millis(200);

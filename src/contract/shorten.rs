@@ -15,8 +15,6 @@ const CHARACTERS_OF_A_NAME: usize = 8;
 /// How long a text may be, in characters: the first of these that is short enough. At first only the note is shortened.
 const LENGTHS: &[usize] = &[usize::MAX, 480, 240, 160, 120, 80, 60, 40];
 const CUT: &str = "…";
-/// Where what was left out is to be had.
-const REST: &str = "go on with `next_cursor`";
 const NOTE: &str = "what ends with `…` is cut";
 
 /// A reply no longer than so many tokens, if it can be that short. `stamp` is done last, whenever it is written.
@@ -31,19 +29,20 @@ pub fn json<T: Fit + Serialize>(
         serde_json::to_vec(&reply)
     })?;
     Ok(match max_tokens.map(|it| it.saturating_mul(BYTES_PER_TOKEN)) {
-        Some(most) if body.len() > most && is_counted => shortened(&body, most).unwrap_or(body),
+        Some(most) if body.len() > most && is_counted => shortened(&body, most, T::REST).unwrap_or(body),
         _ => body,
     })
 }
 
-/// The shortest that can be had, where nothing is short enough; nothing where nothing can be shortened.
-fn shortened(body: &[u8], most: usize) -> Option<Vec<u8>> {
+/// The shortest that can be had, where nothing is short enough; nothing where nothing can be shortened. `rest`: where what
+/// was left out is to be had.
+fn shortened(body: &[u8], most: usize, rest: &str) -> Option<Vec<u8>> {
     let whole: Value = serde_json::from_slice(body).ok()?;
     let mut shortest = None;
     for length in LENGTHS {
         let mut reply = whole.clone();
         let is_cut = cut(&mut reply, *length);
-        note(&mut reply, is_cut);
+        note(&mut reply, is_cut, rest);
         let written = serde_json::to_vec(&reply).ok()?;
         let fits = written.len() <= most;
         shortest = Some(written);
@@ -99,11 +98,11 @@ fn cut_names(names: &mut Vec<Value>, most: usize) -> bool {
 }
 
 /// Says so in few words, where the reply says what it left out.
-fn note(reply: &mut Value, is_cut: bool) {
+fn note(reply: &mut Value, is_cut: bool, rest: &str) {
     let Some(missing) = reply.pointer_mut("/meta/missing").and_then(Value::as_array_mut) else { return };
     match missing.iter_mut().find(|it| it["code"] == "budget") {
-        Some(left_out) if is_cut => left_out["detail"] = format!("{REST}; {NOTE}").into(),
-        Some(left_out) => left_out["detail"] = REST.into(),
+        Some(left_out) if is_cut => left_out["detail"] = format!("{rest}; {NOTE}").into(),
+        Some(left_out) => left_out["detail"] = rest.into(),
         None if is_cut => missing.push(json!({"code": "budget", "detail": NOTE, "scope": "max_tokens"})),
         None => {}
     }
@@ -115,6 +114,8 @@ mod tests {
 
     #[test]
     fn texts_are_cut_as_far_as_they_must_and_it_is_said() {
+        const REST: &str = "go on there";
+        let shortened = |body: &[u8], most| shortened(body, most, REST);
         let long = "ä".repeat(300);
         let reply = json!({
             "symbol": {"path": long, "signature": long},

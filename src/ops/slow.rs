@@ -39,53 +39,50 @@ pub async fn answered<T>(
     let code = reply.as_ref().err().map(|it| it.code.name());
     let begun = Instant::now();
     let written = reply.map(write);
-    let took = Took { elapsed: came.elapsed(), rendering: begun.elapsed(), spent: &spent };
+    let [queue, barrier, index, engine] =
+        [Part::Queue, Part::Barrier, Part::Index, Part::Engine].map(|it| spent.of(it));
+    let took = Took { elapsed: came.elapsed(), queue, barrier, index, engine, rendering: begun.elapsed() };
     logging::note_call(&span, &took.parts(), code);
     note_if_slow(service, call, asker.request_id.as_deref(), took);
     written
 }
 
-/// How long a request took.
+/// How long a request took, and how much of it each part.
 #[derive(Debug, Clone, Copy)]
-struct Took<'a> {
+struct Took {
     /// All of it.
     elapsed: Duration,
+    queue: Duration,
+    barrier: Duration,
+    index: Duration,
+    engine: Duration,
     /// The writing of the reply.
     rendering: Duration,
-    /// What it waited for.
-    spent: &'a Spent,
 }
 
-impl Took<'_> {
+impl Took {
     fn parts(&self) -> [(&'static str, Duration); 5] {
-        [
-            ("queue", self.spent.of(Part::Queue)),
-            ("barrier", self.spent.of(Part::Barrier)),
-            ("index", self.spent.of(Part::Index)),
-            ("engine", self.spent.of(Part::Engine)),
-            ("rendering", self.rendering),
-        ]
+        let Took { queue, barrier, index, engine, rendering, .. } = *self;
+        [("queue", queue), ("barrier", barrier), ("index", index), ("engine", engine), ("rendering", rendering)]
     }
 }
 
-fn note_if_slow(service: &Service, call: &Call, request_id: Option<&str>, took: Took<'_>) {
+fn note_if_slow(service: &Service, call: &Call, request_id: Option<&str>, took: Took) {
     let telemetry = service.workspaces.telemetry();
     if !telemetry.is_slow(took.elapsed) {
         return;
     }
-    let Took { elapsed, rendering, spent } = took;
-    let question = SlowQuestion {
+    let Took { elapsed, queue, barrier, index, engine, rendering } = took;
+    tracing::info!(call = call.name, ?elapsed, ?queue, ?barrier, ?index, ?engine, ?rendering, "a slow question");
+    telemetry.note_slow(SlowQuestion {
         call: call.name,
         at: journal::now(),
         request_id: request_id.map(str::to_owned),
         elapsed,
-        queue: spent.of(Part::Queue),
-        barrier: spent.of(Part::Barrier),
-        index: spent.of(Part::Index),
-        engine: spent.of(Part::Engine),
+        queue,
+        barrier,
+        index,
+        engine,
         rendering,
-    };
-    let SlowQuestion { queue, barrier, index, engine, .. } = question;
-    tracing::info!(call = call.name, ?elapsed, ?queue, ?barrier, ?index, ?engine, ?rendering, "a slow question");
-    telemetry.note_slow(question);
+    });
 }

@@ -18,7 +18,8 @@ pub fn change(report: &ChangeReport) -> String {
         line(&mut text, format_args!("Change `{change}`: `undo` takes it back"));
     }
     if let Some(commit) = &report.commit {
-        line(&mut text, format_args!("\nIt is committed as `{commit}`"));
+        text.push('\n');
+        line(&mut text, format_args!("It is committed as `{commit}`"));
     }
     reached(&mut text, &report.impact);
     if !report.diagnostics.new.is_empty() {

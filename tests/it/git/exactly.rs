@@ -117,7 +117,7 @@ fn a_tool_undoes_a_commit() {
     let (failed, text) = undo(json!({}));
     assert!(failed && text.contains("`commit`"), "{text}");
     let (failed, text) = undo(json!({"commit": commit}));
-    assert!(!failed && text.contains(&repo.head()), "{text}");
+    assert!(!failed && text.contains(&format!("\n\nIt is committed as `{}`\n", repo.head())), "{text}");
     assert_eq!(
         (repo.server.home.read("a.txt").as_str(), repo.git(&["rev-list", "--count", "HEAD"]).as_str()),
         ("one\ntwo\n", "3")

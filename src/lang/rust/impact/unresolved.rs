@@ -145,20 +145,6 @@ pub(super) fn derived(item: &OutlineItem, file: &File, name: &str) -> Option<Spa
     Some(Span::new(start, start + word.len()))
 }
 
-/// The same, where what is tokens alone in the input of a macro is more in what it makes.
-pub(in crate::lang::rust) fn unresolved_kind_as_made(
-    sema: &Semantics<'_, RootDatabase>,
-    token: &SyntaxToken,
-) -> Option<(Code, &'static str)> {
-    made_of_input(sema, token).and_then(|it| unresolved_kind(&it)).or_else(|| unresolved_kind(token))
-}
-
-/// What a macro makes of a token of its input.
-pub(super) fn made_of_input(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -> Option<SyntaxToken> {
-    let is_input = token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind()));
-    is_input.then(|| sema.descend_into_macros_exact(token.clone()).into_iter().next()).flatten()
-}
-
 /// The code and the kind of thing that is looked for where a path stands; `None` for members.
 pub(in crate::lang::rust) fn unresolved_kind(token: &SyntaxToken) -> Option<(Code, &'static str)> {
     if token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind())) {
@@ -206,6 +192,20 @@ pub(in crate::lang::rust) fn unresolved_kind(token: &SyntaxToken) -> Option<(Cod
         SyntaxKind::PATH_PAT => (Code::E0531, "unit struct, variant or constant"),
         _ => return None,
     })
+}
+
+/// The same, where what is tokens alone in the input of a macro is more in what it makes.
+pub(in crate::lang::rust) fn unresolved_kind_as_made(
+    sema: &Semantics<'_, RootDatabase>,
+    token: &SyntaxToken,
+) -> Option<(Code, &'static str)> {
+    made_of_input(sema, token).and_then(|it| unresolved_kind(&it)).or_else(|| unresolved_kind(token))
+}
+
+/// What a macro makes of a token of its input.
+pub(super) fn made_of_input(sema: &Semantics<'_, RootDatabase>, token: &SyntaxToken) -> Option<SyntaxToken> {
+    let is_input = token.parent().is_some_and(|it| ast::TokenTree::can_cast(it.kind()));
+    is_input.then(|| sema.descend_into_macros_exact(token.clone()).into_iter().next()).flatten()
 }
 
 /// The same in the input of a macro, which is no more than tokens.
