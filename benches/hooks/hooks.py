@@ -68,6 +68,7 @@ def measure(options, source, directory):
     suffix = max(counted, key=counted.get)
     rng = random.Random(options.seed)
     times = {"HTTP": [], "process": []}
+    of_kinds = {"name": [], "statement": [], "comment": []}
     wrong, named, silent, truth, also = [], 0, 0, 0, 0
     state = directory / f"{source.name}-server"
     with semdex.Server(options.server_binary, [root], directory=state) as server:
@@ -76,7 +77,7 @@ def measure(options, source, directory):
         client, workspace = server.client, server.workspace(root)
         healthy, _ = errors(client, workspace, suffix)
 
-        def told(file, text, by):
+        def told(file, text, by, kind=None):
             event = {
                 "session_id": "bench", "cwd": str(root), "hook_event_name": "PostToolUse", "tool_name": "Edit",
                 "tool_input": {"file_path": str(root / file)},
@@ -92,6 +93,7 @@ def measure(options, source, directory):
                 )
                 answer = json.loads(ended.stdout or "{}")
             times[by].append(time.perf_counter() - started)
+            of_kinds.get(kind, []).append(times[by][-1])
             return answer.get("hookSpecificOutput", {}).get("additionalContext", "")
 
         # Once, so that what is loaded at the first need is there.
@@ -101,7 +103,7 @@ def measure(options, source, directory):
         times["HTTP"].clear()
         for nth, (kind, file, before, after) in zip(range(options.count), edits(root, suffix, rng)):
             by = "process" if nth % 4 == 3 else "HTTP"
-            text = told(file, after, by)
+            text = told(file, after, by, kind)
             if kind == "comment" and "This edit broke" in text:
                 wrong.append(f"{file}: a comment broke something: {text[:300]!r}")
             if kind == "statement" and not (text.startswith("LSP: ") and "[ERROR] Line" in text):
@@ -118,11 +120,11 @@ def measure(options, source, directory):
                     named += len(broken & said)
                     also += len(said - broken)
                     silent += bool(broken) and not said
-            text = told(file, before, by)
+            text = told(file, before, by, kind)
             if "This edit broke" in text:
                 wrong.append(f"{file}: put back, and it broke something: {text[:300]!r}")
         left = errors(client, workspace, suffix)[0] - healthy
-    rows = [{"workspace": source.name, "by": by, **semdex.summary(seconds)} for by, seconds in times.items()]
+    rows = [{"workspace": source.name, "by": by, **semdex.summary(seconds)} for by, seconds in (times | of_kinds).items()]
     print(f"{source.name}: {named} of {truth} places that a new name broke in other files are told, {also} more, {silent} edits silent; {len(wrong)} wrong; {len(left)} errors left")
     for it in wrong[:10]:
         print(f"  {it}")

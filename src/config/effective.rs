@@ -105,7 +105,9 @@ pub fn effective(
         of_both("rust.features", features(&settings.rust.features)),
         of_both("rust.second_database", json!(settings.rust.second_database)),
         of_both("git.co_author", json!(settings.co_author)),
+        starts("go.vet", settings.go_vet),
         starts("rust.confirm", settings.rust.confirm),
+        starts("rust.clippy", settings.rust.clippy),
         starts("rust.build_scripts", settings.rust.build_scripts),
         starts("rust.proc_macros", settings.rust.proc_macros),
     ])

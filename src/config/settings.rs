@@ -24,6 +24,8 @@ pub struct Settings {
     pub max_file_bytes: u64,
     /// The soft limit on gopls's memory, in bytes.
     pub go_memory_limit: Option<u64>,
+    /// Whether `go vet` is asked while nobody asks anything. Never in a workspace that is not trusted.
+    pub go_vet: bool,
     /// What only the engine of Rust reads.
     pub rust: RustSettings,
     /// What the configuration says of the languages that language servers serve, by their names.
@@ -55,6 +57,16 @@ pub struct RustSettings {
     /// Whether `cargo check` confirms or refutes, while nobody asks, what rust-analyzer says. Never in a workspace that is
     /// not trusted.
     pub confirm: bool,
+    /// Whether that is clippy, which has lints of its own. Never in a workspace that is not trusted.
+    pub clippy: bool,
+}
+
+impl RustSettings {
+    /// Whether an engine that was started with the one works as the other wants it.
+    pub fn start_the_same(&self, other: &RustSettings) -> bool {
+        let started = |it: &RustSettings| RustSettings { confirm: false, clippy: false, ..it.clone() };
+        started(self) == started(other)
+    }
 }
 
 /// Which cargo features are on.
@@ -83,13 +95,16 @@ impl Settings {
     pub(super) fn new(workspace: &Keys, user: &Keys, trusted: bool) -> Settings {
         let max_file_bytes = workspace.limits.max_file_bytes.or(user.limits.max_file_bytes);
         let starts = |own: Option<bool>, users: Option<bool>| trusted && own.or(users).unwrap_or(true);
+        let asks = |own: Option<bool>, users: Option<bool>| trusted && own.or(users).unwrap_or(false);
         Settings {
             max_file_bytes: max_file_bytes.map_or(DEFAULT_MAX_FILE_BYTES, |FileSize(bytes)| bytes),
             go_memory_limit: workspace.go.memory_limit.or(user.go.memory_limit).map(|Size(bytes)| bytes),
+            go_vet: asks(workspace.go.vet, user.go.vet),
             rust: RustSettings {
                 build_scripts: starts(workspace.rust.build_scripts, user.rust.build_scripts),
                 proc_macros: starts(workspace.rust.proc_macros, user.rust.proc_macros),
-                confirm: trusted && workspace.rust.confirm.or(user.rust.confirm).unwrap_or(false),
+                confirm: asks(workspace.rust.confirm, user.rust.confirm),
+                clippy: asks(workspace.rust.clippy, user.rust.clippy),
                 second_database: workspace.rust.second_database.or(user.rust.second_database),
                 features: workspace.rust.features.as_ref().or(user.rust.features.as_ref()).cloned().unwrap_or_default(),
             },
@@ -189,6 +204,7 @@ pub(super) struct Limits {
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Go {
     memory_limit: Option<Size>,
+    vet: Option<bool>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -199,6 +215,7 @@ pub(super) struct Rust {
     features: Option<Features>,
     second_database: Option<bool>,
     confirm: Option<bool>,
+    clippy: Option<bool>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -416,12 +433,14 @@ mod tests {
         let defaults = Settings {
             max_file_bytes: 10 * 1024 * 1024,
             go_memory_limit: None,
+            go_vet: false,
             rust: RustSettings {
                 build_scripts: true,
                 proc_macros: true,
                 features: Features::Default,
                 second_database: None,
                 confirm: false,
+                clippy: false,
             },
             languages: BTreeMap::new(),
             co_author: None,
@@ -445,9 +464,19 @@ mod tests {
                 proc_macros: false,
                 features: Features::All,
                 second_database: None,
-                confirm: false
+                confirm: false,
+                clippy: false,
             }
         );
+    }
+
+    #[test]
+    fn tools_that_run_code_want_trust() {
+        let asks = "[rust]\nconfirm = true\nclippy = true\n[go]\nvet = true";
+        let all = |it: Settings| [it.rust.confirm, it.rust.clippy, it.go_vet];
+        assert_eq!(all(settings(asks, "", true)), [true; 3]);
+        assert_eq!(all(settings("[go]\nvet = false", asks, true)), [true, true, false]);
+        assert_eq!(all(settings(asks, asks, false)), [false; 3]);
     }
 
     #[test]

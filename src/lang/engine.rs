@@ -14,7 +14,7 @@ use super::verify::{Job, Planned};
 use super::view::View;
 use super::{EngineStatus, Tidied};
 use crate::config::Settings;
-use crate::model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode};
+use crate::model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode, VerifyKind};
 
 /// So long the texts must be unchanged before what was known of them is brought up to date in the background.
 pub const SOON: Duration = Duration::from_millis(30);
@@ -82,10 +82,16 @@ pub trait EngineKind: Send + Sync {
         None
     }
 
-    /// Whether its compiler, asked by [`EngineKind::verify`] to check while nobody asks anything, confirms or refutes what
-    /// the engine says. Only where the workspace is trusted.
-    fn confirms(&self, settings: &Settings) -> bool {
+    /// What [`EngineKind::verify`] is asked for while nobody asks anything, since its tools confirm or refute what the
+    /// engine says, or know more. Only where the workspace is trusted.
+    fn confirms(&self, settings: &Settings) -> Option<VerifyKind> {
         let _ = settings;
+        None
+    }
+
+    /// Whether an engine that was started with the settings `before` has to be started anew where those `after` count.
+    fn depends_on(&self, before: &Settings, after: &Settings) -> bool {
+        let _ = (before, after);
         false
     }
 

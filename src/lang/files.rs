@@ -131,6 +131,24 @@ impl Files {
         Files { languages, files: BTreeMap::new() }
     }
 
+    /// The same texts, told apart by other languages.
+    pub fn in_languages(&self, languages: Languages) -> Files {
+        let mut files = Files::new(languages);
+        for file in self.iter() {
+            let language = files.languages.of(&file.path);
+            let is_same = match (language, file.language) {
+                (Some(now), Some(before)) => std::ptr::eq(now.0, before.0),
+                (now, before) => now == before,
+            };
+            files.insert(if is_same {
+                file.clone()
+            } else {
+                Arc::new(File::new(language, &*file.path, file.text.clone()))
+            });
+        }
+        files
+    }
+
     /// A text as a file of this workspace; it is not among these yet.
     pub fn file(&self, path: &str, text: impl Into<Arc<str>>) -> File {
         File::new(self.languages.of(path), path, text)

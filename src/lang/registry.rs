@@ -64,7 +64,7 @@ impl Registry {
     }
 
     /// The engine of a language. None where no engine analyses it.
-    pub fn kind_of(&self, language: LanguageId) -> Option<&Arc<dyn EngineKind>> {
-        self.position(language).and_then(|it| self.kinds.get(it))
+    pub fn kind_of(&self, language: LanguageId) -> Option<Arc<dyn EngineKind>> {
+        self.position(language).and_then(|it| self.kinds.get(it)).cloned()
     }
 }

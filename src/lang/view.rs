@@ -38,6 +38,15 @@ pub struct Suggested {
     pub suggestions: Vec<String>,
 }
 
+/// How much of an impact is worked out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it.
+    Whole,
+    /// The diagnostics that come and go; an engine may leave out what takes longer than these.
+    Diagnostics,
+}
+
 /// One revision of a workspace as an engine sees it, asked by a reader. A question ends it, as it may hold up the next
 /// change until then. Each answers by its deadlines with what it has, and says in the answer's coverage what is lacking.
 pub trait View: Send {
@@ -148,8 +157,13 @@ pub trait View: Send {
 
     /// What a change would bring, where the engine computes it before the writer has its turn (`Route::View`). Nobody but the
     /// asker sees anything of it.
-    fn impact(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<ChangeImpact>> {
-        let _ = (edits, deadlines);
+    fn impact(
+        self: Box<Self>,
+        edits: Vec<FileEdit>,
+        extent: Extent,
+        deadlines: Deadlines,
+    ) -> BoxFuture<'static, Result<ChangeImpact>> {
+        let _ = (edits, extent, deadlines);
         let language = self.language();
         async move { Ok(impact_unknown(language)) }.boxed()
     }

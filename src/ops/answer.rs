@@ -50,6 +50,7 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
     macro_rules! handle {
         ($call:ident, $handler:path, $request:expr) => {{
             let workspace = service.workspaces.pick(common.workspace.as_deref())?;
+            workspace.follow_settings().await;
             let ask = Ask::new(&common, client)?;
             match Box::pin($handler(&workspace, $request, &ask)).await {
                 Ok(reply) => Reply::$call(reply),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Finding, Meta, OnBreak, list};
 use crate::lang::Stop;
 use crate::lang::engine::{EngineKind, Route, not_started};
+use crate::lang::view::Extent;
 use crate::model::{
     Affected, Broken, ChangeImpact, Code, Coverage, Diagnostic, Error, FileEdit, Help, Landed, MissingCode, Result,
     Revision, Severity,
@@ -79,7 +80,7 @@ where
             Err(Stop::Failed(error)) => return Err(error),
         }
         workspace.check_overlays(&plan.edits)?;
-        let view_impact = match impact_of(workspace, asked, &plan.edits).await {
+        let view_impact = match impact_of(workspace, asked, &plan.edits, Extent::Whole).await {
             Ok(view_impact) if mode.on_break == OnBreak::Reject => with_own_errors(view_impact, &plan.edits),
             Ok(view_impact) => view_impact,
             Err(Stop::Stale) => {
@@ -119,9 +120,14 @@ where
 }
 
 /// What a change would bring, computed once and not made: where others are quicker, it is not known.
-pub(super) async fn tried(workspace: &Workspace, asked: &Ask, edits: Vec<FileEdit>) -> Result<ChangeImpact> {
+pub(super) async fn tried(
+    workspace: &Workspace,
+    asked: &Ask,
+    edits: Vec<FileEdit>,
+    extent: Extent,
+) -> Result<ChangeImpact> {
     let busy = || Error::new(Code::Conflict, "the files were changed by others meanwhile");
-    let view_impact = impact_of(workspace, asked, &edits).await.map_err(|stop| match stop {
+    let view_impact = impact_of(workspace, asked, &edits, extent).await.map_err(|stop| match stop {
         Stop::Stale => busy(),
         Stop::Failed(error) => error,
     })?;
@@ -155,7 +161,12 @@ fn with_own_errors(mut change_impact: ChangeImpact, edits: &[FileEdit]) -> Chang
 }
 
 /// What the engines say that compute the impact before the writer has its turn. The others say it then: one that loads is waited for.
-async fn impact_of(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> std::result::Result<ChangeImpact, Stop> {
+async fn impact_of(
+    workspace: &Workspace,
+    asked: &Ask,
+    edits: &[FileEdit],
+    extent: Extent,
+) -> std::result::Result<ChangeImpact, Stop> {
     let concerned = |it: &&Arc<dyn EngineKind>| edits.iter().any(|edit| it.computes_impact(&edit.file));
     let mut change_impact = ChangeImpact::nothing();
     for kind in workspace.registry().kinds().iter().filter(concerned) {
@@ -166,7 +177,7 @@ async fn impact_of(workspace: &Workspace, asked: &Ask, edits: &[FileEdit]) -> st
             continue;
         }
         change_impact.join(match snapshot.view {
-            Some(view) => timing::during(Part::Engine, view.impact(edits.to_vec(), deadlines(needs))).await?,
+            Some(view) => timing::during(Part::Engine, view.impact(edits.to_vec(), extent, deadlines(needs))).await?,
             None => not_started(language),
         });
     }

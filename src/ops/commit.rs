@@ -30,7 +30,7 @@ pub async fn commit(workspace: &Workspace, request: CommitRequest, asked: &Ask) 
         message,
         compose: composer(workspace.languages().clone(), summary),
         author,
-        co_author: workspace.git().co_author().map(str::to_owned),
+        co_author: workspace.co_author(),
         dirty: match request.dirty.unwrap_or(contract::Dirty::Leave) {
             contract::Dirty::Leave => Dirty::Leave,
             contract::Dirty::CommitFirst => Dirty::CommitFirst,

@@ -56,5 +56,7 @@ pub(super) async fn confirm(
 fn says_the_same(compilers: &Diagnostic, engines: &Diagnostic) -> bool {
     let same_place = (&compilers.place.file, compilers.place.line) == (&engines.place.file, engines.place.line);
     let same_kind = compilers.severity == engines.severity;
-    same_place && same_kind && (compilers.severity == Severity::Error || compilers.code == engines.code)
+    // An analyzer that several tools run is the code of the one and the source of the other.
+    let same_code = compilers.code == engines.code || compilers.code.as_deref() == Some(&*engines.source);
+    same_place && same_kind && (compilers.severity == Severity::Error || same_code)
 }

@@ -76,7 +76,7 @@ fn order(workspace: &Workspace, reverse: &Reverse) -> Order {
         message: Some(message.clone()),
         compose: Arc::new(move |_: Part, _: &[Altered]| message.clone()),
         author: None,
-        co_author: workspace.git().co_author().map(str::to_owned),
+        co_author: workspace.co_author(),
         dirty: Dirty::Leave,
         on: Some(reverse.head.clone()),
     }

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::{Needs, Phase, Workspace};
-use crate::config::Settings;
 use crate::lang::files::Files;
 use crate::lang::panic_message;
 use crate::lang::verify::{Job, Report};
@@ -80,16 +79,10 @@ impl Workspace {
         }
     }
 
-    /// What counts here now: the workspace's own file may have changed.
-    fn settings(&self) -> Settings {
-        let config = &self.inner.config;
-        config.settings(self.root(), true).unwrap_or_else(|_| config.user_settings(true))
-    }
-
     /// Whether there is anybody to ask.
     fn has_compilers(&self) -> bool {
         let settings = self.settings();
-        self.registry().kinds().iter().any(|it| it.confirms(&settings))
+        self.registry().kinds().iter().any(|it| it.confirms(&settings).is_some())
     }
 
     /// The revision that is to be asked about, once it is time.
@@ -179,8 +172,10 @@ fn ask_compilers(
 ) -> Option<Confirmation> {
     let settings = workspace.settings();
     let (token, closing, inside) = (stop.clone(), workspace.inner.closing.clone(), workspace.clone());
-    let kinds: Vec<_> = workspace.registry().kinds().iter().filter(|it| it.confirms(&settings)).cloned().collect();
-    let job = Job {
+    let registry = workspace.registry();
+    let asked = registry.kinds().iter().filter_map(|it| Some((it, it.confirms(&settings)?)));
+    let asked: Vec<_> = asked.collect();
+    let mut job = Job {
         kind: VerifyKind::Check,
         root: workspace.root().to_owned(),
         cache_dir: workspace.inner.config.cache_dir.clone(),
@@ -201,7 +196,8 @@ fn ask_compilers(
     };
     let mut report = Report::default();
     let mut languages = Vec::new();
-    for kind in kinds {
+    for (kind, what) in asked {
+        job.kind = what;
         if let Some(plan) = kind.verify(&job) {
             plan.run(&job, &mut report);
             languages.extend(kind.languages());

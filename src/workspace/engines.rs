@@ -174,8 +174,13 @@ impl Writer {
     }
 
     /// Throws an engine away.
-    fn discard_engine(&mut self, at: usize) {
-        let Some(engine) = self.slots[at].engine.take() else { return };
+    pub(super) fn discard_engine(&mut self, at: usize) {
+        let engine = self.slots[at].engine.take();
+        self.end_engine(engine);
+    }
+
+    pub(super) fn end_engine(&self, engine: Option<Box<dyn Engine>>) {
+        let Some(engine) = engine else { return };
         match catch_unwind(AssertUnwindSafe(|| engine.close())) {
             Ok(closing) => drop(self.runtime.spawn(closing)),
             Err(panic) => tracing::error!(panic = panic_message(&*panic), "an engine panicked over its end"),

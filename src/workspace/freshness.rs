@@ -21,6 +21,7 @@ impl Writer {
     /// The barrier: whatever anyone finished on the disk before this call is in the texts after it.
     pub(super) fn catch_up(&mut self) -> Result<()> {
         self.end_overlays();
+        self.follow_settings();
         let seen = match &mut self.watcher {
             Some(watcher) => watcher.barrier(BARRIER).unwrap_or(Seen::Rescan),
             None => Seen::Rescan,

@@ -41,7 +41,6 @@ const PATIENCE: Duration = Duration::from_secs(25);
 pub struct Git {
     root: PathBuf,
     state_dir: PathBuf,
-    co_author: Option<String>,
     /// Trust was taken back: what runs by it ends.
     revoked: Arc<AtomicBool>,
     /// One commit at a time.
@@ -159,13 +158,8 @@ pub struct LeftOut {
 }
 
 impl Git {
-    pub fn new(root: &Path, state_dir: &Path, co_author: Option<String>, revoked: Arc<AtomicBool>) -> Git {
-        Git { root: root.to_path_buf(), state_dir: state_dir.to_path_buf(), co_author, revoked, turn: Arc::default() }
-    }
-
-    /// Whom commits name beside their author.
-    pub fn co_author(&self) -> Option<&str> {
-        self.co_author.as_deref()
+    pub fn new(root: &Path, state_dir: &Path, revoked: Arc<AtomicBool>) -> Git {
+        Git { root: root.to_path_buf(), state_dir: state_dir.to_path_buf(), revoked, turn: Arc::default() }
     }
 
     pub async fn state(&self, trusted: bool) -> Result<State> {

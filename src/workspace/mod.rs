@@ -21,6 +21,7 @@ pub(crate) mod recent;
 pub mod registry;
 mod repair;
 pub(crate) mod requirements;
+mod settings;
 mod sources_outside;
 pub(crate) mod statistics;
 mod supervise;
@@ -79,7 +80,6 @@ pub struct Workspace {
 struct Inner {
     id: String,
     root: PathBuf,
-    registry: Registry,
     inbox: Inbox,
     disk: Arc<Disk>,
     journal: Journal,
@@ -111,6 +111,8 @@ enum Phase {
 /// What the writer tells without being asked.
 #[derive(Clone)]
 struct Published {
+    registry: Registry,
+    settings_file: settings::SettingsFile,
     revision: Revision,
     /// Whether code of the workspace may run.
     trusted: bool,
@@ -192,13 +194,13 @@ impl Workspace {
     }
 
     /// The engines that there can be, started or not.
-    pub fn registry(&self) -> &Registry {
-        &self.inner.registry
+    pub fn registry(&self) -> Registry {
+        self.inner.published.borrow().registry.clone()
     }
 
     /// Those that are analysed here.
-    pub fn languages(&self) -> &Languages {
-        self.inner.registry.languages()
+    pub fn languages(&self) -> Languages {
+        self.registry().languages().clone()
     }
 
     /// The language of a file, by its name alone. None where no engine analyses it.
@@ -208,7 +210,7 @@ impl Workspace {
 
     /// Whether a language is that of an engine.
     pub fn serves(&self, engine: &EngineStatus, language: LanguageId) -> bool {
-        let registry = &self.inner.registry;
+        let registry = self.registry();
         registry.position(engine.language) == registry.position(language)
     }
 
@@ -367,7 +369,7 @@ impl Workspace {
 
     /// Resolves when there is nothing to wait for of the engine of this language.
     async fn settled(&self, language: LanguageId) {
-        let Some(at) = self.inner.registry.position(language) else { return };
+        let Some(at) = self.registry().position(language) else { return };
         let mut published = self.inner.published.clone();
         // One that panicked is started anew.
         let there = published.wait_for(|it| it.engines.get(at).is_none_or(|it| it.down.is_none())).await;

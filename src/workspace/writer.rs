@@ -30,6 +30,7 @@ use super::overlays::{Overlays, Put, Shown};
 use super::recent::Recent;
 use super::registry::Shared;
 use super::repair::repair;
+use super::settings::SettingsFile;
 use super::statistics::Statistics;
 use super::supervise::supervise;
 use super::telemetry::Telemetry;
@@ -126,6 +127,7 @@ pub(super) struct Writer {
     pub(super) barred: Option<Barred>,
     pub(super) config: Config,
     pub(super) settings: Settings,
+    pub(super) settings_file: SettingsFile,
     pub(super) runtime: tokio::runtime::Handle,
     pub(super) inbox: Sender<Event>,
     pub(super) disk: Arc<Disk>,
@@ -171,6 +173,7 @@ pub(super) fn start(
     shared: &Shared,
 ) -> Result<Workspace> {
     let Shared { journal, runtime, telemetry } = shared.clone();
+    let settings_file = SettingsFile::new(&root);
     let settings = config.settings(&root, trusted).map_err(|error| {
         Error::new(Code::InvalidRequest, format!("the configuration of {}: {error}", root.display()))
     })?;
@@ -184,10 +187,12 @@ pub(super) fn start(
     })?;
     let disk = Arc::new(disk);
     let revoked = Arc::new(AtomicBool::new(false));
-    let git = Git::new(&root, &config.state_dir, settings.co_author.clone(), revoked.clone());
+    let git = Git::new(&root, &config.state_dir, revoked.clone());
     let slots: Vec<Slot> = registry.kinds().iter().cloned().map(Slot::new).collect();
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
     let first = Published {
+        settings_file: settings_file.clone(),
+        registry: registry.clone(),
         revision: Revision(0),
         trusted,
         phase: Phase::Starting,
@@ -207,6 +212,7 @@ pub(super) fn start(
         trusted,
         config: config.clone(),
         settings,
+        settings_file,
         runtime,
         inbox: sender.clone(),
         disk: disk.clone(),
@@ -225,7 +231,7 @@ pub(super) fn start(
         named: NamedFiles::default(),
         revision: Revision(0),
         revisions: Revisions::new(&config.state_dir, &root),
-        registry: registry.clone(),
+        registry,
         slots,
         published,
         busy: busy.clone(),
@@ -243,7 +249,6 @@ pub(super) fn start(
         inner: Arc::new(Inner {
             id,
             root,
-            registry,
             inbox: Inbox(sender),
             disk,
             journal,
@@ -492,10 +497,19 @@ impl Writer {
         self.published.send_modify(|it| {
             it.revision = self.revision;
             it.trusted = self.trusted;
+            it.registry = self.registry.clone();
             it.engines = self.slots.iter().map(Slot::seen).collect();
             it.present = self.slots.iter().filter_map(|it| it.present(&self.files)).collect();
             it.overlays = self.overlays.clone();
             it.missing.clone_from(&self.missing);
+        });
+    }
+
+    /// Nobody waits for it.
+    pub(super) fn publish_settings_file(&self) {
+        self.published.send_if_modified(|it| {
+            it.settings_file = self.settings_file.clone();
+            false
         });
     }
 

@@ -13,8 +13,10 @@ use crate::support::{Home, Server};
 /// A workspace that the server of the tests serves, and where it reads how it is to behave.
 pub fn fake(mode: &str, more: &[(&str, &str)]) -> Server {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fake_server.py");
-    let mut files =
-        vec![("lib.py", "def greet(name):\n    return name\n"), ("main.py", "greet(1)\n# greet\ngreet(2)\n")];
+    let mut files = vec![
+        ("lib.py", "def greet(name):\n    return name\n"),
+        ("main.py", "import lib; greet(1)\n# greet\ngreet(2)\n"),
+    ];
     files.extend(more);
     let home = Home::with(&files);
     let path = home.path();
@@ -248,7 +250,7 @@ fn who_goes_away_in_the_middle_leaves_no_text_behind() {
     let _ = stream.read(&mut [0; 1]);
     drop(stream);
     assert_eq!(usages(&server, "lib.py::greet"), ["main.py:1 call", "main.py:3 call"]);
-    assert_eq!(server.home.read("main.py"), "greet(1)\n# greet\ngreet(2)\n");
+    assert_eq!(server.home.read("main.py"), "import lib; greet(1)\n# greet\ngreet(2)\n");
 }
 
 #[test]

@@ -715,6 +715,46 @@ fn the_compiler_confirms_when_nobody_asks() {
     assert_eq!(reply["total"], 0, "{reply}");
 }
 
+#[test]
+fn linters_are_asked_where_the_settings_say_so() {
+    let rust = "pub fn has_none(v: &[u8]) -> bool {\n    v.len() == 0\n}\n";
+    let go = "package p\n\nimport \"fmt\"\n\nfunc F() {\n\tfmt.Printf(\"%d\\n\", \"no number\")\n}\n";
+    let server = Server::on(&[
+        ("Cargo.toml", &manifest("lints", "")),
+        ("src/lib.rs", rust),
+        ("go.mod", "module example.com/p\n\ngo 1.24\n"),
+        ("p.go", go),
+    ]);
+    server.wait_ready();
+    let found = || {
+        let (_, reply) = server.get("/v1/diagnostics");
+        let items = reply["items"].as_array().unwrap().iter();
+        items
+            .map(|it| {
+                let text = |key: &str| it[key].as_str().unwrap_or("-");
+                format!("{}:{} {} {} {}", text("file"), it["line"], text("source"), text("code"), it["confirmed"])
+            })
+            .collect::<Vec<_>>()
+    };
+    let before = found();
+    assert!(before.iter().all(|it| it.starts_with("p.go:6 ") && it.ends_with(" null")), "{before:?}");
+    server.home.write("semdex.toml", "[rust]\nclippy = true\n[go]\nvet = true\n");
+    let deadline = Instant::now() + PATIENCE;
+    // Asked seldom: who asks holds it up.
+    let after = loop {
+        thread::park_timeout(Duration::from_secs(5));
+        let after = found();
+        if after.iter().any(|it| it.contains("clippy")) {
+            break after;
+        }
+        assert!(Instant::now() < deadline, "{after:?}");
+    };
+    assert!(after.contains(&"src/lib.rs:2 clippy clippy::len_zero true".to_owned()), "{after:?}");
+    // What gopls says too is told once.
+    let vetted: Vec<_> = after.iter().filter(|it| it.starts_with("p.go:6 ")).collect();
+    assert!(vetted.len() == 1 && vetted[0].ends_with(" true"), "{after:?}");
+}
+
 /// The counts are those that the tools print, and each failure is told once.
 #[test]
 fn tests_of_other_languages_are_counted_as_their_tools_count_them() {

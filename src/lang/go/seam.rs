@@ -10,12 +10,13 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
 use super::{Go, GoConfig, LANGUAGE, declare, document_sync, impact, local_modules, requirements, root, verify};
+use crate::config::Settings;
 use crate::fault;
 use crate::lang::engine::{Applied, Declaration, Engine, EngineKind, FileChange, Handle, Requirement, Setup};
 use crate::lang::files::Files;
 use crate::lang::verify::{Job, Planned};
 use crate::lang::view::View;
-use crate::model::{LanguageId, Missing};
+use crate::model::{LanguageId, Missing, VerifyKind};
 use questions::GoView;
 
 /// gopls, before it is started.
@@ -50,6 +51,14 @@ impl EngineKind for GoKind {
 
     fn verify<'j>(&self, job: &'j Job) -> Option<Box<dyn Planned + 'j>> {
         self.is_needed(&job.files).then(|| verify::plan(job))
+    }
+
+    fn confirms(&self, settings: &Settings) -> Option<VerifyKind> {
+        settings.go_vet.then_some(VerifyKind::Lint)
+    }
+
+    fn depends_on(&self, before: &Settings, after: &Settings) -> bool {
+        before.go_memory_limit != after.go_memory_limit
     }
 
     fn requirements(&self, cache_dir: &Path) -> Vec<Requirement> {

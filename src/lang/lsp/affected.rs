@@ -4,14 +4,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::grammar::{Code, Grammar};
 use super::impact::Altered;
+use super::import_graph::ImportGraph;
 use super::names;
 use super::overview::imported;
 use super::queries::ServerQueries;
 use crate::lang::Result;
 use crate::lang::files::{File, Files};
 use crate::lang::view::blocking;
-use crate::model::{ChangeKind, FileEdit, OutlineItem, SymbolKind};
+use crate::model::{ChangeKind, FileEdit, OutlineItem, Span, SymbolKind};
 use crate::text::words::words;
 
 /// Files that are checked before and after; where there are more, not all is checked.
@@ -35,17 +37,24 @@ pub async fn of(
 ) -> Result<AffectedSet> {
     let own = queries.own_files();
     let edited: BTreeSet<String> = edits.iter().map(|it| it.file.clone()).collect();
+    let seeing = seeing(queries, after, &edited).await?;
+    let (all, own) = (
+        own.clone(),
+        own.into_iter().filter(|it| seeing.as_ref().is_none_or(|seeing| seeing.contains(&it.path))).collect::<Vec<_>>(),
+    );
     let mut first: BTreeSet<String> = altered.iter().flat_map(seen_outside).collect();
     let is_offered = |it: &&Altered| it.item.container.is_empty() && it.changed.kind != ChangeKind::Body;
     let mut offering: BTreeSet<String> = altered.iter().filter(is_offered).map(|it| it.file.path.to_string()).collect();
     let (before, edits, after) = (queries.files.clone(), edits.to_vec(), after.clone());
+    let session = queries.session.clone();
+    let grammar = move |file: &str| session.service.row_of(file).and_then(|it| Grammar::of(&it.name));
     blocking(move || {
         let mut lacks = Vec::new();
         for edit in &edits {
-            let names = by_its_name(&before, &after, edit);
+            let names = by_its_name(&before, &after, edit, grammar(&edit.file));
             offering.extend((!names.is_empty()).then(|| edit.file.clone()));
             first.extend(names);
-            lacks.extend(importers(&own, edit));
+            lacks.extend(importers(&all, edit));
         }
         let mut found = takers(&own, &after, offering);
         let mut left: BTreeSet<&str> = BTreeSet::new();
@@ -85,10 +94,35 @@ pub async fn of(
     .await
 }
 
+/// The files that can see what the edited ones declare, before or after. `None`: all can.
+async fn seeing(
+    queries: &ServerQueries,
+    after: &Arc<Files>,
+    edited: &BTreeSet<String>,
+) -> Result<Option<BTreeSet<Arc<str>>>> {
+    let graph = queries.import_graph().await?;
+    let own = queries.session.own_of(after);
+    let (after, before, names) = (after.clone(), queries.files.clone(), edited.clone());
+    blocking(move || {
+        let those =
+            |files: &Files| names.iter().filter(|it| files.get(it).is_some()).map(String::as_str).collect::<Vec<_>>();
+        let now = ImportGraph::new(&after, &own, Some(&graph)).seeing(those(&after));
+        let was = graph.seeing(those(&before));
+        Ok(was.zip(now).map(|(was, now)| was.union(&now).cloned().collect()))
+    })
+    .await
+}
+
+/// Whether nothing outside of a declaration can see that it changes, but for the fields that it sets.
+pub fn is_sealed(altered: &Altered) -> bool {
+    let item = &altered.item;
+    altered.changed.kind == ChangeKind::Body && is_callable(item) && declares_result(&altered.file, item)
+}
+
 /// The names by which others can see that a declaration changes.
 fn seen_outside(altered: &Altered) -> Vec<String> {
     let item = &altered.item;
-    if altered.changed.kind == ChangeKind::Body && is_callable(item) && declares_result(&altered.file, item) {
+    if is_sealed(altered) {
         // What its result is stands in its head; but it may set fields.
         let [before, after] = altered.texts.each_ref().map(|it| assigned(it));
         return before.symmetric_difference(&after).map(|it| it.0.clone()).collect();
@@ -150,10 +184,10 @@ fn carried_on(file: &File, at: usize, next: &mut BTreeSet<String>) {
 
 /// How others name a file that comes or goes, or whose code between its declarations changes: its imports, what it
 /// exports anew.
-fn by_its_name(before: &Files, after: &Files, edit: &FileEdit) -> BTreeSet<String> {
+fn by_its_name(before: &Files, after: &Files, edit: &FileEdit, grammar: Option<&'static Grammar>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    let between = |files: &Files| files.get(&edit.file).map(between).unwrap_or_default();
-    let (old, new) = (between(before), between(after));
+    let of = |files: &Files| files.get(&edit.file).map(|it| between(it, grammar)).unwrap_or_default();
+    let (old, new) = (of(before), of(after));
     if edit.old.is_some() && edit.new.is_some() && old == new {
         return found;
     }
@@ -203,17 +237,23 @@ fn stem(file: &str) -> (&str, bool) {
     }
 }
 
-/// The lines of a text that stand outside of its declarations.
-fn between(file: &Arc<File>) -> BTreeSet<String> {
+/// The lines of a text that stand outside of its declarations, without their comments.
+fn between(file: &Arc<File>, grammar: Option<&'static Grammar>) -> BTreeSet<String> {
+    let code = Code::new(grammar, &file.text);
     let mut found = BTreeSet::new();
     let mut from = 0;
     let outline = file.outline();
     let spans = outline.items.iter().map(|it| (it.span.start, it.span.end)).chain([(file.text.len(), 0)]);
     for (start, end) in spans {
-        let lines = file.text.get(from..start).unwrap_or_default().lines();
-        found.extend(lines.map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned));
+        let mut at = from;
+        for line in file.text.get(from..start).unwrap_or_default().split_inclusive('\n') {
+            let span = Span::new(at, at + line.trim_end().len());
+            found.insert(code.meant(&file.text, span).trim().to_owned());
+            at += line.len();
+        }
         from = from.max(end);
     }
+    found.remove("");
     found
 }
 

@@ -16,6 +16,7 @@ use super::wire;
 use crate::config::DiagnosticsFrom;
 use crate::lang::Result;
 use crate::lang::files::File;
+use crate::lang::view::blocking;
 use crate::model::{Answer, Coverage, Diagnostic, MissingCode, Span};
 
 /// Files that are checked for one question about everything.
@@ -95,14 +96,27 @@ pub async fn by_file(
         coverage.lacks(session.missing(MissingCode::Unsupported, detail));
         return Ok(found);
     }
-    let asked = files.iter().map(|file| async move { Ok((file.clone(), raw(queries, file).await?)) });
+    let (all, asker) = (queries.files.clone(), session.clone());
+    let inputs = blocking(move || Ok(asker.inputs_of(&all))).await?;
+    let mut left = Vec::new();
+    for file in files {
+        match session.checked.of(inputs, &file.path) {
+            Some(known) => drop(found.insert(file.path.to_string(), known.to_vec())),
+            None => left.push(file),
+        }
+    }
+    let asked = left.into_iter().map(|file| async move { Ok((file.clone(), raw(queries, file).await?)) });
     let answers: Vec<Result<OfFile>> =
         futures::stream::iter(asked.collect::<Vec<_>>()).buffered(AT_ONCE).collect().await;
     for answer in answers {
         let (file, items) = answer?;
         match items {
             Ok(items) => {
-                let told = items.iter().filter_map(|it| diagnostic(queries, &file, it)).collect();
+                let told: Vec<Diagnostic> = items.iter().filter_map(|it| diagnostic(queries, &file, it)).collect();
+                // One that has come up just now may not know everything yet.
+                if !session.is_young() {
+                    session.checked.keep(inputs, file.path.clone(), &told);
+                }
                 found.insert(file.path.to_string(), told);
             }
             Err(failure) => failure.note(session, coverage),

@@ -16,7 +16,7 @@ use super::reaching::{self, Tests};
 use super::usages;
 use crate::lang::Result;
 use crate::lang::files::{File, Files};
-use crate::lang::view::blocking;
+use crate::lang::view::{Extent, blocking};
 use crate::model::{
     Affected, Broken, ChangeImpact, ChangeKind, Changed, Coverage, Diagnostic, FileEdit, MissingCode, OutlineItem,
     Severity, Span, Unchecked,
@@ -42,7 +42,7 @@ pub struct Altered {
     pub new_name: Option<String>,
 }
 
-pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<ChangeImpact> {
+pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) -> Result<ChangeImpact> {
     let session = &queries.session;
     let own: Vec<FileEdit> = edits.into_iter().filter(|it| session.service.row_of(&it.file).is_some()).collect();
     if own.is_empty() {
@@ -81,7 +81,10 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<Change
         return Ok(change_impact);
     }
     let users = users(queries, &altered, &mut change_impact).await?;
-    let used = users.iter().map(|it| (it.place.file.clone(), it.place.start)).collect();
+    let sealed: BTreeSet<&str> =
+        altered.iter().filter(|it| affected::is_sealed(it)).map(|it| &*it.changed.symbol).collect();
+    let reached = users.iter().filter(|it| !it.cause.as_deref().is_some_and(|it| sealed.contains(it)));
+    let used = reached.map(|it| (it.place.file.clone(), it.place.start)).collect();
     let affected_set = affected::of(queries, &after, &own, &altered, used).await?;
     drop(reading);
     let turn = session.gate.clone().write_owned();
@@ -116,7 +119,10 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>) -> Result<Change
     }
     compare(queries, &after, [&old, &new], &mut change_impact);
     broken(&after, &own, &altered, &mut change_impact);
-    let tests = reaching::of(queries, &altered, &users).await?;
+    let tests = match extent {
+        Extent::Whole => reaching::of(queries, &altered, &users).await?,
+        Extent::Diagnostics => Tests::unsought(),
+    };
     affected(users, tests, &mut change_impact);
     moved(queries, &after, &own, &mut change_impact);
     unchecked(queries, &own, &mut change_impact);
@@ -151,7 +157,7 @@ async fn altered(queries: &ServerQueries, after: &Arc<Files>, edits: &[FileEdit]
             let mut signatures = [item.signature.clone(), other.signature.clone()];
             let kind = if item.signature != other.signature || item.kind != other.kind {
                 ChangeKind::Signature
-            } else if texts[0] == texts[1] {
+            } else if texts[0] == texts[1] || meant(old_code.as_ref(), item) == meant(new_code.as_ref(), other) {
                 continue;
             } else if let Some((kind, heads)) =
                 of_heads([head(old_code.as_ref(), item), head(new_code.as_ref(), other)])
@@ -231,6 +237,11 @@ fn head(code: Option<&Coded>, item: &OutlineItem) -> Head {
     let whole = until(item.body.map_or(item.span.end, |body| body.start));
     let whole = whole.trim_end_matches([' ', '{', ':', ';']).chars().take(MOST_OF_A_HEAD).collect();
     Head { before_name: until(item.name_span.start), whole }
+}
+
+/// A declaration without what changes nothing.
+fn meant(code: Option<&Coded>, item: &OutlineItem) -> Option<String> {
+    code.map(|(file, code)| code.meant(&file.text, item.span))
 }
 
 /// What it is where two heads of a declaration differ before its name.

@@ -8,6 +8,7 @@
 mod actions;
 mod affected;
 mod capabilities;
+mod checked;
 mod diagnostics;
 mod document_sync;
 mod edits;
@@ -18,6 +19,7 @@ mod fixes;
 mod fuzz;
 mod grammar;
 mod impact;
+mod import_graph;
 mod introduction;
 mod names;
 mod origin;
@@ -58,7 +60,7 @@ use super::panic_message;
 use super::retries::Retries;
 use super::verify::{Job, Planned};
 use super::view::View;
-use crate::config::LanguageKeys;
+use crate::config::{LanguageKeys, Settings};
 use crate::model::{LanguageId, Missing, MissingCode};
 
 /// Shutdown takes no longer than this, whatever the server does.
@@ -74,6 +76,14 @@ pub fn kinds(configured: &BTreeMap<String, LanguageKeys>, taken: &[LanguageId]) 
 /// A server before it is started.
 struct LspKind {
     service: Arc<Service>,
+}
+
+impl LspKind {
+    /// The same server as it is configured by now.
+    fn among(&self, configured: &BTreeMap<String, LanguageKeys>) -> Option<Service> {
+        let is_same = |it: &Service| it.languages.first() == self.service.languages.first();
+        table::services(configured).into_iter().find(is_same)
+    }
 }
 
 impl EngineKind for LspKind {
@@ -101,18 +111,20 @@ impl EngineKind for LspKind {
         self.service.main().map(of).into_iter().collect()
     }
 
+    fn depends_on(&self, before: &Settings, after: &Settings) -> bool {
+        self.among(&before.languages) != self.among(&after.languages)
+    }
+
     fn verify<'j>(&self, job: &'j Job) -> Option<Box<dyn Planned + 'j>> {
-        let now = table::services(&job.settings.languages);
-        let same = now.iter().find(|it| it.languages.first() == self.service.languages.first());
+        let now = self.among(&job.settings.languages);
         let language = *self.service.languages.first()?;
-        self.is_needed(&job.files).then(|| verify::plan(&same.unwrap_or(&self.service).rows, language, job))?
+        let rows = now.as_ref().map_or(&self.service.rows, |it| &it.rows);
+        self.is_needed(&job.files).then(|| verify::plan(rows, language, job))?
     }
 
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {
         // Trust may have come or gone since the table was read.
-        let now = table::services(&setup.settings.languages);
-        let same = now.into_iter().find(|it| it.languages.first() == self.service.languages.first());
-        let service = same.map_or_else(|| self.service.clone(), Arc::new);
+        let service = self.among(&setup.settings.languages).map_or_else(|| self.service.clone(), Arc::new);
         let (Some(row), Some(&language)) = (service.main().cloned(), service.languages.first()) else {
             return Err(Missing::new(MissingCode::Unsupported, "languages", "a language without a name"));
         };

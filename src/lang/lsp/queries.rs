@@ -8,12 +8,13 @@ use futures::StreamExt as _;
 use serde_json::{Value, json};
 
 use super::grammar::{Code, Grammar};
+use super::import_graph::ImportGraph;
 use super::names;
 use super::session::{Failure, Session};
 use super::wire::{self, Location};
 use crate::lang::files::{File, Files};
 use crate::lang::view::blocking;
-use crate::lang::{Deadlines, Result, Stop, too_deep};
+use crate::lang::{Deadlines, Result, Stop, sound, too_deep};
 use crate::model::{
     Code as ProblemCode, Coverage, Error, Help, MissingCode, OutlineItem, Place, Span, Symbol, SymbolKind, SymbolQuery,
 };
@@ -123,8 +124,32 @@ impl ServerQueries {
 
     /// The files of the server's languages.
     pub fn own_files(&self) -> Vec<Arc<File>> {
-        let languages = &self.session.service.languages;
-        self.files.iter().filter(|it| it.language.is_some_and(|it| languages.contains(&it))).cloned().collect()
+        self.session.own_of(&self.files)
+    }
+
+    /// Which of them import which.
+    pub async fn import_graph(&self) -> Result<Arc<ImportGraph>> {
+        let queries = self.clone();
+        blocking(move || {
+            let known = sound::lock(&queries.session.import_graph).clone();
+            if let Some((_, graph)) = known.as_ref().filter(|it| Arc::ptr_eq(&it.0, &queries.files)) {
+                return Ok(graph.clone());
+            }
+            let before = known.as_ref().map(|it| &*it.1);
+            let graph = Arc::new(ImportGraph::new(&queries.files, &queries.own_files(), before));
+            *sound::lock(&queries.session.import_graph) = Some((queries.files.clone(), graph.clone()));
+            Ok(graph)
+        })
+        .await
+    }
+
+    /// The files that hold a symbol's name and can see it, its own first.
+    pub async fn files_naming(&self, found: &Found) -> Result<Vec<Arc<File>>> {
+        let seeing = self.import_graph().await?.seeing([&*found.file.path]);
+        let mut files = self.files_with(&found.item.name).await?;
+        files.retain(|it| seeing.as_ref().is_none_or(|seeing| seeing.contains(&it.path)));
+        files.sort_by_key(|it| (it.path != found.file.path, it.path.clone()));
+        Ok(files)
     }
 
     pub fn grammar_of(&self, file: &str) -> Option<&'static Grammar> {

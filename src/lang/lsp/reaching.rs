@@ -24,12 +24,20 @@ const MAX_TESTS: usize = 100;
 const MAX_FOLLOWED: usize = 200;
 const USERS_AT_ONCE: usize = 4;
 /// Nobody waits longer for the tests that are further away.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The nearest tests, and why there may be more.
 pub struct Tests {
     pub found: Vec<Reaching>,
     pub lack: Option<String>,
+}
+
+impl Tests {
+    /// Nobody wants to know.
+    pub fn unsought() -> Tests {
+        let lack = Some("the tests that reach the change were not looked for".to_owned());
+        Tests { found: Vec::new(), lack }
+    }
 }
 
 /// A place that names something, the changed symbol that it leads to, and in how many steps.

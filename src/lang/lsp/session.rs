@@ -9,13 +9,15 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, RwLock, watch};
 
 use super::capabilities::Capabilities;
+use super::checked::{Checked, Inputs};
 use super::document_sync::DocumentSync;
 use super::environment::Environment;
+use super::import_graph::ImportGraph;
 use super::references::Tags;
 use super::table::{Row, Service, base_name};
 use super::wire::Root;
 use crate::lang::engine::FileChange;
-use crate::lang::files::Files;
+use crate::lang::files::{File, Files};
 use crate::lang::{Condition, Deadlines, EngineStatus, Progress, sound};
 use crate::lsp::{Client, RequestError};
 use crate::model::{Coverage, LanguageId, Missing, MissingCode, State};
@@ -68,6 +70,10 @@ pub struct Session {
     /// Since when a question has no answer, where none has come to another meanwhile.
     unanswered: Mutex<Option<Instant>>,
     documents: Mutex<DocumentSync>,
+    /// What was said against files.
+    pub checked: Checked,
+    /// Who imports whom, and in which texts.
+    pub import_graph: Mutex<Option<(Arc<Files>, Arc<ImportGraph>)>>,
 }
 
 /// The way to the server.
@@ -228,7 +234,15 @@ impl Session {
             is_suspect: AtomicBool::new(false),
             asked: Mutex::default(),
             unanswered: Mutex::default(),
+            checked: Checked::default(),
+            import_graph: Mutex::default(),
         }
+    }
+
+    /// The files of the server's languages.
+    pub fn own_of(&self, files: &Files) -> Vec<Arc<File>> {
+        let languages = &self.service.languages;
+        files.iter().filter(|it| it.language.is_some_and(|it| languages.contains(&it))).cloned().collect()
     }
 
     pub fn missing(&self, code: MissingCode, detail: impl Into<String>) -> Missing {
@@ -248,6 +262,11 @@ impl Session {
 
     pub fn has(&self, method: &str) -> bool {
         sound::lock(&self.capabilities).has(method)
+    }
+
+    /// What decides all that the server says of these texts.
+    pub fn inputs_of(&self, files: &Files) -> Inputs {
+        Inputs::new(files, self.lives.load(Ordering::Relaxed), *self.renewals.borrow())
     }
 
     /// Somebody asks: the server is started where it is not up, and stays.

@@ -13,7 +13,7 @@ static BUILT_IN: LazyLock<BTreeMap<String, LanguageKeys>> =
     LazyLock::new(|| toml::from_str(include_str!("servers.toml")).unwrap_or_default());
 
 /// One language and how it is served.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     pub name: String,
     pub keys: LanguageKeys,
@@ -79,7 +79,7 @@ impl Row {
 }
 
 /// The languages that one server serves. The first row says how it is started.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Service {
     pub rows: Vec<Row>,
     pub languages: Vec<LanguageId>,

@@ -39,8 +39,7 @@ pub async fn known(queries: &ServerQueries, found: &Found, coverage: &mut Covera
 
 async fn counted(queries: &ServerQueries, found: &Found, coverage: &mut Coverage, waits: bool) -> Result<Usages> {
     let (session, name) = (&queries.session, &found.item.name);
-    let mut files = queries.files_with(name).await?;
-    files.sort_by_key(|it| (it.path != found.file.path, it.path.clone()));
+    let files = queries.files_naming(found).await?;
     let open: Vec<&str> = files.iter().take(MOST_OPENED).map(|it| &*it.path).collect();
     let mut is_first = true;
     let own = declarations(queries, found);
@@ -100,8 +99,7 @@ async fn counted(queries: &ServerQueries, found: &Found, coverage: &mut Coverage
 pub async fn told(queries: &ServerQueries, found: &Found) -> Result<Asked<Vec<At>>> {
     let own = declarations(queries, found);
     let is_own = |file: &str, at: usize| *file == *found.file.path && own.contains(&at);
-    let mut files = queries.files_with(&found.item.name).await?;
-    files.sort_by_key(|it| (it.path != found.file.path, it.path.clone()));
+    let files = queries.files_naming(found).await?;
     let names_it = |it: &Arc<File>| {
         it.path != found.file.path || names::occurrences(it, &found.item.name).iter().any(|at| !own.contains(at))
     };

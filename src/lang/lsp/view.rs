@@ -11,7 +11,7 @@ use super::session::Session;
 use super::{diagnostics, edits, fixes, impact, overview, references, relations, usages};
 use crate::lang::files::Files;
 use crate::lang::fixes::Fix;
-use crate::lang::view::{Answering, View, blocking};
+use crate::lang::view::{Answering, Extent, View, blocking};
 use crate::lang::{Deadlines, Result, Tidied, Wanted};
 use crate::model::{
     Answer, Calls, ChangeImpact, Coverage, Description, Diagnostic, Error, FileEdit, LanguageId, Overview, Package,
@@ -160,9 +160,14 @@ impl View for LspView {
         self.with(deadlines, move |it| async move { edits::rename(&it, &query, &new_name).await })
     }
 
-    fn impact(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<ChangeImpact>> {
+    fn impact(
+        self: Box<Self>,
+        edits: Vec<FileEdit>,
+        extent: Extent,
+        deadlines: Deadlines,
+    ) -> BoxFuture<'static, Result<ChangeImpact>> {
         let queries = self.queries(deadlines);
-        async move { impact::run(&queries, edits).await }.boxed()
+        async move { impact::run(&queries, edits, extent).await }.boxed()
     }
 
     fn tidy(

@@ -157,7 +157,8 @@ impl Run<'_> {
             VerifyKind::Lint => {
                 let mut command = self.command("clippy")?;
                 command.args(["--keep-going", "--message-format=json", "--all-targets"]);
-                self.build(command, report, true);
+                let (build, ended) = self.build(command, report, true);
+                self.vouch(&build, ended, report);
             }
             VerifyKind::Test => self.test(report)?,
         }

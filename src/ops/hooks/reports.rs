@@ -15,6 +15,7 @@ use super::text::{Text, counts};
 use crate::config::Gate;
 use crate::contract::Common;
 use crate::lang::files::Files;
+use crate::lang::view::Extent;
 use crate::model::{Diagnostic, FileEdit, Missing, MissingCode, Result, Severity};
 use crate::workspace::Workspace;
 use crate::workspace::statistics::Seen;
@@ -84,6 +85,7 @@ async fn in_workspace(
     text: &mut Text,
 ) -> Result<(bool, bool)> {
     let asked = Ask::new(&Common { wait_ms: Some(WAIT_MS), ..Common::default() }, None)?;
+    workspace.follow_settings().await;
     let snapshot = workspace.snapshot(asked.needs(None, false)).await?;
     let (files_now, revision) = (snapshot.files.clone(), snapshot.revision);
     drop(snapshot);
@@ -157,7 +159,7 @@ async fn elsewhere(workspace: &Workspace, asked: &Ask, files: &[String], now: &A
     if back.is_empty() {
         return Ok(Vec::new());
     }
-    let change_impact = tried(workspace, asked, back).await?;
+    let change_impact = tried(workspace, asked, back, Extent::Diagnostics).await?;
     files.iter().for_each(|it| workspace.recent().forget(it));
     let is_broken = |it: &Diagnostic| it.severity == Severity::Error && !files.contains(&it.place.file);
     let mut broken: Vec<Diagnostic> = change_impact.fixed.into_iter().filter(is_broken).collect();

@@ -9,7 +9,7 @@ use futures::FutureExt as _;
 use futures::future::{BoxFuture, ready};
 use semdex::lang::engine::{Applied, Engine, EngineKind, Handle, Setup};
 use semdex::lang::files::{File, Files};
-use semdex::lang::view::{Answering, View};
+use semdex::lang::view::{Answering, Extent, View};
 use semdex::lang::{Condition, Deadlines, EngineStatus, Result, rank};
 use semdex::model::{
     Affected, Answer, Broken, ChangeImpact, ChangeKind, Changed, Code, Description, Diagnostic, Error, FileEdit,
@@ -421,7 +421,12 @@ impl View for ToyView {
         now(Ok(Answer::whole(fits.take(limit).collect())))
     }
 
-    fn impact(self: Box<Self>, edits: Vec<FileEdit>, _: Deadlines) -> BoxFuture<'static, Result<ChangeImpact>> {
+    fn impact(
+        self: Box<Self>,
+        edits: Vec<FileEdit>,
+        _: Extent,
+        _: Deadlines,
+    ) -> BoxFuture<'static, Result<ChangeImpact>> {
         let has = |mark: &str| edits.iter().any(|it| it.new.as_deref().is_some_and(|text| text.contains(mark)));
         let mut change_impact = self.effects(&edits);
         for (mark, code) in [("# slow", MissingCode::Timeout), ("# large", MissingCode::TooMany)] {

@@ -8,7 +8,7 @@ use futures::future::BoxFuture;
 
 use crate::lang::fixes::Fix;
 use crate::lang::go::{Go, LANGUAGE, View, unknown};
-use crate::lang::view::{self, Answering, Suggested, Unknown, blocking};
+use crate::lang::view::{self, Answering, Extent, Suggested, Unknown, blocking};
 use crate::lang::{Deadlines, Result, Tidied, Wanted, rank};
 use crate::model::{
     Answer, Calls, ChangeImpact, Code, Description, Diagnostic, Error, FileEdit, LanguageId, Missing, MissingCode,
@@ -152,7 +152,12 @@ impl view::View for GoView {
         blocking(move || Ok(Answer::whole(unknown::suggest(&self.view, &asked)?)))
     }
 
-    fn impact(self: Box<Self>, edits: Vec<FileEdit>, deadlines: Deadlines) -> BoxFuture<'static, Result<ChangeImpact>> {
+    fn impact(
+        self: Box<Self>,
+        edits: Vec<FileEdit>,
+        _: Extent,
+        deadlines: Deadlines,
+    ) -> BoxFuture<'static, Result<ChangeImpact>> {
         async move { self.go.impact(&self.view, &edits, deadlines).await }.boxed()
     }
 

@@ -57,16 +57,27 @@ impl Code {
 
     /// A stretch without its comments and with one space for each gap.
     pub fn without_comments(&self, text: &str, stretch: Span) -> String {
+        self.written(text, stretch, |_| false)
+    }
+
+    /// The same with the comments that speak to a compiler or a checker: `# type: int`, `/** @type {number} */`.
+    pub fn meant(&self, text: &str, stretch: Span) -> String {
+        self.written(text, stretch, |it| it.contains("type:") || it.contains('@'))
+    }
+
+    fn written(&self, text: &str, stretch: Span, keeps: impl Fn(&str) -> bool) -> String {
         let Some(tree) = &self.tree else { return text.get(stretch.start..stretch.end).unwrap_or_default().to_owned() };
         let mut written = String::new();
         let mut end = stretch.start;
         let mut pending: Vec<Node<'_>> =
             tree.root_node().descendant_for_byte_range(stretch.start, stretch.end).into_iter().collect();
         while let Some(node) = pending.pop() {
-            if node.end_byte() <= stretch.start || node.start_byte() >= stretch.end || node.kind().contains("comment") {
+            let is_outside = node.end_byte() <= stretch.start || node.start_byte() >= stretch.end;
+            let is_comment = node.kind().contains("comment");
+            if is_outside || (is_comment && !keeps(text_of(text, node))) {
                 continue;
             }
-            if node.child_count() == 0 {
+            if node.child_count() == 0 || is_comment {
                 if node.start_byte() > end && !written.is_empty() {
                     written.push(' ');
                 }

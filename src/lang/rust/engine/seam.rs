@@ -28,7 +28,7 @@ use crate::lang::rust::verify;
 use crate::lang::verify::{Job, Planned};
 use crate::lang::view::View;
 use crate::lang::{Ended, Tidied};
-use crate::model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode};
+use crate::model::{ChangeImpact, FileEdit, LanguageId, Missing, MissingCode, VerifyKind};
 
 /// After so long without an event what no answer needs any more is freed.
 const GARBAGE_AFTER: Duration = Duration::from_secs(30);
@@ -85,8 +85,13 @@ impl EngineKind for RustKind {
         self.is_needed(&job.files).then(|| verify::plan(job))
     }
 
-    fn confirms(&self, settings: &Settings) -> bool {
-        settings.rust.confirm
+    fn confirms(&self, settings: &Settings) -> Option<VerifyKind> {
+        let check = settings.rust.confirm.then_some(VerifyKind::Check);
+        if settings.rust.clippy { Some(VerifyKind::Lint) } else { check }
+    }
+
+    fn depends_on(&self, before: &Settings, after: &Settings) -> bool {
+        !before.rust.start_the_same(&after.rust)
     }
 
     fn requirements(&self, _: &Path) -> Vec<Requirement> {

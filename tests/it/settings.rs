@@ -1,0 +1,103 @@
+//! `semdex.toml` changes while a workspace is open, and answers are as it says by then.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::language_servers::{engine, errors, serve};
+use crate::support::{Home, Server};
+
+/// What the status misses that concerns the file of the settings.
+fn lack(server: &Server) -> Option<Value> {
+    let (_, status) = server.get("/v1/status");
+    let missing = status["workspaces"][0]["missing"].as_array().unwrap().clone();
+    missing.into_iter().find(|it| it["scope"] == "semdex.toml")
+}
+
+#[test]
+fn a_server_that_runs_hears_of_other_settings() {
+    let server = serve(&[("a.py", "def f():\n    return nothing\n")]);
+    assert_eq!(errors(&server, "/v1/diagnostics?file=a.py"), ["a.py:2 reportUndefinedVariable"]);
+    let overrides = |severity: &str| {
+        format!(
+            "[languages.python.settings.basedpyright.analysis.diagnosticSeverityOverrides]\nreportUndefinedVariable = '{severity}'\n"
+        )
+    };
+    server.home.write("semdex.toml", &overrides("none"));
+    assert_eq!(errors(&server, "/v1/diagnostics?file=a.py"), [""; 0]);
+    // In the same second, and of the same length.
+    server.home.write("semdex.toml", &overrides("true"));
+    assert_eq!(errors(&server, "/v1/diagnostics?file=a.py"), ["a.py:2 reportUndefinedVariable"]);
+    server.home.write("semdex.toml", &overrides("none"));
+    assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
+    std::fs::remove_file(server.home.root().join("semdex.toml")).unwrap();
+    assert_eq!(errors(&server, "/v1/diagnostics"), ["a.py:2 reportUndefinedVariable"]);
+}
+
+#[test]
+fn languages_come_and_go() {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fake_server.py");
+    let files = [("a.nim", "proc greet()\n"), ("b.py", "def here():\n    return 1\n"), ("c.sh", "here() {\n  :\n}\n")];
+    let server = serve(&files);
+    let opened = |file: &str| server.post("/v1/open", &json!({"file": file})).1["language"].clone();
+    assert_eq!(opened("a.nim"), Value::Null);
+    let (_, before) = server.post("/v1/describe", &json!({"symbol": "b.py::here"}));
+    assert_eq!(before["symbol"]["kind"], "function", "{before}");
+    let pid = engine(&server, "python")["pid"].clone();
+
+    let nim = format!(
+        "[languages.nim]\ncommand = ['python3', '{}']\nextensions = {{nim = 'nim'}}\nenv = {{FAKE_MODE = '/dev/null', FAKE_PIDS = '/dev/null'}}\n",
+        program.display()
+    );
+    server.home.write("semdex.toml", &nim);
+    assert_eq!(opened("a.nim"), "nim");
+    assert_eq!(engine(&server, "nim")["name"], "python3");
+    // What the file does not speak of goes on.
+    assert_eq!(engine(&server, "python")["pid"], pid);
+    assert_eq!(opened("b.py"), "python");
+
+    // Other files, no Bash.
+    server.home.write("semdex.toml", &(nim.replace("{nim =", "{nims =") + "[languages.bash]\nenabled = false\n"));
+    assert_eq!((opened("a.nim"), opened("c.sh"), opened("b.py")), (Value::Null, Value::Null, json!("python")));
+    assert_eq!(engine(&server, "python")["pid"], pid);
+    std::fs::remove_file(server.home.root().join("semdex.toml")).unwrap();
+    assert_eq!((opened("a.nim"), opened("c.sh")), (Value::Null, json!("bash")));
+}
+
+#[test]
+fn a_file_that_is_wrong_changes_nothing_and_is_reported() {
+    let long = format!("// {}\n", "x".repeat(2000));
+    let server = Home::with(&[("a.txt", &long), ("semdex.toml", "[limits]\nmax_file_bytes = 1000\n")]).serve(&[]);
+    let opens = || server.post("/v1/open", &json!({"file": "a.txt"})).0 == 200;
+    assert!(!opens());
+    server.home.write("semdex.toml", "[limits]\nmax_file_byte = 5000\n");
+    assert!(!opens());
+    let lack = lack(&server).expect("the status says what is wrong");
+    assert_eq!(lack["code"], "workspace_broken");
+    let detail = lack["detail"].as_str().unwrap();
+    assert!(detail.contains("semdex.toml:2") && detail.contains("still counts"), "{detail}");
+    server.home.write("semdex.toml", "[limits]\nmax_file_bytes = 5000\n");
+    assert!(opens());
+    assert_eq!(self::lack(&server), None);
+    server.home.write("semdex.toml", "[limits]\nmax_file_bytes = 1000\n");
+    assert!(!opens());
+}
+
+#[test]
+fn features_that_are_switched_on_are_analysed() {
+    let manifest =
+        "[package]\nname = 'with'\nversion = '0.1.0'\nedition = '2024'\n[features]\nmore = []\n[workspace]\n";
+    let lib = "#[cfg(feature = \"more\")]\npub fn more() {\n    nothing();\n}\n";
+    let server = Server::on(&[("Cargo.toml", manifest), ("src/lib.rs", lib)]);
+    server.wait_ready();
+    let wrong = || {
+        let (status, reply) = server.get("/v1/diagnostics?wait_ms=60000");
+        assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+        reply["total"].clone()
+    };
+    assert_eq!(wrong(), 0);
+    server.home.write("semdex.toml", "[rust]\nfeatures = ['more']\n");
+    assert_eq!(wrong(), 1);
+    server.home.write("semdex.toml", "[rust]\nfeatures = []\n");
+    assert_eq!(wrong(), 0);
+}
