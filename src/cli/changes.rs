@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::client::Call;
+use super::common::Common;
 use super::here::Here;
-use super::verbs::Common;
 use crate::contract::Name;
 
 #[derive(Debug, Args)]

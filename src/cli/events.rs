@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::changes::words;
 use super::client;
+use super::common::FAILED;
 use super::here::Here;
 use super::print::{self, Color};
 use super::servers::{self, Running};
-use super::verbs::FAILED;
 use crate::config::Config;
 use crate::text::visible;
 

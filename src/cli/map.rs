@@ -5,8 +5,8 @@ use std::io;
 use clap::Args;
 
 use super::client::Call;
+use super::common::Common;
 use super::here::Here;
-use super::verbs::Common;
 use crate::contract::Name;
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 mod changes;
 mod client;
+mod common;
 mod doctor;
 mod events;
 mod generate;

@@ -7,8 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::changes::text;
 use super::client::Call;
+use super::common::Common;
 use super::here::Here;
-use super::verbs::Common;
 use crate::contract::Name;
 
 #[derive(Debug, Subcommand)]

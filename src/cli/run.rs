@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use super::changes::text;
 use super::client::{self, Call, Said};
+use super::common::{Common, FAILED};
 use super::here::Here;
 use super::print::{self, Color};
 use super::servers::Announcement;
-use super::verbs::{Common, FAILED};
 use super::verify::Kind;
 use crate::config::Config;
 use crate::contract::Name;

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::changes::{EditText, RenameSymbol, WriteText, words};
 use super::client::{self, Call};
+use super::common::{Common, FAILED};
 use super::git::Commit;
 use super::here::Here;
 use super::map::Map;
@@ -177,33 +178,9 @@ pub struct About {
     common: Common,
 }
 
-#[derive(Debug, Args)]
-pub struct Common {
-    /// JSON instead of Markdown.
-    #[arg(long)]
-    pub(super) json: bool,
-    /// How many milliseconds to wait for the index.
-    #[arg(long)]
-    wait_ms: Option<u64>,
-    #[arg(long)]
-    min_revision: Option<u64>,
-    /// About how many tokens the answer may have.
-    #[arg(long)]
-    max_tokens: Option<usize>,
-    /// How many items at most.
-    #[arg(long)]
-    limit: Option<usize>,
-    /// Where the last answer told to go on.
-    #[arg(long)]
-    cursor: Option<String>,
-}
-
 words! {
     Alteration { Remove, Rename, Signature, Visibility }
 }
-
-/// What a verb that did not go well has the process end with.
-pub(super) const FAILED: u8 = 1;
 
 /// Carries a verb out and prints what the server says: the answer on standard output, a problem on standard error.
 /// Answers with what the process ends with.
@@ -365,18 +342,6 @@ impl About {
         let file = here.maybe(self.file.as_ref())?;
         let call = call.with("symbol", Some(self.symbol)).with("file", file).with("package", self.package);
         Ok((call, self.common))
-    }
-}
-
-impl Common {
-    pub(super) fn over(self, call: Call, here: &Here) -> Call {
-        let workspace = here.server.roots.contains(&here.root).then(|| here.root.to_string_lossy().into_owned());
-        call.with("workspace", workspace)
-            .with("wait_ms", self.wait_ms)
-            .with("min_revision", self.min_revision)
-            .with("max_tokens", self.max_tokens)
-            .with("limit", self.limit)
-            .with("cursor", self.cursor)
     }
 }
 

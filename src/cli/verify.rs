@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use super::client::Call;
-use super::verbs::Common;
+use super::common::Common;
 use crate::contract::Name;
 
 #[derive(Debug, Args)]

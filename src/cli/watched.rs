@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use super::changes::words;
 use super::client::Call;
+use super::common::Common;
 use super::here::Here;
 use super::print::{self, Color};
-use super::verbs::Common;
 use crate::contract::Name;
 
 /// Who waits for a verdict waits for the index, as long as a request may.

@@ -5,6 +5,7 @@ use utoipa::ToSchema;
 
 use super::budget::{BYTES_PER_TOKEN, foreign_cursor};
 use super::examples;
+use super::parse::BETWEEN;
 use super::request::{Answer, request};
 use super::shapes::{Meta, Missing, Symbol};
 use crate::model::{MissingCode, Result};
@@ -12,8 +13,6 @@ use crate::text::visible::one_line;
 
 /// Where nothing is said, a map takes so many tokens.
 const DEFAULT_TOKENS: usize = 2000;
-/// What stands between the values of a field that a query says several times: nothing that a value can hold.
-pub(super) const BETWEEN: char = '\0';
 
 request! { query(repeating &["focus"])
     /// Around what, and how much.

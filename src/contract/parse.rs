@@ -3,8 +3,10 @@
 
 use serde::de::DeserializeOwned;
 
-use super::map::BETWEEN;
 use crate::model::{Code, Error};
+
+/// What stands between the values of a field that a query says several times: nothing that a value can hold.
+pub(super) const BETWEEN: char = '\0';
 
 /// A request that is a JSON object.
 pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {

@@ -43,8 +43,8 @@ pub struct Suggested {
 pub enum Extent {
     /// All of it.
     Whole,
-    /// The diagnostics that come and go; an engine may leave out what takes longer than these.
-    Diagnostics,
+    /// The diagnostics that go: an engine may leave out all else.
+    Fixed,
 }
 
 /// One revision of a workspace as an engine sees it, asked by a reader. A question ends it, as it may hold up the next

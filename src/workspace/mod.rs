@@ -22,6 +22,7 @@ pub mod registry;
 mod repair;
 pub(crate) mod requirements;
 mod settings;
+mod settings_file;
 mod sources_outside;
 pub(crate) mod statistics;
 mod supervise;
@@ -40,13 +41,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::{oneshot, watch as channel};
 
 use crate::config::Config;
-use crate::lang::files::{File, Files};
+use crate::lang::files::Files;
 use crate::lang::registry::Registry;
 use crate::lang::view::View;
 use crate::lang::{Condition, EngineStatus, Progress, Tidied};
-use crate::model::{
-    Code, Coverage, Error, FileEdit, LanguageId, Languages, Meta, Missing, MissingCode, Result, Revision, State,
-};
+use crate::model::{Code, Coverage, Error, FileEdit, LanguageId, Meta, Missing, MissingCode, Result, Revision, State};
 
 use answer_cache::AnswerCache;
 use busy::Busy;
@@ -112,7 +111,7 @@ enum Phase {
 #[derive(Clone)]
 struct Published {
     registry: Registry,
-    settings_file: settings::SettingsFile,
+    settings_file: settings_file::SettingsFile,
     revision: Revision,
     /// Whether code of the workspace may run.
     trusted: bool,
@@ -191,32 +190,6 @@ impl Workspace {
     /// Its directory, absolute and without links.
     pub fn root(&self) -> &Path {
         &self.inner.root
-    }
-
-    /// The engines that there can be, started or not.
-    pub fn registry(&self) -> Registry {
-        self.inner.published.borrow().registry.clone()
-    }
-
-    /// Those that are analysed here.
-    pub fn languages(&self) -> Languages {
-        self.registry().languages().clone()
-    }
-
-    /// The language of a file, by its name alone. None where no engine analyses it.
-    pub fn language_of(&self, file: &str) -> Option<LanguageId> {
-        self.languages().of(file)
-    }
-
-    /// Whether a language is that of an engine.
-    pub fn serves(&self, engine: &EngineStatus, language: LanguageId) -> bool {
-        let registry = self.registry();
-        registry.position(engine.language) == registry.position(language)
-    }
-
-    /// A text as a file of this workspace.
-    pub fn file(&self, path: &str, text: impl Into<Arc<str>>) -> File {
-        File::new(self.language_of(path), path, text)
     }
 
     /// Whether code of the workspace may run.

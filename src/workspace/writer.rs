@@ -2,6 +2,7 @@
 //! before it hands out a view it has seen every change on the disk that was made before.
 
 mod revisions;
+mod settings;
 mod trust;
 
 use std::collections::BTreeSet;
@@ -30,7 +31,7 @@ use super::overlays::{Overlays, Put, Shown};
 use super::recent::Recent;
 use super::registry::Shared;
 use super::repair::repair;
-use super::settings::SettingsFile;
+use super::settings_file::SettingsFile;
 use super::statistics::Statistics;
 use super::supervise::supervise;
 use super::telemetry::Telemetry;

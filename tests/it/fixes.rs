@@ -139,6 +139,38 @@ fn python_and_typescript_are_put_right() {
     applies(&server, "main.ts", "Add import", &format!("import {{ shop }} from \"./shop\";\n\n{typescript}"));
 }
 
+/// What is offered for an overlay is of its text, and changes it alone.
+#[test]
+fn a_fix_of_an_overlay_changes_the_overlay() {
+    let (disk, shown) = ("x = 1\n", "def main() -> None:\n    print(Path(\".\"))\n");
+    let server = serve(&[
+        ("pyproject.toml", "[project]\nname = \"pkg\"\n"),
+        ("main.py", disk),
+        ("lib.py", "class Path:\n    def __init__(self, name: str) -> None:\n        self.name = name\n"),
+    ]);
+    let put = |text: &str| {
+        let body = json!({"content": text, "edits": "overlay"});
+        let reply = server.send(server.request("PUT", "/v1/overlays/main.py").json(&body));
+        assert_eq!(reply.status, 200, "{}", reply.text);
+    };
+    put(shown);
+    let id = fix(&server, "main.py", "from lib import Path").1;
+    let (status, done) = server.post("/v1/edit", &json!({"fix": id}));
+    assert_eq!(status, 200, "{done}");
+    let mended = format!("from lib import Path\n\n\n{shown}");
+    let (_, text) = server.post("/v1/describe", &json!({"file": "main.py"}));
+    assert_eq!((&text["file"]["content"], &text["file"]["overlay"]), (&json!(mended), &json!(true)), "{text}");
+    assert_eq!(titles(&diagnostics(&server, "main.py")), [""; 0]);
+    assert_eq!(server.home.read("main.py"), disk);
+    // Below the overlay the offer is of no use.
+    let reply = server.send(server.request("DELETE", "/v1/overlays/main.py"));
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    let reply = server.send(server.request("POST", "/v1/edit").json(&json!({"fix": id, "wait_ms": 60_000})));
+    assert_eq!((reply.status, reply.code()), (409, "hash_mismatch".to_owned()), "{}", reply.text);
+    put(shown);
+    assert_eq!(fix(&server, "main.py", "from lib import Path").1, id);
+}
+
 #[test]
 fn only_changes_of_texts_are_offered_by_a_server() {
     let server = fake("fixes", &[("bad.py", "hail(1)\n")]);

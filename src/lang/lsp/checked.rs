@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use crate::lang::files::Files;
 use crate::lang::sound;
@@ -10,6 +11,8 @@ use crate::model::Diagnostic;
 
 /// States that are kept.
 const MOST_STATES: usize = 6;
+/// What was said is kept so long: what is installed outside of the workspace is watched by nobody.
+const KEPT: Duration = Duration::from_secs(60);
 
 /// All that decides what a server says: the texts, and which life of which installation it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +34,7 @@ impl Inputs {
     }
 }
 
-type ByFile = HashMap<Arc<str>, Arc<[Diagnostic]>>;
+type ByFile = HashMap<Arc<str>, (Instant, Arc<[Diagnostic]>)>;
 
 /// The last states, that which was used last first.
 #[derive(Debug, Default)]
@@ -41,7 +44,7 @@ impl Checked {
     pub fn of(&self, state: Inputs, file: &str) -> Option<Arc<[Diagnostic]>> {
         let mut states = sound::lock(&self.0);
         let at = states.iter().position(|it| it.0 == state)?;
-        let found = states.get(at)?.1.get(file).cloned()?;
+        let (_, found) = states.get(at)?.1.get(file).filter(|it| it.0.elapsed() < KEPT).cloned()?;
         if let Some(used) = states.remove(at) {
             states.push_front(used);
         }
@@ -55,7 +58,7 @@ impl Checked {
             states.push_front((state, ByFile::new()));
         }
         if let Some((_, by_file)) = states.iter_mut().find(|it| it.0 == state) {
-            by_file.insert(file, found.into());
+            by_file.insert(file, (Instant::now(), found.into()));
         }
     }
 }

@@ -1,12 +1,16 @@
-//! Fuzz target of what a language server answers, read in all its forms against a text.
+//! Fuzz targets: what a language server answers, read in all its forms against a text; and who imports whom.
+
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::capabilities::Capabilities;
+use super::import_graph::ImportGraph;
 use super::queries::outlined;
 use super::wire::{self, Root};
 use crate::fuzz::{JSON, fuzz, mutated, words_of};
-use crate::lang::files::File;
+use crate::lang::files::{File, Files};
+use crate::lang::registry::Registry;
 use crate::model::OutlineItem;
 
 const ANSWERS: &[&str] = &[
@@ -65,5 +69,37 @@ fn fuzz_answers_of_language_servers() {
         capabilities.take("client/registerCapability", &answer);
         capabilities.take("client/unregisterCapability", &answer);
         let _ = (capabilities.has("textDocument/references"), capabilities.wants_saves());
+    });
+}
+
+const IMPORTS: &[&str] = &[
+    "import { a } from './a';\nexport * from \"../b\";\nconst c = require('b/c.js');\nimport(`./${a}`);\n",
+    "/// <reference path=\"a.ts\" />\n/** @type {import('./c').T} */\nimport x = require(\"..\");\ndeclare global {}\n",
+    "from . import (m,  # it\n    n as o)\nfrom ..pkg.m import *\nimport pkg.m as p, b\n",
+    "def f():\n    from .m import g; import pkg\n",
+];
+const OF_IMPORTS: &[&str] = &[
+    "import ", "from ", "require(", "'./", "\"..", "export ", "* as ", "//", "/*", "(", ")", "${", ".", "/", "#", "é",
+];
+
+#[test]
+fn fuzz_imports() {
+    let languages = Registry::default().languages().clone();
+    let text = || mutated(IMPORTS, words_of(&[OF_IMPORTS]));
+    fuzz("imports", (text(), text(), text()), |(one, two, three)| {
+        let mut files = Files::new(languages.clone());
+        let texts =
+            [("a.ts", &one), ("b/index.ts", &two), ("b/c.js", &one), ("pkg/__init__.py", &two), ("pkg/m.py", &one)];
+        texts.iter().for_each(|it| drop(files.insert(Arc::new(files.file(it.0, it.1.as_str())))));
+        let own = |files: &Files| files.iter().cloned().collect::<Vec<_>>();
+        let before = ImportGraph::new(&files, &own(&files), None);
+        files.insert(Arc::new(files.file("b/index.ts", three.as_str())));
+        let (anew, after) =
+            (ImportGraph::new(&files, &own(&files), None), ImportGraph::new(&files, &own(&files), Some(&before)));
+        for file in files.iter() {
+            let seeing = anew.seeing([&*file.path]);
+            assert_eq!(seeing, after.seeing([&*file.path]), "{}", file.path);
+            assert!(seeing.is_none_or(|it| it.contains(&file.path)));
+        }
     });
 }

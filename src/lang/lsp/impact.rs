@@ -95,8 +95,12 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) 
     for detail in affected_set.lacks {
         change_impact.lacks(session.missing(MissingCode::TooMany, detail));
     }
-    let (before_files, after_files) = (of(&queries.files, &affected_set.files), of(&after, &affected_set.files));
+    let before_files = of(&queries.files, &affected_set.files);
     let old = diagnostics::by_file(queries, &before_files, &mut change_impact.coverage).await?;
+    let mut after_files = of(&after, &affected_set.files);
+    if extent == Extent::Fixed {
+        after_files.retain(|it| old.get(&*it.path).is_none_or(|it| !it.is_empty()));
+    }
     let texts = own.iter().map(|it| (it.file.clone(), it.new.clone().unwrap_or_default())).collect();
     let tried = session.try_texts(texts);
     let trial = ServerQueries { files: after.clone(), ..queries.clone() };
@@ -121,7 +125,7 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) 
     broken(&after, &own, &altered, &mut change_impact);
     let tests = match extent {
         Extent::Whole => reaching::of(queries, &altered, &users).await?,
-        Extent::Diagnostics => Tests::unsought(),
+        Extent::Fixed => Tests::unsought(),
     };
     affected(users, tests, &mut change_impact);
     moved(queries, &after, &own, &mut change_impact);

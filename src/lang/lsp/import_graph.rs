@@ -31,6 +31,9 @@ static PYTHON: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static STRINGS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#""([^"\n]+)""#).ok());
 static PACKAGE_NAME: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#""name"\s*:\s*"([^"\n]+)""#).ok());
 
+/// Behind so many bytes of a line nothing is taken for a comment.
+const LONGEST_COMMENT: usize = 400;
+
 /// How files of a language see each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -299,7 +302,13 @@ fn keys(path: &str) -> Vec<String> {
 
 /// Whether what looks like an import is one: in a comment only what a checker reads there is.
 fn counts(text: &str, at: usize, written: &str) -> bool {
-    let from = text.get(..at).and_then(|it| it.rfind('\n')).map_or(0, |it| it + 1);
+    let window = at.saturating_sub(LONGEST_COMMENT);
+    let from = match memchr::memrchr(b'\n', text.as_bytes().get(window..at).unwrap_or_default()) {
+        Some(end) => window + end + 1,
+        None if window == 0 => 0,
+        // So far within a line there is code that was made by a tool.
+        None => return true,
+    };
     let before = text.get(from..at).unwrap_or_default();
     let line = before.trim_start();
     let is_namespace = line.starts_with("* as ") || line.starts_with("* from") || line == "* ";

@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use super::pushed::Push;
 use super::readiness::Work;
-use super::session::{Push, Session};
+use super::session::Session;
 use crate::lang::{Progress, sound};
 use crate::lsp::Hooks;
 use crate::model::State;

@@ -24,7 +24,7 @@ const MAX_TESTS: usize = 100;
 const MAX_FOLLOWED: usize = 200;
 const USERS_AT_ONCE: usize = 4;
 /// Nobody waits longer for the tests that are further away.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The nearest tests, and why there may be more.
 pub struct Tests {

@@ -159,7 +159,7 @@ async fn elsewhere(workspace: &Workspace, asked: &Ask, files: &[String], now: &A
     if back.is_empty() {
         return Ok(Vec::new());
     }
-    let change_impact = tried(workspace, asked, back, Extent::Diagnostics).await?;
+    let change_impact = tried(workspace, asked, back, Extent::Fixed).await?;
     files.iter().for_each(|it| workspace.recent().forget(it));
     let is_broken = |it: &Diagnostic| it.severity == Severity::Error && !files.contains(&it.place.file);
     let mut broken: Vec<Diagnostic> = change_impact.fixed.into_iter().filter(is_broken).collect();

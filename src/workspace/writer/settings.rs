@@ -1,0 +1,71 @@
+//! What `semdex.toml` decides, followed while the workspace is open: what was started with other settings is started anew.
+
+use std::sync::Arc;
+
+use super::Writer;
+use crate::config::Settings;
+use crate::lang::registry::Registry;
+use crate::model::{Missing, MissingCode};
+use crate::workspace::engines::{Lives, Slot};
+use crate::workspace::settings_file::NAME;
+
+impl Writer {
+    /// Before an answer: the file may say something else by now. What cannot be read or is wrong changes nothing, and is
+    /// among what the status misses.
+    pub(in crate::workspace) fn follow_settings(&mut self) {
+        if !self.settings_file.may_have_changed() {
+            return;
+        }
+        self.publish_settings_file();
+        let read = self.config.settings(&self.root, self.trusted);
+        let wrong = read.as_ref().err().map(|error| {
+            let detail = format!("what counted before its last change still counts: {error}");
+            Missing::new(MissingCode::WorkspaceBroken, NAME, detail)
+        });
+        let known = self.missing.iter().position(|it| it.scope.as_deref() == Some(NAME));
+        if known.map(|at| &self.missing[at]) != wrong.as_ref() {
+            self.missing.retain(|it| it.scope.as_deref() != Some(NAME));
+            self.missing.extend(wrong);
+            self.publish();
+        }
+        if let Some(settings) = read.ok().filter(|it| *it != self.settings) {
+            self.take_settings(settings);
+        }
+    }
+
+    fn take_settings(&mut self, settings: Settings) {
+        tracing::info!("semdex.toml has changed");
+        let before = std::mem::replace(&mut self.settings, settings);
+        let after = self.settings.clone();
+        // Which files are read depends on it.
+        self.compares_all |= before.max_file_bytes != after.max_file_bytes;
+        for at in 0..self.slots.len() {
+            if self.slots[at].kind.depends_on(&before, &after) {
+                self.discard_engine(at);
+                self.slots[at].lives = Lives::default();
+            }
+        }
+        if before.languages != after.languages {
+            self.take_registry(self.registry.configured(&after.languages));
+        }
+        self.start_engines();
+        self.note_change_outside();
+        self.publish();
+    }
+
+    /// Goes on with these engines. Those that there were before are kept.
+    fn take_registry(&mut self, registry: Registry) {
+        let slots = registry.kinds().iter().cloned().map(Slot::new).collect();
+        let before = std::mem::replace(&mut self.slots, slots);
+        for slot in before {
+            let now = self.slots.iter_mut().find(|it| it.kind.languages().first() == slot.kind.languages().first());
+            match now {
+                Some(now) => *now = Slot { kind: now.kind.clone(), ..slot },
+                None => self.end_engine(slot.engine),
+            }
+        }
+        self.files = Arc::new(self.files.in_languages(registry.languages().clone()));
+        self.registry = registry;
+        self.feed_engines(&[], true);
+    }
+}
