@@ -3,6 +3,7 @@
 import collections
 import threading
 import time
+import urllib.parse
 
 # A request may take so long, whatever goes on.
 LONGEST = 15.0
@@ -82,7 +83,7 @@ class Asker(threading.Thread):
 
     def remove_overlays(self):
         for overlay in self.client.get("/v1/overlays", workspace=self.workspace)["overlays"]:
-            self.client.send("DELETE", f"/v1/overlays/{overlay['file']}", query={"workspace": self.workspace})
+            self.client.send("DELETE", f"/v1/overlays/{urllib.parse.quote(overlay['file'])}", query={"workspace": self.workspace})
 
     # Questions
 
@@ -172,12 +173,12 @@ class Asker(threading.Thread):
         text = self.texts.get(file)
         if text is not None:
             body = {"content": text + "\n// overlaid\n", "ttl_s": 600}
-            self._send("overlay", "PUT", f"/v1/overlays/{file}", {"workspace": self.workspace}, body)
+            self._send("overlay", "PUT", f"/v1/overlays/{urllib.parse.quote(file)}", {"workspace": self.workspace}, body)
             self.overlaid.append(file)
 
     def overlay_goes(self):
         if self.overlaid:
-            self._send("overlay_goes", "DELETE", f"/v1/overlays/{self.overlaid.pop()}", {"workspace": self.workspace})
+            self._send("overlay_goes", "DELETE", f"/v1/overlays/{urllib.parse.quote(self.overlaid.pop())}", {"workspace": self.workspace})
 
     # The parts
 

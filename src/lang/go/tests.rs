@@ -204,6 +204,33 @@ async fn a_broken_manifest_is_told_and_a_mended_one_seen_at_once() {
     assert!(answer.coverage.complete, "{:?}", answer.coverage);
 }
 
+/// As where the go command waits for somebody to write to a named pipe that stands in a file's place, and is gone by then.
+#[tokio::test]
+async fn a_load_that_does_not_end_is_begun_anew_once_something_changes() {
+    let mut shop = Fixture::new(SHOP);
+    shop.ready().await;
+    let stuck = shop.go.view(shop.files.clone()).session.checker.pid().expect("the checker runs");
+    let pid = rustix::process::Pid::from_raw(stuck.try_into().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    shop.change("go.mod", Some("module example.com/shop\n\ngo 1.25\n"));
+    let text = shop.files.get("cart/cart.go").unwrap().text.to_string();
+    for times in 1.. {
+        shop.change("cart/cart.go", Some(&format!("{text}\n// {times}.\n")));
+        let session = shop.go.view(shop.files.clone()).session.clone();
+        let loaded = async {
+            while !session.checker.is_ready() || session.checker.pid() == Some(stuck) {
+                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            }
+        };
+        if tokio::time::timeout(std::time::Duration::from_secs(5), loaded).await.is_ok() {
+            break;
+        }
+        assert!(times < 60, "another checker has loaded");
+    }
+    shop.ready().await;
+    assert_eq!(shop.usages("Cart.Add").await.value.items.len(), 3);
+}
+
 #[tokio::test]
 async fn a_change_that_keeps_the_modification_time_is_seen() {
     let mut fixture = Fixture::new(SHOP);

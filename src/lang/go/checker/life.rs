@@ -26,6 +26,10 @@ const HEALTHY: Duration = Duration::from_secs(60);
 const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
 const SETTLE_LIMIT: Duration = Duration::from_secs(120);
 const ANOTHER_ENVIRONMENT: &str = "Go's environment has changed";
+const OUTLIVED: &str = "the load did not end, and what it loads has changed meanwhile";
+/// A load of texts that are not the newest any more goes on so long, and twice as long each time after that did not do.
+const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 60 });
+const MOST_PATIENCE: Duration = Duration::from_secs(8 * 60);
 /// Changes come in flocks.
 const FLOCK: Duration = Duration::from_millis(300);
 
@@ -87,6 +91,7 @@ pub async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: CancellationTo
 
 async fn keep(session: &Arc<Session>, cache_dir: &Path) {
     let mut deaths = 0;
+    let mut patience = PATIENCE;
     while deaths < DEATHS {
         let Some(toolchain) = up(session).await else { return };
         let program = match build::ensure(cache_dir, &toolchain).await {
@@ -97,12 +102,17 @@ async fn keep(session: &Arc<Session>, cache_dir: &Path) {
             }
         };
         let born = Instant::now();
-        let reason = live(session, &program, &toolchain).await;
+        let reason = live(session, &program, &toolchain, patience).await;
         session.checker.enter(None, None);
         tracing::warn!(reason, "the checker of Go has ended");
         if reason == ANOTHER_ENVIRONMENT {
             continue;
         }
+        if reason == OUTLIVED {
+            patience = (patience * 2).min(MOST_PATIENCE);
+            continue;
+        }
+        patience = PATIENCE;
         deaths = if born.elapsed() > HEALTHY { 1 } else { deaths + 1 };
         tokio::time::sleep(FIRST_PAUSE * 2_u32.saturating_pow(deaths.min(DEATHS))).await;
     }
@@ -121,7 +131,7 @@ async fn up(session: &Session) -> Option<Arc<Toolchain>> {
 }
 
 /// From its start to its end, and why.
-async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain) -> String {
+async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, patience: Duration) -> String {
     let memory = MemoryLimit::of(session);
     let started = process::start(program, session.root.alias(), session.trusted, memory).await;
     let (process, Pipes { stdin, stdout }) = match started {
@@ -136,16 +146,26 @@ async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain) -> 
     }
     fault::point("go.checker");
     tokio::select! {
-        reason = serve(session, &client, &process, toolchain) => reason,
+        reason = serve(session, &client, &process, toolchain, patience) => reason,
         _ = environment.changed() => ANOTHER_ENVIRONMENT.to_owned(),
         status = process.exited() => format!("{status}: {}", process.last_words()),
     }
 }
 
-async fn serve(session: &Session, client: &Client, process: &Process, toolchain: &Toolchain) -> String {
+async fn serve(
+    session: &Session,
+    client: &Client,
+    process: &Process,
+    toolchain: &Toolchain,
+    patience: Duration,
+) -> String {
     loop {
         let begun = Instant::now();
-        let loaded = load(session, client, process, toolchain).await;
+        let generation = session.documents().generation();
+        let loaded = tokio::select! {
+            loaded = load(session, client, process, toolchain) => loaded,
+            () = session.outlived(generation, patience) => return OUTLIVED.to_owned(),
+        };
         // Not what a workspace that cannot be loaded is waited for.
         let took = begun.elapsed();
         match loaded {
