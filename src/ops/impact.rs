@@ -24,7 +24,9 @@ pub async fn impact(workspace: &Workspace, request: ImpactRequest, asked: &Ask) 
 
 async fn plan(workspace: &Workspace, request: &Asked, asked: &Ask) -> Result<Plan> {
     let (symbol, file) = find_symbol(workspace, &request.query, asked).await?;
-    let (item, name) = (symbol.place.span(), symbol.name_at.span());
+    // Of a module that is a file of its own its line is altered, where its name stands.
+    let item = symbol.declared_at.as_ref().unwrap_or(&symbol.place).span();
+    let name = symbol.name_at.span();
     let altered = file.language.and_then(|it| it.syntax.alter(&file.text, item, name, request.change));
     let Some((span, new)) = altered else {
         let detail = match request.change {

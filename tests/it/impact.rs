@@ -61,7 +61,7 @@ fn a_change_is_asked_about_without_being_made() {
         assert_eq!(status, 200, "{symbol} {change}: {reply}");
         reply
     };
-    let cases: [(&str, &str, &[&str]); 6] = [
+    let cases: [(&str, &str, &[&str]); 8] = [
         (
             "broken::twice",
             "signature",
@@ -79,6 +79,9 @@ fn a_change_is_asked_about_without_being_made() {
         ),
         ("broken::twice", "visibility", &["rust/tests/it.rs:14 E0603"]),
         ("broken::Pair::left", "rename", &["rust/src/user.rs:8 E0560"]),
+        // A module that is a file of its own.
+        ("broken::user", "remove", &["rust/tests/it.rs:1 E0432", "rust/tests/it.rs:4 E0425"]),
+        ("broken::user", "visibility", &["rust/tests/it.rs:1 E0603"]),
         (
             "example.com/broken.Twice",
             "signature",

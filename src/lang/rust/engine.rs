@@ -207,11 +207,13 @@ impl Rust {
     pub(super) fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
         for (name, text) in changes.iter().filter(|it| is_taken(&it.0, it.1.as_deref())) {
             let path = VfsPath::from(self.absolute(name));
-            let existed = self.vfs.file_id(&path).is_some();
             self.vfs.set_file_contents(path.clone(), text.as_deref().map(as_analysed));
-            match self.vfs.file_id(&path) {
-                Some((id, _)) if !existed => drop(Arc::make_mut(&mut self.ids).insert(name.clone(), id)),
-                None if existed => drop(Arc::make_mut(&mut self.ids).remove(name)),
+            // A load may have brought it, or taken it away.
+            match (self.vfs.file_id(&path), self.ids.get(name)) {
+                (Some((id, _)), known) if known != Some(&id) => {
+                    drop(Arc::make_mut(&mut self.ids).insert(name.clone(), id));
+                }
+                (None, Some(_)) => drop(Arc::make_mut(&mut self.ids).remove(name)),
                 _ => {}
             }
         }
