@@ -131,6 +131,20 @@ fn files_that_came_and_went_before_the_second_database_heard_of_them() {
     assert!(it.rust.has_shadow() && !beside.impact.broken.is_empty(), "{beside:?}");
 }
 
+/// Which words it held is not forgotten with it.
+#[test]
+fn a_file_that_went_before_the_second_database_was_made_is_not_looked_into() {
+    let (_directory, mut it) = fixture(&FILES);
+    it.becomes("loose/gone.rs", Some("#[derive(Debug)]\n#[default = \"helper\"]\npub struct S;\n"));
+    it.fill();
+    it.becomes("loose/gone.rs", None);
+    it.fill();
+    it.with_shadow();
+    let [here, beside] = it.impact_in_both("src/shapes.rs", "pub fn helper() -> u8", "pub fn helped() -> u8");
+    assert_eq!(here, beside);
+    assert!(it.rust.has_shadow() && !beside.impact.broken.is_empty(), "{beside:?}");
+}
+
 #[test]
 fn the_second_database_learns_of_another_manifest() {
     let (directory, mut it) = fixture(&FILES);
