@@ -35,13 +35,11 @@ pub async fn of(
     altered: &[Altered],
     used: Vec<(String, usize)>,
 ) -> Result<AffectedSet> {
-    let own = queries.own_files();
     let edited: BTreeSet<String> = edits.iter().map(|it| it.file.clone()).collect();
     let seeing = seeing(queries, after, &edited).await?;
-    let (all, own) = (
-        own.clone(),
-        own.into_iter().filter(|it| seeing.as_ref().is_none_or(|seeing| seeing.contains(&it.path))).collect::<Vec<_>>(),
-    );
+    let may_see = |it: &&Arc<File>| seeing.as_ref().is_none_or(|seeing| seeing.contains(&it.path));
+    let all = queries.own_files();
+    let own: Vec<Arc<File>> = all.iter().filter(may_see).cloned().collect();
     let mut first: BTreeSet<String> = altered.iter().flat_map(seen_outside).collect();
     let is_offered = |it: &&Altered| it.item.container.is_empty() && it.changed.kind != ChangeKind::Body;
     let mut offering: BTreeSet<String> = altered.iter().filter(is_offered).map(|it| it.file.path.to_string()).collect();

@@ -8,6 +8,7 @@ use std::sync::{Arc, LazyLock};
 
 use regex::{Captures, Regex};
 
+use super::names::joined;
 use crate::lang::files::{File, Files};
 use crate::model::LanguageId;
 
@@ -324,18 +325,6 @@ fn counts(text: &str, at: usize, written: &str) -> bool {
 fn named(text: &str) -> impl Iterator<Item = &str> {
     let lines = text.trim_matches(['(', ')']).lines().map(|it| it.split('#').next().unwrap_or(it));
     lines.flat_map(|it| it.split(',')).filter_map(|it| it.split_whitespace().next())
-}
-
-fn joined(directory: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = directory.split('/').filter(|it| !it.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            other => parts.push(other),
-        }
-    }
-    parts.join("/")
 }
 
 #[cfg(test)]

@@ -13,6 +13,19 @@ pub fn path(file: &str, item: &OutlineItem) -> String {
     format!("{file}::{}", chain(item).join("."))
 }
 
+/// A path as it is seen from a directory.
+pub fn joined(directory: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = directory.split('/').filter(|it| !it.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            other => parts.push(other),
+        }
+    }
+    parts.join("/")
+}
+
 /// The dotted path of a Python module: from the topmost directory that is a package.
 pub fn module(files: &Files, path: &str) -> Option<String> {
     let stem = path.strip_suffix(".py").or_else(|| path.strip_suffix(".pyi"))?;

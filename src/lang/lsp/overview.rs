@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use futures::StreamExt as _;
 
-use super::names;
+use super::names::{self, joined};
 use super::queries::{AT_ONCE, Found, ServerQueries};
 use super::usages;
 use crate::lang::Result;
@@ -199,18 +199,6 @@ pub fn imported(files: &Files, from: &str, path: &str) -> (Option<String>, Optio
         }
     }
     (None, None)
-}
-
-fn joined(directory: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = directory.split('/').filter(|it| !it.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()),
-            other => parts.push(other),
-        }
-    }
-    parts.join("/")
 }
 
 /// Symbols by parts of their names, from the text.

@@ -211,9 +211,11 @@ impl Rust {
             // A load may have brought it, or taken it away.
             match (self.vfs.file_id(&path), self.ids.get(name)) {
                 (Some((id, _)), known) if known != Some(&id) => {
-                    drop(Arc::make_mut(&mut self.ids).insert(name.clone(), id));
+                    Arc::make_mut(&mut self.ids).insert(name.clone(), id);
                 }
-                (None, Some(_)) => drop(Arc::make_mut(&mut self.ids).remove(name)),
+                (None, Some(_)) => {
+                    Arc::make_mut(&mut self.ids).remove(name);
+                }
                 _ => {}
             }
         }
