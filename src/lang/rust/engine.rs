@@ -45,7 +45,6 @@ use self::environment::{Environment, FileIds};
 use self::inputs::Freshness;
 use self::load::{Faults, Limits, LoadRequest, Loaded, MacroTable, crate_graph};
 pub use self::reload::is_reload;
-use self::revalidate::revalidate_in_background;
 use self::shadow::{ShadowDatabase, Texts};
 use super::index::Index;
 use super::invalidate::file_interface::FileInterface;
@@ -202,29 +201,6 @@ impl Rust {
             self.environment.clone(),
             self.index.clone(),
         )
-    }
-
-    pub(super) fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
-        for (name, text) in changes.iter().filter(|it| is_taken(&it.0, it.1.as_deref())) {
-            let path = VfsPath::from(self.absolute(name));
-            self.vfs.set_file_contents(path.clone(), text.as_deref().map(as_analysed));
-            // A load may have brought it, or taken it away.
-            match (self.vfs.file_id(&path), self.ids.get(name)) {
-                (Some((id, _)), known) if known != Some(&id) => {
-                    Arc::make_mut(&mut self.ids).insert(name.clone(), id);
-                }
-                (None, Some(_)) => {
-                    Arc::make_mut(&mut self.ids).remove(name);
-                }
-                _ => {}
-            }
-        }
-        self.flush(None);
-        self.is_indexed = false;
-        self.is_complete = false;
-        if self.primed {
-            revalidate_in_background(self.host.raw_database());
-        }
     }
 
     /// The texts as a database has them; `None` where files come or go.

@@ -5,13 +5,16 @@ use std::sync::Arc;
 
 use ra_ap_ide::FileId;
 use ra_ap_ide_db::base_db::SourceDatabase as _;
+use ra_ap_vfs::VfsPath;
 
-use super::Rust;
+use super::revalidate::revalidate_in_background;
+use super::{Rust, is_taken};
 use crate::lang::files::Files;
 use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::index::IndexState;
 use crate::lang::rust::invalidate::file_interface::{FileInterface, file_interface, reached_from};
 use crate::lang::rust::invalidate::{Edited, Invalidated, words};
+use crate::lang::rust::syntax::analysed::as_analysed;
 use crate::lang::rust::view::View;
 
 /// Of so many edited files it is kept what others see of them.
@@ -50,6 +53,29 @@ impl Rust {
         match before.map(|it| self.edited(it)) {
             Some(edited) => self.forget(&edited),
             None => drop(self.index.forget_all()),
+        }
+    }
+
+    /// Sets the texts of files, and no more.
+    pub(super) fn put(&mut self, changes: &[(Arc<str>, Option<Arc<str>>)]) {
+        for (name, text) in changes.iter().filter(|it| is_taken(&it.0, it.1.as_deref())) {
+            let path = VfsPath::from(self.absolute(name));
+            self.vfs.set_file_contents(path.clone(), text.as_deref().map(as_analysed));
+            // A load may have brought it, or taken it away.
+            let id = self.vfs.file_id(&path).map(|it| it.0);
+            if self.ids.get(name).copied() != id {
+                let ids = Arc::make_mut(&mut self.ids);
+                match id {
+                    Some(id) => ids.insert(name.clone(), id),
+                    None => ids.remove(name),
+                };
+            }
+        }
+        self.flush(None);
+        self.is_indexed = false;
+        self.is_complete = false;
+        if self.primed {
+            revalidate_in_background(self.host.raw_database());
         }
     }
 
