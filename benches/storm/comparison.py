@@ -57,11 +57,11 @@ def _essence(name, status, reply):
     if name == "usages":
         return found | {f"{it['file']}:{it['start']} {it['role']}" for it in reply["items"] + reply["possible"]}
     if name == "diagnostics":
-        return found | {f"{it['file']}:{it['line']} {it['severity']} {it['code']}" for it in reply["items"]}
+        return found | {f"{it['file']}:{it['line']} {it['severity']} {it.get('code')}" for it in reply["items"]}
     if name == "open":
         streams = {f"{way} {it['package']} {it.get('file')}" for way in ("upstream", "downstream") for it in reply[way]}
         return found | {reply["hash"], reply["skeleton"]} | streams
-    broken = {f"broken {it['file']}:{it['line']} {it['code']}" for it in reply["impact"]["broken"]}
+    broken = {f"broken {it['file']}:{it['line']} {it.get('code')}" for it in reply["impact"]["broken"]}
     return found | broken | {f"affected {it['file']}:{it['line']}" for it in reply["impact"]["affected"]}
 
 

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"fmt"
 	"go/types"
 	"maps"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // An Edit is one file's new text; none deletes it.
@@ -248,9 +251,17 @@ func (p *pass) run(edited map[string]bool) {
 		add(id)
 	}
 	var all sync.WaitGroup
+	var stumbled atomic.Pointer[string]
 	for _, it := range p.nodes {
 		all.Go(func() {
 			defer close(it.done)
+			// A panic here would end the process. It is the pass's, and so that of the message that wants it.
+			defer func() {
+				if reason := recover(); reason != nil {
+					words := fmt.Sprintf("%s: %v\n%s", it.of.id, reason, debug.Stack())
+					stumbled.CompareAndSwap(nil, &words)
+				}
+			}()
 			for _, dependency := range it.of.deps {
 				if before := p.nodes[dependency.id]; before != nil {
 					<-before.done
@@ -262,6 +273,9 @@ func (p *pass) run(edited map[string]bool) {
 		})
 	}
 	all.Wait()
+	if words := stumbled.Load(); words != nil {
+		panic(*words)
+	}
 }
 
 func (p *pass) ask(file *File) {

@@ -149,6 +149,21 @@ func edited(text string, words []string, chance *rand.Rand) string {
 
 // What is worked out step by step is what comes of checking everything. `CHECKER_ROOT` and `CHECKER_COUNT` say of what
 // module and how often, `CHECKER_SEED` by what chance, `CHECKER_FOLDER` where in the workspace the module lies.
+// What panics beside others is the failure of whoever asked, and not the end of the process.
+func TestAPanicOverAPackageIsThatOfThePass(t *testing.T) {
+	root, _ := filepath.Abs(".")
+	w := loaded(t, root)
+	for path := range w.files {
+		w.files[path] = nil
+	}
+	defer func() {
+		if words, isText := recover().(string); !isText || !strings.Contains(words, "(*pass).visit") {
+			t.Errorf("it is said where it stumbled: %q", words)
+		}
+	}()
+	t.Error("nobody stumbled: ", w.checkAll())
+}
+
 func TestStepsComeOutLikeAFreshCheck(t *testing.T) {
 	root, _ := filepath.Abs(setting("CHECKER_ROOT", "."))
 	count, _ := strconv.Atoi(setting("CHECKER_COUNT", "30"))
