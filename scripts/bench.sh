@@ -38,7 +38,6 @@ bench benches/matching/matching.sh
 bench benches/edits/back_and_forth.py "${all[@]}"
 bench benches/rename/rename.py "${all[@]}"
 bench benches/latency/latency.py
-bench benches/baseline/baseline.py
 bench benches/memory/memory.py --rust-analyzer "${SEMDEX_TOOLS:+$SEMDEX_TOOLS/bin/}rust-analyzer"
 bench benches/crowd/crowd.py
 bench benches/crash/crash.py

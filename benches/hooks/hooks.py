@@ -4,7 +4,7 @@
 Files of each workspace are edited on the disk as an agent would, drawn by --seed: a function gets another name, a statement that names nothing
 comes into a body, or a comment into a file. Then the hook is asked, over HTTP or by `semdex hook claude` in turn, and the file is put back,
 which is an edit with a hook too. The time runs from the end of the write to the answer. Of each new name the errors of the whole workspace
-are asked before and after: those in other files are what the hook had to say.
+are asked before and after: those in other files are what the hook had to say. The times are told by way of asking, and by kind of edit.
 
 Exit code 1 where p95 over HTTP is above --limit milliseconds, where a harmless edit is told to break something, or where what broke in the
 file itself is not told.

@@ -63,8 +63,8 @@ def run(options, directory):
     source = semdex.copy_workspace(pathlib.Path(options.workspaces[0]), directory)
     if options.language == "c" and not any((source / it).exists() for it in ("compile_commands.json", "compile_flags.txt")):
         # As any project that clangd is used on has one of them: else it does not find the headers.
-        holding = sorted({it.parent for it in source.rglob("*.h")} | {it.parent.parent for it in source.rglob("*.h")} & {source, *source.rglob("*/")})
-        (source / "compile_flags.txt").write_text("".join(f"-I{it.relative_to(source)}\n" for it in holding))
+        above = {directory for header in source.rglob("*.h") for directory in list(header.parents)[:2] if directory.is_relative_to(source)}
+        (source / "compile_flags.txt").write_text("".join(f"-I{it.relative_to(source)}\n" for it in sorted(above)))
     files = [it.relative_to(source).as_posix() for it in sorted(source.rglob("*")) if it.suffix in endings and it.is_file()]
     with semdex.Server(options.server_binary, [source]) as server:
         server.wait_ready(options.ready_timeout)

@@ -12,6 +12,10 @@ HONEST = {"engine_unavailable", "not_ready", "timeout", "busy", "revision_not_re
 WAIT_MS = 3000
 
 
+def overlay_path(file):
+    return f"/v1/overlays/{urllib.parse.quote(file)}"
+
+
 class Findings:
     """What all clients saw, together."""
 
@@ -83,7 +87,7 @@ class Asker(threading.Thread):
 
     def remove_overlays(self):
         for overlay in self.client.get("/v1/overlays", workspace=self.workspace)["overlays"]:
-            self.client.send("DELETE", f"/v1/overlays/{urllib.parse.quote(overlay['file'])}", query={"workspace": self.workspace})
+            self.client.send("DELETE", overlay_path(overlay["file"]), query={"workspace": self.workspace})
 
     # Questions
 
@@ -173,12 +177,12 @@ class Asker(threading.Thread):
         text = self.texts.get(file)
         if text is not None:
             body = {"content": text + "\n// overlaid\n", "ttl_s": 600}
-            self._send("overlay", "PUT", f"/v1/overlays/{urllib.parse.quote(file)}", {"workspace": self.workspace}, body)
+            self._send("overlay", "PUT", overlay_path(file), {"workspace": self.workspace}, body)
             self.overlaid.append(file)
 
     def overlay_goes(self):
         if self.overlaid:
-            self._send("overlay_goes", "DELETE", f"/v1/overlays/{urllib.parse.quote(self.overlaid.pop())}", {"workspace": self.workspace})
+            self._send("overlay_goes", "DELETE", overlay_path(self.overlaid.pop()), {"workspace": self.workspace})
 
     # The parts
 

@@ -173,8 +173,7 @@ fn ask_compilers(
     let settings = workspace.settings();
     let (token, closing, inside) = (stop.clone(), workspace.inner.closing.clone(), workspace.clone());
     let registry = workspace.registry();
-    let asked = registry.kinds().iter().filter_map(|it| Some((it, it.confirms(&settings)?)));
-    let asked: Vec<_> = asked.collect();
+    let asked: Vec<_> = registry.kinds().iter().filter_map(|it| Some((it, it.confirms(&settings)?))).collect();
     let mut job = Job {
         kind: VerifyKind::Check,
         root: workspace.root().to_owned(),

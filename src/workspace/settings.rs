@@ -44,7 +44,7 @@ impl Workspace {
 
     /// The language of a file, by its name alone. None where no engine analyses it.
     pub fn language_of(&self, file: &str) -> Option<LanguageId> {
-        self.languages().of(file)
+        self.inner.published.borrow().registry.languages().of(file)
     }
 
     /// Whether a language is that of an engine.

@@ -21,7 +21,7 @@ impl SettingsFile {
         SettingsFile { seen: Look::at(&path), path }
     }
 
-    /// Whether it may say something else than when this was asked last.
+    /// Whether it may say something else than it did when this was asked last. To be asked before it is read.
     pub(super) fn may_have_changed(&mut self) -> bool {
         let now = Look::at(&self.path);
         let may_differ = self.seen.may_differ(&now);
@@ -29,7 +29,7 @@ impl SettingsFile {
         may_differ
     }
 
-    /// The same of when it was read.
+    /// Whether it may say something else than it did when it was read.
     pub(super) fn is_out_of_date(&self) -> bool {
         self.seen.may_differ(&Look::at(&self.path))
     }

@@ -209,9 +209,6 @@ async fn conduct(workspace: Workspace, run: Arc<Run>, files: Arc<Files>, deadlin
 }
 
 fn job(workspace: &Workspace, run: &Arc<Run>, files: Arc<Files>, deadline: Instant) -> Job {
-    let config = &workspace.inner.config;
-    // What the workspace's own file says wrongly was said when it was opened.
-    let settings = config.settings(workspace.root(), true).unwrap_or_else(|_| config.user_settings(true));
     let closing = workspace.inner.closing.clone();
     let (told, of) = (workspace.clone(), run.clone());
     let (inside, run) = (workspace.clone(), run.clone());
@@ -227,8 +224,8 @@ fn job(workspace: &Workspace, run: &Arc<Run>, files: Arc<Files>, deadline: Insta
     Job {
         kind: wanted.kind,
         root: workspace.root().to_owned(),
-        cache_dir: config.cache_dir.clone(),
-        settings,
+        cache_dir: workspace.inner.config.cache_dir.clone(),
+        settings: workspace.settings(),
         files,
         packages: wanted.packages,
         tests: wanted.tests,

@@ -498,19 +498,12 @@ impl Writer {
         self.published.send_modify(|it| {
             it.revision = self.revision;
             it.trusted = self.trusted;
+            it.settings_file = self.settings_file.clone();
             it.registry = self.registry.clone();
             it.engines = self.slots.iter().map(Slot::seen).collect();
             it.present = self.slots.iter().filter_map(|it| it.present(&self.files)).collect();
             it.overlays = self.overlays.clone();
             it.missing.clone_from(&self.missing);
-        });
-    }
-
-    /// Nobody waits for it.
-    pub(super) fn publish_settings_file(&self) {
-        self.published.send_if_modified(|it| {
-            it.settings_file = self.settings_file.clone();
-            false
         });
     }
 

@@ -678,24 +678,26 @@ fn a_build_of_the_user_runs_beside() {
     assert!(!server.home.root().join("Cargo.lock").exists());
 }
 
+/// The diagnostics once they are as wanted. Asked seldom: who asks holds the compiler up.
+fn confirmed(server: &Server, wanted: &dyn Fn(&[Value]) -> bool) -> Value {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        thread::park_timeout(Duration::from_secs(5));
+        let (_, reply) = server.get("/v1/diagnostics");
+        if wanted(reply["items"].as_array().unwrap()) {
+            return reply;
+        }
+        assert!(Instant::now() < deadline, "{reply}");
+    }
+}
+
 #[test]
 fn the_compiler_confirms_when_nobody_asks() {
     let good = "pub fn first(v: &[u8]) -> Option<u8> {\n    v.first().copied()\n}\n";
     let settings = ("semdex.toml", "[rust]\nconfirm = true\n");
     let server = Server::on(&[("Cargo.toml", &manifest("borrows", "")), ("src/lib.rs", good), settings]);
     server.wait_ready();
-    // Asked seldom: who asks holds it up.
-    let confirmed = |wanted: &dyn Fn(&[Value]) -> bool| {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            thread::park_timeout(Duration::from_secs(5));
-            let (_, reply) = server.get("/v1/diagnostics");
-            if wanted(reply["items"].as_array().unwrap()) {
-                return reply;
-            }
-            assert!(Instant::now() < deadline, "{reply}");
-        }
-    };
+    let confirmed = |wanted: &dyn Fn(&[Value]) -> bool| confirmed(&server, wanted);
     let borrows = "pub fn moved(v: Vec<u8>) -> usize {\n    drop(v);\n    v.len()\n}\n";
     server.home.write("src/lib.rs", &format!("{good}\n{borrows}"));
     let reply = confirmed(&|items| !items.is_empty());
@@ -726,29 +728,17 @@ fn linters_are_asked_where_the_settings_say_so() {
         ("p.go", go),
     ]);
     server.wait_ready();
-    let found = || {
-        let (_, reply) = server.get("/v1/diagnostics");
-        let items = reply["items"].as_array().unwrap().iter();
-        items
-            .map(|it| {
-                let text = |key: &str| it[key].as_str().unwrap_or("-");
-                format!("{}:{} {} {} {}", text("file"), it["line"], text("source"), text("code"), it["confirmed"])
-            })
-            .collect::<Vec<_>>()
+    let told = |reply: &Value| {
+        let told = |it: &Value| {
+            let text = |key: &str| it[key].as_str().unwrap_or("-");
+            format!("{}:{} {} {} {}", text("file"), it["line"], text("source"), text("code"), it["confirmed"])
+        };
+        reply["items"].as_array().unwrap().iter().map(told).collect::<Vec<_>>()
     };
-    let before = found();
+    let before = told(&server.get("/v1/diagnostics").1);
     assert!(before.iter().all(|it| it.starts_with("p.go:6 ") && it.ends_with(" null")), "{before:?}");
     server.home.write("semdex.toml", "[rust]\nclippy = true\n[go]\nvet = true\n");
-    let deadline = Instant::now() + PATIENCE;
-    // Asked seldom: who asks holds it up.
-    let after = loop {
-        thread::park_timeout(Duration::from_secs(5));
-        let after = found();
-        if after.iter().any(|it| it.contains("clippy")) {
-            break after;
-        }
-        assert!(Instant::now() < deadline, "{after:?}");
-    };
+    let after = told(&confirmed(&server, &|items| items.iter().any(|it| it["source"] == "clippy")));
     assert!(after.contains(&"src/lib.rs:2 clippy clippy::len_zero true".to_owned()), "{after:?}");
     // What gopls says too is told once.
     let vetted: Vec<_> = after.iter().filter(|it| it.starts_with("p.go:6 ")).collect();

@@ -83,10 +83,14 @@ struct Configured {
 impl ImportGraph {
     /// `own`: the files of the server among all.
     pub fn new(files: &Files, own: &[Arc<File>], before: Option<&ImportGraph>) -> ImportGraph {
-        let configured = Configured::new(files);
-        let is_unbounded = configured.merges_directories || own.iter().any(|it| kind_of(it.language).is_none());
-        if is_unbounded || own.is_empty() {
-            return ImportGraph { is_unbounded: true, ..ImportGraph::default() };
+        let unbounded = || ImportGraph { is_unbounded: true, ..ImportGraph::default() };
+        if own.is_empty() || own.iter().any(|it| kind_of(it.language).is_none()) {
+            return unbounded();
+        }
+        let has_scripts = own.iter().any(|it| kind_of(it.language) == Some(Kind::Script));
+        let configured = if has_scripts { Configured::new(files) } else { Configured::default() };
+        if configured.merges_directories {
+            return unbounded();
         }
         let same_names = |it: &&ImportGraph| {
             it.configured == configured

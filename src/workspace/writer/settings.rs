@@ -16,21 +16,18 @@ impl Writer {
         if !self.settings_file.may_have_changed() {
             return;
         }
-        self.publish_settings_file();
         let read = self.config.settings(&self.root, self.trusted);
         let wrong = read.as_ref().err().map(|error| {
             let detail = format!("what counted before its last change still counts: {error}");
             Missing::new(MissingCode::WorkspaceBroken, NAME, detail)
         });
-        let known = self.missing.iter().position(|it| it.scope.as_deref() == Some(NAME));
-        if known.map(|at| &self.missing[at]) != wrong.as_ref() {
-            self.missing.retain(|it| it.scope.as_deref() != Some(NAME));
-            self.missing.extend(wrong);
-            self.publish();
-        }
+        self.missing.retain(|it| it.scope.as_deref() != Some(NAME));
+        self.missing.extend(wrong);
         if let Some(settings) = read.ok().filter(|it| *it != self.settings) {
             self.take_settings(settings);
         }
+        // Not before: whoever finds the file read does not wait for what it says.
+        self.publish();
     }
 
     fn take_settings(&mut self, settings: Settings) {
@@ -50,7 +47,6 @@ impl Writer {
         }
         self.start_engines();
         self.note_change_outside();
-        self.publish();
     }
 
     /// Goes on with these engines. Those that there were before are kept.

@@ -9,6 +9,8 @@ impl Writer {
         if trusted == self.trusted {
             return;
         }
+        // Else a change of the file that is read below would be taken for known.
+        self.follow_settings();
         tracing::info!(trusted, "the owner's trust has changed");
         self.trusted = trusted;
         self.barred = (!trusted).then(|| search_path::bar(&self.root));

@@ -8,14 +8,13 @@ use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasAttrs as _, HasName as _};
 use ra_ap_syntax::{AstNode, SyntaxNode};
-use rustc_hash::FxHashSet;
 
 use super::finding::RawDiagnostic;
-use crate::lang::rust::LANGUAGE;
+use crate::lang::rust::resolve::paths::detached::files_with;
 use crate::lang::rust::syntax::positions;
 use crate::lang::rust::view::Context;
 use crate::model::OutlineItem;
-use crate::text::words::{occurrences, word_hash};
+use crate::text::words::occurrences;
 
 pub(in crate::lang::rust) const OF_THE_COMPILER: [&str; 9] =
     ["Clone", "Copy", "Debug", "Default", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
@@ -90,10 +89,7 @@ pub(super) fn is_derive_anchor(cx: &Context<'_>, file: &str, offset: usize) -> b
 
 /// The types in whose attributes a text ends with this name: `default = "path::name"`.
 pub(super) fn named_in_attributes(cx: &Context<'_>, name: &str, places: &mut BTreeSet<(FileId, usize)>) {
-    // A file that is gone is still among them, and a shadow database that was made since never heard of it.
-    let holders: FxHashSet<FileId> = cx.index.postings().files(word_hash(name)).iter().copied().collect();
-    let own = cx.files.of(LANGUAGE).filter_map(|file| Some((cx.file_id(&file.path)?, file)));
-    for (id, file) in own.filter(|it| holders.contains(&it.0)) {
+    for (file, id) in files_with(cx, name) {
         let ends = |at: &usize| file.text.get(at + name.len()..).is_some_and(|it| it.starts_with('"'));
         for at in occurrences(&file.text, name).filter(ends) {
             let adt = attribute_at(&cx.sema, id, at).and_then(|it| it.1.name());

@@ -42,8 +42,9 @@ pub(crate) fn items_named<'db>(cx: &Context<'db>, name: &str) -> Rc<Vec<Item<'db
     found
 }
 
-/// The files that hold an item's name; all of them where the name is no word of the text, as that of a tuple's field.
-fn files_with<'db>(cx: &Context<'db>, name: &str) -> Vec<(&'db Arc<File>, FileId)> {
+/// The files that hold an item's name; all of them where the name is no word of the text, as that of a tuple's field. Never
+/// one that is gone, though the postings still have it: a shadow database that was made since has no source root for it.
+pub(crate) fn files_with<'db>(cx: &Context<'db>, name: &str) -> Vec<(&'db Arc<File>, FileId)> {
     let postings = cx.index.postings();
     let mut words_of_name = words(name).map(|it| it.1).filter(|it| !it.starts_with(|it: char| it.is_ascii_digit()));
     let word = words_of_name.next();
