@@ -36,6 +36,7 @@ pub mod modules;
 pub mod names;
 mod outside;
 pub mod overview;
+mod patience;
 mod predeclared;
 mod process;
 mod proof;

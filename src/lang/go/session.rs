@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock as RwLockStd};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use gen_lsp_types::Request;
 use tokio::sync::{Notify, RwLock, watch};
@@ -84,8 +84,6 @@ pub enum Failure {
     Refused(String),
 }
 
-/// How often it is looked whether a load has outlived what it loads.
-const LOOK: Duration = Duration::from_millis(500);
 /// How gopls says that a question makes no sense where it is asked. Every other refusal is a fault, and what was asked
 /// for is not known.
 const INAPPLICABLE: [&str; 6] = [
@@ -307,15 +305,6 @@ impl Session {
             status.warm |= is_new;
             is_new
         });
-    }
-
-    /// Resolves once a load of the texts of this generation has taken so long and they are not the newest any more: it may
-    /// wait for a file that is gone, as a named pipe that somebody made in its place.
-    pub async fn outlived(&self, generation: u64, patience: Duration) {
-        tokio::time::sleep(patience).await;
-        while self.documents().generation() == generation {
-            tokio::time::sleep(LOOK).await;
-        }
     }
 
     /// What was ready is not: modules are loaded anew.

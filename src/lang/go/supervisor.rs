@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::document_sync;
 use super::install::{self, Installed};
 use super::modules::base_name;
+use super::patience::Patience;
 use super::process::{self, MemoryLimit};
 use super::session::{Link, SCOPE, Session};
 use super::toolchain;
@@ -64,12 +65,13 @@ pub async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: CancellationTo
 async fn supervise(session: &Arc<Session>, cache_dir: &Path, stop: &CancellationToken) {
     let mut pause = FIRST_PAUSE;
     let mut life = session.lives.load(Ordering::Relaxed);
+    let mut patience = Patience::default();
     loop {
         tokio::select! {
             () = needed(session) => {}
             () = stop.cancelled() => return,
         }
-        let (link, wait) = match live(session, cache_dir, &mut life, stop).await {
+        let (link, wait) = match live(session, cache_dir, (&mut life, &mut patience), stop).await {
             Ended::Stopped => return,
             Ended::NoProgram(missing) => (Link::Down(missing), NEXT_TRY),
             Ended::Died { reason, lived } => {
@@ -133,7 +135,12 @@ fn stage(session: &Session, state: State, stage: &str) {
 }
 
 /// One gopls, from its installation to its end.
-async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &CancellationToken) -> Ended {
+async fn live(
+    session: &Arc<Session>,
+    cache_dir: &Path,
+    (life, patience): (&mut u32, &mut Patience),
+    stop: &CancellationToken,
+) -> Ended {
     let told = |what: &str| {
         stage(session, State::Starting, what);
         let missing = Missing::new(MissingCode::Indexing, SCOPE, format!("gopls is not up yet: {what}"));
@@ -181,7 +188,7 @@ async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &C
     let client = Client::start(stdout, stdin, hooks(session));
     fault::point("go.supervisor");
     let died = tokio::select! {
-        reason = serve(session, &client, &process, &installed, *life) => reason,
+        reason = serve(session, &client, &process, (&installed, *life), patience) => reason,
         status = process.exited() => status,
         _ = environment.changed() => {
             goodbye(&client, &process).await;
@@ -199,7 +206,13 @@ async fn live(session: &Arc<Session>, cache_dir: &Path, life: &mut u32, stop: &C
 }
 
 /// Introduces itself, waits for the load, hands the connection out, and watches it until it ends.
-async fn serve(session: &Session, client: &Client, process: &Process, installed: &Installed, life: u32) -> String {
+async fn serve(
+    session: &Session,
+    client: &Client,
+    process: &Process,
+    (installed, life): (&Installed, u32),
+    patience: &mut Patience,
+) -> String {
     session.status.send_modify(|status| {
         status.version = Some(installed.version.clone());
         status.pid = Some(process.pid);
@@ -227,8 +240,11 @@ async fn serve(session: &Session, client: &Client, process: &Process, installed:
     // gopls loads all folders while it handles `initialized`, and handles nothing else before that is done: an
     // answer to any request says that the load is over.
     let first = ExecuteCommandParams { command: "gopls.views".to_owned(), ..ExecuteCommandParams::default() };
-    if let Err(error) = client.request::<ExecuteCommandRequest>(&first, Instant::now() + LOAD_LIMIT).await {
-        return error.to_string();
+    let load = client.request::<ExecuteCommandRequest>(&first, Instant::now() + LOAD_LIMIT);
+    match patience.with(session, load).await {
+        Some(Ok(_)) => {}
+        Some(Err(error)) => return error.to_string(),
+        None => return "its first load did not end, and what it loads has changed meanwhile".to_owned(),
     }
     session.status.send_modify(|status| {
         status.progress = None;

@@ -204,6 +204,31 @@ async fn a_broken_manifest_is_told_and_a_mended_one_seen_at_once() {
     assert!(answer.coverage.complete, "{:?}", answer.coverage);
 }
 
+/// The go command opens a named pipe where it looks for a file, and waits for somebody to write to it, also when it is gone.
+#[tokio::test]
+async fn a_first_load_that_waits_for_what_is_gone_is_begun_anew() {
+    let mut shop = Fixture::new(SHOP);
+    shop.ready().await;
+    let vendor = shop.directory.path().join("vendor");
+    std::fs::create_dir(&vendor).unwrap();
+    let pipe = vendor.join("modules.txt");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let mut status = shop.go.status();
+    let pid = status.borrow().pid.expect("gopls runs");
+    let killed = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(killed, rustix::process::Signal::KILL).unwrap();
+    // It can be opened once somebody reads it, who goes on waiting as long as it is open.
+    let opened = tokio::task::spawn_blocking(move || std::fs::OpenOptions::new().write(true).open(pipe));
+    let opened = tokio::time::timeout_at(deadline().into(), opened).await.expect("the go command reads it");
+    let _writer = opened.unwrap().unwrap();
+    std::fs::remove_dir_all(&vendor).unwrap();
+    let text = shop.files.get("cart/cart.go").unwrap().text.to_string();
+    shop.change("cart/cart.go", Some(&format!("{text}\n// More.\n")));
+    let again = status.wait_for(|it| it.state == State::Ready && it.pid.is_some_and(|it| it != pid));
+    tokio::time::timeout_at(deadline().into(), again).await.expect("another gopls comes up").unwrap();
+    assert_eq!(shop.usages("Cart.Add").await.value.items.len(), 3);
+}
+
 /// As where the go command waits for somebody to write to a named pipe that stands in a file's place, and is gone by then.
 #[tokio::test]
 async fn a_load_that_does_not_end_is_begun_anew_once_something_changes() {

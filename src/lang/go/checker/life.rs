@@ -14,6 +14,7 @@ use crate::fault;
 use crate::lang::child::{Child as Process, Pipes};
 use crate::lang::go::LANGUAGE;
 use crate::lang::go::document_sync;
+use crate::lang::go::patience::Patience;
 use crate::lang::go::process::{self, MemoryLimit};
 use crate::lang::go::session::{self, Session};
 use crate::lang::go::toolchain::Toolchain;
@@ -27,9 +28,6 @@ const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
 const SETTLE_LIMIT: Duration = Duration::from_secs(120);
 const ANOTHER_ENVIRONMENT: &str = "Go's environment has changed";
 const OUTLIVED: &str = "the load did not end, and what it loads has changed meanwhile";
-/// A load of texts that are not the newest any more goes on so long, and twice as long each time after that did not do.
-const PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 60 });
-const MOST_PATIENCE: Duration = Duration::from_secs(8 * 60);
 /// Changes come in flocks.
 const FLOCK: Duration = Duration::from_millis(300);
 
@@ -91,7 +89,7 @@ pub async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: CancellationTo
 
 async fn keep(session: &Arc<Session>, cache_dir: &Path) {
     let mut deaths = 0;
-    let mut patience = PATIENCE;
+    let mut patience = Patience::default();
     while deaths < DEATHS {
         let Some(toolchain) = up(session).await else { return };
         let program = match build::ensure(cache_dir, &toolchain).await {
@@ -102,17 +100,12 @@ async fn keep(session: &Arc<Session>, cache_dir: &Path) {
             }
         };
         let born = Instant::now();
-        let reason = live(session, &program, &toolchain, patience).await;
+        let reason = live(session, &program, &toolchain, &mut patience).await;
         session.checker.enter(None, None);
         tracing::warn!(reason, "the checker of Go has ended");
-        if reason == ANOTHER_ENVIRONMENT {
+        if reason == ANOTHER_ENVIRONMENT || reason == OUTLIVED {
             continue;
         }
-        if reason == OUTLIVED {
-            patience = (patience * 2).min(MOST_PATIENCE);
-            continue;
-        }
-        patience = PATIENCE;
         deaths = if born.elapsed() > HEALTHY { 1 } else { deaths + 1 };
         tokio::time::sleep(FIRST_PAUSE * 2_u32.saturating_pow(deaths.min(DEATHS))).await;
     }
@@ -131,7 +124,7 @@ async fn up(session: &Session) -> Option<Arc<Toolchain>> {
 }
 
 /// From its start to its end, and why.
-async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, patience: Duration) -> String {
+async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, patience: &mut Patience) -> String {
     let memory = MemoryLimit::of(session);
     let started = process::start(program, session.root.alias(), session.trusted, memory).await;
     let (process, Pipes { stdin, stdout }) = match started {
@@ -157,14 +150,12 @@ async fn serve(
     client: &Client,
     process: &Process,
     toolchain: &Toolchain,
-    patience: Duration,
+    patience: &mut Patience,
 ) -> String {
     loop {
         let begun = Instant::now();
-        let generation = session.documents().generation();
-        let loaded = tokio::select! {
-            loaded = load(session, client, process, toolchain) => loaded,
-            () = session.outlived(generation, patience) => return OUTLIVED.to_owned(),
+        let Some(loaded) = patience.with(session, load(session, client, process, toolchain)).await else {
+            return OUTLIVED.to_owned();
         };
         // Not what a workspace that cannot be loaded is waited for.
         let took = begun.elapsed();
