@@ -50,6 +50,9 @@ if [ ${#go[@]} -gt 0 ]; then
     bench benches/kill/kill.py "${go[@]}"
 fi
 
+printf '\n== what rustc says of the fixtures, beside what is kept of it\n'
+(cd "$here" && SEMDEX_TRUTH=check cargo test --locked --lib lang::rust::tests) || short+=("SEMDEX_TRUTH=check")
+
 printf '\n'
 if [ ${#short[@]} -gt 0 ]; then
     printf 'fell short: %s\n' "${short[@]}"
