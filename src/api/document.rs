@@ -46,6 +46,9 @@ use crate::ops::hooks::Agent;
 )]
 pub struct Document;
 
+/// Where it is served.
+pub const PATH: &str = "/openapi.yaml";
+
 struct Token;
 
 impl Modify for Token {

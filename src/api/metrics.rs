@@ -20,7 +20,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::problem::Refusal;
-use super::{OPENAPI, events, hooks, pages, responder};
+use super::{document, events, hooks, pages, responder};
 use crate::contract::CALLS;
 use crate::model::{Code, Error};
 use crate::ops::Service;
@@ -73,7 +73,7 @@ fn calls() -> HashMap<String, Vec<(Method, &'static str)>> {
         let method = Method::from_bytes(call.method.name().as_bytes()).ok()?;
         Some((call.path.replace("{file}", "{*file}"), (method, call.name)))
     });
-    let others = [(events::PATH, "events"), (PATH, "metrics"), (OPENAPI, "openapi")];
+    let others = [(events::PATH, "events"), (PATH, "metrics"), (document::PATH, "openapi")];
     let pages = pages::PATHS.iter().map(|it| (*it, "page"));
     let others = others.into_iter().chain(pages).map(|(path, name)| (path.to_owned(), (Method::GET, name)));
     let hooks = (hooks::PATH.to_owned(), (Method::POST, "hooks"));

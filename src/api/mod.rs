@@ -44,15 +44,13 @@ use problem::{Refusal, success};
 use request_id::RequestId;
 use responder::Responder;
 
-/// The document of the calls.
-const OPENAPI: &str = "/openapi.yaml";
-
 /// Requests answered at the same time; the next is told to come again.
 const IN_FLIGHT: usize = 256;
 
 /// Everything that is served, behind the guard. Without a token everyone whom the Host check lets in may ask.
 pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Router {
     let yaml = openapi_yaml();
+    let pages = pages::router(yaml.clone());
     let metrics = Metrics::new(&service);
     // Layers wrap those above them: the last is the outermost.
     CALLS
@@ -64,8 +62,8 @@ pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Rout
         .with_state(service.clone())
         .route(mcp::PATH, mcp::route(service))
         .layer(axum::Extension(metrics.clone()))
-        .route(OPENAPI, routing::get(async move || responder::with_type("application/yaml", yaml)))
-        .merge(pages::router())
+        .route(document::PATH, routing::get(async move || responder::with_type("application/yaml", yaml)))
+        .merge(pages)
         .fallback(unknown_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(CatchPanicLayer::custom(responder::panicked))

@@ -6,8 +6,6 @@ use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 
-use super::openapi_yaml;
-
 /// What is served without a token.
 pub const PATHS: &[&str] = &[STATUS, STYLE, SCRIPT, DOCS, DOCS_SCRIPT, RAPIDOC, DOCUMENT];
 
@@ -32,8 +30,8 @@ pub fn is_page(path: &str) -> bool {
     PATHS.contains(&path)
 }
 
-pub fn router() -> Router {
-    let document = openapi_yaml();
+/// The pages, with the document of the calls as YAML.
+pub fn router(document: String) -> Router {
     let file =
         |kind: &'static str, policy: &'static str, text: &'static str| get(async move || page(kind, policy, text));
     let html = "text/html; charset=utf-8";

@@ -11,6 +11,7 @@ pub mod files;
 pub(crate) mod fixes;
 pub(crate) mod go;
 pub(crate) mod lsp;
+mod manifest;
 pub(crate) mod memory;
 pub mod process_group;
 pub mod rank;

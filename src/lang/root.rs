@@ -9,10 +9,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::registry::Registry;
-use crate::beneath::read_file;
-
-/// Of a manifest.
-const LONGEST_FILE: usize = 10 << 20;
 
 impl Registry {
     /// The root of the workspace that contains this directory, in canonical form.
@@ -60,12 +56,6 @@ fn around<'a>(start: &'a Path, home: Option<&Path>) -> Vec<&'a Path> {
         }
     }
     around
-}
-
-/// The text of a regular file; whatever else has the name (a FIFO would never end) is not a manifest.
-pub(super) fn read_text(path: &Path) -> Option<String> {
-    let bytes = read_file(path, LONGEST_FILE).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::code::fenced;
 use super::lists::{diagnostic_rows, inline, more, symbol_rows};
-use super::{apart, counted, item, line, lines, names, one, paragraph};
+use super::markdown::{apart, counted, footer, item, line, lines, names, one, paragraph};
 use crate::contract::{
     Affected, Broken, ChangeReport, Changed, Impact, ImpactReport, Landed, Problem, ProblemCandidate, Reaching,
     Strategy, Symbol,
@@ -260,7 +260,7 @@ pub fn problem(problem: &Problem) -> String {
         reached(&mut text, it);
     }
     if let Some(meta) = &problem.meta {
-        text += &super::footer(meta);
+        text += &footer(meta);
     }
     if let Some(id) = &problem.request_id {
         text += if problem.meta.is_some() { "- " } else { "\n---\n" };

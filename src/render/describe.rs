@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::code::{fenced, numbered};
 use super::lists::{folded, grouped, listed, more, possible, short, short_file, symbol_rows, used};
-use super::{apart, counted, docs, line, lines, names, one};
+use super::markdown::{apart, counted, docs, line, lines, names, one};
 use crate::contract::{
     Described, DescribedFile, DescribedPackage, DescribedSymbol, Downstream, Language, Opened, Symbol, Upstream, Usage,
 };

@@ -1,7 +1,7 @@
 //! The state of a repository, and a commit.
 
 use super::lists::more;
-use super::{counted, line, one, quoted};
+use super::markdown::{counted, line, one, quoted};
 use crate::contract::{CommitReply, FileStatus, GitReply};
 
 pub fn state(state: &GitReply) -> String {

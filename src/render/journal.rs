@@ -2,7 +2,7 @@
 
 use super::code::fenced;
 use super::lists::more;
-use super::{counted, line};
+use super::markdown::{counted, line};
 use crate::contract::{ChangesReply, OverlayState};
 
 pub fn changes(found: &ChangesReply) -> String {

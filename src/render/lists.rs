@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::code::fenced;
-use super::{apart, counted, docs, item, line, lines, one};
+use super::markdown::{apart, counted, docs, item, line, lines, one};
 use crate::contract::{
     Calls, CallsReply, Counts, Diagnostic, DiagnosticsReply, Fix, ImplementationsReply, Origin, Symbol, SymbolAtReply,
     SymbolKind, SymbolsReply, Usage, UsageCount, UsagesReply,

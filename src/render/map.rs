@@ -2,7 +2,7 @@
 
 use super::code::fence;
 use super::lists::more;
-use super::{counted, one};
+use super::markdown::{counted, one};
 use crate::contract::{MapFile, MapReply};
 
 /// The rows stand in one fence, so that no sign in a signature is taken for Markdown.

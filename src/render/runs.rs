@@ -2,7 +2,7 @@
 
 use super::code::fenced;
 use super::lists::{diagnostic_rows, inline, more};
-use super::{apart, counted, line, names, one};
+use super::markdown::{apart, counted, line, names, one};
 use crate::contract::{RunAttempt, RunReply, RunStarted, RunVerification};
 
 pub fn started(begun: &RunStarted) -> String {

@@ -1,6 +1,6 @@
 //! How workspaces are doing.
 
-use super::{line, missing, one};
+use super::markdown::{line, missing, one};
 use crate::contract::{StatusReply, WorkspaceStatus};
 
 /// The process, and how its workspaces are doing.

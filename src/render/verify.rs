@@ -2,7 +2,7 @@
 
 use super::code::fenced;
 use super::lists::{diagnostic_rows, more};
-use super::{apart, counted, line, one, paragraph};
+use super::markdown::{apart, counted, line, one, paragraph};
 use crate::contract::{Severity, TestFailure, TestReport, VerifyReply};
 
 /// Of what a failed test printed.

@@ -1,7 +1,7 @@
 //! The baseline, what came and went since, the gate and the statistics.
 
 use super::lists::{diagnostic_rows, more};
-use super::{apart, counted, line, one};
+use super::markdown::{apart, counted, line, one};
 use crate::contract::{BaselineReply, Counts, GateReply, RegressionsReply, StatsReply};
 
 pub fn baseline(kept: &BaselineReply) -> String {

@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use super::{Needs, Phase, Workspace};
+use super::handle::Workspace;
+use super::published::Phase;
+use super::snapshot::Needs;
 use crate::lang::files::Files;
 use crate::lang::panic_message;
 use crate::lang::verify::{Job, Report};

@@ -5,101 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch as channel;
-
-use super::outside::OutsideModules;
+use super::slots::Slot;
 use super::writer::{Event, Writer};
-use crate::lang::engine::{Applied, Engine, EngineKind, Handle, Pause, Setup};
+use crate::lang::engine::{Applied, Engine, Pause, Setup};
 use crate::lang::files::Files;
-use crate::lang::retries::Retries;
-use crate::lang::{Condition, EngineStatus, panic_message};
-use crate::model::{FileEdit, LanguageId, Missing, MissingCode, State};
-
-/// One engine of the registry, with all that the writer has of it.
-pub(super) struct Slot {
-    pub(super) kind: Arc<dyn EngineKind>,
-    pub(super) engine: Option<Box<dyn Engine>>,
-    pub(super) lives: Lives,
-    pub(super) outside: OutsideModules,
-}
-
-/// The lives of one engine, one after the other.
-#[derive(Default)]
-pub(super) struct Lives {
-    retries: Retries,
-    failed: u32,
-    /// The texts that the engine has.
-    pub(super) fed: Arc<Files>,
-    /// What the status says while there is no engine where there was one.
-    down: Option<channel::Receiver<EngineStatus>>,
-}
-
-/// What readers know of an engine.
-#[derive(Clone)]
-pub(super) struct Seen {
-    pub(super) handle: Option<Handle>,
-    /// What is told of it while there is none.
-    pub(super) down: Option<channel::Receiver<EngineStatus>>,
-}
-
-impl Seen {
-    pub(super) fn status(&self) -> Option<EngineStatus> {
-        let status = self.handle.as_ref().map(|it| &it.status).or(self.down.as_ref())?;
-        Some(status.borrow().clone())
-    }
-}
-
-impl Lives {
-    /// Notes that the engine panicked.
-    fn fell(&mut self, kind: &dyn EngineKind, panic: &(dyn std::any::Any + Send)) {
-        let Some(&language) = kind.languages().first() else { return };
-        let name = kind.name();
-        self.failed += 1;
-        let pause = self.retries.failed();
-        tracing::error!(engine = name, panic = panic_message(panic), ?pause, "an engine panicked and is made anew");
-        let detail = format!("{name} met a fault, which is in the log, and is being made anew: ask again");
-        let status = EngineStatus {
-            condition: Condition::Broken,
-            restarts: self.failed,
-            missing: vec![Missing::new(MissingCode::EngineRestarting, language.name, detail)],
-            ..EngineStatus::new(name, language, State::Degraded)
-        };
-        self.down = Some(channel::channel(status).1);
-    }
-
-    /// Why there is no engine, though there was one.
-    fn lack(&self) -> Option<Missing> {
-        self.down.as_ref().and_then(|it| it.borrow().missing.first().cloned())
-    }
-}
-
-impl Slot {
-    pub(super) fn new(kind: Arc<dyn EngineKind>) -> Slot {
-        Slot { kind, engine: None, lives: Lives::default(), outside: OutsideModules::default() }
-    }
-
-    /// Why there is no engine, though there was one.
-    pub(super) fn lack(&self) -> Option<Missing> {
-        self.lives.lack()
-    }
-
-    pub(super) fn seen(&self) -> Seen {
-        let down = self.lives.down.clone().filter(|_| self.engine.is_none());
-        Seen { handle: self.engine.as_ref().map(|it| it.handle()), down }
-    }
-
-    /// Of an engine of several languages those that there is code of.
-    pub(super) fn present(&self, files: &Files) -> Option<Vec<LanguageId>> {
-        let languages = Some(self.kind.languages()).filter(|it| self.engine.is_some() && it.len() > 1)?;
-        let (main, _) = languages.split_first()?;
-        let has = |it: &&LanguageId| files.of(**it).next().is_some();
-        Some(std::iter::once(*main).chain(languages.iter().filter(has).copied()).collect())
-    }
-
-    fn is_to_revive(&self) -> bool {
-        self.engine.is_none() && self.lives.down.is_some() && self.lives.retries.is_due()
-    }
-}
+use crate::lang::panic_message;
+use crate::model::{FileEdit, LanguageId};
 
 impl Writer {
     /// The engine of a language.

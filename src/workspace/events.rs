@@ -3,14 +3,11 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use futures::FutureExt;
-use futures::future::{pending, select_all};
 use tokio::sync::watch as channel;
 
 use super::change::Cause;
-use super::{Phase, STANDSTILL, Workspace};
 use crate::lang::Progress;
 use crate::model::{ChangeImpact, Diagnostic, FileEdit, Impact, Revision, RunState, State, VerifyKind, VerifyProgress};
 
@@ -20,8 +17,6 @@ const KEPT: usize = 1000;
 const IDS_IN_A_MILLISECOND: u64 = 1000;
 /// Of the places, files and symbols that an event lists.
 const LISTED: usize = 100;
-/// Progress is told no more often.
-const PACE: Duration = Duration::from_millis(100);
 
 /// The events of all workspaces of the process.
 #[derive(Debug, Clone)]
@@ -198,49 +193,6 @@ pub(super) fn told(change_impact: &ChangeImpact) -> (Impact, Vec<Diagnostic>, Ve
         unchecked: first(&impact.unchecked),
     };
     (impact, first(new), first(fixed))
-}
-
-/// Tells how a workspace comes up, until it is closed.
-pub(super) async fn tell_states(workspace: Workspace, events: Events) {
-    let mut published = workspace.inner.published.clone();
-    let mut last = None;
-    loop {
-        let mut engines: Vec<_> = {
-            let seen = published.borrow_and_update();
-            if seen.phase == Phase::Closed {
-                return;
-            }
-            let of = |it: &super::engines::Seen| Some(it.handle.as_ref()?.status.clone());
-            seen.engines.iter().filter_map(of).collect()
-        };
-        // What is looked at below is not news.
-        engines.iter_mut().for_each(|it| drop(it.borrow_and_update()));
-        let status = workspace.status();
-        let now = Some((status.state, status.progress));
-        if now != last {
-            last.clone_from(&now);
-            if let Some((state, progress)) = now {
-                events.tell(&status.id, status.revision, News::State { state, progress });
-            }
-            tokio::time::sleep(PACE).await;
-        }
-        let engine = engines.iter_mut().map(|it| {
-            async {
-                if it.changed().await.is_err() {
-                    // Another takes its place, or none.
-                    pending::<()>().await;
-                }
-            }
-            .boxed()
-        });
-        let engine = engine.chain([pending().boxed()]);
-        tokio::select! {
-            changed = published.changed() => if changed.is_err() { return },
-            _ = select_all(engine) => {}
-            // A writer that stands still tells nothing.
-            () = tokio::time::sleep(STANDSTILL) => {}
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! How the writer learns what others did: the barrier, and comparing the texts with what stands on the disk.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +8,8 @@ use std::time::Duration;
 
 use super::change::{Cause, with_edits};
 use super::disk;
-use super::watch::{Seen, Texts, Watcher, walk};
+use super::open_trees::OpenTrees;
+use super::watch::{Seen, Watcher, walk};
 use super::writer::Writer;
 use crate::beneath::Tree;
 use crate::model::{Code, Error, FileEdit, Missing, MissingCode, Result};
@@ -209,18 +209,5 @@ impl Writer {
     /// A directory outside of the root.
     pub(super) fn outside_tree(&self, root: &Path) -> Tree {
         Tree::named(root.to_path_buf(), self.disk.tree().forbidden().clone())
-    }
-}
-
-/// The trees that are read from, each entered once.
-#[derive(Default)]
-pub(super) struct OpenTrees(BTreeMap<PathBuf, Texts>);
-
-impl OpenTrees {
-    pub(super) fn of(&mut self, tree: &Tree) -> io::Result<&mut Texts> {
-        Ok(match self.0.entry(tree.root().to_path_buf()) {
-            Entry::Occupied(texts) => texts.into_mut(),
-            Entry::Vacant(place) => place.insert(Texts::of(tree)?),
-        })
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::freshness::OpenTrees;
 use super::git;
+use super::open_trees::OpenTrees;
 use super::writer::Writer;
 use crate::model::{LanguageId, Missing, MissingCode, Result};
 

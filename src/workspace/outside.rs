@@ -1,41 +1,15 @@
 //! Modules outside of the root that a build reads. Their files are no part of the workspace: they have no names in it, and
 //! no text. It is only known what they held, so that a change of them is noticed, and told to the engine.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::engines::Slot;
-use super::freshness::OpenTrees;
+use super::open_trees::OpenTrees;
+use super::slots::{Content, Slot};
 use super::watch::walk;
 use super::writer::Writer;
 use crate::beneath::Tree;
 use crate::lang::engine::{FileChange, FileChangeKind};
-
-/// What one file held; none where it cannot be read.
-type Content = Option<blake3::Hash>;
-
-/// What one engine reads of modules outside.
-#[derive(Default)]
-pub(super) struct OutsideModules {
-    /// Directories of modules, and whether each is watched: one that is not there yet is looked for.
-    roots: BTreeMap<PathBuf, bool>,
-    known: BTreeMap<PathBuf, Content>,
-}
-
-impl OutsideModules {
-    /// There is a new watcher, which watches none of them yet.
-    pub(super) fn forget_watches(&mut self) {
-        self.roots.values_mut().for_each(|is_watched| *is_watched = false);
-    }
-
-    fn holds(&self, path: &Path) -> bool {
-        self.root_of(path).is_some()
-    }
-
-    fn root_of(&self, path: &Path) -> Option<&PathBuf> {
-        self.roots.keys().find(|it| path.starts_with(it))
-    }
-}
 
 /// What one engine is to look at outside: these paths, or all that it knows of too.
 #[derive(Default)]

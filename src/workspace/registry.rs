@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::confirm::confirm_when_idle;
-use super::events::tell_states;
+use super::handle::Workspace;
 use super::journal::Journal;
+use super::states::tell_states;
 use super::telemetry::Telemetry;
-use super::{Workspace, writer};
+use super::writer::Shared;
 use crate::config::Config;
 use crate::lang::registry::Registry;
 use crate::model::{Code, Error, Result};
@@ -23,14 +24,6 @@ pub struct Workspaces {
     open: Arc<Mutex<Vec<Workspace>>>,
     /// The roots that were named at the start: for these, and what is below them, `--trust` counts.
     named: Arc<Mutex<Vec<PathBuf>>>,
-}
-
-/// What all workspaces have in common.
-#[derive(Clone)]
-pub(super) struct Shared {
-    pub(super) journal: Journal,
-    pub(super) runtime: tokio::runtime::Handle,
-    pub(super) telemetry: Arc<Telemetry>,
 }
 
 impl Workspaces {
@@ -90,7 +83,7 @@ impl Workspaces {
             tracing::warn!(%error, "the list of trusted workspaces cannot be read: nothing is trusted");
             false
         });
-        let workspace = writer::start(id, root, trusted, &self.config, self.engines.clone(), &self.shared)?;
+        let workspace = Workspace::start(id, root, trusted, &self.config, self.engines.clone(), &self.shared)?;
         self.shared.runtime.spawn(tell_states(workspace.clone(), self.shared.telemetry.events.clone()));
         self.shared.runtime.spawn(confirm_when_idle(workspace.clone()));
         open.push(workspace.clone());

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Needs, Workspace};
+use super::handle::Workspace;
+use super::snapshot::Needs;
 use crate::config::Settings;
 use crate::lang::EngineStatus;
 use crate::lang::files::File;

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::freshness::OpenTrees;
+use super::open_trees::OpenTrees;
 use super::watch::walk;
 use super::writer::Writer;
 use crate::lang::engine::OutsideText;

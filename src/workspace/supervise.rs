@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::Phase;
 use super::lock::LockFile;
+use super::published::Phase;
 use super::writer::{Event, Writer};
 use crate::lang::panic_message;
 use crate::lang::retries::Retries;

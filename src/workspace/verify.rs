@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch as channel;
 use tokio_util::sync::CancellationToken;
 
-use super::Workspace;
 use super::events::News;
+use super::handle::Workspace;
 use crate::lang::files::Files;
 use crate::lang::panic_message;
 use crate::lang::verify::{Job, Planned, Report};

@@ -1,6 +1,6 @@
 //! What a workspace has for those who watch its diagnostics: the gate's thresholds, the baseline, the statistics.
 
-use super::Workspace;
+use super::handle::Workspace;
 use super::journal::{self, Baseline};
 use super::recent::Recent;
 use super::statistics::Statistics;

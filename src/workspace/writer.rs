@@ -15,30 +15,26 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, TrySendError};
 use tokio::sync::{oneshot, watch as channel};
 
-use super::answer_cache::AnswerCache;
 use super::busy::Busy;
 use super::change::{Cause, Change, Outcome};
-use super::confirm::Confirming;
 use super::disk::Disk;
-use super::engines::Slot;
 use super::events::{self, News};
-use super::freshness::OpenTrees;
-use super::git::{self, Git};
+use super::git;
 use super::journal::Journal;
 use super::lock::LockFile;
 use super::named::NamedFiles;
+use super::open_trees::OpenTrees;
 use super::overlays::{Overlays, Put, Shown};
+use super::published::{Phase, Published};
 use super::recent::Recent;
-use super::registry::Shared;
 use super::repair::repair;
 use super::settings_file::SettingsFile;
-use super::statistics::Statistics;
+use super::slots::Slot;
+use super::snapshot::Snapshot;
 use super::supervise::supervise;
 use super::telemetry::Telemetry;
 use super::timing::{Part, Ticket};
-use super::verify::Runs;
 use super::watch::{Watcher, walk};
-use super::{Inner, Phase, Published, Snapshot, Workspace};
 use crate::beneath::Tree;
 use crate::config::{Config, Settings};
 use crate::fault;
@@ -164,6 +160,24 @@ pub(super) struct Writer {
     pub(super) missing: Vec<Missing>,
 }
 
+/// What all workspaces have in common.
+#[derive(Clone)]
+pub(super) struct Shared {
+    pub(super) journal: Journal,
+    pub(super) runtime: tokio::runtime::Handle,
+    pub(super) telemetry: Arc<Telemetry>,
+}
+
+/// What others have of a writer that was started.
+pub(super) struct Started {
+    pub(super) inbox: Inbox,
+    pub(super) disk: Arc<Disk>,
+    pub(super) recent: Arc<Recent>,
+    pub(super) published: channel::Receiver<Published>,
+    pub(super) busy: Arc<Busy>,
+    pub(super) closing: Arc<AtomicBool>,
+}
+
 /// Starts the writer of a workspace. Returns at once; the files are read on its own thread.
 pub(super) fn start(
     id: String,
@@ -172,7 +186,7 @@ pub(super) fn start(
     config: &Config,
     registry: Registry,
     shared: &Shared,
-) -> Result<Workspace> {
+) -> Result<Started> {
     let Shared { journal, runtime, telemetry } = shared.clone();
     let settings_file = SettingsFile::new(&root);
     let settings = config.settings(&root, trusted).map_err(|error| {
@@ -187,8 +201,6 @@ pub(super) fn start(
         Error::new(code, format!("{}: {error}", root.display()))
     })?;
     let disk = Arc::new(disk);
-    let revoked = Arc::new(AtomicBool::new(false));
-    let git = Git::new(&root, &config.state_dir, revoked.clone());
     let slots: Vec<Slot> = registry.kinds().iter().cloned().map(Slot::new).collect();
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
     let first = Published {
@@ -208,7 +220,7 @@ pub(super) fn start(
     let writer = Writer {
         barred: (!trusted).then(|| search_path::bar(&root)),
         id: id.clone(),
-        telemetry: telemetry.clone(),
+        telemetry,
         root: root.clone(),
         trusted,
         config: config.clone(),
@@ -246,27 +258,7 @@ pub(super) fn start(
         .stack_size(STACK_BYTES)
         .spawn(move || supervise(writer, &receiver))
         .map_err(|error| Error::new(Code::Internal, format!("no thread for the workspace: {error}")))?;
-    Ok(Workspace {
-        inner: Arc::new(Inner {
-            id,
-            root,
-            inbox: Inbox(sender),
-            disk,
-            journal,
-            config: config.clone(),
-            statistics: Statistics::default(),
-            recent,
-            published: subscription,
-            answers: AnswerCache::new(),
-            telemetry,
-            busy,
-            closing,
-            revoked,
-            git,
-            runs: Runs::default(),
-            confirming: Confirming::default(),
-        }),
-    })
+    Ok(Started { inbox: Inbox(sender), disk, recent, published: subscription, busy, closing })
 }
 
 impl Writer {

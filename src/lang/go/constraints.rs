@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::syntax::{imports_c, leading_comments};
+use super::syntax::imports_c;
 
 /// What a build is made for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,26 +75,28 @@ impl BuildContext {
         }
     }
 
+    /// By its `//go:build` line, which no build takes if it is malformed or there is another; else by its `// +build` lines.
     fn takes_header(&self, text: &str) -> bool {
-        let comments = leading_comments(text);
-        if let Some(line) = comments.iter().find_map(|it| constraint(it.text, "//go:build")) {
-            return Expression { rest: line, context: self, depth: 0 }.evaluate().unwrap_or(false);
+        let Ok(header) = Header::of(text) else { return false };
+        match header.go_build {
+            Some(line) => Expression { rest: line, context: self, depth: 0, size: 0 }.evaluate().unwrap_or(false),
+            None => header.plus_build().all(|line| self.takes_old(line)),
         }
-        let old = comments
-            .iter()
-            .filter(|it| it.apart)
-            .filter_map(|it| constraint(it.text.strip_prefix("//").map(str::trim_start).unwrap_or_default(), "+build"));
-        old.into_iter().all(|line| self.takes_old(line))
     }
 
-    /// `// +build a,b !c`: a and b, or not c.
+    /// `// +build a,b !c`: a and b, or not c. Nothing at all is met by none, and what is too long by all.
     fn takes_old(&self, line: &str) -> bool {
-        line.split_whitespace().any(|all| {
-            all.split(',').all(|tag| match tag.strip_prefix('!') {
-                Some(tag) => !self.has(tag),
-                None => self.has(tag),
-            })
-        })
+        const MOST_OPERATORS: usize = 100;
+        let takes = |tag: &str| match tag.strip_prefix('!').unwrap_or(tag) {
+            wanted if wanted.is_empty() || !wanted.chars().all(is_of_tag) => {
+                // `ignore` stands for what is no tag; `!!x` and `!` are none either, but `!a-b` is not that.
+                let is_negated = tag.starts_with('!') && tag != "!" && !tag.starts_with("!!");
+                self.has("ignore") != is_negated
+            }
+            wanted => self.has(wanted) != tag.starts_with('!'),
+        };
+        let operators = line.split_whitespace().map(|it| it.split(',').count()).sum::<usize>();
+        operators > MOST_OPERATORS + 1 || line.split_whitespace().any(|all| all.split(',').all(takes))
     }
 
     fn has(&self, tag: &str) -> bool {
@@ -107,17 +109,73 @@ impl BuildContext {
             "darwin" => self.goos == "ios",
             _ => tag
                 .strip_prefix("go1.")
-                .and_then(|it| it.parse::<u32>().ok())
+                .and_then(|it| it.parse::<u32>().ok().filter(|minor| minor.to_string() == it))
                 .is_some_and(|it| (1..=self.go_minor).contains(&it)),
         };
         implied || tag == self.goos || tag == self.goarch || self.tags.contains(tag)
     }
 }
 
+/// What stands before a file's package clause, as `parseFileHeader` of go/build takes it apart.
+struct Header<'t> {
+    /// The lines that may hold `+build`: a blank line stands between them and what follows.
+    leading: &'t str,
+    go_build: Option<&'t str>,
+}
+
+/// There are several `//go:build` lines.
+struct Several;
+
+impl Header<'_> {
+    fn of(text: &str) -> Result<Header<'_>, Several> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut header = Header { leading: "", go_build: None };
+        let (mut at, mut ended, mut in_comment) = (0, false, false);
+        for whole in text.split_inclusive('\n') {
+            at += whole.len();
+            let mut line = whole.trim();
+            if line.is_empty() && !ended {
+                header.leading = &text[..at];
+                continue;
+            }
+            ended |= !line.starts_with("//");
+            if let Some(found) = constraint(line, "//go:build").filter(|_| !in_comment)
+                && header.go_build.replace(found).is_some()
+            {
+                return Err(Several);
+            }
+            while !line.is_empty() {
+                let rest = match in_comment {
+                    true => line.split_once("*/").map(|it| it.1),
+                    false if line.starts_with("//") => None,
+                    false => match line.strip_prefix("/*") {
+                        Some(rest) => Some(rest),
+                        None => return Ok(header),
+                    },
+                };
+                let Some(rest) = rest else { break };
+                in_comment = !in_comment;
+                line = rest.trim();
+            }
+        }
+        Ok(header)
+    }
+
+    fn plus_build(&self) -> impl Iterator<Item = &str> {
+        let comments = self.leading.lines().filter_map(|it| it.trim().strip_prefix("//"));
+        comments.filter_map(|it| constraint(it.trim(), "+build"))
+    }
+}
+
 /// What follows a constraint's keyword.
-fn constraint<'t>(comment: &'t str, keyword: &str) -> Option<&'t str> {
-    let rest = comment.strip_prefix(keyword)?;
-    rest.starts_with([' ', '\t']).then(|| rest.trim())
+fn constraint<'t>(line: &'t str, keyword: &str) -> Option<&'t str> {
+    let rest = line.strip_prefix(keyword)?;
+    (rest.is_empty() || rest.starts_with(char::is_whitespace)).then(|| rest.trim())
+}
+
+/// Whether a tag may have this character.
+fn is_of_tag(it: char) -> bool {
+    it.is_alphanumeric() || matches!(it, '_' | '.')
 }
 
 /// `a && (b || !c)`. `None` is a malformed one, which no build takes.
@@ -125,14 +183,17 @@ struct Expression<'t, 'c> {
     rest: &'t str,
     context: &'c BuildContext,
     depth: usize,
+    size: usize,
 }
 
 impl Expression<'_, '_> {
     const MAX_DEPTH: usize = 100;
+    /// Of go/build.
+    const MAX_SIZE: usize = 1000;
 
     fn evaluate(mut self) -> Option<bool> {
         let value = self.any()?;
-        self.rest.trim().is_empty().then_some(value)
+        self.rest.is_empty().then_some(value)
     }
 
     fn any(&mut self) -> Option<bool> {
@@ -152,10 +213,11 @@ impl Expression<'_, '_> {
     }
 
     fn one(&mut self) -> Option<bool> {
-        let mut negated = false;
-        while self.eat("!") {
-            negated = !negated;
+        self.size += 1;
+        if self.size > Self::MAX_SIZE {
+            return None;
         }
+        let negated = self.eat("!");
         let value = if self.eat("(") {
             self.depth += 1;
             let inner = if self.depth < Self::MAX_DEPTH { self.any()? } else { return None };
@@ -165,10 +227,9 @@ impl Expression<'_, '_> {
             }
             inner
         } else {
-            let end =
-                self.rest.find(|it: char| !(it.is_alphanumeric() || it == '_' || it == '.')).unwrap_or(self.rest.len());
+            let end = self.rest.find(|it: char| !is_of_tag(it)).unwrap_or(self.rest.len());
             let (tag, rest) = self.rest.split_at(end);
-            self.rest = rest;
+            self.rest = rest.trim_start_matches([' ', '\t']);
             if tag.is_empty() {
                 return None;
             }
@@ -178,9 +239,8 @@ impl Expression<'_, '_> {
     }
 
     fn eat(&mut self, mark: &str) -> bool {
-        self.rest = self.rest.trim_start();
         let Some(rest) = self.rest.strip_prefix(mark) else { return false };
-        self.rest = rest.trim_start();
+        self.rest = rest.trim_start_matches([' ', '\t']);
         true
     }
 }

@@ -77,7 +77,6 @@ mod tests {
     use super::*;
     use crate::lang::go::constraints::BuildContext;
     use crate::lang::go::layout::Layout;
-    use crate::lang::go::names::symbols;
     use crate::lang::go::tests::fixture::files;
 
     #[test]
@@ -112,7 +111,8 @@ func Example() {}
         );
         let files = std::sync::Arc::new(files);
         let layout = Layout::of(files.clone(), &BuildContext::host());
-        let titles: Vec<(String, Vec<String>)> = symbols(&layout, "a/a.go")
+        let titles: Vec<(String, Vec<String>)> = layout
+            .symbols("a/a.go")
             .iter()
             .map(|it| (it.name.clone(), examples(&files, it).into_iter().map(|it| it.title).collect()))
             .collect();
@@ -122,7 +122,7 @@ func Example() {}
             ("F", vec!["ExampleF"]),
         ];
         assert_eq!(titles, expected.map(|(name, it)| (name.to_owned(), it.into_iter().map(str::to_owned).collect())));
-        let method = &examples(&files, &symbols(&layout, "a/a.go")[1])[0];
+        let method = &examples(&files, &layout.symbols("a/a.go")[1])[0];
         assert_eq!(method.code, "if x {\n\ta.M()\n}\n\n// Output: 1");
         assert_eq!((method.line, method.file.as_str()), (5, "a/example_test.go"));
     }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::layout::Layout;
-use super::names;
 use super::queries::GoplsQueries;
 use super::relations::flatten;
 use super::session::{Link, Session};
@@ -168,7 +167,7 @@ fn unknown(session: &Session, layout: &Layout, generation: u64) -> Vec<Symbol> {
     let mut unknown = Vec::new();
     for file in layout.built() {
         let mut flat = Vec::new();
-        names::symbols(layout, file).iter().for_each(|it| flatten(it, &mut flat));
+        layout.symbols(file).iter().for_each(|it| flatten(it, &mut flat));
         unknown.extend(flat.into_iter().filter(|it| it.name != "_" && !session.index.knows(generation, it)));
     }
     unknown

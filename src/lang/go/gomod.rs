@@ -1,6 +1,7 @@
 //! What `go.mod` and `go.work` say, and the order of versions.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Module {
@@ -54,6 +55,7 @@ pub fn parse_module(directory: &str, text: &str) -> Option<Module> {
             _ => {}
         }
     }
+    drop_overridden(&mut module.replaces);
     (!module.path.is_empty()).then_some(module)
 }
 
@@ -71,7 +73,16 @@ pub fn parse_work(directory: &str, text: &str) -> Work {
             _ => {}
         }
     }
+    drop_overridden(&mut work.replaces);
     work
+}
+
+/// Of several for one module in one version the last counts.
+fn drop_overridden(replaces: &mut Vec<Replace>) {
+    let mut later = BTreeSet::new();
+    replaces.reverse();
+    replaces.retain(|it| later.insert((it.path.clone(), it.version.clone())));
+    replaces.reverse();
 }
 
 fn parse_replace(words: &[&str]) -> Option<Replace> {

@@ -8,7 +8,7 @@ use super::delta::{self, Altered};
 use super::diagnostics;
 use super::layout::Layout;
 use super::meaning;
-use super::names::{self, is_test_file};
+use super::names::is_test_file;
 use super::outside;
 use super::proof;
 use super::queries::GoplsQueries;
@@ -242,7 +242,7 @@ impl AffectedSet {
             return Ok(());
         }
         let owner = queries.layout.siblings(&declared.file).iter().find_map(|file| {
-            let symbols = names::symbols(queries.layout, file);
+            let symbols = queries.layout.symbols(file);
             symbols.into_iter().find(|it| it.name == *parent && is_type(it.kind))
         });
         let Some(owner) = owner else { return Ok(()) };

@@ -8,8 +8,7 @@ use super::constraints::BuildContext;
 use super::document_sync::{folders, is_left_out};
 use super::lookup::World;
 use super::modules::{GoPackage, Standing, base_name, module_of, packages, parent, works};
-use super::names::{inner_path, is_ignored, is_test_file, symbol};
-use super::outside;
+use super::names::{inner_path, is_ignored, is_test_file, package_symbol, symbol};
 use super::same_paths::SamePaths;
 use super::wire::is_hidden;
 use crate::lang::files::Files;
@@ -103,6 +102,16 @@ impl Layout {
         self.packages.get(file).map(|it| &**it)
     }
 
+    /// The symbols of one file as a tree: methods beside their types in the order of the text, fields and the methods
+    /// of interfaces below their types. Empty for a file that is not there.
+    pub fn symbols(&self, file: &str) -> Vec<Symbol> {
+        let Some(text) = self.files.get(file).filter(|_| LANGUAGE.takes(file)) else {
+            return Vec::new();
+        };
+        let Some(package) = self.package_of(file) else { return Vec::new() };
+        text.outline().items.iter().map(|item| self.told_apart(symbol(text, package, item, false))).collect()
+    }
+
     /// The path of the innermost declaration around an offset.
     pub fn symbol_around(&self, file: &str, offset: usize) -> Option<String> {
         let file = self.files.get(file)?;
@@ -120,7 +129,7 @@ impl Layout {
                 let symbol = Symbol { children: Vec::new(), ..symbol(file, package, item, false) };
                 Some(self.told_apart(symbol))
             }
-            None => outside::package_symbol(file, package, false),
+            None => package_symbol(file, package, false),
         }
     }
 

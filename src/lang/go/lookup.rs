@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 
 use super::modules::{GoPackage, Standing, base_name, package_of, packages};
 use super::names::Declaration;
-use super::resolve::rest_of_path;
 use super::same_paths::{SamePaths, preferring};
 use crate::lang::files::Files;
 use crate::lang::sound;
@@ -224,4 +223,9 @@ pub fn import_name(import_path: &str) -> &str {
         Some((name, version)) if is_version(version) => name,
         _ => last,
     }
+}
+
+/// Whether a path ends with another, at a slash.
+pub fn rest_of_path(path: &str, end: &str) -> bool {
+    !end.is_empty() && path.strip_suffix(end).is_some_and(|it| it.is_empty() || it.ends_with('/'))
 }

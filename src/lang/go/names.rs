@@ -1,9 +1,9 @@
-//! The paths of symbols, `import/path.Type.Method`, and the tree of symbols that a file holds.
+//! The paths of symbols, `import/path.Type.Method`, and the symbols that declarations are.
 
 use std::sync::Arc;
 
-use super::layout::Layout;
 use super::modules::{GoPackage, Standing, package_of};
+use super::syntax;
 use crate::lang::files::{File, Files};
 use crate::lang::go::LANGUAGE;
 use crate::model::{OutlineItem, Symbol, SymbolKind};
@@ -59,16 +59,6 @@ impl GoPackage {
     }
 }
 
-/// The symbols of one file as a tree: methods beside their types in the order of the text, fields and the methods
-/// of interfaces below their types. Empty for a file that is not there.
-pub fn symbols(layout: &Layout, file: &str) -> Vec<Symbol> {
-    let Some(text) = layout.files.get(file).filter(|_| LANGUAGE.takes(file)) else {
-        return Vec::new();
-    };
-    let Some(package) = layout.package_of(file) else { return Vec::new() };
-    text.outline().items.iter().map(|item| layout.told_apart(symbol(text, package, item, false))).collect()
-}
-
 /// What a symbol's path has behind its package: `Type.Method`; nothing for a package.
 pub fn inner_path(symbol: &Symbol) -> &str {
     let starts = std::iter::once(0).chain(symbol.path.match_indices('@').map(|(at, _)| at + 1));
@@ -118,10 +108,41 @@ pub fn symbol(file: &File, package: &str, item: &OutlineItem, external: bool) ->
     }
 }
 
+/// A file's package, at the name in its package clause.
+pub fn package_symbol(file: &File, import_path: &str, external: bool) -> Option<Symbol> {
+    let name = syntax::package_clause(&file.text)?.to_owned();
+    let clause = syntax::occurrences(&file.text, &name).into_iter().find(|it| is_clause(&file.text, it.span.start))?;
+    let place = file.lines().place(&file.path, clause.span);
+    Some(Symbol {
+        language: LANGUAGE,
+        signature: format!("package {name}"),
+        kind: SymbolKind::Package,
+        package: import_path.to_owned(),
+        path: import_path.to_owned(),
+        name_at: place.clone(),
+        place,
+        declared_at: None,
+        docs: file.outline().docs.clone(),
+        external,
+        origin: None,
+        public: true,
+        test: is_test_file(&file.path),
+        usages: None,
+        also: Vec::new(),
+        children: Vec::new(),
+        name,
+    })
+}
+
+fn is_clause(text: &str, name: usize) -> bool {
+    text.get(..name).is_some_and(|before| before.trim_end().ends_with("package"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lang::go::constraints::BuildContext;
+    use crate::lang::go::layout::Layout;
     use crate::lang::go::tests::fixture::files;
 
     #[test]
@@ -157,7 +178,7 @@ func F() {}
         let layout = Layout::of(files.clone(), &BuildContext::host());
         let mut listed = Vec::new();
         for file in ["a/a.go", "a/x_test.go", "a/testdata/t.go", "gone.go", "go.mod"] {
-            for symbol in symbols(&layout, file) {
+            for symbol in layout.symbols(file) {
                 let children: Vec<&str> = symbol.children.iter().map(|it| it.path.as_str()).collect();
                 listed.push(format!("{} {} {children:?}", symbol.kind.name(), symbol.path));
             }

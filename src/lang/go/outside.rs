@@ -15,11 +15,10 @@ use super::predeclared;
 use super::resolve;
 use super::session::Session;
 use super::suggest;
-use super::syntax;
 use crate::beneath::read_file;
 use crate::lang::files::{File, Files};
 use crate::lang::go::LANGUAGE;
-use crate::model::{Code, Description, Error, Origin, Package, Place, Symbol, SymbolKind, SymbolQuery};
+use crate::model::{Code, Description, Error, Origin, Package, Place, Symbol, SymbolQuery};
 
 /// Of a `go.mod`.
 const MOST_BYTES: usize = 10 << 20;
@@ -154,38 +153,8 @@ pub fn declared_at(file: &File, package: &str, place: &Place, external: bool) ->
     });
     match found {
         Some(item) => Some(names::symbol(file, package, item, external)),
-        None => package_symbol(file, package, external).filter(|it| it.name_at == *place),
+        None => names::package_symbol(file, package, external).filter(|it| it.name_at == *place),
     }
-}
-
-/// A file's package, at the name in its package clause.
-pub fn package_symbol(file: &File, import_path: &str, external: bool) -> Option<Symbol> {
-    let name = syntax::package_clause(&file.text)?.to_owned();
-    let clause = syntax::occurrences(&file.text, &name).into_iter().find(|it| is_clause(&file.text, it.span.start))?;
-    let place = file.lines().place(&file.path, clause.span);
-    Some(Symbol {
-        language: LANGUAGE,
-        signature: format!("package {name}"),
-        kind: SymbolKind::Package,
-        package: import_path.to_owned(),
-        path: import_path.to_owned(),
-        name_at: place.clone(),
-        place,
-        declared_at: None,
-        docs: file.outline().docs.clone(),
-        external,
-        origin: None,
-        public: true,
-        test: names::is_test_file(&file.path),
-        usages: None,
-        also: Vec::new(),
-        children: Vec::new(),
-        name,
-    })
-}
-
-fn is_clause(text: &str, name: usize) -> bool {
-    text.get(..name).is_some_and(|before| before.trim_end().ends_with("package"))
 }
 
 /// Whether a package of a dependency has a file, by its name and text, of which this holds.

@@ -6,8 +6,6 @@ use std::process::Command;
 
 use crate::lang::child::{Child, Pipes};
 
-use super::session::Session;
-
 /// gopls collects garbage harder when its heap comes near this; it is no hard limit. Without it the garbage of a burst
 /// of edits doubles what it holds, and is given back late: 481 MiB grew to 932 in 1,000 edits, though no more than
 /// 260 of them were alive at rest. With 64 MiB less it spent 28 % of its time on collecting.
@@ -30,9 +28,9 @@ pub enum MemoryLimit {
 }
 
 impl MemoryLimit {
-    pub fn of(session: &Session) -> MemoryLimit {
-        let estimated = || MemoryLimit::Estimated(memory_limit(session.documents().text_bytes()));
-        session.memory_limit.map_or_else(estimated, MemoryLimit::Configured)
+    /// What is configured, else by so many bytes of Go text.
+    pub fn new(configured: Option<u64>, text: u64) -> MemoryLimit {
+        configured.map_or_else(|| MemoryLimit::Estimated(memory_limit(text)), MemoryLimit::Configured)
     }
 
     /// The variables that say so, beside those of the user.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::index::Places;
 use super::layout::Layout;
-use super::names::{self, is_test_file};
+use super::names::is_test_file;
 use super::queries::GoplsQueries;
 use super::relations::flatten;
 use super::session::SCOPE;
@@ -71,7 +71,7 @@ pub async fn of(queries: &GoplsQueries<'_>, layout: &Arc<Layout>) -> Result<Answ
 fn listed(layout: &Layout) -> Vec<Listed> {
     let files = layout.files.of(LANGUAGE).map(|file| {
         let mut symbols = Vec::new();
-        names::symbols(layout, &file.path).iter().for_each(|it| flatten(it, &mut symbols));
+        layout.symbols(&file.path).iter().for_each(|it| flatten(it, &mut symbols));
         let package = layout.package_of(&file.path).unwrap_or_default().to_owned();
         Listed { file: file.path.clone(), package, symbols }
     });

@@ -8,7 +8,7 @@ use futures::stream::{self, StreamExt as _};
 use super::index::Places;
 use super::layout::Layout;
 use super::lookup::import_name;
-use super::names::{self, is_test_file};
+use super::names::is_test_file;
 use super::queries::GoplsQueries;
 use super::syntax::{self, Kind};
 use super::usages::{self, Effort};
@@ -21,7 +21,7 @@ pub fn of_text(layout: &Layout, file: &File) -> Overview {
     Overview {
         package: layout.package_of(&file.path).map(str::to_owned),
         docs: file.outline().docs.clone(),
-        symbols: names::symbols(layout, &file.path),
+        symbols: layout.symbols(&file.path),
         upstream: upstream(layout, file),
         ..Overview::default()
     }

@@ -1,6 +1,6 @@
 //! Which symbol a name means: full paths, shorter ones where they are unique, as a file or a package sees them.
 
-use super::lookup::World;
+use super::lookup::{World, rest_of_path};
 use super::modules::GoPackage;
 use super::names::Declaration;
 use super::predeclared;
@@ -213,11 +213,6 @@ pub fn anywhere<'w>(world: &'w World, wanted: &Wanted, outside: ExternalLookup) 
         Some(symbol) => Meant::Outside(Box::new(symbol)),
         None => Meant::Here(world.packages.iter().flat_map(|it| world.members(it, &wanted.bits)).collect()),
     }
-}
-
-/// Whether a path ends with another, at a slash.
-pub fn rest_of_path(path: &str, end: &str) -> bool {
-    !end.is_empty() && path.strip_suffix(end).is_some_and(|it| it.is_empty() || it.ends_with('/'))
 }
 
 /// One is the answer; of several those that are meant where nothing else is said.

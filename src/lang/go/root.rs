@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::lang::root::read_text;
+use crate::lang::manifest::read_text;
 
 /// Of these directories, the innermost first.
 pub(super) fn go_root(around: &[&Path]) -> Option<PathBuf> {

@@ -16,6 +16,7 @@ use super::identifiers::Identifiers;
 use super::index::Index;
 use super::invalidate::{self, Invalidation, UnitStore};
 use super::layout::Layout;
+use super::process::MemoryLimit;
 use super::toolchain::Toolchain;
 use super::wire::Root;
 use crate::fault;
@@ -32,7 +33,7 @@ pub struct Session {
     pub root: Root,
     pub trusted: bool,
     /// As the configuration has it.
-    pub memory_limit: Option<u64>,
+    memory_limit: Option<u64>,
     pub status: watch::Sender<EngineStatus>,
     pub link: watch::Sender<Link>,
     pub cache: Cache,
@@ -148,6 +149,11 @@ impl Session {
             fed: Notify::new(),
             lives: AtomicU32::new(0),
         }
+    }
+
+    /// Of gopls, and of the checker.
+    pub fn memory_limit(&self) -> MemoryLimit {
+        MemoryLimit::new(self.memory_limit, self.documents().text_bytes())
     }
 
     pub fn documents(&self) -> MutexGuard<'_, DocumentSync> {

@@ -21,7 +21,7 @@ use super::document_sync;
 use super::install::{self, Installed};
 use super::modules::base_name;
 use super::patience::Patience;
-use super::process::{self, MemoryLimit};
+use super::process;
 use super::session::{Link, SCOPE, Session};
 use super::toolchain;
 use super::wire;
@@ -175,7 +175,7 @@ async fn live(
     }
     let born = Instant::now();
     *life = session.lives.fetch_add(1, Ordering::Relaxed) + 1;
-    let memory = MemoryLimit::of(session);
+    let memory = session.memory_limit();
     let started = process::start(&installed.program, session.root.alias(), session.trusted, memory);
     let (process, pipes) = match started.await {
         Ok(started) => started,

@@ -1,5 +1,6 @@
 //! The Go engine from outside, with the real gopls.
 
+mod as_go_reads;
 mod drift;
 pub(super) mod fixture;
 mod fuzz;

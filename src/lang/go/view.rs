@@ -8,9 +8,7 @@ use super::layout::Layout;
 use super::queries::GoplsQueries;
 use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
-use super::{
-    calls, diagnostics, fixes, meaning, names, outside, overview, references, relations, rename, resolve, usages,
-};
+use super::{calls, diagnostics, fixes, meaning, outside, overview, references, relations, rename, resolve, usages};
 use crate::lang::files::{File, Files};
 use crate::lang::fixes::Fix;
 use crate::lang::go::LANGUAGE;
@@ -39,7 +37,7 @@ impl View {
 
     /// The symbols of a file as a tree, from its text alone.
     pub fn symbols(&self, file: &str) -> Vec<Symbol> {
-        names::symbols(&self.session.layout(&self.files), file)
+        self.session.layout(&self.files).symbols(file)
     }
 
     /// What the texts alone cannot tell, since they are nested too deeply: this one, or any where none is named.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memmem;
 
-use super::MOST_PLACES;
+use super::search::MOST_PLACES;
 use crate::model::Span;
 
 /// Every place where the search text stands, overlapping ones too.

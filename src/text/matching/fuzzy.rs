@@ -13,7 +13,9 @@ mod sweep;
 
 use rustc_hash::FxHashSet;
 
-use super::{Hit, Outcome, Region, Search, miss, nearest_to_line, patch};
+use super::miss;
+use super::reindent::patch;
+use super::search::{Hit, Outcome, Region, Search, nearest_to_line};
 use crate::model::{Span, Strategy};
 use crate::text::score::{self, NearestPart, Pattern};
 use extent::{Doubt, Extents, Place};

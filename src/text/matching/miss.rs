@@ -2,7 +2,8 @@
 
 use similar::DiffOp;
 
-use super::{Hit, Search, exact, reindent, whitespace, without_bom};
+use super::search::{Hit, Search, without_bom};
+use super::{exact, reindent, whitespace};
 use crate::model::{Nearest, Span};
 use crate::text::diff;
 use crate::text::lines::LineIndex;

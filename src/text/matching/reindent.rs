@@ -11,7 +11,7 @@ mod kept;
 use similar::DiffOp;
 
 use super::literals::Literals;
-use super::{Hit, without_bom};
+use super::search::{Hit, without_bom};
 use crate::model::{Code, Error, Help, Result, Span, Strategy};
 use crate::text::{diff, endings, score};
 use exactly::literal;

@@ -1,6 +1,7 @@
 //! Matching as a whole: what lands, what is ambiguous, what is missed, and what a replacement makes of it.
 
 use super::*;
+use crate::text::lines::LineIndex;
 use crate::text::testing::Dice;
 
 fn search<'a>(text: &'a str, context: &'a str) -> Search<'a> {

@@ -6,20 +6,21 @@
 
 use super::exact::occurrences;
 use super::literals::Literals;
-use super::{MOST_PLACES, reindent};
+use super::reindent;
+use super::search::{Hit, MOST_PLACES};
 use crate::model::{Span, Strategy};
 use crate::text::score::{self, collapse};
 
 /// What the second stage knows.
 #[derive(Default)]
 pub(super) struct WhitespaceMatch {
-    pub hits: Vec<super::Hit>,
+    pub hits: Vec<Hit>,
     /// A place with the same characters that must not be taken, not even as one that is merely alike.
     pub refused: Option<RejectedHit>,
 }
 
 pub(super) struct RejectedHit {
-    pub hit: super::Hit,
+    pub hit: Hit,
     pub reason: &'static str,
 }
 
@@ -46,7 +47,7 @@ pub(super) fn find(text: &str, context: &str) -> WhitespaceMatch {
         let span = there.span(start, start + asked.text.len());
         let differing = pair.differing_gaps(start, &mut gaps_left);
         if gaps_left == 0 {
-            let hit = super::Hit { span, score: 100.0, strategy: Strategy::Whitespace };
+            let hit = Hit { span, score: 100.0, strategy: Strategy::Whitespace };
             let reason = "the search text repeats itself and overlaps itself in the file at too many places to tell \
                           them apart: take more lines around it";
             return WhitespaceMatch { hits: Vec::new(), refused: Some(RejectedHit { hit, reason }) };
@@ -54,7 +55,7 @@ pub(super) fn find(text: &str, context: &str) -> WhitespaceMatch {
         let Some(differing) = differing else { continue };
         let place = &text[span.start..span.end];
         let strategy = if same_lines(asked.original, place) { Strategy::Indent } else { Strategy::Whitespace };
-        let hit = super::Hit { span, score: scorer.score(asked.original, place, differing), strategy };
+        let hit = Hit { span, score: scorer.score(asked.original, place, differing), strategy };
         if indentation_differs_in_meaning(text, span, context) {
             loose.refused = Some(RejectedHit { hit, reason: OTHER_INDENTATION });
         } else {

@@ -6,8 +6,8 @@ use super::Writer;
 use crate::config::Settings;
 use crate::lang::registry::Registry;
 use crate::model::{Missing, MissingCode};
-use crate::workspace::engines::{Lives, Slot};
 use crate::workspace::settings_file::NAME;
+use crate::workspace::slots::{Lives, Slot};
 
 impl Writer {
     /// Before an answer: the file may say something else by now. What cannot be read or is wrong changes nothing, and is

@@ -9,19 +9,6 @@ use super::{files_below, module_path, read, root};
 /// Files that may use each other in a circle.
 const MOST_IN_A_CIRCLE: usize = 5;
 
-/// Circles that are larger, by the directory that holds all of it, each with the most files that it may have: a number
-/// may fall, and a row may go. In most of them a `mod.rs` has the words that its files share and hands the files on too.
-const LARGER: &[(&str, usize)] = &[
-    ("src/api", 7),
-    // The registry names the rooms, and the kinds of the engines in them ask for roots as it does.
-    ("src/lang", 6),
-    ("src/lang/go", 15),
-    ("src/lang/lsp/grammar", 6),
-    ("src/render", 11),
-    ("src/text/matching", 13),
-    ("src/workspace", 13),
-];
-
 type Path = Vec<String>;
 
 #[test]
@@ -29,19 +16,8 @@ fn no_circle_of_imports_is_larger_than_five_files() {
     let root = root();
     let files = files_below(&root, &root.join("src"), "rs");
     let texts: Vec<(String, String)> = files.into_iter().map(|it| (it.clone(), read(&it))).collect();
-    let large: Vec<_> = circles(&texts).into_iter().filter(|it| it.len() > most_in(it)).collect();
-    assert!(large.is_empty(), "circles of more files than they may have: {large:#?}");
-}
-
-/// How many files may be in a circle, by where all of it lies.
-fn most_in(circle: &[String]) -> usize {
-    let lies_in = |room: &str, file: &str| file.strip_prefix(room).is_some_and(|rest| rest.starts_with('/'));
-    let around = |file: &str| file.rsplit_once('/').map(|(room, _)| room.to_owned());
-    let mut room = circle.first().and_then(|it| around(it));
-    while let Some(narrow) = room.as_deref().filter(|room| !circle.iter().all(|it| lies_in(room, it))) {
-        room = around(narrow);
-    }
-    LARGER.iter().find(|(it, _)| room.as_deref() == Some(*it)).map_or(MOST_IN_A_CIRCLE, |(_, most)| *most)
+    let large: Vec<_> = circles(&texts).into_iter().filter(|it| it.len() > MOST_IN_A_CIRCLE).collect();
+    assert!(large.is_empty(), "circles of more files than there may be: {large:#?}");
 }
 
 #[test]
@@ -62,15 +38,6 @@ fn a_circle_is_found() {
         ("a/tests.rs", "use super::b; use crate::a;"),
     ];
     assert_eq!(found(&none), [] as [&str; 0]);
-}
-
-#[test]
-fn a_circle_that_grows_is_found() {
-    let circle = |files: &[&str]| files.iter().map(|it| format!("src/{it}.rs")).collect::<Vec<_>>();
-    assert_eq!(most_in(&circle(&["api/auth", "api/listen"])), 7);
-    assert_eq!(most_in(&circle(&["lang/go/root", "lang/registry"])), 6);
-    assert_eq!(most_in(&circle(&["lang/rust/index", "lang/rust/index/fill"])), MOST_IN_A_CIRCLE);
-    assert_eq!(most_in(&circle(&["api/auth", "ops/open"])), MOST_IN_A_CIRCLE);
 }
 
 /// The circles of more than one file, each sorted.

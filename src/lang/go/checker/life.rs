@@ -15,7 +15,7 @@ use crate::lang::child::{Child as Process, Pipes};
 use crate::lang::go::LANGUAGE;
 use crate::lang::go::document_sync;
 use crate::lang::go::patience::Patience;
-use crate::lang::go::process::{self, MemoryLimit};
+use crate::lang::go::process;
 use crate::lang::go::session::{self, Session};
 use crate::lang::go::toolchain::Toolchain;
 use crate::lsp::{Client, Hooks, RequestError};
@@ -125,7 +125,7 @@ async fn up(session: &Session) -> Option<Arc<Toolchain>> {
 
 /// From its start to its end, and why.
 async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, patience: &mut Patience) -> String {
-    let memory = MemoryLimit::of(session);
+    let memory = session.memory_limit();
     let started = process::start(program, session.root.alias(), session.trusted, memory).await;
     let (process, Pipes { stdin, stdout }) = match started {
         Ok(started) => started,

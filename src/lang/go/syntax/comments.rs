@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::lexer::{ELIDED, Kind, tokens};
+use super::lexer::ELIDED;
 use crate::model::Span;
 use crate::text::lines::LineIndex;
 
@@ -121,31 +121,4 @@ fn is_directive(line: &str) -> bool {
     let Some((tool, rest)) = line.split_once(':') else { return false };
     let named = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit();
     !tool.is_empty() && tool.chars().all(named) && rest.starts_with(named)
-}
-
-/// A comment before the package clause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Leading<'t> {
-    pub text: &'t str,
-    /// A blank line stands between it and the package clause.
-    pub apart: bool,
-}
-
-/// The comments before the first thing that is none.
-pub fn leading_comments(text: &str) -> Vec<Leading<'_>> {
-    let mut comments: Vec<Leading> = Vec::new();
-    for token in tokens(text) {
-        let piece = &text[token.span.start..token.span.end];
-        match token.kind {
-            Kind::Comment => comments.push(Leading { text: piece.trim_end(), apart: false }),
-            // A line comment's own line break is the first.
-            Kind::Space if memchr::memchr_iter(b'\n', piece.as_bytes()).count() > 1 => {
-                comments.iter_mut().for_each(|it| it.apart = true);
-            }
-            Kind::Space => {}
-            Kind::Mark if piece == "\u{feff}" => {}
-            _ => break,
-        }
-    }
-    comments
 }

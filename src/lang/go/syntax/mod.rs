@@ -14,7 +14,6 @@ mod roles;
 mod skeleton;
 
 pub use alter::alter;
-pub use comments::leading_comments;
 pub use declaration_spans::{DeclarationSpan, SpanKind, changed_statements, units, words_touching};
 pub use dependents::{declared_otherwise, dependent_words};
 pub use depth::too_deep;

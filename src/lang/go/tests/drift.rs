@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use super::testbed::{Fixture, deadline, deadlines};
 use crate::lang::go::LANGUAGE;
-use crate::lang::go::names;
 use crate::lang::go::queries::GoplsQueries;
 use crate::lang::go::relations::flatten;
 use crate::lang::go::syntax::{DeclarationSpan, SpanKind, units};
@@ -179,7 +178,7 @@ impl Drift {
         let layout = self.fixture.go.session.layout(&self.fixture.files);
         let mut flat = Vec::new();
         for file in layout.built() {
-            names::symbols(&layout, file).iter().for_each(|it| flatten(it, &mut flat));
+            layout.symbols(file).iter().for_each(|it| flatten(it, &mut flat));
         }
         flat
     }

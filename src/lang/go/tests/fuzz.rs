@@ -11,8 +11,8 @@ use crate::lang::go::gomod::{compare_versions, parse_module, parse_work};
 use crate::lang::go::links::resolved;
 use crate::lang::go::resolve::{Wanted, splits};
 use crate::lang::go::syntax::{
-    all_identifiers, alter, changed_statements, group_docs, leading_comments, occurrences, outline, package_clause,
-    tokens, units, words_touching,
+    all_identifiers, alter, changed_statements, group_docs, occurrences, outline, package_clause, tokens, units,
+    words_touching,
 };
 use crate::lang::go::wire;
 use crate::model::{Alteration, OutlineItem, Span};
@@ -130,9 +130,7 @@ fn fuzz_go_syntax() {
             assert!(text.get(found.span.start..found.span.end).is_some(), "{found:?}");
         }
         occurrences(&text, "x");
-        for comment in leading_comments(&text) {
-            group_docs(&text, comment.text.len());
-        }
+        found.items.iter().for_each(|it| drop(group_docs(&text, it.span.start)));
         package_clause(&text);
         for item in found.items.iter().take(4) {
             for change in [Alteration::Remove, Alteration::Rename, Alteration::Signature, Alteration::Visibility] {

@@ -9,7 +9,7 @@ use crate::lang::go::LANGUAGE;
 use crate::lang::go::constraints::BuildContext;
 use crate::lang::go::layout::Layout;
 use crate::lang::go::lookup::World;
-use crate::lang::go::names::{inner_path, symbols};
+use crate::lang::go::names::inner_path;
 use crate::lang::go::resolve::resolve_in;
 use crate::model::{Code, Symbol, SymbolQuery};
 
@@ -242,7 +242,7 @@ impl Ground {
         }
         let mut all = Vec::new();
         for file in self.files.of(LANGUAGE) {
-            symbols(&self.layout, &file.path).into_iter().for_each(|it| flatten(it, &mut all));
+            self.layout.symbols(&file.path).into_iter().for_each(|it| flatten(it, &mut all));
         }
         all
     }

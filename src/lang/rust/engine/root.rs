@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use toml::Table;
 
-use crate::lang::root::read_text;
+use crate::lang::manifest::read_text;
 
 /// Of these directories, the innermost first.
 pub(crate) fn cargo_root(around: &[&Path]) -> Option<PathBuf> {

@@ -1,8 +1,10 @@
 //! The two texts of a fuzzy comparison, collapsed as the score wants them, and their words.
 
-use super::sweep::GROUP;
 use crate::model::Span;
 use crate::text::score::collapse;
+
+/// Characters in a group. An edit changes this many of them at most.
+pub(super) const GROUP: usize = 3;
 
 /// The search text, ready to be compared.
 pub(super) struct Asked<'a> {

@@ -1,7 +1,7 @@
 //! Where a place may begin at all: one pass over the file that bounds for each line how alike a place from there on
 //! can be.
 
-use super::flat::{Asked, Flat};
+use super::flat::{Asked, Flat, GROUP};
 use super::rivals_down_to;
 
 /// Places that are looked at however bad their bound is, so that a miss can tell the nearest.
@@ -59,9 +59,6 @@ fn bounded(asked: &Asked, flat: &Flat) -> Vec<Start> {
     }
     starts
 }
-
-/// Characters in a group. An edit changes this many of them at most.
-pub(super) const GROUP: usize = 3;
 
 /// A text's groups of neighbouring characters, folded to 16 bits, which can only make two of them equal.
 fn groups(text: &str) -> impl Iterator<Item = u16> {
