@@ -44,7 +44,7 @@ pub struct Config {
     pub max_tokens: Option<usize>,
     /// The model that runs ask where the request names none; absent: the client's own.
     pub run_model: Option<String>,
-    /// The user's own file. A workspace's may say otherwise.
+    /// What the user's own file said at the start. A workspace's may say otherwise.
     user: settings::Keys,
     own_paths: Arc<[PathBuf]>,
 }
@@ -125,19 +125,12 @@ impl Config {
             state_dir: below_home("XDG_STATE_HOME", ".local/state")?,
             cache_dir: below_home("XDG_CACHE_HOME", ".cache")?,
             trust: flags.trust,
-            workspace_roots: document.workspaces.roots,
+            workspace_roots: document.workspaces.roots.clone(),
             journal: document.journal.bounds(),
             slow: document.log.slow(),
             max_tokens: document.answers.max_tokens(),
-            run_model: document.runs.model.filter(|it| !it.trim().is_empty()),
-            user: settings::Keys {
-                gate: document.gate,
-                limits: document.limits,
-                go: document.go,
-                rust: document.rust,
-                git: document.git,
-                languages: document.languages,
-            },
+            run_model: document.runs.model.clone().filter(|it| !it.trim().is_empty()),
+            user: document.into_keys(),
         })
     }
 
@@ -147,20 +140,26 @@ impl Config {
         self.own_paths.clone()
     }
 
-    /// What counts in one workspace: its own `semdex.toml` over the user's file over the defaults. What starts
+    /// What counts in one workspace now: its own `semdex.toml` over the user's file over the defaults. What starts
     /// programs of the workspace is on only where it is trusted.
     pub fn settings(&self, root: &Path, trusted: bool) -> Result<Settings, ConfigError> {
         let own = settings::read_workspace_if_any(&root.join("semdex.toml"))?;
-        Ok(Settings::new(&own, &self.user, trusted))
+        Ok(Settings::new(&own, &self.user_keys()?, trusted))
     }
 
-    /// The thresholds of the gate: those of the workspace's own file over the user's over the defaults.
+    /// The thresholds of the gate now: those of the workspace's own file over the user's over the defaults.
     pub fn gate(&self, root: &Path) -> Result<Gate, ConfigError> {
         let own = settings::read_workspace_if_any(&root.join("semdex.toml"))?;
-        Ok(Gate::new(&own.gate, &self.user.gate))
+        Ok(Gate::new(&own.gate, &self.user_keys()?.gate))
     }
 
-    /// What counts where the workspace's own file is left out, be it missing or wrong.
+    fn user_keys(&self) -> Result<settings::Keys, ConfigError> {
+        self.config_file
+            .as_deref()
+            .map_or_else(|| Ok(settings::Keys::default()), |it| Ok(settings::read_user_if_any(it)?.into_keys()))
+    }
+
+    /// What counts where a file is wrong: what the user's said at the start.
     pub fn user_settings(&self, trusted: bool) -> Settings {
         Settings::new(&settings::Keys::default(), &self.user, trusted)
     }

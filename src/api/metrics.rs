@@ -4,12 +4,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
 use axum::Extension;
-use axum::extract::{MatchedPath, Request, State};
-use axum::http::Method;
-use axum::middleware::Next;
+use axum::extract::{MatchedPath, Request};
+use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric, text};
@@ -66,6 +65,17 @@ impl Metrics {
         registry.register_collector(Box::new(Process(service.clone())));
         Metrics { inner: Arc::new(Inner { registry, durations, calls: calls() }) }
     }
+
+    /// What a request asks for, by its route.
+    pub fn call_of(&self, request: &Request) -> &'static str {
+        self.inner.call(request)
+    }
+
+    /// Notes how long a request took, and how it ended.
+    pub fn note(&self, call: &'static str, status: StatusCode, took: Duration) {
+        let labels = Labels { call, status: status.as_u16().into() };
+        self.inner.durations.get_or_create(&labels).observe(took.as_secs_f64());
+    }
 }
 
 fn calls() -> HashMap<String, Vec<(Method, &'static str)>> {
@@ -98,16 +108,6 @@ impl Inner {
 /// Whether requests are measured. Only `benches/faces` switches that off, to know what it costs.
 pub fn is_on() -> bool {
     std::env::var_os("SEMDEX_METRICS").is_none_or(|it| it != "off")
-}
-
-/// The outermost layer: notes how long each request took, and how it ended.
-pub async fn measure(State(metrics): State<Metrics>, request: Request, next: Next) -> Response {
-    let came = Instant::now();
-    let call = metrics.inner.call(&request);
-    let response = next.run(request).await;
-    let labels = Labels { call, status: response.status().as_u16().into() };
-    metrics.inner.durations.get_or_create(&labels).observe(came.elapsed().as_secs_f64());
-    response
 }
 
 pub async fn metrics(Extension(metrics): Extension<Metrics>) -> Result<Response, Refusal> {

@@ -15,6 +15,7 @@ mod pages;
 mod problem;
 mod request_id;
 mod responder;
+mod speak;
 mod wire;
 
 use std::sync::Arc;
@@ -26,7 +27,6 @@ use axum::response::Response;
 use axum::routing::MethodFilter;
 use axum::{Router, routing};
 use tokio::sync::Semaphore;
-use tower::util::option_layer;
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub use idle::Pulse;
@@ -71,8 +71,7 @@ pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Rout
         .layer(from_fn_with_state(pulse, idle::beat))
         .layer(from_fn_with_state(AuthGuard { token }, auth::guard))
         .layer(from_fn(drain::drain))
-        .layer(from_fn(responder::speak))
-        .layer(option_layer(metrics::is_on().then(|| from_fn_with_state(metrics, metrics::measure))))
+        .layer(from_fn_with_state(metrics::is_on().then_some(metrics), speak::speak))
 }
 
 /// `openapi.yaml`, as it is checked in.
@@ -167,7 +166,8 @@ mod tests {
     use super::*;
 
     async fn reply(router: Router) -> (StatusCode, String, Option<String>) {
-        let response = router.layer(from_fn(responder::speak)).oneshot(Request::new(Body::empty())).await.unwrap();
+        let response =
+            router.layer(from_fn_with_state(None, speak::speak)).oneshot(Request::new(Body::empty())).await.unwrap();
         let retry = response.headers().get(header::RETRY_AFTER).map(|it| it.to_str().unwrap().to_owned());
         let status = response.status();
         let body = axum::body::to_bytes(response.into_body(), 1 << 20).await.unwrap();

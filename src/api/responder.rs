@@ -3,18 +3,15 @@
 use std::time::{Duration, Instant};
 
 use super::problem::{Refusal, over_http};
-use super::request_id::{self, RequestId};
+use super::request_id::RequestId;
 use crate::contract::shorten::json;
 use crate::contract::{DiagnosticsReply, Meta, PROBLEM_TOKENS, Problem, Reply, milliseconds};
-use crate::logging;
 use crate::model::{Code, Error};
 use crate::render;
-use axum::extract::{FromRequestParts, Request};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use tracing::Instrument;
 
 pub(super) const JSON: &str = "application/json";
 pub const PROBLEM: &str = "application/problem+json";
@@ -38,6 +35,11 @@ pub struct Responder {
 }
 
 impl Responder {
+    /// For a request with these headers, which came then.
+    pub(super) fn new(headers: &HeaderMap, came: Instant) -> Responder {
+        Responder { format: accepted(headers), came }
+    }
+
     /// Answers with a reply, no longer than so many tokens, if it can be that short. The default is Markdown's alone.
     pub fn answer(self, reply: Reply, max_tokens: Option<usize>, default_tokens: Option<usize>) -> Response {
         self.send(match self.format {
@@ -70,7 +72,7 @@ impl Responder {
         self.came
     }
 
-    fn elapsed(self) -> Duration {
+    pub(super) fn elapsed(self) -> Duration {
         self.came.elapsed()
     }
 
@@ -87,7 +89,7 @@ impl Responder {
     }
 
     /// Gives a refusal its body; status and headers stay as they are.
-    fn refuse(self, error: Error, id: &RequestId, refusal: Response) -> Response {
+    pub(super) fn refuse(self, error: Error, id: &RequestId, refusal: Response) -> Response {
         let (mut parts, _) = refusal.into_parts();
         let problem = Problem { request_id: Some(id.as_str().to_owned()), ..over_http(error) };
         let (content_type, body) = match self.format {
@@ -120,33 +122,6 @@ pub fn not_acceptable() -> Error {
         "ask with `Accept: application/json` or `Accept: text/markdown`: those are the forms that there are; of \
          diagnostics there is `application/sarif+json` too",
     )
-}
-
-/// Notes when the request came, its id and what it accepts, and gives refusals their body.
-pub async fn speak(mut request: Request, next: Next) -> Response {
-    let id = RequestId::of(request.headers());
-    let span = tracing::info_span!("request", id = id.as_str());
-    logging::continue_trace(&span, |name| request.headers().get(name).and_then(|it| it.to_str().ok()));
-    request.extensions_mut().insert(id.clone());
-    spoken(id, request, next).instrument(span).await
-}
-
-async fn spoken(id: RequestId, mut request: Request, next: Next) -> Response {
-    let responder = Responder { format: accepted(request.headers()), came: Instant::now() };
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    request.extensions_mut().insert(responder);
-    let mut response = next.run(request).await;
-    if let Some(error) = response.extensions_mut().remove::<Error>() {
-        tracing::debug!(%error, "refused");
-        response = responder.refuse(error, &id, response);
-    }
-    // Every reply tells of the workspace at this moment, and some hold private code.
-    response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    response.headers_mut().insert(request_id::HEADER, id.header());
-    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    logging::note_response(&tracing::Span::current(), method.as_str(), &path, response.status().as_u16());
-    tracing::debug!(%method, path, status = response.status().as_u16(), elapsed = ?responder.elapsed(), "answered");
-    response
 }
 
 /// What a panic in a handler answers. What it said goes to the log, not to the client.

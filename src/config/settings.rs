@@ -142,6 +142,14 @@ pub(super) struct UserDocument {
     pub runs: Runs,
 }
 
+impl UserDocument {
+    /// What counts in workspaces that do not say otherwise.
+    pub(super) fn into_keys(self) -> Keys {
+        let UserDocument { gate, limits, go, rust, git, languages, .. } = self;
+        Keys { gate, limits, go, rust, git, languages }
+    }
+}
+
 /// Only the user's own file has it, since one server answers for all workspaces.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

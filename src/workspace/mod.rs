@@ -25,7 +25,7 @@ pub mod registry;
 mod repair;
 pub(crate) mod requirements;
 mod settings;
-mod settings_file;
+mod settings_files;
 mod slots;
 mod snapshot;
 mod sources_outside;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::overlays::Overlays;
-use super::settings_file::SettingsFile;
+use super::settings_files::SettingsFiles;
 use super::slots::Seen;
 use crate::lang::registry::Registry;
 use crate::model::{LanguageId, Missing, Revision};
@@ -23,7 +23,7 @@ pub(super) enum Phase {
 #[derive(Clone)]
 pub(super) struct Published {
     pub(super) registry: Registry,
-    pub(super) settings_file: SettingsFile,
+    pub(super) settings_files: SettingsFiles,
     pub(super) revision: Revision,
     /// Whether code of the workspace may run.
     pub(super) trusted: bool,

@@ -14,7 +14,7 @@ use crate::model::{LanguageId, Languages};
 impl Workspace {
     /// To be called before a question: which languages there are is decided by the file, which may have changed.
     pub async fn follow_settings(&self) {
-        let is_out_of_date = self.inner.published.borrow().settings_file.is_out_of_date();
+        let is_out_of_date = self.inner.published.borrow().settings_files.is_out_of_date();
         if is_out_of_date {
             // Whoever asks next meets what goes wrong here.
             let needs = Needs { language: None, index: false, min_revision: None, deadline: Instant::now() };

@@ -28,7 +28,7 @@ use super::overlays::{Overlays, Put, Shown};
 use super::published::{Phase, Published};
 use super::recent::Recent;
 use super::repair::repair;
-use super::settings_file::SettingsFile;
+use super::settings_files::SettingsFiles;
 use super::slots::Slot;
 use super::snapshot::Snapshot;
 use super::supervise::supervise;
@@ -124,7 +124,7 @@ pub(super) struct Writer {
     pub(super) barred: Option<Barred>,
     pub(super) config: Config,
     pub(super) settings: Settings,
-    pub(super) settings_file: SettingsFile,
+    pub(super) settings_files: SettingsFiles,
     pub(super) runtime: tokio::runtime::Handle,
     pub(super) inbox: Sender<Event>,
     pub(super) disk: Arc<Disk>,
@@ -188,7 +188,7 @@ pub(super) fn start(
     shared: &Shared,
 ) -> Result<Started> {
     let Shared { journal, runtime, telemetry } = shared.clone();
-    let settings_file = SettingsFile::new(&root);
+    let settings_files = SettingsFiles::new(&root, config.config_file.as_deref());
     let settings = config.settings(&root, trusted).map_err(|error| {
         Error::new(Code::InvalidRequest, format!("the configuration of {}: {error}", root.display()))
     })?;
@@ -204,7 +204,7 @@ pub(super) fn start(
     let slots: Vec<Slot> = registry.kinds().iter().cloned().map(Slot::new).collect();
     let (sender, receiver) = crossbeam_channel::bounded(INBOX);
     let first = Published {
-        settings_file: settings_file.clone(),
+        settings_files: settings_files.clone(),
         registry: registry.clone(),
         revision: Revision(0),
         trusted,
@@ -225,7 +225,7 @@ pub(super) fn start(
         trusted,
         config: config.clone(),
         settings,
-        settings_file,
+        settings_files,
         runtime,
         inbox: sender.clone(),
         disk: disk.clone(),
@@ -490,7 +490,7 @@ impl Writer {
         self.published.send_modify(|it| {
             it.revision = self.revision;
             it.trusted = self.trusted;
-            it.settings_file = self.settings_file.clone();
+            it.settings_files = self.settings_files.clone();
             it.registry = self.registry.clone();
             it.engines = self.slots.iter().map(Slot::seen).collect();
             it.present = self.slots.iter().filter_map(|it| it.present(&self.files)).collect();

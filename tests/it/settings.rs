@@ -84,6 +84,35 @@ fn a_file_that_is_wrong_changes_nothing_and_is_reported() {
 }
 
 #[test]
+fn the_file_of_the_user_is_followed_too() {
+    let long = format!("// {}\n", "x".repeat(2000));
+    let server = Home::with(&[("a.txt", &long), ("b.py", "def here():\n    pass\n")]).serve(&[]);
+    let opens = || server.post("/v1/open", &json!({"file": "a.txt"})).0 == 200;
+    let file = server.home.path().join("config/semdex/config.toml");
+    let say = |text: &str| {
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, text).unwrap();
+    };
+    assert!(opens());
+    say("[limits]\nmax_file_bytes = 1000\n[languages.python]\nenabled = false\n");
+    assert!(!opens());
+    assert_eq!(server.post("/v1/open", &json!({"file": "b.py"})).1["language"], Value::Null);
+    // The workspace's own takes precedence.
+    server.home.write("semdex.toml", "[limits]\nmax_file_bytes = 5000\n");
+    assert!(opens());
+    std::fs::remove_file(server.home.root().join("semdex.toml")).unwrap();
+    assert!(!opens());
+    say("[limits]\nmax_file_byte = 1\n");
+    assert!(!opens());
+    let detail = lack(&server).expect("the status says what is wrong")["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("config.toml:2") && detail.contains("still counts"), "{detail}");
+    std::fs::remove_file(&file).unwrap();
+    assert!(opens());
+    assert_eq!(lack(&server), None);
+    assert_eq!(server.post("/v1/open", &json!({"file": "b.py"})).1["language"], "python");
+}
+
+#[test]
 fn features_that_are_switched_on_are_analysed() {
     let manifest =
         "[package]\nname = 'with'\nversion = '0.1.0'\nedition = '2024'\n[features]\nmore = []\n[workspace]\n";

@@ -1,4 +1,5 @@
-//! What `semdex.toml` decides, followed while the workspace is open: what was started with other settings is started anew.
+//! What `semdex.toml` and the user's own file decide, followed while the workspace is open: what was started with other
+//! settings is started anew.
 
 use std::sync::Arc;
 
@@ -6,14 +7,14 @@ use super::Writer;
 use crate::config::Settings;
 use crate::lang::registry::Registry;
 use crate::model::{Missing, MissingCode};
-use crate::workspace::settings_file::NAME;
+use crate::workspace::settings_files::NAME;
 use crate::workspace::slots::{Lives, Slot};
 
 impl Writer {
-    /// Before an answer: the file may say something else by now. What cannot be read or is wrong changes nothing, and is
+    /// Before an answer: the files may say something else by now. What cannot be read or is wrong changes nothing, and is
     /// among what the status misses.
     pub(in crate::workspace) fn follow_settings(&mut self) {
-        if !self.settings_file.may_have_changed() {
+        if !self.settings_files.may_have_changed() {
             return;
         }
         let read = self.config.settings(&self.root, self.trusted);
@@ -26,12 +27,12 @@ impl Writer {
         if let Some(settings) = read.ok().filter(|it| *it != self.settings) {
             self.take_settings(settings);
         }
-        // Not before: whoever finds the file read does not wait for what it says.
+        // Not before: whoever finds the files read does not wait for what it says.
         self.publish();
     }
 
     fn take_settings(&mut self, settings: Settings) {
-        tracing::info!("semdex.toml has changed");
+        tracing::info!("the settings have changed");
         let before = std::mem::replace(&mut self.settings, settings);
         let after = self.settings.clone();
         // Which files are read depends on it.
