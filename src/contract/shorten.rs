@@ -9,6 +9,8 @@ use super::budget::{BYTES_PER_TOKEN, Fit, Form, fitted};
 /// Fields with texts for a reader. What a client sends back (paths, hashes, contents, cursors) is never cut.
 const TEXTS: &[&str] =
     &["signature", "text", "docs", "hover", "title", "message", "reason", "before", "after", "detail", "code"];
+/// Fields with lines of a file, of which each may be so long.
+const LINES: &[&str] = &["skeleton", "source"];
 /// Fields with names of what one item is about, so many for each of these characters of a text.
 const NAMES: &str = "symbols";
 const CHARACTERS_OF_A_NAME: usize = 8;
@@ -68,6 +70,7 @@ fn cut(value: &mut Value, most: usize) -> bool {
             for (name, value) in fields {
                 any |= match value {
                     Value::String(text) if TEXTS.contains(&name.as_str()) => cut_text(text, most),
+                    Value::String(text) if LINES.contains(&name.as_str()) => cut_lines(text, most),
                     Value::Array(names) if name == NAMES && names.iter().all(Value::is_string) => {
                         cut_names(names, most)
                     }
@@ -85,6 +88,20 @@ fn cut_text(text: &mut String, most: usize) -> bool {
     text.truncate(end);
     text.push_str(CUT);
     true
+}
+
+fn cut_lines(text: &mut String, most: usize) -> bool {
+    let mut any = false;
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        let mut line = line.to_owned();
+        any |= cut_text(&mut line, most);
+        lines.push(line);
+    }
+    if any {
+        *text = lines.join("\n");
+    }
+    any
 }
 
 fn cut_names(names: &mut Vec<Value>, most: usize) -> bool {
@@ -119,17 +136,19 @@ mod tests {
         let long = "ä".repeat(300);
         let reply = json!({
             "symbol": {"path": long, "signature": long},
+            "source": format!("{long}\nb\n"),
             "items": [{"text": long, "role": "call", "symbols": vec!["a"; 30]}],
             "meta": {"missing": [{"code": "budget", "detail": "1 of 9 usages: go on there", "scope": "max_tokens"}]}
         });
         let body = serde_json::to_vec(&reply).unwrap();
-        let cut: Value = serde_json::from_slice(&shortened(&body, 1700).unwrap()).unwrap();
+        let cut: Value = serde_json::from_slice(&shortened(&body, 2100).unwrap()).unwrap();
         assert_eq!(cut["symbol"]["path"], long);
         assert_eq!(cut["items"][0]["text"], format!("{}…", "ä".repeat(160)));
+        assert_eq!(cut["source"], format!("{}…\nb\n", "ä".repeat(160)));
         assert_eq!(cut["meta"]["missing"][0]["detail"], format!("{REST}; {NOTE}"));
         assert_eq!(cut["items"][0]["symbols"].as_array().map(|it| (it.len(), &it[20])), Some((21, &json!(CUT))));
         // As short as it can be.
-        assert!(shortened(&body, 10).unwrap().len() < 1200);
+        assert!(shortened(&body, 10).unwrap().len() < 1300);
         let short = serde_json::to_vec(&json!({"path": long, "meta": {"missing": []}})).unwrap();
         assert_eq!(shortened(&short, 10), None);
     }

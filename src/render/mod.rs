@@ -3,6 +3,7 @@
 
 mod change;
 mod code;
+mod cut;
 mod describe;
 mod git;
 mod journal;
@@ -22,7 +23,7 @@ use std::time::Instant;
 pub use change::problem;
 pub use sarif::sarif;
 
-use crate::contract::budget::{Fit, Form, fitted};
+use crate::contract::budget::{BYTES_PER_TOKEN, Fit, Form, fitted};
 use crate::contract::{Health, Meta, PROBLEM_TOKENS, Problem, Reply, milliseconds};
 use markdown::{footer, one};
 
@@ -44,7 +45,10 @@ pub fn refusal(refused: Problem, came: Instant) -> String {
 
 fn within<T: Fit>(answer: T, max_tokens: Option<usize>, write: impl Fn(T) -> String) -> String {
     let Ok(text) = fitted(answer, Form::Markdown, max_tokens, |it| Ok::<_, Infallible>(write(it)));
-    text
+    match max_tokens {
+        Some(most) => cut::cut_lines(text, most.saturating_mul(BYTES_PER_TOKEN)),
+        None => text,
+    }
 }
 
 /// How long it took is known last.

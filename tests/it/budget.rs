@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::Server;
+use crate::support::{Home, Server};
 
 const BYTES_PER_TOKEN: usize = 4;
 
@@ -205,6 +205,40 @@ fn a_change_tells_all_places_in_few_words_and_in_pages() {
             body["cursor"] = reply["next_cursor"].clone();
         }
         assert_eq!(found, places(&whole), "in pages of {tokens}");
+    }
+}
+
+#[test]
+fn lines_that_a_program_wrote_are_cut() {
+    let minified = format!("{}\n", "function f(a){return a+1};".repeat(20_000));
+    let data = format!("def f():\n    return 1\nDATA = \"{}\"\n\ndef g():\n    return f()\n", "y".repeat(200_000));
+    let text = format!("{}\nlast\n", "x ".repeat(100_000));
+    let server = Home::with(&[("min.js", &minified), ("data.py", &data), ("plain.txt", &text)]).serve(&[]);
+    let asked = [
+        ("/v1/open", json!({"file": "min.js"})),
+        ("/v1/describe", json!({"file": "min.js"})),
+        ("/v1/describe", json!({"symbol": "data.py::DATA"})),
+        ("/v1/open", json!({"file": "plain.txt"})),
+    ];
+    for (path, mut body) in asked {
+        body["wait_ms"] = json!(0);
+        let reply = server.markdown(path, Some(&body));
+        assert_eq!(reply.status, 200, "{body}: {}", reply.text);
+        let (length, start) = (reply.text.len(), &reply.text[..200]);
+        assert!((20_000..=6000 * BYTES_PER_TOKEN).contains(&length), "{body}: {length}: {start}");
+        assert!(
+            reply.text.contains("…\n") && reply.text.contains("lines that end with `…` are cut"),
+            "{body}: {start}"
+        );
+        if path == "/v1/open" {
+            body["max_tokens"] = json!(1000);
+            let reply = server.send(server.request("POST", path).json(&body));
+            assert!(reply.text.len() <= 1000 * BYTES_PER_TOKEN, "{body}: {}", reply.text.len());
+            let reply = reply.json();
+            let is_cut = reply["skeleton"].as_str().unwrap().contains('…');
+            assert_eq!(is_cut, body["file"] == "plain.txt", "there are symbols to give before: {body}");
+            assert!(reply["meta"]["missing"].to_string().contains("budget"), "{reply}");
+        }
     }
 }
 
