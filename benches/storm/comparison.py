@@ -8,6 +8,8 @@ SYMBOLS = 60
 DRY_RUNS = 12
 # The background may still bring something up to date: what differs is asked again for so long.
 PATIENCE = 20.0
+# More than this say nothing new.
+MOST_DIFFERENCES = 20
 
 
 def compare(old, new, root, chance, suffixes):
@@ -36,6 +38,8 @@ def compare(old, new, root, chance, suffixes):
             time.sleep(0.5)
         if answers[0] != answers[1]:
             differences.append(f"{name} {what}: {_difference(*answers)}")
+        if len(differences) == MOST_DIFFERENCES:
+            break
     return len(questions), differences
 
 

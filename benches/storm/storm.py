@@ -39,7 +39,7 @@ class Tree:
         shutil.copytree(root, pristine, symlinks=True)
         self.disturbance = disturbance.Disturbance(root, pristine, suffixes, random.Random(self.chance.random()))
         self.findings = asking.Findings()
-        self.differences, self.compared, self.kills, self.intervals = [], 0, 0, 0
+        self.differences, self.compared, self.kills, self.intervals, self.unloadable = [], 0, 0, 0, 0
 
     def storm(self, seconds):
         with semdex.Server(self.options.server_binary, [self.root], directory=self.directory / "server") as server:
@@ -88,10 +88,16 @@ class Tree:
             self.kills += 1
 
     def settle(self, server):
-        """All is still; then the same questions to this server and to a new one."""
+        """All is still; then the same questions to this server and to a new one. Where no manifest can be loaded a server keeps what it
+        loaded last, which a new one has not: then all is put back before."""
         if self.chance.random() < 0.5:
             self.disturbance.put_all_back()
         server.wait_ready(self.options.ready_timeout)
+        if any(it["code"] == "workspace_broken" for it in server.workspaces()[0]["missing"]):
+            self.unloadable += 1
+            self.disturbance.put_all_back()
+            server.client.get("/v1/symbols", query="none", wait_ms=0)
+            server.wait_ready(self.options.ready_timeout)
         server.wait_indexed()
         with semdex.Server(self.options.server_binary, [self.root], directory=self.directory / f"fresh{self.intervals}") as fresh:
             fresh.client.timeout = 60.0
@@ -112,7 +118,8 @@ class Tree:
         print("disturbances:", ", ".join(f"{count} {kind}" for kind, count in collections.Counter(self.disturbance.counts).most_common()))
         requests = sum(map(len, self.findings.seconds.values()))
         print(
-            f"{requests} requests, {sum(self.disturbance.counts.values())} disturbances, {self.kills} kills of gopls, {self.intervals} comparisons of "
+            f"{requests} requests, {sum(self.disturbance.counts.values())} disturbances, {self.kills} kills of gopls, {self.intervals} comparisons ({self.unloadable} after "
+            f"all was put back, as nothing could be loaded) of "
             f"{self.compared} answers: {len(self.panics)} panics, {len(self.findings.faults)} faults, {len(self.differences)} differences"
         )
         for what, count in collections.Counter([*self.panics, *self.findings.faults, *self.differences]).most_common():

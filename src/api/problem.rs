@@ -42,7 +42,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// The one place that knows which status a code travels under.
+/// The status that a code travels under.
 fn status(code: Code) -> StatusCode {
     match code {
         Code::InvalidJson | Code::InvalidRequest | Code::OutsideWorkspace => StatusCode::BAD_REQUEST,

@@ -1,5 +1,5 @@
 //! The contract: what may be asked and what is answered, whatever the face. Requests with their validation, replies,
-//! budgets and cursors, problems, and the one table of calls. Knows no transport, no workspace and no engine.
+//! budgets and cursors, problems, and the one table of calls. Speaks over no transport, and knows no workspace and no engine.
 
 mod baseline;
 pub mod budget;

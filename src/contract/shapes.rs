@@ -258,7 +258,7 @@ pub struct Meta {
     pub revision: u64,
     /// How much of the workspace is known.
     pub state: State,
-    /// Nothing that this answer should hold is lacking.
+    /// Nothing that this answer should hold is unknown. What was left out for a budget is known, and in `missing` alone.
     pub complete: bool,
     /// What this or other answers may lack at the moment.
     pub missing: Vec<Missing>,

@@ -1,4 +1,4 @@
-//! The choke point: every change of content passes here, whoever made it.
+//! A change of content, as it is proposed to the writer, and what came of it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -444,7 +444,7 @@ impl Writer {
         }
     }
 
-    /// Brings new contents into the texts and every engine: the one place where a revision is made.
+    /// Brings new contents into the texts and every engine: the choke point, which every change of content passes.
     /// `after` are the texts with the edits made.
     pub(super) fn apply(&mut self, edits: &[FileEdit], after: Arc<Files>, cause: Cause) {
         self.note_names(edits, &after);

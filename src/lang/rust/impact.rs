@@ -2,7 +2,7 @@
 //! runs on the writer's thread, and no reader ever sees the state in between.
 //!
 //! Only what the change may reach is looked at (`affected_set`): the bodies that name what it changes, each asked for its own
-//! errors (`native`), and what the compiler checks and rust-analyzer does not (`rules`, `impls`).
+//! errors (`native`), and what the compiler checks and rust-analyzer does not: `rules` has the table of all.
 
 pub(crate) mod affected;
 pub(crate) mod affected_set;

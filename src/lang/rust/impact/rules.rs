@@ -1,5 +1,5 @@
 //! What the compiler refuses, as a table: each rule with the codes that it finds, what it is asked of, and when. The
-//! drivers walk bodies, places and edited files once and hand what stands there to the rules, in the order of the table.
+//! drivers walk bodies, places and edited files and hand what stands there to the rules, in the order of the table.
 
 use ra_ap_hir::{DefWithBody, Semantics};
 use ra_ap_ide::RootDatabase;
@@ -69,7 +69,7 @@ enum Check {
     Apart,
 }
 
-/// In the order in which they are asked: of two errors in one line the first stays.
+/// In the order in which those of one kind of check are asked: of two errors in one line the first stays.
 pub(in crate::lang::rust) const RULES: &[Rule] = &[
     Rule { id: RuleId::Syntax, about: "what is no Rust", codes: &[Syntax], when: When::Always, check: Check::Apart },
     Rule {
