@@ -1,4 +1,5 @@
-//! What the process was told: flags, environment, configuration files. Parsed once, passed on.
+//! What the process was told: flags, environment, configuration files. What counts in a workspace is read anew when it is
+//! asked; all else is parsed once and passed on.
 
 mod effective;
 #[cfg(test)]
@@ -14,7 +15,7 @@ use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use effective::{DEFAULT_LISTEN, DEFAULT_LOG, Effective, Origin, effective};
@@ -44,8 +45,10 @@ pub struct Config {
     pub max_tokens: Option<usize>,
     /// The model that runs ask where the request names none; absent: the client's own.
     pub run_model: Option<String>,
-    /// What the user's own file said at the start. A workspace's may say otherwise.
-    user: settings::Keys,
+    /// What the user's own file said when it was last right. A workspace's may say otherwise.
+    user: Arc<Mutex<settings::Keys>>,
+    /// It was named by a flag, and so has to be there.
+    is_named: bool,
     own_paths: Arc<[PathBuf]>,
 }
 
@@ -130,7 +133,8 @@ impl Config {
             slow: document.log.slow(),
             max_tokens: document.answers.max_tokens(),
             run_model: document.runs.model.clone().filter(|it| !it.trim().is_empty()),
-            user: document.into_keys(),
+            user: Arc::new(Mutex::new(document.into_keys())),
+            is_named: flags.config_file.is_some(),
         })
     }
 
@@ -141,27 +145,42 @@ impl Config {
     }
 
     /// What counts in one workspace now: its own `semdex.toml` over the user's file over the defaults. What starts
-    /// programs of the workspace is on only where it is trusted.
+    /// programs of the workspace is on only where it is trusted. A file of the user's that is wrong says what it did before.
     pub fn settings(&self, root: &Path, trusted: bool) -> Result<Settings, ConfigError> {
         let own = settings::read_workspace_if_any(&root.join("semdex.toml"))?;
-        Ok(Settings::new(&own, &self.user_keys()?, trusted))
+        Ok(Settings::new(&own, &self.user_keys(), trusted))
     }
 
     /// The thresholds of the gate now: those of the workspace's own file over the user's over the defaults.
     pub fn gate(&self, root: &Path) -> Result<Gate, ConfigError> {
         let own = settings::read_workspace_if_any(&root.join("semdex.toml"))?;
-        Ok(Gate::new(&own.gate, &self.user_keys()?.gate))
+        Ok(Gate::new(&own.gate, &self.user_keys().gate))
     }
 
-    fn user_keys(&self) -> Result<settings::Keys, ConfigError> {
-        self.config_file
-            .as_deref()
-            .map_or_else(|| Ok(settings::Keys::default()), |it| Ok(settings::read_user_if_any(it)?.into_keys()))
-    }
-
-    /// What counts where a file is wrong: what the user's said at the start.
+    /// What counts where the workspace's own file is left out, be it missing or wrong.
     pub fn user_settings(&self, trusted: bool) -> Settings {
-        Settings::new(&settings::Keys::default(), &self.user, trusted)
+        Settings::new(&settings::Keys::default(), &self.user_keys(), trusted)
+    }
+
+    /// What is wrong with the user's file by now.
+    pub fn fault_of_user(&self) -> Option<ConfigError> {
+        self.read_user().err()
+    }
+
+    fn user_keys(&self) -> settings::Keys {
+        let mut last = self.user.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(now) = self.read_user() {
+            *last = now.into_keys();
+        }
+        last.clone()
+    }
+
+    fn read_user(&self) -> Result<settings::UserDocument, ConfigError> {
+        match &self.config_file {
+            Some(file) if self.is_named => settings::read_user(file),
+            Some(file) => settings::read_user_if_any(file),
+            None => Ok(settings::UserDocument::default()),
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 //! least, or reading on would never end.
 
 const CUT: &str = "…";
-/// No line is cut to less, in bytes.
-const SHORTEST: usize = 80;
+/// No line is cut to less, in bytes: what clients send back (cursors, hashes, ids of fixes) stands in shorter ones.
+const SHORTEST: usize = 240;
 const NOTE: &str =
     "\n- missing `budget` (max_tokens): lines that end with `…` are cut; no cursor brings the rest of a line\n";
 
@@ -31,7 +31,8 @@ pub fn cut_lines(text: String, most: usize) -> String {
         cut.push('\n');
     }
     cut.truncate(cut.trim_end().len());
-    cut + NOTE
+    cut.push_str(NOTE);
+    if cut.len() < text.len() { cut } else { text }
 }
 
 /// The largest number from `least` to `most` that fits, where all below one that fits do; `least` where none does.
@@ -69,6 +70,8 @@ mod tests {
         let text = "x\n".repeat(1000);
         assert_eq!(cut_lines(text.clone(), 500), text);
         // As short as it can be.
-        assert!(cut_lines("y".repeat(1000), 10).len() < 250);
+        assert!(cut_lines("y".repeat(1000), 10).len() < 400);
+        let text = text + &"y".repeat(300);
+        assert_eq!(cut_lines(text.clone(), 500), text, "with the note it would be longer");
     }
 }

@@ -6,6 +6,8 @@ use crate::beneath::Look;
 
 /// The workspace's own file.
 pub(super) const NAME: &str = "semdex.toml";
+/// What the user's own is called, wherever it lies.
+pub(super) const NAME_OF_USERS: &str = "config.toml";
 
 /// The files as they were when they were read last.
 #[derive(Clone)]

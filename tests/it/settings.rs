@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use crate::language_servers::{engine, errors, serve};
 use crate::support::{Home, Server};
 
-/// What the status misses that concerns the file of the settings.
-fn lack(server: &Server) -> Option<Value> {
+/// What the status misses that concerns a file of settings.
+fn lack(server: &Server, file: &str) -> Option<Value> {
     let (_, status) = server.get("/v1/status");
     let missing = status["workspaces"][0]["missing"].as_array().unwrap().clone();
-    missing.into_iter().find(|it| it["scope"] == "semdex.toml")
+    missing.into_iter().find(|it| it["scope"] == file)
 }
 
 #[test]
@@ -72,13 +72,13 @@ fn a_file_that_is_wrong_changes_nothing_and_is_reported() {
     assert!(!opens());
     server.home.write("semdex.toml", "[limits]\nmax_file_byte = 5000\n");
     assert!(!opens());
-    let lack = lack(&server).expect("the status says what is wrong");
+    let lack = lack(&server, "semdex.toml").expect("the status says what is wrong");
     assert_eq!(lack["code"], "workspace_broken");
     let detail = lack["detail"].as_str().unwrap();
     assert!(detail.contains("semdex.toml:2") && detail.contains("still counts"), "{detail}");
     server.home.write("semdex.toml", "[limits]\nmax_file_bytes = 5000\n");
     assert!(opens());
-    assert_eq!(self::lack(&server), None);
+    assert_eq!(self::lack(&server, "semdex.toml"), None);
     server.home.write("semdex.toml", "[limits]\nmax_file_bytes = 1000\n");
     assert!(!opens());
 }
@@ -104,11 +104,18 @@ fn the_file_of_the_user_is_followed_too() {
     assert!(!opens());
     say("[limits]\nmax_file_byte = 1\n");
     assert!(!opens());
-    let detail = lack(&server).expect("the status says what is wrong")["detail"].as_str().unwrap().to_owned();
+    let detail =
+        lack(&server, "config.toml").expect("the status says what is wrong")["detail"].as_str().unwrap().to_owned();
     assert!(detail.contains("config.toml:2") && detail.contains("still counts"), "{detail}");
+    // It takes nothing from the workspace's own.
+    server.home.write("semdex.toml", "[limits]\nmax_file_bytes = 5000\n[gate]\nmax_errors = 7\n");
+    assert!(opens());
+    assert_eq!(server.get("/v1/gate").0, 200);
+    assert_eq!(lack(&server, "semdex.toml"), None);
+    std::fs::remove_file(server.home.root().join("semdex.toml")).unwrap();
     std::fs::remove_file(&file).unwrap();
     assert!(opens());
-    assert_eq!(lack(&server), None);
+    assert_eq!(lack(&server, "config.toml"), None);
     assert_eq!(server.post("/v1/open", &json!({"file": "b.py"})).1["language"], "python");
 }
 

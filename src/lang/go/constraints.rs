@@ -84,7 +84,7 @@ impl BuildContext {
         }
     }
 
-    /// `// +build a,b !c`: a and b, or not c. Nothing at all is met by none, and what is too long by all.
+    /// `// +build a,b !c`: a and b, or not c. What is too long is met by all.
     fn takes_old(&self, line: &str) -> bool {
         const MOST_OPERATORS: usize = 100;
         let takes = |tag: &str| match tag.strip_prefix('!').unwrap_or(tag) {
@@ -95,6 +95,9 @@ impl BuildContext {
             }
             wanted => self.has(wanted) != tag.starts_with('!'),
         };
+        if line.is_empty() {
+            return self.has("ignore");
+        }
         let operators = line.split_whitespace().map(|it| it.split(',').count()).sum::<usize>();
         operators > MOST_OPERATORS + 1 || line.split_whitespace().any(|all| all.split(',').all(takes))
     }
@@ -175,7 +178,7 @@ fn constraint<'t>(line: &'t str, keyword: &str) -> Option<&'t str> {
 
 /// Whether a tag may have this character.
 fn is_of_tag(it: char) -> bool {
-    it.is_alphanumeric() || matches!(it, '_' | '.')
+    it.is_alphabetic() || it.is_ascii_digit() || matches!(it, '_' | '.')
 }
 
 /// `a && (b || !c)`. `None` is a malformed one, which no build takes.

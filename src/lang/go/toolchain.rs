@@ -78,7 +78,21 @@ pub async fn ask(root: &Path, trusted: bool) -> Option<Toolchain> {
         .current_dir(root)
         .envs(process::environment(trusted));
     let output = process_group::output(command, LIMIT).await.ok()?;
-    parse(&output.stdout, root)
+    let mut toolchain = parse(&output.stdout, root)?;
+    toolchain.context.tags.extend(tool_tags(&toolchain.goroot, root).await);
+    Some(toolchain)
+}
+
+/// The tags that the toolchain sets by itself: `amd64.v1`, `goexperiment.regabiargs`. They are those of no module.
+async fn tool_tags(goroot: &Path, root: &Path) -> Vec<String> {
+    if goroot.starts_with(root) {
+        return Vec::new();
+    }
+    let mut command = Command::new(goroot.join("bin/go"));
+    command.args(["list", "-f", "{{range context.ToolTags}}{{.}} {{end}}", "unsafe"]).current_dir(goroot);
+    command.envs(process::environment(false)).env("GO111MODULE", "off");
+    let Ok(output) = process_group::output(command, LIMIT).await else { return Vec::new() };
+    String::from_utf8_lossy(&output.stdout).split_whitespace().map(str::to_owned).collect()
 }
 
 fn parse(json: &[u8], root: &Path) -> Option<Toolchain> {

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use super::Writer;
-use crate::config::Settings;
+use crate::config::{ConfigError, Settings};
 use crate::lang::registry::Registry;
 use crate::model::{Missing, MissingCode};
-use crate::workspace::settings_files::NAME;
+use crate::workspace::settings_files::{NAME, NAME_OF_USERS};
 use crate::workspace::slots::{Lives, Slot};
 
 impl Writer {
@@ -18,12 +18,16 @@ impl Writer {
             return;
         }
         let read = self.config.settings(&self.root, self.trusted);
-        let wrong = read.as_ref().err().map(|error| {
+        let wrong = |file: &str, error: &ConfigError| {
             let detail = format!("what counted before its last change still counts: {error}");
-            Missing::new(MissingCode::WorkspaceBroken, NAME, detail)
-        });
-        self.missing.retain(|it| it.scope.as_deref() != Some(NAME));
-        self.missing.extend(wrong);
+            Missing::new(MissingCode::WorkspaceBroken, file, detail)
+        };
+        let wrongs = [
+            read.as_ref().err().map(|it| wrong(NAME, it)),
+            self.config.fault_of_user().map(|it| wrong(NAME_OF_USERS, &it)),
+        ];
+        self.missing.retain(|it| !matches!(it.scope.as_deref(), Some(NAME | NAME_OF_USERS)));
+        self.missing.extend(wrongs.into_iter().flatten());
         if let Some(settings) = read.ok().filter(|it| *it != self.settings) {
             self.take_settings(settings);
         }

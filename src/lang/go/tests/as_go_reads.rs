@@ -125,17 +125,23 @@ fn fuzz_go_constraints_as_go_reads_them() {
     let oracle = RefCell::new(Oracle::start());
     let header = vec(select(PIECES), 0..14).prop_map(|it| it.concat());
     let end = select(&["\n\npackage p\n", "\npackage p\n", "package p\n\n//go:build ignore\n", ""][..]);
-    fuzz("go_constraints_as_go_reads_them", (select(NAMES), header, end, any::<bool>()), |(name, header, end, cgo)| {
-        let text = [&header, end].concat();
-        // go/build says by itself what is left out for a line, not for an import of C.
-        if !cgo && text.contains("\"C\"") {
-            return;
-        }
-        let context = BuildContext { tags: ["mine".to_owned()].into(), cgo, ..BuildContext::default() };
-        let takes = context.takes(name, &text);
-        let theirs = oracle.borrow_mut().takes(name, &text, &["mine"], cgo);
-        assert_eq!(takes, theirs, "{name}: {text:?}, cgo: {cgo}");
-    });
+    fuzz(
+        "go_constraints_as_go_reads_them",
+        (select(NAMES), header, end, any::<bool>(), any::<bool>()),
+        |(name, header, end, cgo, ignored)| {
+            let text = [&header, end].concat();
+            // go/build says by itself what is left out for a line, not for an import of C.
+            if !cgo && text.contains("\"C\"") {
+                return;
+            }
+            let tags: &[&str] = if ignored { &["mine", "ignore"] } else { &["mine"] };
+            let set = tags.iter().map(|it| (*it).to_owned()).collect();
+            let context = BuildContext { tags: set, cgo, ..BuildContext::default() };
+            let takes = context.takes(name, &text);
+            let theirs = oracle.borrow_mut().takes(name, &text, tags, cgo);
+            assert_eq!(takes, theirs, "{name}: {text:?}, cgo: {cgo}");
+        },
+    );
 }
 
 #[test]
