@@ -231,7 +231,7 @@ fn elided(sent: &Sent, random: &mut Random) -> Vec<Edit> {
     // The same words stand somewhere else in the file.
     if let Some(&cut) = cuts(sent.text, sent.block.span, random).first() {
         let text = spliced(sent.text, Span::new(cut, cut), &format!("{elision}\n"));
-        if !text.contains(search.trim()) {
+        if !squeezed(&text).contains(&squeezed(&search)) {
             let edit = Edit::new("elision that stands elsewhere", &text, &search, &replacement, Expected::Refusal);
             made.push(Edit { autofix, ..edit });
         }
