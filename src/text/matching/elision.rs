@@ -19,11 +19,17 @@ pub(super) fn refuse(context: &str, text: &str) -> Result<()> {
 }
 
 /// Refuses a search text that has more elisions than the place that is merely like it: each must be the place's own
-/// line.
+/// line, and the place may have no line beside it that the search leaves out.
 pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result<()> {
     let mut suspects = suspects(context).peekable();
     if suspects.peek().is_none() {
         return Ok(());
+    }
+    let written = |text: &str| text.lines().filter(|it| !it.trim().is_empty()).count();
+    if written(whole_lines(text, place)) > written(context)
+        && let Some(first) = suspects.peek()
+    {
+        return Err(first.error("search_context"));
     }
     let mut left: FxHashMap<&str, usize> = FxHashMap::default();
     whole_lines(text, place).lines().for_each(|line| *left.entry(line.trim()).or_default() += 1);
@@ -264,7 +270,8 @@ mod tests {
             refuse(&format!("a\n{line}\nb"), &text).unwrap();
             let (elsewhere, there) = (Span::new(0, 1), Span::new(0, text.len()));
             for (place, refused) in [(elsewhere, true), (there, false)] {
-                assert_eq!(refuse_in_search(line, &text, place).is_err(), refused, "{line}");
+                let whole = format!("x\n{line}\ny");
+                assert_eq!(refuse_in_search(&whole, &text, place).is_err(), refused, "{line}");
                 assert_eq!(refuse_in_replacement(line, &text, place).is_err(), refused, "{line}");
             }
             assert!(refuse_in_search(&format!("{line}\n{line}"), &text, there).is_err(), "twice: {line}");
