@@ -68,7 +68,12 @@ impl Metrics {
 
     /// What a request asks for, by its route.
     pub fn call_of(&self, request: &Request) -> &'static str {
-        self.inner.call(request)
+        let Some(route) = request.extensions().get::<MatchedPath>() else { return UNKNOWN };
+        if route.as_str().starts_with("/mcp") {
+            return "mcp";
+        }
+        let calls = self.inner.calls.get(route.as_str()).map_or(&[][..], Vec::as_slice);
+        calls.iter().find(|(method, _)| method == request.method()).map_or(UNKNOWN, |(_, name)| *name)
     }
 
     /// Notes how long a request took, and how it ended.
@@ -92,17 +97,6 @@ fn calls() -> HashMap<String, Vec<(Method, &'static str)>> {
         calls.entry(path).or_default().push(call);
     }
     calls
-}
-
-impl Inner {
-    fn call(&self, request: &Request) -> &'static str {
-        let Some(route) = request.extensions().get::<MatchedPath>() else { return UNKNOWN };
-        if route.as_str().starts_with("/mcp") {
-            return "mcp";
-        }
-        let calls = self.calls.get(route.as_str()).map_or(&[][..], Vec::as_slice);
-        calls.iter().find(|(method, _)| method == request.method()).map_or(UNKNOWN, |(_, name)| *name)
-    }
 }
 
 /// Whether requests are measured. Only `benches/faces` switches that off, to know what it costs.

@@ -14,8 +14,8 @@ use super::responder::Responder;
 use crate::logging;
 use crate::model::Error;
 
-/// Notes when the request came, its id and what it accepts, gives refusals their body, and notes how
-/// long it took, if that is measured.
+/// Notes when the request came, its id and what it accepts, gives refusals their body, and notes how long it took, if that
+/// is measured.
 pub async fn speak(State(metrics): State<Option<Metrics>>, mut request: Request, next: Next) -> Response {
     let came = Instant::now();
     let call = metrics.as_ref().map(|it| it.call_of(&request));
