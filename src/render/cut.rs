@@ -1,11 +1,14 @@
 //! Lines that are too long for a budget, as those of a text that was made by a program. A reply has one line of a text at
 //! least, or reading on would never end.
 
+use super::markdown::missing;
+use crate::contract::Missing;
+use crate::model::MissingCode;
+
 const CUT: &str = "…";
 /// No line is cut to less, in bytes: what clients send back (cursors, hashes, ids of fixes) stands in shorter ones.
 const SHORTEST: usize = 240;
-const NOTE: &str =
-    "\n- missing `budget` (max_tokens): lines that end with `…` are cut; no cursor brings the rest of a line\n";
+const NOTE: &str = "lines that end with `…` are cut; no cursor brings the rest of a line";
 
 /// The text in at most so many bytes, if cutting its longest lines makes it that short, with a note; else as short as that
 /// makes it.
@@ -13,8 +16,10 @@ pub fn cut_lines(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;
     }
+    let mut note = "\n".to_owned();
+    missing(&mut note, &[Missing::new(MissingCode::Budget, "max_tokens", NOTE.to_owned())]);
     let lengths: Vec<usize> = text.split_inclusive('\n').map(str::len).collect();
-    let allowed = most.saturating_sub(NOTE.len());
+    let allowed = most.saturating_sub(note.len());
     let taken = |length: usize| lengths.iter().map(|it| (*it).min(length + CUT.len() + 1)).sum::<usize>();
     let longest = longest_that_fits(SHORTEST, most, |it| taken(it) <= allowed);
     if lengths.iter().all(|it| *it <= longest + CUT.len() + 1) {
@@ -31,7 +36,7 @@ pub fn cut_lines(text: String, most: usize) -> String {
         cut.push('\n');
     }
     cut.truncate(cut.trim_end().len());
-    cut.push_str(NOTE);
+    cut.push_str(&note);
     if cut.len() < text.len() { cut } else { text }
 }
 
@@ -61,7 +66,7 @@ mod tests {
         let lines: Vec<&str> = cut.lines().collect();
         assert_eq!((lines[0], lines[2], lines[3]), ("short", &*"b".repeat(300), "end"));
         assert!(lines[1].starts_with("ää") && lines[1].ends_with("ä…"), "{}", lines[1]);
-        assert!(cut.ends_with(NOTE));
+        assert!(cut.ends_with(&format!("\n- missing `budget` (max_tokens): {NOTE}\n")), "{cut}");
         assert_eq!(cut_lines(text.clone(), text.len()), text);
     }
 
