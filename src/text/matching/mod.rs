@@ -106,9 +106,14 @@ fn cuts_indentation(text: &str, at: usize) -> bool {
     !before.is_empty() && is_blank(before) && text[at..].starts_with([' ', '\t'])
 }
 
-/// What stands before an offset on its line.
+/// What stands before an offset on its line. A byte order mark belongs to no line, elsewhere than at the start of the text it
+/// is a character like any other.
 fn line_before(text: &str, at: usize) -> &str {
-    without_bom(text[..at].rsplit('\n').next().unwrap_or_default())
+    let before = &text[..at];
+    match before.rsplit_once('\n') {
+        Some((_, line)) => line,
+        None => without_bom(before),
+    }
 }
 
 const LOST_EDGE: &str = "its first or last line is blank in the search text but not in the file, so that it is not clear where \

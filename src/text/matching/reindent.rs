@@ -252,9 +252,9 @@ struct Around<'a> {
 impl<'a> Around<'a> {
     fn new(text: &'a str, line_start: usize, line_end: usize, asked: &Edges, new: &Edges) -> Around<'a> {
         let most = newlines(asked.head).max(newlines(asked.tail)).max(newlines(new.head));
-        let blank = |line: &&str| without_bom(line).trim().is_empty();
-        let before =
-            text[..line_start].strip_suffix('\n').map(|it| it.rsplit('\n').take(most).take_while(blank).count());
+        let blank = |line: &&str| line.trim().is_empty();
+        let above = without_bom(&text[..line_start]);
+        let before = above.strip_suffix('\n').map(|it| it.rsplit('\n').take(most).take_while(blank).count());
         let after = text.get(line_end + 1..).unwrap_or_default();
         let below = after.split_inclusive('\n').take(most).take_while(blank).count();
         Around { text, line_start, line_end, above: before.unwrap_or_default(), below }

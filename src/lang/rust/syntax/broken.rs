@@ -38,8 +38,21 @@ fn is_method(item: &ast::Item) -> bool {
 
 /// Where an item ends if these strays are not its own.
 pub(super) fn end_before(node: &SyntaxNode, strays: &[ast::Item]) -> TextSize {
-    let Some(stray) = strays.first() else { return node.text_range().end() };
-    let mut token = stray.syntax().first_token().and_then(|token| token.prev_token());
+    match strays.first() {
+        Some(stray) => last_word_before(node, stray.syntax().text_range().start()),
+        None => end_of(node),
+    }
+}
+
+/// Where an item ends: in broken code the parser ends some with white space, and with a node of no token at all.
+pub(super) fn end_of(node: &SyntaxNode) -> TextSize {
+    let end = node.text_range().end();
+    let ends_well = node.last_token().is_some_and(|token| !token.kind().is_trivia());
+    if ends_well { end } else { last_word_before(node, end) }
+}
+
+fn last_word_before(node: &SyntaxNode, offset: TextSize) -> TextSize {
+    let mut token = node.token_at_offset(offset).left_biased();
     while let Some(before) = token.take_if(|token| token.kind().is_trivia()) {
         token = before.prev_token();
     }

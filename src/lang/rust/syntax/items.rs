@@ -8,7 +8,7 @@ use ra_ap_syntax::{AstNode, AstToken, NodeOrToken, SyntaxNode, TextRange, TextSi
 use crate::model::{OutlineItem, Span, SymbolKind};
 
 use super::attributes::Attributes;
-use super::broken::{between, children, end_before, is_member, strays_of_function, strays_of_members};
+use super::broken::{between, children, end_before, end_of, is_member, strays_of_function, strays_of_members};
 use super::declaration::{impl_name, signature};
 use super::source::Source;
 
@@ -321,7 +321,7 @@ impl Collector<'_, '_> {
     ) -> OutlineItem {
         let attributes = Attributes::of(item);
         let node = item.syntax();
-        let range = TextRange::new(start_of(node), node.text_range().end());
+        let range = TextRange::new(start_of(node), end_of(node));
         OutlineItem {
             kind,
             name,
