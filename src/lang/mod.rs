@@ -13,6 +13,7 @@ pub(crate) mod go;
 pub(crate) mod lsp;
 mod manifest;
 pub(crate) mod memory;
+mod pipes;
 pub mod process_group;
 pub mod rank;
 pub mod registry;

@@ -190,6 +190,11 @@ impl Client {
         self.shared.close(reason);
     }
 
+    /// Whether a request waits for its answer.
+    pub fn is_waited_for(&self) -> bool {
+        matches!(&*self.shared.waiting(), Waiting::Open(waiters) if !waiters.is_empty())
+    }
+
     /// Resolves when the connection has ended, with the reason.
     pub async fn closed(&self) -> Arc<str> {
         let mut closed = self.shared.closed.subscribe();

@@ -12,6 +12,7 @@ use rustix::fs::{CWD, Mode, RenameFlags, mkfifoat, renameat_with};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::language_servers::{tools, usages};
 use crate::support::{Home, RUST, Reply, Server, run};
 
 /// Far more than all of it takes; a test that meets it has failed.
@@ -164,6 +165,36 @@ fn names_exchanged_during_requests_neither_hang_nor_show_what_lies_outside() {
     assert_eq!(server.post("/v1/describe", &json!({"file": "still.txt"})).1["file"]["content"], "still\n");
     server.signal(Signal::TERM);
     assert_eq!(server.wait().code(), Some(0));
+}
+
+/// A program that opens a named pipe waits until somebody writes to it: for a server's file nobody ever does.
+#[test]
+fn a_pipe_under_a_files_name_holds_no_server() {
+    let home = Home::with(&[
+        ("go.mod", "module example.com/shop\n\ngo 1.24\n"),
+        ("shop.go", "package shop\n\nfunc Sell() int { return 1 }\n\nvar sold = Sell()\n"),
+        ("pyproject.toml", "[project]\nname = \"pkg\"\n"),
+        ("pkg/__init__.py", ""),
+        ("pkg/till.py", "def ring() -> int:\n    return 1\n\n\nRUNG = ring()\n"),
+        ("ts/tsconfig.json", "{\"compilerOptions\": {\"strict\": true}}\n"),
+        ("ts/stock.ts", "export function count(): number {\n  return 1;\n}\nexport const counted = count();\n"),
+    ]);
+    for pipe in ["piped.go", "empty/piped.go", "pkg/piped.py", "ts/piped.ts"] {
+        let path = home.root().join(pipe);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        mkfifoat(CWD, path, Mode::from_raw_mode(0o600)).unwrap();
+    }
+    let path = format!("{}:{}", tools().display(), std::env::var("PATH").unwrap());
+    let server = home.serve_with(&["--trust"], &[("PATH", Path::new(&path))]);
+    for (symbol, place) in [("Sell", "shop.go:5 call"), ("ring", "pkg/till.py:5 call"), ("count", "ts/stock.ts:4 call")]
+    {
+        let is_there = |server: &Server| {
+            let (status, reply) = server.get(&format!("/v1/usages?symbol={symbol}"));
+            (status, &reply["meta"]["complete"]) == (200, &json!(true))
+        };
+        server.wait_for(is_there);
+        assert_eq!(usages(&server, symbol), [place]);
+    }
 }
 
 #[test]

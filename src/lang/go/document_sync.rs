@@ -414,6 +414,13 @@ pub fn matters(file: &str) -> bool {
     }
 }
 
+/// Whether the go command opens a file of this name: for its package clause, its build constraints, or as a manifest.
+pub fn is_read(name: &str) -> bool {
+    const OTHERS: [&str; 15] =
+        ["c", "cc", "cpp", "cxx", "m", "h", "hh", "hpp", "hxx", "f", "F", "f90", "S", "sx", "syso"];
+    matters(name) || name.rsplit_once('.').is_some_and(|(_, extension)| OTHERS.contains(&extension))
+}
+
 /// What says which modules there are and what they need.
 pub fn is_manifest(file: &str) -> bool {
     matches!(base_name(file), "go.mod" | "go.sum" | "go.work" | "go.work.sum" | "modules.txt")

@@ -28,7 +28,7 @@ use super::wire;
 use crate::fault;
 use crate::lang::child::{Child as Process, Pipes};
 use crate::lang::go::LANGUAGE;
-use crate::lang::{Condition, EngineStatus, Progress, memory};
+use crate::lang::{Condition, EngineStatus, Progress, memory, pipes};
 use crate::lsp::{Client, Hooks};
 use crate::model::{Missing, MissingCode, State};
 
@@ -189,6 +189,7 @@ async fn live(
     fault::point("go.supervisor");
     let died = tokio::select! {
         reason = serve(session, &client, &process, (&installed, *life), patience) => reason,
+        never = pipes::release(session.root.alias(), document_sync::is_read, &client, || false) => match never {},
         status = process.exited() => status,
         _ = environment.changed() => {
             goodbye(&client, &process).await;

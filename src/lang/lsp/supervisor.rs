@@ -19,7 +19,7 @@ use super::session::{Link, Session};
 use crate::config::DiagnosticsFrom;
 use crate::fault;
 use crate::lang::child::{Child, Pipes};
-use crate::lang::{Condition, Progress, memory, sound};
+use crate::lang::{Condition, Progress, memory, pipes, sound};
 use crate::lsp::{Client, Message};
 use crate::model::{Missing, MissingCode, State};
 
@@ -229,9 +229,13 @@ async fn live(session: &Arc<Session>, stop: &CancellationToken) -> Ended {
     let Pipes { stdin, stdout } = pipes;
     session.pushed.clear();
     let client = Client::start(stdout, stdin, hooks(session, &work));
+    let is_starting = || session.status.borrow().state != State::Ready;
+    let row = session.row.clone();
+    let is_read = move |name: &str| row.is_read(name);
     let ended = tokio::select! {
         ended = serve(session, &client, &process, &work, life) => ended,
         status = process.exited() => Ended::Died { reason: status, was_well: false },
+        never = pipes::release(session.root.directory(), is_read, &client, is_starting) => match never {},
         Ok(()) = renewals.changed() => Ended::Renewed,
         () = stop.cancelled() => Ended::Stopped,
     };

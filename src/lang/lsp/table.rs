@@ -47,6 +47,11 @@ impl Row {
         by_name().or_else(by_extension).map(String::as_str)
     }
 
+    /// Whether the server reads files of this name: the language's, and those that make a directory a root.
+    pub fn is_read(&self, name: &str) -> bool {
+        self.language_id(name).is_some() || self.keys.roots.iter().flatten().any(|root| root == name)
+    }
+
     /// The language as all modules above know it. Two rows that say the same are one.
     fn language(&self) -> LanguageId {
         static KNOWN: Mutex<Option<HashMap<String, LanguageId>>> = Mutex::new(None);

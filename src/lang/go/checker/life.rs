@@ -18,6 +18,7 @@ use crate::lang::go::patience::Patience;
 use crate::lang::go::process;
 use crate::lang::go::session::{self, Session};
 use crate::lang::go::toolchain::Toolchain;
+use crate::lang::pipes;
 use crate::lsp::{Client, Hooks, RequestError};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -140,6 +141,7 @@ async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, pat
     fault::point("go.checker");
     tokio::select! {
         reason = serve(session, &client, &process, toolchain, patience) => reason,
+        never = pipes::release(session.root.alias(), document_sync::is_read, &client, || false) => match never {},
         _ = environment.changed() => ANOTHER_ENVIRONMENT.to_owned(),
         status = process.exited() => format!("{status}: {}", process.last_words()),
     }
