@@ -223,9 +223,12 @@ impl<'a> Finder<'a> {
             return None;
         }
         let begin = self.flat.lines[start.line].start;
-        let lines = self.flat.lines_between(start.end_line.saturating_sub(3).max(start.line), start.end_line);
+        // What reaches this score is shorter than the search text by so much at most.
+        let shortest = self.asked.text.len().saturating_sub(self.asked.most_edits(LEAST));
+        let lines = self.flat.lines_between(start.line, start.end_line).iter();
+        let lines = lines.skip_while(|line| line.end - begin < shortest);
         let mut ends: Vec<usize> =
-            lines.iter().filter(|line| &self.flat.text[line.start..line.end] == last).map(|line| line.end).collect();
+            lines.filter(|line| &self.flat.text[line.start..line.end] == last).map(|line| line.end).collect();
         ends.sort_by_key(|end| (end - begin).abs_diff(self.asked.text.len()));
         ends.retain(|&end| score::differing(&self.asked.text, &self.flat.text[begin..end]) <= MOST_DIFFERING);
         let same_lines =

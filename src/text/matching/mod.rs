@@ -119,15 +119,25 @@ fn line_before(text: &str, at: usize) -> &str {
 const LOST_EDGE: &str = "its first or last line is blank in the search text but not in the file, so that it is not clear where \
                          the place ends";
 
-/// Whether the search text begins or ends with an indentation that nothing follows, where the file has something: a brace
-/// was left out perhaps, and would stand there twice after the edit.
+/// Whether the search text begins or ends with an indentation that nothing follows where the file has something, or with a blank
+/// line where the file has a bracket alone: one was left out perhaps, and would stand there twice after the edit.
 fn loses_edge(text: &str, span: Span, context: &str) -> bool {
     let is_lost = |line: Option<&str>| line.is_some_and(|it| !it.is_empty() && is_blank(it));
     let has_more = |line: Option<&str>| line.is_some_and(|it| !is_blank(it));
+    let is_bracket = |line: Option<&str>| {
+        line.map(str::trim).is_some_and(|it| !it.is_empty() && it.chars().all(|it| "()[]{};,".contains(it)))
+    };
     let above = text[..span.start].rsplit('\n').nth(1);
     let below = text[span.end..].split('\n').nth(1);
     let last = context.strip_suffix('\n').unwrap_or(context).rsplit_once('\n').map(|it| it.1);
-    is_lost(context.split_once('\n').map(|it| it.0)) && has_more(above) || is_lost(last) && has_more(below)
+    let words = context.trim();
+    let start = words.as_ptr() as usize - context.as_ptr() as usize;
+    let is_blank_above = context[..start].contains('\n');
+    let is_blank_below = context[start + words.len()..].matches('\n').count() > 1;
+    is_lost(context.split_once('\n').map(|it| it.0)) && has_more(above)
+        || is_lost(last) && has_more(below)
+        || is_blank_above && is_bracket(above)
+        || is_blank_below && is_bracket(below)
 }
 
 /// Whether nothing but white space stands before a place on its first line and after it on its last.

@@ -342,24 +342,35 @@ pub(super) struct Indentations<'a> {
     pub there: &'a str,
 }
 
-/// Line for line, the first one first if it begins a line of the file.
+/// Line for line, the first one first if it begins a line of the file. A line that begins with another sign than the file's
+/// does not tell how far to the right it stands: a sign that was lost or added there leaves its blanks. Where all do, all count.
 pub(super) fn indentations<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<Indentations<'a>> {
+    let pairs = line_pairs(text, span, context);
+    let begins_alike = |(asked, there): &&(&str, &str)| {
+        let [asked, there] = [asked, there].map(|it| it.trim().chars().next());
+        asked == there || [asked, there].iter().all(|it| it.is_some_and(char::is_alphanumeric))
+    };
+    let alike: Vec<&(&str, &str)> = pairs.iter().filter(begins_alike).collect();
+    let counting = if alike.is_empty() { pairs.iter().collect() } else { alike };
+    counting.into_iter().map(|(asked, there)| Indentations { asked: indent(asked), there: indent(there) }).collect()
+}
+
+/// Which line of a search text is which of the place.
+fn line_pairs<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<(&'a str, &'a str)> {
     let asked: Vec<&str> = context.lines().filter(|line| !line.trim().is_empty()).collect();
     let there: Vec<&str> = with_indentation(text, span).lines().filter(|line| !line.trim().is_empty()).collect();
     let squeezed =
         |lines: &[&str]| -> Vec<String> { lines.iter().map(|line| line.split_whitespace().collect()).collect() };
     let begins_line = indentation_before(text, span.start).is_some();
-    let mut pairs = Vec::new();
     if let Some(same) = same_starts(&squeezed(&asked), &squeezed(&there)) {
         let same = same.into_iter().filter(|(_, of_there)| *of_there > 0 || begins_line);
-        let pair = |(a, b): (usize, usize)| Indentations { asked: indent(asked[a]), there: indent(there[b]) };
-        return same.map(pair).collect();
+        return same.map(|(a, b)| (asked[a], there[b])).collect();
     }
     // Line by line, where a misspelt line would have a bracket alone taken for any other one.
     if lines_correspond(&squeezed(&asked), &squeezed(&there)) {
-        let lines = asked.iter().zip(&there).skip(usize::from(!begins_line));
-        return lines.map(|(asked, there)| Indentations { asked: indent(asked), there: indent(there) }).collect();
+        return asked.into_iter().zip(there).skip(usize::from(!begins_line)).collect();
     }
+    let mut pairs = Vec::new();
     for op in diff::of_lines(&squeezed(&asked), &squeezed(&there)) {
         let (old_index, new_index, len) = match op {
             DiffOp::Equal { old_index, new_index, len } => (old_index, new_index, len),
@@ -368,9 +379,8 @@ pub(super) fn indentations<'a>(text: &'a str, span: Span, context: &'a str) -> V
             }
             _ => continue,
         };
-        let lines = asked[old_index..].iter().zip(&there[new_index..]).take(len);
-        let lines = lines.skip(usize::from(new_index == 0 && !begins_line));
-        pairs.extend(lines.map(|(asked, there)| Indentations { asked: indent(asked), there: indent(there) }));
+        let lines = asked[old_index..].iter().copied().zip(there[new_index..].iter().copied()).take(len);
+        pairs.extend(lines.skip(usize::from(new_index == 0 && !begins_line)));
     }
     pairs
 }

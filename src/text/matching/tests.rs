@@ -34,7 +34,7 @@ fn ambiguous(search: &Search) -> Vec<usize> {
 }
 
 fn edit(text: &str, context: &str, replacement: &str) -> (Strategy, String) {
-    match find(&search(text, context)) {
+    match find(&Search { replacement, ..search(text, context) }) {
         Ok(Outcome::Found(hit)) => {
             let replaced = apply(text, &hit, context, replacement);
             let Replaced { text: new, span, range } = &replaced;
@@ -503,5 +503,64 @@ fn any_text_at_all() {
                 assert!((score - hit.score).abs() < 1e-9, "{search:?} {hit:?} {score}");
             }
         }
+    }
+}
+
+#[test]
+fn what_was_lost_at_the_beginning_of_a_line_is_no_indentation() {
+    let text = "impl A {\n    fn a(\n        matches: &mut Vec<usize>,\n    ) {\n        let input = input(candidate);\n        for i in patset.iter() {\n";
+    let asked = "        matches: &mut Vec<usize>,\n     {\n        let input = input(candidate);\n        for i in patset.iter() {\n";
+    let new = "        matches: &mut Vec<usize>,\n    ) {\n        let patset = self.find_matches(candidate);\n        for i in patset.iter() {\n";
+    let wanted = "impl A {\n    fn a(\n        matches: &mut Vec<usize>,\n    ) {\n        let patset = self.find_matches(candidate);\n        for i in patset.iter() {\n";
+    assert_eq!(edit(text, asked, new), (Fuzzy, wanted.into()));
+}
+
+#[test]
+fn a_line_is_taken_whole_where_a_part_of_it_is_no_nearer() {
+    let text = "# Log\n\n## [0.1.14](https://example.com/compare/a...b) - 2026-09-25\n\n### Other\n";
+    let (strategy, place) = found(&search(text, "#_ [0.1.14](https://example.com/compare/a...b) - 2026-09-25\n\n"));
+    assert_eq!(
+        (strategy, place.lines().next()),
+        (Fuzzy, Some("## [0.1.14](https://example.com/compare/a...b) - 2026-09-25"))
+    );
+}
+
+#[test]
+fn a_bracket_that_the_search_text_has_lost_does_not_move_where_the_place_ends() {
+    let text = "    fn a() {\n        let val = tri!(seed.deserialize(&mut *self.de));\n        Ok(val)\n    }\n";
+    let new = "        match tri!(self.de.parse()) {\n            None => return Err(a),\n        }\n\n        let val = match seed.deserialize(MapKey { de: &mut *self.de }) {\n            Ok(value) => value,\n        };";
+    let wanted = format!("    fn a() {{\n{new}\n        Ok(val)\n    }}\n");
+    assert_eq!(edit(text, "        let val = tri!(seed.deserialize&mut *self.de))", new), (Fuzzy, wanted));
+}
+
+#[test]
+fn a_line_with_a_bracket_alone_that_the_search_text_has_blank_is_not_left_behind() {
+    let text = "var (\n\texporter unsafe.Pointer\n)\n\n// Sets.\n";
+    let (_, reason) = missed(&search(text, "var (\n\texporeter unsafe.Pointer\n\n\n"));
+    assert!(reason.contains("blank in the search text"), "{reason}");
+}
+
+#[test]
+fn a_bracket_above_is_no_part_of_a_place_that_begins_with_one() {
+    let text = "fn f() {\n    match g() {\n        Some(a) => {\n            if a {\n                return Err(b);\n            }\n        }\n        Ok(None) => Ok(None),\n        Err(e) => {\n            stderr_forwarder.forward_all();\n            Err(Error::new(\n                ErrorKind::ToolExecError,\n                format!(\"failed to wait on spawned child process `{cmd:?}`: {e}\"),\n            ))\n        }\n    }\n}\n";
+    let asked = "        }\n        OOk(None) => Ok(None),\n        Err(e) => {\n            stderr_forwarder..forward_all();\n            Err(Error::new(\n                ErroeerKind::ToolExecError,\n                format!(\"failed to wait on spawned child process `{cmd:?}`: {e}}\"),\n            ))\n";
+    let new = "        }\n        Ok(None) => Ok(None),\n        Err(e) => {\n            stderr_forwarder.forward_all(cmd);\n            Err(Error::new(\n                ErrorKind::ToolExecError,\n                format!(\n                    \"failed to wait on spawned child process `{}`: {e}\",\n                    CommandLine(cmd)\n                ),\n            ))\n";
+    let search = Search { replacement: new, ..search(text, asked) };
+    match find(&search).unwrap() {
+        Outcome::Found(hit) => assert!(text[hit.span.start..].starts_with("}\n        Ok(None)"), "{hit:?}"),
+        Outcome::Missed { .. } => {}
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_copy_is_not_taken_where_the_place_itself_is_nearer() {
+    let text = "//! Shows whether it is a nightly.\n//!\n//! * Check that the running compiler was released on or after some date:\n//!\n//!   ```rust\n//!   match is_min_date(\"2018-12-18\") {\n//!       None => \"couldn't query compiler information!\",\n//!   };\n//!   ```\n//!\n//!   See [`is_max_date`] or [`is_exact_date`] to check if the compiler was\n//!   released _prior to_ or _exactly on_ a certain date.\n//!\n//! * Check that the running compiler supports feature flags:\n//!\n\nfn f() {}\n//!\n//!   See [`is_max_date`] or [`is_exact_date`] to check if the compiler was\n//!   released _prior to_ or _exactly on_ a certainZz date.\n\n/// Checks that.\n";
+    let asked = "//!\n//!   See [`is_max_date`] or [`is_exact_date`] to check if the compiler was\n//!   released _prior to_ or _exactly on_ a certain thedate.\n";
+    let new = "//!\n//!   See [`is_max_date`] or [`is_exact_date`] to check if the compiler was\n//!   released _prior to_ or _exactly on_ a certain date.\n//!   <br /><br />\n";
+    match find(&Search { replacement: new, ..search(text, asked) }).unwrap() {
+        Outcome::Found(hit) => assert!(text[..hit.span.end].ends_with("a certain date."), "{hit:?}"),
+        Outcome::Ambiguous(_) => {}
+        other => panic!("{other:?}"),
     }
 }

@@ -79,6 +79,8 @@ struct Extent {
     /// In half edits: the distance, and what an extent would do to the text around it.
     cost: usize,
     as_many_lines: bool,
+    /// How many of its edges are no line's.
+    cut_lines: usize,
 }
 
 impl Extent {
@@ -90,9 +92,9 @@ impl Extent {
     }
 
     /// The lower the better.
-    fn rank(&self) -> (usize, usize, bool) {
+    fn rank(&self) -> (usize, usize, bool, usize) {
         let doubts = 2 * (usize::from(!self.begins) + usize::from(!self.ends)) + usize::from(!self.brackets);
-        (doubts, self.cost, !self.as_many_lines)
+        (doubts, self.cost, !self.as_many_lines, self.cut_lines)
     }
 }
 
@@ -123,10 +125,12 @@ impl Extents<'_> {
         let same_edges =
             same(first_atom(text), self.asked.first_atom()) && same(last_atom(text), self.asked.last_atom());
         let whole = self.begins_line(begin) && self.ends_line(end);
-        if aligned.score < self.autofix || (aligned.doubt().is_none() && same_edges && whole) {
+        let limit = self.asked.most_edits(self.autofix);
+        // A short line that it lacks at an edge may make the difference.
+        let is_far = aligned.score < self.autofix && aligned.distance > 2 * limit;
+        if is_far || (aligned.doubt().is_none() && same_edges && whole) {
             return Some(self.meant(&aligned));
         }
-        let limit = self.asked.most_edits(self.autofix);
         // The nearest of those whose edges agree, whatever its brackets.
         let nearest = Cell::new(usize::MAX);
         // What the cheapest costs that has the replacement's brackets, whatever its edges.
@@ -181,14 +185,15 @@ impl Extents<'_> {
         let as_many_lines = lines.len() == self.asked.lines.len();
         let [begins, ends] = self.edges_agree(start, end, &lines, as_asked || as_left);
         let repeats = self.repeats_head(start) || self.repeats_tail(end);
+        let of_lines = self.asked.lines.len() > 1 || self.asked.begins_line() || self.asked.ends_line();
+        let cut_lines = usize::from(!self.begins_line(start)) + usize::from(!self.ends_line(end));
         let cost = EDIT * distance
             + BREAKS * (usize::from(!as_left) + usize::from(repeats))
             + usize::from(!as_asked)
-            + usize::from(!self.begins_line(start) && self.asked.lines.len() > 1)
-            + usize::from(!self.ends_line(end) && self.asked.lines.len() > 1);
+            + if of_lines { cut_lines } else { 0 };
         let brackets = as_asked || as_left || self.lines_agree(&lines);
         let score = score::from_distance(distance, longest);
-        Some(Extent { start, end, distance, score, begins, ends, brackets, as_left, cost, as_many_lines })
+        Some(Extent { start, end, distance, score, begins, ends, brackets, as_left, cost, as_many_lines, cut_lines })
     }
 
     fn begins_line(&self, at: usize) -> bool {
@@ -294,8 +299,15 @@ impl Extents<'_> {
         let asked = &self.asked.lines;
         let mut pairs: Vec<(&str, &str)> = Vec::new();
         let mut pair = |from: Range<usize>, to: Range<usize>| {
+            let (mut from, mut to): (Vec<&str>, Vec<&str>) =
+                (asked[from].iter().map(String::as_str).collect(), lines[to].to_vec());
+            if from.len() != to.len() {
+                // A bracket more or less does not hide what the other lines say.
+                from.retain(|it| !is_short(it));
+                to.retain(|it| !is_short(it));
+            }
             if from.len() == to.len() {
-                pairs.extend(asked[from].iter().map(String::as_str).zip(lines[to].iter().copied()));
+                pairs.extend(from.into_iter().zip(to));
             }
         };
         if lines.len() == asked.len() {

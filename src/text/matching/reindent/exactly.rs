@@ -80,7 +80,7 @@ fn without_strings(text: &str) -> String {
 
 /// Whether a line goes on with what the line before it began.
 fn continues(before: &str, line: &str) -> bool {
-    const FIRST: [&str; 5] = [".", "?", "&&", "||", "="];
+    const FIRST: [&str; 7] = [".", "?", "&&", "||", "=", "->", "where "];
     const LAST: [&str; 5] = ["=", "+", "&&", "||", ":"];
     if before.starts_with("//") || line.starts_with("//") {
         return false;
