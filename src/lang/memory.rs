@@ -1,4 +1,4 @@
-//! What processes take of the machine's memory, and how much there is, in bytes.
+//! What processes take of the machine: memory, and how much of it there is, in bytes; time of its processors.
 
 use std::fs;
 
@@ -10,16 +10,30 @@ pub fn resident(pid: u32) -> Option<u64> {
 /// The resident memory of a process and of all others in the process group that it leads.
 pub fn of_group(leader: u32) -> Option<u64> {
     let own = resident(leader)?;
-    let Ok(entries) = fs::read_dir("/proc") else { return Some(own) };
-    let numbers = entries.flatten().filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
-    let others = numbers.filter(|it| *it != leader && group_of(*it) == Some(leader)).filter_map(resident);
+    let others = members(leader).filter(|it| it.pid != leader).filter_map(|it| resident(it.pid));
     Some(own + others.sum::<u64>())
 }
 
-/// What follows the name of the program, which may hold anything: its state, its parent, its group.
-fn group_of(pid: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_whitespace().nth(2)?.parse().ok()
+/// What the processes of a group, and those that they have waited for, have taken of the processors, in clock ticks.
+pub fn processor_time(leader: u32) -> u64 {
+    members(leader).map(|it| it.ticks).sum()
+}
+
+struct Member {
+    pid: u32,
+    ticks: u64,
+}
+
+fn members(leader: u32) -> impl Iterator<Item = Member> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(move |entry| {
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // What follows the name of the program, which may hold anything: its state, its parent, its group.
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks = fields.get(11..15)?.iter().filter_map(|it| it.parse::<u64>().ok()).sum();
+        (fields.get(2)?.parse::<u32>().ok()? == leader).then_some(Member { pid, ticks })
+    })
 }
 
 /// All that this process may take: the machine's, or less where its control group has a bound.

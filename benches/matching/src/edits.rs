@@ -127,8 +127,9 @@ pub fn with_layout(
     own: Span,
     random: &mut Random,
 ) -> Option<(String, String)> {
-    // Of a mixture of tabs and blanks nobody can tell what a line further right has.
-    if text.contains("\n\t") && text.contains("\n  ") {
+    // Of a mixture of tabs and blanks, be it by the edit, nobody can tell what a line further right has.
+    let uses = |indentation: &str| text.contains(indentation) || replacement.contains(indentation);
+    if uses("\n\t") && uses("\n  ") {
         return None;
     }
     let made = layout.apply(search, replacement, random)?;

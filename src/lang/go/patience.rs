@@ -1,14 +1,16 @@
 //! How long a load goes on that may wait for a file that is gone: the go command opens what stands in a file's place, a named
 //! pipe too, and waits for somebody to write to it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::session::Session;
+use crate::lang::memory;
 
-/// A load of texts that are not the newest any more goes on so long, and twice as long each time after that did not do.
-const FIRST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 60 });
-const MOST: Duration = Duration::from_secs(8 * 60);
-/// How often it is looked whether there are newer texts.
+/// A load of texts that are not the newest any more may do nothing for so long, and twice as long each time after one that did
+/// not come to an end.
+const FIRST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 10 });
+const MOST: Duration = Duration::from_secs(5 * 60);
+/// How often it is looked whether it works, and whether there are newer texts.
 const LOOK: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Clone, Copy)]
@@ -21,13 +23,22 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// What a load comes to. `None` where it has not ended in time, and what it loads has changed meanwhile.
-    pub async fn with<T>(&mut self, session: &Session, load: impl Future<Output = T>) -> Option<T> {
+    /// What a load by this process comes to. `None` where neither it nor what it has started does anything any more, and what
+    /// it loads has changed meanwhile.
+    pub async fn with<T>(&mut self, session: &Session, pid: u32, load: impl Future<Output = T>) -> Option<T> {
         let generation = session.documents().generation();
         let outlived = async {
-            tokio::time::sleep(self.0).await;
-            while session.documents().generation() == generation {
+            let (mut worked, mut since) = (0, Instant::now());
+            loop {
                 tokio::time::sleep(LOOK).await;
+                let works = memory::processor_time(pid);
+                // A runtime that waits wakes up now and then.
+                if works.abs_diff(worked) > 1 {
+                    (worked, since) = (works, Instant::now());
+                }
+                if since.elapsed() >= self.0 && session.documents().generation() != generation {
+                    break;
+                }
             }
         };
         let loaded = tokio::select! {

@@ -242,7 +242,7 @@ async fn serve(
     // answer to any request says that the load is over.
     let first = ExecuteCommandParams { command: "gopls.views".to_owned(), ..ExecuteCommandParams::default() };
     let load = client.request::<ExecuteCommandRequest>(&first, Instant::now() + LOAD_LIMIT);
-    match patience.with(session, load).await {
+    match patience.with(session, process.pid, load).await {
         Some(Ok(_)) => {}
         Some(Err(error)) => return error.to_string(),
         None => return "its first load did not end, and what it loads has changed meanwhile".to_owned(),

@@ -19,14 +19,14 @@ pub(super) fn refuse(context: &str, text: &str) -> Result<()> {
 }
 
 /// Refuses a search text that has more elisions than the place that is merely like it: each must be the place's own
-/// line, and the place may have no line beside it that the search leaves out.
+/// line, and the place may have no line more beside it, nor one less, than the search.
 pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result<()> {
     let mut suspects = suspects(context).peekable();
     if suspects.peek().is_none() {
         return Ok(());
     }
     let written = |text: &str| text.lines().filter(|it| !it.trim().is_empty()).count();
-    if written(whole_lines(text, place)) > written(context)
+    if written(whole_lines(text, place)) != written(context)
         && let Some(first) = suspects.peek()
     {
         return Err(first.error("search_context"));

@@ -218,25 +218,23 @@ impl<'a> Finder<'a> {
     fn nearly_equal(&self, start: &Start) -> Option<Place> {
         const MOST_DIFFERING: usize = 256;
         const LEAST: f64 = 90.0;
+        const MOST_LACKING: usize = 32;
         let (first, last) = (self.asked.lines.first()?, self.asked.lines.last()?);
         if self.flat.line_text(start.line) != first {
             return None;
         }
         let begin = self.flat.lines[start.line].start;
-        // What reaches this score is shorter than the search text by so much at most.
-        let shortest = self.asked.text.len().saturating_sub(self.asked.most_edits(LEAST));
+        // A place that lacks more of the search text lacks lines of it.
+        let shortest = self.asked.text.len().saturating_sub(self.asked.most_edits(LEAST).min(MOST_LACKING));
         let lines = self.flat.lines_between(start.line, start.end_line).iter();
         let lines = lines.skip_while(|line| line.end - begin < shortest);
         let mut ends: Vec<usize> =
             lines.filter(|line| &self.flat.text[line.start..line.end] == last).map(|line| line.end).collect();
         ends.sort_by_key(|end| (end - begin).abs_diff(self.asked.text.len()));
         ends.retain(|&end| score::differing(&self.asked.text, &self.flat.text[begin..end]) <= MOST_DIFFERING);
-        let same_lines =
-            |place: &Place| self.flat.texts_between(place.start, place.end).len() == self.asked.lines.len();
-        let rank = |a: &Place, b: &Place| a.score.total_cmp(&b.score).then(same_lines(a).cmp(&same_lines(b)));
         let places = ends.into_iter().filter_map(|end| self.extents.judge(begin, end));
-        let good = places.filter(|place| place.doubt.is_none() && place.score >= f64::max(self.autofix, LEAST));
-        good.max_by(rank)
+        let is_good = |place: &Place| place.doubt.is_none() && place.score >= f64::max(self.autofix, LEAST);
+        places.filter(|(place, _)| is_good(place)).min_by(|a, b| a.1.cmp(&b.1)).map(|(place, _)| place)
     }
 
     /// Whether the search text is on the side of the better place wherever the two places differ: it is further from

@@ -81,7 +81,7 @@ pub fn find(search: &Search) -> Result<Outcome> {
                 let reason = miss::reason(search, &hit, whitespace::OTHER_INDENTATION);
                 return Ok(Outcome::Missed { nearest: Some(hit), reason });
             }
-            if loses_edge(search.text, hit.span, context) {
+            if loses_edge(search, hit.span, context) {
                 let reason = miss::reason(search, &hit, LOST_EDGE);
                 return Ok(Outcome::Missed { nearest: Some(hit), reason });
             }
@@ -121,23 +121,28 @@ const LOST_EDGE: &str = "its first or last line is blank in the search text but 
 
 /// Whether the search text begins or ends with an indentation that nothing follows where the file has something, or with a blank
 /// line where the file has a bracket alone: one was left out perhaps, and would stand there twice after the edit.
-fn loses_edge(text: &str, span: Span, context: &str) -> bool {
+fn loses_edge(search: &Search, span: Span, context: &str) -> bool {
+    let text = search.text;
     let is_lost = |line: Option<&str>| line.is_some_and(|it| !it.is_empty() && is_blank(it));
     let has_more = |line: Option<&str>| line.is_some_and(|it| !is_blank(it));
     let is_bracket = |line: Option<&str>| {
         line.map(str::trim).is_some_and(|it| !it.is_empty() && it.chars().all(|it| "()[]{};,".contains(it)))
     };
-    let above = text[..span.start].rsplit('\n').nth(1);
-    let below = text[span.end..].split('\n').nth(1);
+    let brackets = |text: &str| text.lines().filter(|line| is_bracket(Some(line))).count();
+    let mut above = text[..span.start].rsplit('\n').skip(1);
+    let mut below = text[span.end..].split('\n').skip(1);
     let last = context.strip_suffix('\n').unwrap_or(context).rsplit_once('\n').map(|it| it.1);
     let words = context.trim();
     let start = words.as_ptr() as usize - context.as_ptr() as usize;
-    let is_blank_above = context[..start].contains('\n');
-    let is_blank_below = context[start + words.len()..].matches('\n').count() > 1;
-    is_lost(context.split_once('\n').map(|it| it.0)) && has_more(above)
-        || is_lost(last) && has_more(below)
-        || is_blank_above && is_bracket(above)
-        || is_blank_below && is_bracket(below)
+    let blank_above = context[..start].matches('\n').count();
+    // The end of the last line of both, or of the search text alone.
+    let ends = usize::from(search.replacement.is_empty() || search.replacement.ends_with('\n'));
+    let blank_below = context[start + words.len()..].matches('\n').count().saturating_sub(ends);
+    is_lost(context.split_once('\n').map(|it| it.0)) && has_more(above.clone().next())
+        || is_lost(last) && has_more(below.clone().next())
+        || blank_above + blank_below > 0 && brackets(&text[span.start..span.end]) > brackets(words)
+        || above.by_ref().take(blank_above).any(|it| is_bracket(Some(it)))
+        || below.by_ref().take(blank_below).any(|it| is_bracket(Some(it)))
 }
 
 /// Whether nothing but white space stands before a place on its first line and after it on its last.

@@ -370,6 +370,7 @@ fn line_pairs<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<(&'a str, 
     if lines_correspond(&squeezed(&asked), &squeezed(&there)) {
         return asked.into_iter().zip(there).skip(usize::from(!begins_line)).collect();
     }
+    let tells = tells_which(&asked, &there);
     let mut pairs = Vec::new();
     for op in diff::of_lines(&squeezed(&asked), &squeezed(&there)) {
         let (old_index, new_index, len) = match op {
@@ -380,9 +381,17 @@ fn line_pairs<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<(&'a str, 
             _ => continue,
         };
         let lines = asked[old_index..].iter().copied().zip(there[new_index..].iter().copied()).take(len);
-        pairs.extend(lines.skip(usize::from(new_index == 0 && !begins_line)));
+        pairs.extend(lines.skip(usize::from(new_index == 0 && !begins_line)).filter(|(a, b)| tells(a, b)));
     }
     pairs
+}
+
+/// Whether two lines that a comparison has paired are the same one: not where both are brackets alone, of which one text has more
+/// than the other.
+pub(super) fn tells_which<T: AsRef<str>>(asked: &[T], there: &[T]) -> impl Fn(&str, &str) -> bool {
+    let is_bracket = |line: &str| !line.contains(|it: char| it.is_alphanumeric() || !it.is_ascii());
+    let [of_asked, of_there] = [asked, there].map(|it| it.iter().filter(|it| is_bracket(it.as_ref())).count());
+    move |a, b| of_asked == of_there || !(is_bracket(a) && is_bracket(b))
 }
 
 /// Whether two texts have as many lines, each with words as alike as a misspelt one.

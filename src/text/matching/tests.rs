@@ -538,6 +538,11 @@ fn a_line_with_a_bracket_alone_that_the_search_text_has_blank_is_not_left_behind
     let text = "var (\n\texporter unsafe.Pointer\n)\n\n// Sets.\n";
     let (_, reason) = missed(&search(text, "var (\n\texporeter unsafe.Pointer\n\n\n"));
     assert!(reason.contains("blank in the search text"), "{reason}");
+    // Its last line is empty, and the replacement's has a bracket.
+    let text = "fn f() {\n    g(|error| Finding {\n        message: error.message.clone(),\n    })\n}\n\nfn h() {}\n";
+    let asked = "fn f() {\n    g(|error| Fin ding {\n        message: error.mesage.clone(),\n    })\n";
+    let search = Search { replacement: "fn f() {}\n\nfn i() {\n}", autofix: 90, ..search(text, asked) };
+    assert!(matches!(find(&search), Ok(Outcome::Missed { .. })), "{:?}", find(&search));
 }
 
 #[test]
@@ -563,4 +568,13 @@ fn a_copy_is_not_taken_where_the_place_itself_is_nearer() {
         Outcome::Ambiguous(_) => {}
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_misspelt_line_that_moves_among_others_stays_as_the_file_has_it() {
+    let text = "f() {\n\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\tconf.Create(f)\n\n\tversion := gcimporter.IExportVersion\n\tif err != nil {\n\t\tt.Error(err)\n\t}\n\tnumPkgs := len(sorted)\n}\n";
+    let asked = "\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\tconf.Create(f)\n\n\tversion := gcimporter.IExpotVersion\n\tif err != nil {\n\t\tt.Error(err)\n\t}\n\tnumPkgs := len(sorted)\n";
+    let new = "\tversion := gcimporter.IExpotVersion\n\tif err != nil {\n\t\tt.Fatal(err)\n\t}\n\tconf.Create(f)\n\n\tif err != nil {\n\t\tt.Error(err)\n\t}\n\tnumPkgs := len(sorted)\n";
+    let (_, edited) = edit(text, asked, new);
+    assert!(edited.contains("\tversion := gcimporter.IExportVersion\n\tif err != nil {\n\t\tt.Fatal"), "{edited}");
 }

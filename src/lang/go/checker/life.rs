@@ -156,7 +156,7 @@ async fn serve(
 ) -> String {
     loop {
         let begun = Instant::now();
-        let Some(loaded) = patience.with(session, load(session, client, process, toolchain)).await else {
+        let Some(loaded) = patience.with(session, process.pid, load(session, client, process, toolchain)).await else {
             return OUTLIVED.to_owned();
         };
         // Not what a workspace that cannot be loaded is waited for.

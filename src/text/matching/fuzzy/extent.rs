@@ -127,7 +127,7 @@ impl Extents<'_> {
         let whole = self.begins_line(begin) && self.ends_line(end);
         let limit = self.asked.most_edits(self.autofix);
         // A short line that it lacks at an edge may make the difference.
-        let is_far = aligned.score < self.autofix && aligned.distance > 2 * limit;
+        let is_far = aligned.score < self.autofix && aligned.distance > limit;
         if is_far || (aligned.doubt().is_none() && same_edges && whole) {
             return Some(self.meant(&aligned));
         }
@@ -160,8 +160,10 @@ impl Extents<'_> {
         Some(self.meant(&Extent { brackets, ..best }))
     }
 
-    pub fn judge(&self, begin: usize, end: usize) -> Option<Place> {
-        Some(self.meant(&self.extent(begin, end, usize::MAX)?))
+    /// A place that is known to the character, and its rank among others: the lower the better.
+    pub fn judge(&self, begin: usize, end: usize) -> Option<(Place, impl Ord + use<>)> {
+        let extent = self.extent(begin, end, usize::MAX)?;
+        Some((self.meant(&extent), (extent.distance, extent.rank())))
     }
 
     fn meant(&self, extent: &Extent) -> Place {
@@ -191,7 +193,9 @@ impl Extents<'_> {
             + BREAKS * (usize::from(!as_left) + usize::from(repeats))
             + usize::from(!as_asked)
             + if of_lines { cut_lines } else { 0 };
-        let brackets = as_asked || as_left || self.lines_agree(&lines);
+        // Blanks alone on a line may have been before a bracket.
+        let has_lost = !as_left && self.asked.has_blanks_alone();
+        let brackets = (as_asked || as_left || self.lines_agree(&lines)) && !has_lost;
         let score = score::from_distance(distance, longest);
         Some(Extent { start, end, distance, score, begins, ends, brackets, as_left, cost, as_many_lines, cut_lines })
     }
@@ -366,11 +370,21 @@ fn same_kind(a: &str, b: &str) -> bool {
     a.starts_with(is_word) == b.starts_with(is_word)
 }
 
-/// How many brackets of each kind a text opens more than it closes.
+/// How many brackets of each kind a text opens more than it closes, outside of quotes if those are balanced.
 fn balance(text: &str) -> [i64; 3] {
-    let mut balance = [0; 3];
-    for byte in text.bytes() {
+    let bytes = text.as_bytes();
+    let is_quote = |at: usize| bytes[at] == b'"' && (at == 0 || bytes[at - 1] != b'\\');
+    let is_quoted = (0..bytes.len()).filter(|&at| is_quote(at)).count().is_multiple_of(2);
+    let (mut balance, mut quoted, mut at) = ([0; 3], false, 0);
+    while let Some(&byte) = bytes.get(at) {
+        quoted ^= is_quoted && is_quote(at);
+        // A bracket as a character.
+        if byte == b'\'' && bytes.get(at + 2) == Some(&b'\'') {
+            at += 3;
+            continue;
+        }
         match byte {
+            _ if quoted => {}
             b'(' => balance[0] += 1,
             b')' => balance[0] -= 1,
             b'[' => balance[1] += 1,
@@ -379,6 +393,7 @@ fn balance(text: &str) -> [i64; 3] {
             b'}' => balance[2] -= 1,
             _ => {}
         }
+        at += 1;
     }
     balance
 }

@@ -50,6 +50,11 @@ impl<'a> Asked<'a> {
         self.whole_lines || self.context.starts_with(char::is_whitespace)
     }
 
+    /// Whether one of its lines is an indentation and nothing else.
+    pub fn has_blanks_alone(&self) -> bool {
+        self.context.lines().any(|line| !line.is_empty() && line.trim().is_empty())
+    }
+
     pub fn ends_line(&self) -> bool {
         self.whole_lines || self.context.trim_end_matches([' ', '\t', '\r']).ends_with('\n')
     }

@@ -27,7 +27,13 @@ impl<'a> Fit<'a> {
         let pairs = indentations(text, span, context);
         match pairs[..] {
             // One line without its indentation, and a replacement that knows it all the same.
-            [only] if only.asked.is_empty() && !ignores(replacement, context, only.there) => fit(&[]),
+            [only]
+                if only.asked.is_empty()
+                    && !context.trim().contains('\n')
+                    && !ignores(replacement, context, only.there) =>
+            {
+                fit(&[])
+            }
             [first, _, ..] => {
                 // The first line may have lost its indentation on the way, which the others then contradict.
                 let (all, others) = (fit(&pairs), fit(&pairs[1..]));

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use similar::DiffOp;
 
-use super::{Edges, Literals, indent, indentation_before, lines_correspond, same_starts, with_indentation};
+use super::{
+    Edges, Literals, indent, indentation_before, lines_correspond, same_starts, tells_which, with_indentation,
+};
 use crate::model::Span;
 use crate::text::diff;
 use crate::text::score::{collapse, score};
@@ -68,11 +70,16 @@ impl<'a> Kept<'a> {
             Some(pairs) => pairs.into_iter().filter(|&(a, b)| asked_words[a] == there_words[b]).collect(),
             None => corresponding(&collapsed(&asked_lines), &collapsed(&there)),
         };
-        let taken_over = equal_lines(&whole(&new_lines, new), &whole(&asked_lines, asked));
+        let (new_whole, asked_whole) = (whole(&new_lines, new), whole(&asked_lines, asked));
+        let mut taken_over = equal_lines(&new_whole, &asked_whole);
+        // What both have once is taken over wherever it stands among other lines.
+        for (new, asked) in only_ones(&new_whole, &asked_whole) {
+            taken_over.entry(new).or_insert(asked);
+        }
         // A bracket alone may be any other one.
         let beside = |new: usize, asked: usize| taken_over.get(&new) == Some(&asked);
         let is_known = |new: usize, asked: usize| {
-            new_lines[new].text.contains(char::is_alphanumeric)
+            new_lines[new].text.contains(|it: char| it.is_alphanumeric() || !it.is_ascii())
                 || beside(new + 1, asked + 1)
                 || (new > 0 && asked > 0 && beside(new - 1, asked - 1))
         };
@@ -120,14 +127,28 @@ fn corresponding(asked: &[String], there: &[String]) -> BTreeMap<usize, usize> {
     if lines_correspond(asked, there) {
         return (0..asked.len()).zip(0..there.len()).filter(is_same).collect();
     }
+    let counts = |&(a, b): &(usize, usize)| tells_which(asked, there)(&asked[a], &there[b]);
     let mut pairs = BTreeMap::new();
     for op in diff::of_lines(asked, there) {
         let (old, new) = (op.old_range(), op.new_range());
         if old.len() == new.len() {
-            pairs.extend(old.zip(new).filter(is_same));
+            pairs.extend(old.zip(new).filter(is_same).filter(counts));
         }
     }
     pairs
+}
+
+/// Which lines that stand once in each of two texts are the same.
+fn only_ones(a: &[String], b: &[String]) -> Vec<(usize, usize)> {
+    let once = |lines: &[String]| -> FxHashMap<String, Option<usize>> {
+        let mut once = FxHashMap::default();
+        for (at, line) in lines.iter().enumerate() {
+            once.entry(line.clone()).and_modify(|it| *it = None).or_insert(Some(at));
+        }
+        once
+    };
+    let there = once(b);
+    once(a).into_iter().filter_map(|(line, at)| Some((at?, (*there.get(&line)?)?))).collect()
 }
 
 /// Which lines of one text are which of another, in order.
