@@ -1,9 +1,9 @@
 //! `GET /metrics`: how long requests take, and how the process is doing, in the text of OpenMetrics. Labels are of closed
 //! sets: no path and no symbol is in them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::Extension;
@@ -17,6 +17,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
+
+use rustc_hash::FxHashMap;
 
 use super::problem::Refusal;
 use super::{document, events, hooks, pages, responder};
@@ -32,6 +34,7 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 const BUCKETS: [f64; 15] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0];
 /// What was asked for is none of the calls.
 const UNKNOWN: &str = "unknown";
+const MCP: &str = "mcp";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
@@ -48,8 +51,19 @@ struct Inner {
     registry: Registry,
     durations: Family<Labels, Histogram, fn() -> Histogram>,
     /// The calls of each route, by their method.
-    calls: HashMap<String, Vec<(Method, &'static str)>>,
+    routes: FxHashMap<String, Vec<(Method, CallIndex)>>,
+    calls: Vec<Measured>,
 }
+
+struct Measured {
+    name: &'static str,
+    /// Of those that went well, once there was one: what is asked most is looked up once.
+    well: OnceLock<Histogram>,
+}
+
+/// In [`Inner::calls`], which begins with [`UNKNOWN`] and [`MCP`].
+#[derive(Clone, Copy)]
+pub struct CallIndex(usize);
 
 impl Metrics {
     pub fn new(service: &Service) -> Metrics {
@@ -63,27 +77,39 @@ impl Metrics {
             durations.clone(),
         );
         registry.register_collector(Box::new(Process(service.clone())));
-        Metrics { inner: Arc::new(Inner { registry, durations, calls: calls() }) }
+        let (routes, names) = routes();
+        let calls = names.into_iter().map(|name| Measured { name, well: OnceLock::new() }).collect();
+        Metrics { inner: Arc::new(Inner { registry, durations, routes, calls }) }
     }
 
     /// What a request asks for, by its route.
-    pub fn call_of(&self, request: &Request) -> &'static str {
-        let Some(route) = request.extensions().get::<MatchedPath>() else { return UNKNOWN };
+    pub fn call_of(&self, request: &Request) -> CallIndex {
+        let Some(route) = request.extensions().get::<MatchedPath>() else { return CallIndex(0) };
         if route.as_str().starts_with("/mcp") {
-            return "mcp";
+            return CallIndex(1);
         }
-        let calls = self.inner.calls.get(route.as_str()).map_or(&[][..], Vec::as_slice);
-        calls.iter().find(|(method, _)| method == request.method()).map_or(UNKNOWN, |(_, name)| *name)
+        let calls = self.inner.routes.get(route.as_str()).map_or(&[][..], Vec::as_slice);
+        calls.iter().find(|(method, _)| method == request.method()).map_or(CallIndex(0), |(_, call)| *call)
     }
 
     /// Notes how long a request took, and how it ended.
-    pub fn note(&self, call: &'static str, status: StatusCode, took: Duration) {
-        let labels = Labels { call, status: status.as_u16().into() };
-        self.inner.durations.get_or_create(&labels).observe(took.as_secs_f64());
+    pub fn note(&self, call: CallIndex, status: StatusCode, took: Duration) {
+        let Some(measured) = self.inner.calls.get(call.0) else { return };
+        let histogram = || {
+            let labels = Labels { call: measured.name, status: status.as_u16().into() };
+            self.inner.durations.get_or_create(&labels).clone()
+        };
+        let took = took.as_secs_f64();
+        if status == StatusCode::OK {
+            measured.well.get_or_init(histogram).observe(took);
+        } else {
+            histogram().observe(took);
+        }
     }
 }
 
-fn calls() -> HashMap<String, Vec<(Method, &'static str)>> {
+/// The calls of each route, and the names of all.
+fn routes() -> (FxHashMap<String, Vec<(Method, CallIndex)>>, Vec<&'static str>) {
     let of_table = CALLS.iter().filter_map(|call| {
         let method = Method::from_bytes(call.method.name().as_bytes()).ok()?;
         Some((call.path.replace("{file}", "{*file}"), (method, call.name)))
@@ -92,11 +118,16 @@ fn calls() -> HashMap<String, Vec<(Method, &'static str)>> {
     let pages = pages::PATHS.iter().map(|it| (*it, "page"));
     let others = others.into_iter().chain(pages).map(|(path, name)| (path.to_owned(), (Method::GET, name)));
     let hooks = (hooks::PATH.to_owned(), (Method::POST, "hooks"));
-    let mut calls: HashMap<String, Vec<_>> = HashMap::new();
-    for (path, call) in of_table.chain(others).chain([hooks]) {
-        calls.entry(path).or_default().push(call);
+    let mut names = vec![UNKNOWN, MCP];
+    let mut routes: FxHashMap<String, Vec<_>> = FxHashMap::default();
+    for (path, (method, name)) in of_table.chain(others).chain([hooks]) {
+        let call = names.iter().position(|it| *it == name).unwrap_or_else(|| {
+            names.push(name);
+            names.len() - 1
+        });
+        routes.entry(path).or_default().push((method, CallIndex(call)));
     }
-    calls
+    (routes, names)
 }
 
 /// Whether requests are measured. Only `benches/faces` switches that off, to know what it costs.

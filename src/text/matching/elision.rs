@@ -4,6 +4,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::search::Hit;
 use crate::model::{Code, Error, Result, Span};
 
 /// Refuses a search text with an elision that the file has nowhere. It may still be none of the place's:
@@ -19,14 +20,17 @@ pub(super) fn refuse(context: &str, text: &str) -> Result<()> {
 }
 
 /// Refuses a search text that has more elisions than the place that is merely like it: each must be the place's own
-/// line, and the place may have no line more beside it, nor one less, than the search.
-pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result<()> {
+/// line, the place may have no line more beside it, nor one less, than the search, and the rest has to be as good as the same,
+/// however low the threshold is.
+pub(super) fn refuse_in_search(context: &str, text: &str, hit: &Hit) -> Result<()> {
+    const AS_GOOD_AS_THE_SAME: f64 = 95.0;
+    let place = hit.span;
     let mut suspects = suspects(context).peekable();
     if suspects.peek().is_none() {
         return Ok(());
     }
     let written = |text: &str| text.lines().filter(|it| !it.trim().is_empty()).count();
-    if written(whole_lines(text, place)) != written(context)
+    if (hit.score < AS_GOOD_AS_THE_SAME || written(whole_lines(text, place)) != written(context))
         && let Some(first) = suspects.peek()
     {
         return Err(first.error("search_context"));

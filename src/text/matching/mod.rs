@@ -76,7 +76,7 @@ pub fn find(search: &Search) -> Result<Outcome> {
             Ok(decide(search, cut.into_iter().map(hit).collect()))
         }
         Outcome::Found(hit) => {
-            elision::refuse_in_search(context, search.text, hit.span)?;
+            elision::refuse_in_search(context, search.text, &hit)?;
             if whitespace::indentation_differs_in_meaning(search.text, hit.span, context) {
                 let reason = miss::reason(search, &hit, whitespace::OTHER_INDENTATION);
                 return Ok(Outcome::Missed { nearest: Some(hit), reason });
@@ -88,7 +88,7 @@ pub fn find(search: &Search) -> Result<Outcome> {
             Ok(Outcome::Found(hit))
         }
         Outcome::Missed { nearest: Some(hit), reason } => {
-            elision::refuse_in_search(context, search.text, hit.span)?;
+            elision::refuse_in_search(context, search.text, &hit)?;
             Ok(Outcome::Missed { nearest: Some(hit), reason })
         }
         outcome => Ok(outcome),
