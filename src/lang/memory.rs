@@ -19,12 +19,15 @@ pub fn processor_time(leader: u32) -> u64 {
     members(leader).map(|it| it.ticks).sum()
 }
 
-struct Member {
-    pid: u32,
+/// A process of a group.
+pub struct Member {
+    pub pid: u32,
+    /// What it and those that it has waited for have taken of the processors.
     ticks: u64,
 }
 
-fn members(leader: u32) -> impl Iterator<Item = Member> {
+/// The processes of the group that this one leads.
+pub fn members(leader: u32) -> impl Iterator<Item = Member> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(move |entry| {
         let pid = entry.file_name().to_str()?.parse().ok()?;

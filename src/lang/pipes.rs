@@ -1,7 +1,7 @@
-//! Named pipes under names that a language server reads. Whoever opens one to read waits until somebody opens it to write, which
-//! nobody does: a server that waits so answers nothing, for ever. Its readers are given an empty file instead.
+//! Named pipes under names that a language server reads. Whoever opens one to read waits until somebody opens it to write: a
+//! server that does so answers nothing, for ever. It is given an empty file instead, and is ended where the pipe is gone.
 
-use std::convert::Infallible;
+use std::collections::VecDeque;
 use std::fs::FileType;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
@@ -9,41 +9,57 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
 
+use super::process_group::waits::{Waits, for_a_pipe};
 use crate::lsp::Client;
 
-/// How long a server may have to answer before pipes are looked for, and then how often.
+/// How long a server may have to answer before it is looked at, and then how often.
 const EVERY: Duration = Duration::from_secs(2);
-/// Looking for them takes this part of the time at most.
+/// Looking for pipes takes this part of the time at most.
 const SHARE: u32 = 20;
-/// More entries of directories are not looked at.
+/// More entries of directories are not looked at, the outermost first.
 const MOST_ENTRIES: usize = 300_000;
+/// Found waiting so often in a row, it waits for a pipe that is not there any more, or that nobody may touch.
+const IN_VAIN: u32 = 5;
 
-/// As long as it is polled, whoever reads a pipe of such a name below `root` finds the end of the file, while the server has
-/// something to answer or, by `is_starting`, is coming up.
+/// While the server has something to answer or, by `is_starting`, is coming up, it finds the end of the file in pipes of such
+/// names below `root`. Ends where that does not help, with the reason. Other readers of the same pipe find the end, too.
 pub async fn release(
     root: &Path,
     is_read: impl Fn(&str) -> bool + Clone + Send + 'static,
-    client: &Client,
+    (client, leader): (&Client, u32),
     is_starting: impl Fn() -> bool,
-) -> Infallible {
-    let mut pause = EVERY;
+) -> String {
+    let (mut pause, mut times) = (EVERY, 0);
     loop {
         tokio::time::sleep(pause).await;
+        pause = EVERY;
         if !client.is_waited_for() && !is_starting() {
+            times = 0;
             continue;
         }
         let (root, is_read) = (root.to_path_buf(), is_read.clone());
-        let begun = Instant::now();
+        let look = move || {
+            let waits = for_a_pipe(leader);
+            let begun = Instant::now();
+            if waits != Waits::No {
+                release_now(&root, &is_read);
+            }
+            (waits, begun.elapsed())
+        };
         // A look that fails is made again.
-        let _ = tokio::task::spawn_blocking(move || release_now(&root, &is_read)).await;
-        pause = EVERY.max(begun.elapsed() * SHARE);
+        let Ok((waits, took)) = tokio::task::spawn_blocking(look).await else { continue };
+        pause = EVERY.max(took * SHARE);
+        times = if waits == Waits::Yes { times + 1 } else { 0 };
+        if times > IN_VAIN {
+            return "it waits for a named pipe that is gone or may not be opened".to_owned();
+        }
     }
 }
 
 fn release_now(root: &Path, is_read: &impl Fn(&str) -> bool) {
-    let mut directories = vec![root.to_path_buf()];
+    let mut directories = VecDeque::from([root.to_path_buf()]);
     let mut entries = 0;
-    while let Some(directory) = directories.pop() {
+    while let Some(directory) = directories.pop_front() {
         for (path, kind) in listed(&directory) {
             let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
             entries += 1;
@@ -51,12 +67,23 @@ fn release_now(root: &Path, is_read: &impl Fn(&str) -> bool) {
                 return;
             }
             if kind.is_dir() && name != ".git" {
-                directories.push(path);
-            } else if kind.is_fifo() && is_read(name) {
-                end(&path);
+                directories.push_back(path);
+            } else if is_read(name)
+                && let Some(pipe) = pipe(&path, kind)
+            {
+                end(&pipe);
             }
         }
     }
+}
+
+/// What is a pipe, or a link to one.
+fn pipe(path: &Path, kind: FileType) -> Option<PathBuf> {
+    if kind.is_symlink() {
+        let target = path.canonicalize().ok()?;
+        return target.symlink_metadata().ok()?.file_type().is_fifo().then_some(target);
+    }
+    kind.is_fifo().then(|| path.to_path_buf())
 }
 
 fn listed(directory: &Path) -> impl Iterator<Item = (PathBuf, FileType)> {

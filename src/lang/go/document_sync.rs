@@ -416,8 +416,8 @@ pub fn matters(file: &str) -> bool {
 
 /// Whether the go command opens a file of this name: for its package clause, its build constraints, or as a manifest.
 pub fn is_read(name: &str) -> bool {
-    const OTHERS: [&str; 15] =
-        ["c", "cc", "cpp", "cxx", "m", "h", "hh", "hpp", "hxx", "f", "F", "f90", "S", "sx", "syso"];
+    const OTHERS: [&str; 17] =
+        ["c", "cc", "cpp", "cxx", "m", "h", "hh", "hpp", "hxx", "f", "F", "for", "f90", "S", "sx", "swig", "swigcxx"];
     matters(name) || name.rsplit_once('.').is_some_and(|(_, extension)| OTHERS.contains(&extension))
 }
 

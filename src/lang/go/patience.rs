@@ -8,10 +8,12 @@ use crate::lang::memory;
 
 /// A load of texts that are not the newest any more may do nothing for so long, and twice as long each time after one that did
 /// not come to an end.
-const FIRST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 10 });
+const FIRST: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 15 });
 const MOST: Duration = Duration::from_secs(5 * 60);
-/// How often it is looked whether it works, and whether there are newer texts.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often it is looked whether it works.
+const LOOK: Duration = Duration::from_secs(1);
+/// Less time of the processor between two looks is nothing, in clock ticks: a runtime that waits wakes up now and then.
+const TICKS: u64 = 3;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Patience(Duration);
@@ -28,15 +30,18 @@ impl Patience {
     pub async fn with<T>(&mut self, session: &Session, pid: u32, load: impl Future<Output = T>) -> Option<T> {
         let generation = session.documents().generation();
         let outlived = async {
-            let (mut worked, mut since) = (0, Instant::now());
+            let (mut before, mut since) = (0, None::<Instant>);
             loop {
                 tokio::time::sleep(LOOK).await;
-                let works = memory::processor_time(pid);
-                // A runtime that waits wakes up now and then.
-                if works.abs_diff(worked) > 1 {
-                    (worked, since) = (works, Instant::now());
+                if session.documents().generation() == generation {
+                    continue;
                 }
-                if since.elapsed() >= self.0 && session.documents().generation() != generation {
+                let taken = memory::processor_time(pid);
+                if taken.abs_diff(before) > TICKS {
+                    since = None;
+                }
+                before = taken;
+                if since.get_or_insert_with(Instant::now).elapsed() >= self.0 {
                     break;
                 }
             }

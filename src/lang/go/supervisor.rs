@@ -189,7 +189,7 @@ async fn live(
     fault::point("go.supervisor");
     let died = tokio::select! {
         reason = serve(session, &client, &process, (&installed, *life), patience) => reason,
-        never = pipes::release(session.root.alias(), document_sync::is_read, &client, || false) => match never {},
+        reason = pipes::release(session.root.alias(), document_sync::is_read, (&client, process.pid), || false) => reason,
         status = process.exited() => status,
         _ = environment.changed() => {
             goodbye(&client, &process).await;

@@ -8,6 +8,7 @@ mod round_trip;
 pub(super) mod testbed;
 
 use self::testbed::{Fixture, deadline, deadlines};
+use crate::lang::process_group::waits::{Waits, for_a_pipe};
 use crate::lang::{Deadlines, Stop, memory};
 use crate::model::{
     Answer, Calls, ChangeKind, FileEdit, MissingCode, Role, Severity, State, Symbol, SymbolKind, SymbolQuery, Usage,
@@ -227,6 +228,30 @@ async fn a_first_load_that_waits_for_what_is_gone_is_begun_anew() {
     shop.change("cart/cart.go", Some(&format!("{text}\n// More.\n")));
     let again = status.wait_for(|it| it.state == State::Ready && it.pid.is_some_and(|it| it != pid));
     tokio::time::timeout_at(deadline().into(), again).await.expect("another gopls comes up").unwrap();
+    assert_eq!(shop.usages("Cart.Add").await.value.items.len(), 3);
+}
+
+/// The pipe was there for so short a time that nothing has changed.
+#[tokio::test]
+async fn a_load_that_waits_for_a_pipe_that_is_gone_is_begun_anew() {
+    let shop = Fixture::new(SHOP);
+    shop.ready().await;
+    let pipe = shop.directory.path().join("cart/piped.go");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
+    let mut status = shop.go.status();
+    let pid = status.borrow().pid.expect("gopls runs");
+    let killed = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    rustix::process::kill_process(killed, rustix::process::Signal::KILL).unwrap();
+    let another = status.wait_for(|it| it.pid.is_some_and(|it| it != pid));
+    let another = tokio::time::timeout_at(deadline().into(), another).await.expect("another gopls").unwrap().pid;
+    let limit = deadline();
+    while for_a_pipe(another.unwrap()) != Waits::Yes {
+        assert!(std::time::Instant::now() < limit, "the go command opens it");
+        tokio::task::yield_now().await;
+    }
+    std::fs::remove_file(&pipe).unwrap();
+    let ready = status.wait_for(|it| it.state == State::Ready && it.pid != another);
+    tokio::time::timeout_at(deadline().into(), ready).await.expect("a third one comes up").unwrap();
     assert_eq!(shop.usages("Cart.Add").await.value.items.len(), 3);
 }
 

@@ -235,7 +235,8 @@ async fn live(session: &Arc<Session>, stop: &CancellationToken) -> Ended {
     let ended = tokio::select! {
         ended = serve(session, &client, &process, &work, life) => ended,
         status = process.exited() => Ended::Died { reason: status, was_well: false },
-        never = pipes::release(session.root.directory(), is_read, &client, is_starting) => match never {},
+        reason = pipes::release(session.root.directory(), is_read, (&client, process.pid), is_starting) =>
+            Ended::Died { reason, was_well: false },
         Ok(()) = renewals.changed() => Ended::Renewed,
         () = stop.cancelled() => Ended::Stopped,
     };

@@ -20,17 +20,14 @@ pub(super) fn refuse(context: &str, text: &str) -> Result<()> {
 }
 
 /// Refuses a search text that has more elisions than the place that is merely like it: each must be the place's own
-/// line, the place may have no line more beside it, nor one less, than the search, and the rest has to be as good as the same,
-/// however low the threshold is.
-pub(super) fn refuse_in_search(context: &str, text: &str, hit: &Hit) -> Result<()> {
-    const AS_GOOD_AS_THE_SAME: f64 = 95.0;
-    let place = hit.span;
+/// line, and the place may have no line more beside it, nor one less, than the search.
+pub(super) fn refuse_in_search(context: &str, text: &str, place: Span) -> Result<()> {
     let mut suspects = suspects(context).peekable();
     if suspects.peek().is_none() {
         return Ok(());
     }
     let written = |text: &str| text.lines().filter(|it| !it.trim().is_empty()).count();
-    if (hit.score < AS_GOOD_AS_THE_SAME || written(whole_lines(text, place)) != written(context))
+    if written(whole_lines(text, place)) != written(context)
         && let Some(first) = suspects.peek()
     {
         return Err(first.error("search_context"));
@@ -45,6 +42,13 @@ pub(super) fn refuse_in_search(context: &str, text: &str, hit: &Hit) -> Result<(
         _ => true,
     });
     missing.map_or(Ok(()), |it| Err(it.error("search_context")))
+}
+
+/// Whether a search text with an elision that the place says itself may be taken for it: the rest has to be as good as the same,
+/// however low the threshold is.
+pub(super) fn may_be_alike(context: &str, hit: &Hit) -> bool {
+    const AS_GOOD_AS_THE_SAME: f64 = 95.0;
+    hit.score >= AS_GOOD_AS_THE_SAME || suspects(context).next().is_none()
 }
 
 /// Refuses a replacement with an elision that the place does not have itself. Elsewhere in the file the same words may

@@ -219,6 +219,7 @@ impl<'a> Finder<'a> {
         const MOST_DIFFERING: usize = 256;
         const LEAST: f64 = 90.0;
         const MOST_LACKING: usize = 32;
+        const MOST_ENDS: usize = 8;
         let (first, last) = (self.asked.lines.first()?, self.asked.lines.last()?);
         if self.flat.line_text(start.line) != first {
             return None;
@@ -226,11 +227,15 @@ impl<'a> Finder<'a> {
         let begin = self.flat.lines[start.line].start;
         // A place that lacks more of the search text lacks lines of it.
         let shortest = self.asked.text.len().saturating_sub(self.asked.most_edits(LEAST).min(MOST_LACKING));
-        let lines = self.flat.lines_between(start.line, start.end_line).iter();
-        let lines = lines.skip_while(|line| line.end - begin < shortest);
-        let mut ends: Vec<usize> =
-            lines.filter(|line| &self.flat.text[line.start..line.end] == last).map(|line| line.end).collect();
+        let lines = self.flat.lines_between(start.line, start.end_line);
+        let long_enough = &lines[lines.partition_point(|line| line.end - begin < shortest)..];
+        let mut ends: Vec<usize> = long_enough
+            .iter()
+            .filter(|line| &self.flat.text[line.start..line.end] == last)
+            .map(|line| line.end)
+            .collect();
         ends.sort_by_key(|end| (end - begin).abs_diff(self.asked.text.len()));
+        ends.truncate(MOST_ENDS);
         ends.retain(|&end| score::differing(&self.asked.text, &self.flat.text[begin..end]) <= MOST_DIFFERING);
         let places = ends.into_iter().filter_map(|end| self.extents.judge(begin, end));
         let is_good = |place: &Place| place.doubt.is_none() && place.score >= f64::max(self.autofix, LEAST);

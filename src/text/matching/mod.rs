@@ -76,7 +76,11 @@ pub fn find(search: &Search) -> Result<Outcome> {
             Ok(decide(search, cut.into_iter().map(hit).collect()))
         }
         Outcome::Found(hit) => {
-            elision::refuse_in_search(context, search.text, &hit)?;
+            elision::refuse_in_search(context, search.text, hit.span)?;
+            if !elision::may_be_alike(context, &hit) {
+                let reason = miss::reason(search, &hit, ELIDED);
+                return Ok(Outcome::Missed { nearest: Some(hit), reason });
+            }
             if whitespace::indentation_differs_in_meaning(search.text, hit.span, context) {
                 let reason = miss::reason(search, &hit, whitespace::OTHER_INDENTATION);
                 return Ok(Outcome::Missed { nearest: Some(hit), reason });
@@ -88,7 +92,7 @@ pub fn find(search: &Search) -> Result<Outcome> {
             Ok(Outcome::Found(hit))
         }
         Outcome::Missed { nearest: Some(hit), reason } => {
-            elision::refuse_in_search(context, search.text, &hit)?;
+            elision::refuse_in_search(context, search.text, hit.span)?;
             Ok(Outcome::Missed { nearest: Some(hit), reason })
         }
         outcome => Ok(outcome),
@@ -116,6 +120,7 @@ fn line_before(text: &str, at: usize) -> &str {
     }
 }
 
+const ELIDED: &str = "the search text has a line that reads like an elision, and the other lines differ";
 const LOST_EDGE: &str = "its first or last line is blank in the search text but not in the file, so that it is not clear where \
                          the place ends";
 
@@ -135,8 +140,9 @@ fn loses_edge(search: &Search, span: Span, context: &str) -> bool {
     let words = context.trim();
     let start = words.as_ptr() as usize - context.as_ptr() as usize;
     let blank_above = context[..start].matches('\n').count();
-    // The end of the last line of both, or of the search text alone.
-    let ends = usize::from(search.replacement.is_empty() || search.replacement.ends_with('\n'));
+    // The end of the last line, unless the replacement has a bracket there without one.
+    let has_bracket = !search.replacement.ends_with('\n') && is_bracket(search.replacement.lines().next_back());
+    let ends = usize::from(!has_bracket);
     let blank_below = context[start + words.len()..].matches('\n').count().saturating_sub(ends);
     is_lost(context.split_once('\n').map(|it| it.0)) && has_more(above.clone().next())
         || is_lost(last) && has_more(below.clone().next())

@@ -340,6 +340,8 @@ pub(super) fn with_indentation(text: &str, span: Span) -> &str {
 pub(super) struct Indentations<'a> {
     pub asked: &'a str,
     pub there: &'a str,
+    /// Of the first line of the search text, which may have lost its indentation on the way.
+    pub first: bool,
 }
 
 /// Line for line, the first one first if it begins a line of the file. A line that begins with another sign than the file's
@@ -352,7 +354,13 @@ pub(super) fn indentations<'a>(text: &'a str, span: Span, context: &'a str) -> V
     };
     let alike: Vec<&(&str, &str)> = pairs.iter().filter(begins_alike).collect();
     let counting = if alike.is_empty() { pairs.iter().collect() } else { alike };
-    counting.into_iter().map(|(asked, there)| Indentations { asked: indent(asked), there: indent(there) }).collect()
+    let first_line = context.lines().find(|line| !line.trim().is_empty()).map(str::as_ptr);
+    let indentations = |(asked, there): &(&'a str, &'a str)| Indentations {
+        asked: indent(asked),
+        there: indent(there),
+        first: Some(asked.as_ptr()) == first_line,
+    };
+    counting.into_iter().map(indentations).collect()
 }
 
 /// Which line of a search text is which of the place.

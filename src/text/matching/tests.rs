@@ -578,3 +578,29 @@ fn a_misspelt_line_that_moves_among_others_stays_as_the_file_has_it() {
     let (_, edited) = edit(text, asked, new);
     assert!(edited.contains("\tversion := gcimporter.IExportVersion\n\tif err != nil {\n\t\tt.Fatal"), "{edited}");
 }
+
+#[test]
+fn what_only_looks_like_a_lost_bracket_is_no_reason_to_refuse() {
+    let text = "fn f() {\n    let value = compute(first_argument, second_argument);\n}\n";
+    let asked = "    let vale = compute(first_argument, second_argument);\n";
+    let wanted = "fn f() {\n    let value = compute(other);\n}\n";
+    assert_eq!(edit(text, asked, "    let value = compute(other);"), (Fuzzy, wanted.into()));
+    let text = "    let value = compute(first_argument);\n    \n    let other = compute(second_argument);\n    }\n";
+    let asked = text.replace("value", "vale").replace("    }\n", "");
+    let (strategy, edited) = edit(text, &asked, "    if ready {\n");
+    assert_eq!((strategy, edited.as_str()), (Fuzzy, "    if ready {\n    }\n"));
+}
+
+#[test]
+fn indentation_with_a_meaning_is_compared_below_a_first_line_that_begins_otherwise() {
+    let text = "class A:\n    @cache\n    def f(self):\n        return 1\n";
+    let (_, reason) = missed(&search(text, "    cache\n    def f(self):\n    return 1\n"));
+    assert!(reason.contains("indentation has a meaning"), "{reason}");
+}
+
+#[test]
+fn a_miss_with_an_elision_of_the_file_tells_the_nearest() {
+    let text = "class A:\n    def f(self):\n        ...\n";
+    let (nearest, reason) = missed(&search(text, "class A:\n    def funct(self):\n        ...\n"));
+    assert!(nearest.is_some() && !reason.contains("elision"), "{reason}");
+}

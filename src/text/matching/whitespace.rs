@@ -271,10 +271,10 @@ pub(super) fn indentation_differs_in_meaning(text: &str, span: Span, context: &s
         return false;
     }
     let pairs = reindent::indentations(text, span, context);
-    // The first line of a search text often has lost its indentation on the way.
-    let pairs = pairs.get(usize::from(pairs.len() > 1)..).unwrap_or_default();
+    let is_only = pairs.len() == 1;
+    let telling = pairs.iter().filter(|pair| is_only || !pair.first);
     let mut widths: Vec<(usize, usize)> =
-        pairs.iter().map(|pair| (reindent::width(pair.asked), reindent::width(pair.there))).collect();
+        telling.map(|pair| (reindent::width(pair.asked), reindent::width(pair.there))).collect();
     widths.sort_unstable();
     widths.dedup();
     widths.windows(2).any(|two| two[0].0 == two[1].0 || two[0].1 >= two[1].1)

@@ -141,7 +141,7 @@ async fn live(session: &Arc<Session>, program: &Path, toolchain: &Toolchain, pat
     fault::point("go.checker");
     tokio::select! {
         reason = serve(session, &client, &process, toolchain, patience) => reason,
-        never = pipes::release(session.root.alias(), document_sync::is_read, &client, || false) => match never {},
+        reason = pipes::release(session.root.alias(), document_sync::is_read, (&client, process.pid), || false) => reason,
         _ = environment.changed() => ANOTHER_ENVIRONMENT.to_owned(),
         status = process.exited() => format!("{status}: {}", process.last_words()),
     }

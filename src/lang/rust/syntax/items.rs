@@ -321,7 +321,7 @@ impl Collector<'_, '_> {
     ) -> OutlineItem {
         let attributes = Attributes::of(item);
         let node = item.syntax();
-        let range = TextRange::new(start_of(node), end_of(node));
+        let range = TextRange::new(start_of(node), end_of(node).max(start_of(node)));
         OutlineItem {
             kind,
             name,

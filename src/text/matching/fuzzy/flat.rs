@@ -65,6 +65,8 @@ pub(super) struct Flat {
     pub text: String,
     /// Of the lines that are not blank.
     pub lines: Vec<Line>,
+    /// Whether one of its lines is an indentation and nothing else.
+    pub has_blanks_alone: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +83,7 @@ pub(super) struct Line {
 
 impl Flat {
     pub fn new(original: &str) -> Flat {
-        let mut flat = Flat { text: String::with_capacity(original.len()), lines: Vec::new() };
+        let mut flat = Flat { text: String::with_capacity(original.len()), lines: Vec::new(), has_blanks_alone: false };
         let (mut at, mut group) = (0, 0);
         for line in original.split_inclusive('\n') {
             let collapsed = collapse(line);
@@ -98,6 +100,8 @@ impl Flat {
                 let last_group = (group + length).saturating_sub(GROUP - 1);
                 flat.lines.push(Line { start, end: flat.text.len(), original, first_group: group, last_group });
                 group += length;
+            } else {
+                flat.has_blanks_alone |= line.starts_with([' ', '\t']);
             }
             at += line.len();
         }

@@ -34,8 +34,8 @@ impl<'a> Fit<'a> {
             {
                 fit(&[])
             }
-            [first, _, ..] => {
-                // The first line may have lost its indentation on the way, which the others then contradict.
+            [first, _, ..] if first.first => {
+                // The others then contradict it.
                 let (all, others) = (fit(&pairs), fit(&pairs[1..]));
                 let lost =
                     all.shift.is_none() && first.asked.is_empty() && others.indentation(first.asked) != first.there;

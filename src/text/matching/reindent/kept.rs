@@ -127,7 +127,8 @@ fn corresponding(asked: &[String], there: &[String]) -> BTreeMap<usize, usize> {
     if lines_correspond(asked, there) {
         return (0..asked.len()).zip(0..there.len()).filter(is_same).collect();
     }
-    let counts = |&(a, b): &(usize, usize)| tells_which(asked, there)(&asked[a], &there[b]);
+    let tells = tells_which(asked, there);
+    let counts = |&(a, b): &(usize, usize)| tells(&asked[a], &there[b]);
     let mut pairs = BTreeMap::new();
     for op in diff::of_lines(asked, there) {
         let (old, new) = (op.old_range(), op.new_range());
