@@ -1,7 +1,7 @@
 //! `GET /metrics`: how long requests take, and how the process is doing, in the text of OpenMetrics. Labels are of closed
 //! sets: no path and no symbol is in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -17,8 +17,6 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
-
-use rustc_hash::FxHashMap;
 
 use super::problem::Refusal;
 use super::{document, events, hooks, pages, responder};
@@ -51,7 +49,7 @@ struct Inner {
     registry: Registry,
     durations: Family<Labels, Histogram, fn() -> Histogram>,
     /// The calls of each route, by their method.
-    routes: FxHashMap<String, Vec<(Method, CallIndex)>>,
+    routes: HashMap<String, Vec<(Method, CallIndex)>>,
     calls: Vec<Measured>,
 }
 
@@ -109,7 +107,7 @@ impl Metrics {
 }
 
 /// The calls of each route, and the names of all.
-fn routes() -> (FxHashMap<String, Vec<(Method, CallIndex)>>, Vec<&'static str>) {
+fn routes() -> (HashMap<String, Vec<(Method, CallIndex)>>, Vec<&'static str>) {
     let of_table = CALLS.iter().filter_map(|call| {
         let method = Method::from_bytes(call.method.name().as_bytes()).ok()?;
         Some((call.path.replace("{file}", "{*file}"), (method, call.name)))
@@ -119,7 +117,7 @@ fn routes() -> (FxHashMap<String, Vec<(Method, CallIndex)>>, Vec<&'static str>) 
     let others = others.into_iter().chain(pages).map(|(path, name)| (path.to_owned(), (Method::GET, name)));
     let hooks = (hooks::PATH.to_owned(), (Method::POST, "hooks"));
     let mut names = vec![UNKNOWN, MCP];
-    let mut routes: FxHashMap<String, Vec<_>> = FxHashMap::default();
+    let mut routes: HashMap<String, Vec<_>> = HashMap::default();
     for (path, (method, name)) in of_table.chain(others).chain([hooks]) {
         let call = names.iter().position(|it| *it == name).unwrap_or_else(|| {
             names.push(name);
