@@ -21,6 +21,9 @@ const MOST_ENTRIES: usize = 300_000;
 /// Found waiting so often in a row, it waits for a pipe that is not there any more, or that nobody may touch.
 const IN_VAIN: u32 = 5;
 
+/// Why a server has to be ended.
+pub const GONE: &str = "it waits for a named pipe that is gone or may not be opened";
+
 /// While the server has something to answer or, by `is_starting`, is coming up, it finds the end of the file in pipes of such
 /// names below `root`. Ends where that does not help, with the reason. Other readers of the same pipe find the end, too.
 pub async fn release(
@@ -51,7 +54,7 @@ pub async fn release(
         pause = EVERY.max(took * SHARE);
         times = if waits == Waits::Yes { times + 1 } else { 0 };
         if times > IN_VAIN {
-            return "it waits for a named pipe that is gone or may not be opened".to_owned();
+            return GONE.to_owned();
         }
     }
 }

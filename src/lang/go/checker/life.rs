@@ -22,8 +22,9 @@ use crate::lang::pipes;
 use crate::lsp::{Client, Hooks, RequestError};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// Of lives in a row that end early; then gopls answers alone.
+/// After so many lives in a row that end early it rests, and gopls answers alone.
 const DEATHS: u32 = 6;
+const REST: Duration = Duration::from_secs(60);
 const HEALTHY: Duration = Duration::from_secs(60);
 const LOAD_LIMIT: Duration = Duration::from_secs(15 * 60);
 const SETTLE_LIMIT: Duration = Duration::from_secs(120);
@@ -91,7 +92,13 @@ pub async fn run(session: Arc<Session>, cache_dir: PathBuf, stop: CancellationTo
 async fn keep(session: &Arc<Session>, cache_dir: &Path) {
     let mut deaths = 0;
     let mut patience = Patience::default();
-    while deaths < DEATHS {
+    loop {
+        if deaths >= DEATHS {
+            // gopls answers for it until what it died of may have changed.
+            session.checker.give_up(true);
+            tokio::time::sleep(REST).await;
+            session.checker.fed.notified().await;
+        }
         let Some(toolchain) = up(session).await else { return };
         let program = match build::ensure(cache_dir, &toolchain).await {
             Ok(program) => program,
@@ -104,11 +111,11 @@ async fn keep(session: &Arc<Session>, cache_dir: &Path) {
         let reason = live(session, &program, &toolchain, &mut patience).await;
         session.checker.enter(None, None);
         tracing::warn!(reason, "the checker of Go has ended");
-        if reason == ANOTHER_ENVIRONMENT || reason == OUTLIVED {
+        if reason == ANOTHER_ENVIRONMENT || reason == OUTLIVED || reason == pipes::GONE {
             continue;
         }
-        deaths = if born.elapsed() > HEALTHY { 1 } else { deaths + 1 };
-        tokio::time::sleep(FIRST_PAUSE * 2_u32.saturating_pow(deaths.min(DEATHS))).await;
+        deaths = if born.elapsed() > HEALTHY { 1 } else { (deaths + 1).min(DEATHS) };
+        tokio::time::sleep(FIRST_PAUSE * 2_u32.saturating_pow(deaths)).await;
     }
 }
 

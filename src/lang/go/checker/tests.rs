@@ -566,3 +566,47 @@ func main() {{
     let (files, elsewhere) = impact_of("Version", "Release").await;
     assert!(files.is_empty() && elsewhere.unwrap().ends_with(": example.com/widgets"));
 }
+
+const RING: &str = "\
+-- go.mod
+module example.com/ring
+
+go 1.25
+-- a/a.go
+package a
+
+import \"example.com/ring/b\"
+
+func A() int { return b.B() }
+-- b/b.go
+package b
+
+import \"example.com/ring/a\"
+
+func B() int { return a.A() }
+";
+
+#[tokio::test]
+async fn an_import_cycle_ends_nothing_and_is_checked_once_it_is_broken() {
+    let mut ring = Fixture::new(RING);
+    ring.ready().await;
+    let session = ring.go.view(ring.files.clone()).session.clone();
+    let limit = deadline();
+    let pid = loop {
+        let pid = session.checker.pid();
+        if pid.is_some() && *session.checker.given_up.subscribe().borrow() {
+            break pid;
+        }
+        assert!(std::time::Instant::now() < limit, "the checker runs, and gives up");
+        tokio::task::yield_now().await;
+    };
+    ring.change("b/b.go", Some("package b\n\nfunc B() int { return 1 }\n"));
+    let mut ready = session.checker.ready.subscribe();
+    tokio::time::timeout_at(deadline().into(), ready.wait_for(|it| *it)).await.expect("the checker loads").unwrap();
+    assert_eq!(session.checker.pid(), pid);
+    let old = ring.files.get("b/b.go").unwrap().text.to_string();
+    let new = "package b\n\nfunc B(n int) int { return n }\n";
+    let edit = FileEdit { file: "b/b.go".into(), old: Some(old.into()), new: Some(new.into()) };
+    let impact = ring.impact_by_checker(&[edit]).await.expect("the checker answers");
+    assert!(format!("{:?}", impact.new).contains("a/a.go"), "{impact:?}");
+}

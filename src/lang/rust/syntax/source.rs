@@ -46,7 +46,12 @@ impl<'a> Source<'a> {
         };
         let mut errors: Vec<SyntaxError> = errors
             .into_iter()
-            .map(|error| SyntaxError { message: error.to_string(), span: offsets.span(error.range()) })
+            .map(|error| {
+                // That of a literal may begin or end within a character.
+                let Span { start, end } = offsets.span(error.range());
+                let span = Span::new(text.floor_char_boundary(start), text.ceil_char_boundary(end));
+                SyntaxError { message: error.to_string(), span }
+            })
             .collect();
         errors.sort_by_key(|error| (error.span.start, error.span.end));
         Source { text, tree, errors, is_current, offsets }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -95,7 +96,10 @@ func newWorld(params *loadParams, directory string, codes map[int]string) (*Worl
 		}
 	}
 	w.external = newExternal(w.fset, w.exports)
-	w.link()
+	if it := w.link(); it != nil {
+		// Packages are checked after those that they import: of these none is the first.
+		return nil, fmt.Errorf("%s imports itself, also by way of others", it.id)
+	}
 	for _, it := range w.packages {
 		for _, path := range it.files {
 			if w.files[path] != nil {
@@ -250,8 +254,8 @@ func (w *World) checkAll() error {
 	return nil
 }
 
-// Orders the packages, and notes who imports whom.
-func (w *World) link() {
+// Orders the packages, and notes who imports whom. Tells one that is part of an import cycle, if there is any.
+func (w *World) link() (cyclic *Package) {
 	w.order = nil
 	ids := make([]string, 0, len(w.packages))
 	for id, it := range w.packages {
@@ -260,12 +264,17 @@ func (w *World) link() {
 	}
 	slices.Sort(ids)
 	var visit func(it *Package)
+	open := map[*Package]bool{}
 	visit = func(it *Package) {
-		it.rank = 0
+		it.rank, open[it] = 0, true
+		defer delete(open, it)
 		for _, id := range it.imports {
 			dependency := w.packages[id]
 			if dependency == nil {
 				continue
+			}
+			if open[dependency] {
+				cyclic = dependency
 			}
 			if dependency.rank < 0 {
 				visit(dependency)
@@ -283,6 +292,7 @@ func (w *World) link() {
 	for at, it := range w.order {
 		it.rank = at
 	}
+	return cyclic
 }
 
 // The variant that speaks for a file: the one with the fewest others.
