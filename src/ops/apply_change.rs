@@ -1,6 +1,7 @@
 //! How a planned change is made, whatever asked for it: its impact computed, proposed to the writer, and reported.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use crate::contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Finding, Meta, OnBreak, list};
 use crate::lang::Stop;
@@ -21,6 +22,8 @@ use super::validate;
 
 /// Somebody else's writes that may come between before a change is given up.
 const ATTEMPTS: usize = 8;
+/// So long a change is planned again, also where the request waits for nothing.
+const AGAIN: Duration = Duration::from_secs(5);
 
 /// What a request makes of the texts as they are now.
 pub(super) struct Plan {
@@ -65,7 +68,11 @@ where
     F: Future<Output = Result<Plan>>,
 {
     let mut last = None;
-    for _ in 0..ATTEMPTS {
+    let latest = asked.needs(None, true).deadline.max(asked.begun + AGAIN);
+    for attempt in 0..ATTEMPTS {
+        if attempt > 0 && Instant::now() > latest {
+            break;
+        }
         let mut plan = plan().await?;
         match tidy::tidy(workspace, asked, &mut plan, mode.tidy).await {
             Ok(()) => plan.edits.retain(|it| it.old != it.new),

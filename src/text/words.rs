@@ -22,9 +22,12 @@ pub fn words_at(text: &str, stretch: Span) -> impl Iterator<Item = (usize, &str)
     words(&text[before..after]).map(move |(at, word)| (before + at, word))
 }
 
-/// Where one word stands.
+/// Where one word stands: an empty one nowhere.
 pub fn occurrences<'t>(text: &'t str, word: &'t str) -> impl Iterator<Item = usize> + 't {
-    memchr::memmem::find_iter(text.as_bytes(), word.as_bytes())
+    let found = (!word.is_empty()).then(|| memchr::memmem::find_iter(text.as_bytes(), word.as_bytes()));
+    found
+        .into_iter()
+        .flatten()
         .filter(move |&at| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
 }
 
@@ -94,7 +97,7 @@ mod tests {
     fn every_word_is_found_where_it_stands() {
         let text = "fn näme(a1: u8) { a1 + \"a1 {a1}\" } // a1_ näme\n";
         let table = WordTable::new(text);
-        for word in ["fn", "näme", "a1", "a1_", "u8", "me", "a"] {
+        for word in ["fn", "näme", "a1", "a1_", "u8", "me", "a", ""] {
             let expected: Vec<usize> = words(text).filter(|it| it.1 == word).map(|it| it.0).collect();
             assert_eq!(table.offsets(text, word).collect::<Vec<_>>(), expected, "{word}");
             assert_eq!(occurrences(text, word).collect::<Vec<_>>(), expected, "{word}");
