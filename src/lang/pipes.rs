@@ -18,7 +18,9 @@ const EVERY: Duration = Duration::from_secs(2);
 const SHARE: u32 = 20;
 /// More entries of directories are not looked at, the outermost first.
 const MOST_ENTRIES: usize = 300_000;
-/// Found waiting so often in a row, it waits for a pipe that is not there any more, or that nobody may touch.
+/// Who was released may open the pipe again at once.
+const SOON: Duration = Duration::from_millis(200);
+/// Found waiting so often in a row, and released by nothing, it waits for a pipe that is not there any more, or that nobody may touch.
 const IN_VAIN: u32 = 5;
 
 /// Why a server has to be ended.
@@ -44,22 +46,22 @@ pub async fn release(
         let look = move || {
             let waits = for_a_pipe(leader);
             let begun = Instant::now();
-            if waits != Waits::No {
-                release_now(&root, &is_read);
-            }
-            (waits, begun.elapsed())
+            let released = if waits == Waits::No { 0 } else { release_now(&root, &is_read) };
+            (waits, released, begun.elapsed())
         };
         // A look that fails is made again.
-        let Ok((waits, took)) = tokio::task::spawn_blocking(look).await else { continue };
-        pause = EVERY.max(took * SHARE);
-        times = if waits == Waits::Yes { times + 1 } else { 0 };
+        let Ok((waits, released, took)) = tokio::task::spawn_blocking(look).await else { continue };
+        pause = if released > 0 { SOON } else { EVERY }.max(took * SHARE);
+        times = if waits == Waits::Yes && released == 0 { times + 1 } else { 0 };
         if times > IN_VAIN {
             return GONE.to_owned();
         }
     }
 }
 
-fn release_now(root: &Path, is_read: &impl Fn(&str) -> bool) {
+/// Of how many pipes somebody was released.
+fn release_now(root: &Path, is_read: &impl Fn(&str) -> bool) -> usize {
+    let mut released = 0;
     let mut directories = VecDeque::from([root.to_path_buf()]);
     let mut entries = 0;
     while let Some(directory) = directories.pop_front() {
@@ -67,17 +69,18 @@ fn release_now(root: &Path, is_read: &impl Fn(&str) -> bool) {
             let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
             entries += 1;
             if entries > MOST_ENTRIES {
-                return;
+                return released;
             }
             if kind.is_dir() && name != ".git" {
                 directories.push_back(path);
             } else if is_read(name)
                 && let Some(pipe) = pipe(&path, kind)
             {
-                end(&pipe);
+                released += usize::from(end(&pipe));
             }
         }
     }
+    released
 }
 
 /// What is a pipe, or a link to one.
@@ -96,11 +99,13 @@ fn listed(directory: &Path) -> impl Iterator<Item = (PathBuf, FileType)> {
 }
 
 /// Opened to write and closed: who waits for a writer reads the end. Where nobody waits it is refused, at once.
-fn end(pipe: &Path) {
+fn end(pipe: &Path) -> bool {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    if rustix::fs::open(pipe, flags, Mode::empty()).is_ok() {
-        tracing::warn!(pipe = %pipe.display(), "a named pipe stands where a language server reads a file: it reads an empty one");
+    let is_read = rustix::fs::open(pipe, flags, Mode::empty()).is_ok();
+    if is_read {
+        tracing::info!(pipe = %pipe.display(), "a named pipe stands where a language server reads a file: it reads an empty one");
     }
+    is_read
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::ask::Ask;
 use super::compare::{Delta, compare, is_kept};
-use super::diagnostics::{Found, OnLine, counts, find, gravest_first};
+use super::diagnostics::{Collected, OnLine, counts, find, gravest_first};
 use crate::contract::budget::{Listing, positions};
 use crate::contract::{BaselineReply, BaselineRequest, RegressionsQuery, RegressionsReply};
 use crate::model::{Coverage, Diagnostic, Missing, MissingCode, Result, Severity};
@@ -18,7 +18,7 @@ pub async fn baseline(workspace: &Workspace, request: BaselineRequest, asked: &A
     let mut named: Vec<String> = named.iter().map(|it| workspace.locate(it)).collect::<Result<_>>()?;
     named.sort();
     named.dedup();
-    let Found { mut diagnostics, files: count, meta } = find(workspace, &named, asked).await?;
+    let Collected { mut diagnostics, files: count, meta } = find(workspace, &named, asked).await?;
     diagnostics.retain(|it| is_kept(&it.diagnostic));
     let counts = counts(&diagnostics);
     let is_whole = named.is_empty();
@@ -50,7 +50,7 @@ pub async fn regressions(workspace: &Workspace, request: RegressionsQuery, asked
     let [from_new, from_fixed] = positions(asked.cursor.as_deref())?;
     let file = request.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
     let baseline = workspace.baseline().await?;
-    let Found { diagnostics, mut meta, .. } = find(workspace, file.as_slice(), asked).await?;
+    let Collected { diagnostics, mut meta, .. } = find(workspace, file.as_slice(), asked).await?;
     let Delta { mut new, fixed } =
         since(baseline.as_ref(), file.as_deref(), diagnostics, &mut meta.coverage).unwrap_or_default();
     gravest_first(&mut new);

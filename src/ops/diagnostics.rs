@@ -16,7 +16,7 @@ const MOST: usize = 1000;
 pub async fn diagnostics(workspace: &Workspace, request: DiagnosticsQuery, asked: &Ask) -> Result<DiagnosticsReply> {
     let severities = request.severities()?;
     let file = request.file.as_deref().map(|it| workspace.locate(it)).transpose()?;
-    let Found { mut diagnostics, mut meta, .. } = find(workspace, &Vec::from_iter(file), asked).await?;
+    let Collected { mut diagnostics, mut meta, .. } = find(workspace, &Vec::from_iter(file), asked).await?;
     diagnostics.retain(|it| request.takes(&it.diagnostic.source));
     let counts = counts(&diagnostics);
     diagnostics.retain(|it| severities.contains(&it.diagnostic.severity));
@@ -52,7 +52,7 @@ pub(super) struct OnLine {
 }
 
 /// What the engines have to say at one moment.
-pub(super) struct Found {
+pub(super) struct Collected {
     pub(super) diagnostics: Vec<OnLine>,
     /// So many files were asked about.
     pub(super) files: usize,
@@ -60,7 +60,7 @@ pub(super) struct Found {
 }
 
 /// Of these files, or of all where none is named.
-pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -> Result<Found> {
+pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -> Result<Collected> {
     let first = workspace.snapshot(asked.needs(None, false)).await?;
     for file in files {
         text_of(&first.files, file)?;
@@ -118,7 +118,7 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -
         confirm(workspace, &mut diagnostics, files, (&first.files, first.revision), asked).await;
     }
     note(workspace, files, &diagnostics, &meta);
-    Ok(Found { diagnostics, files: count, meta })
+    Ok(Collected { diagnostics, files: count, meta })
 }
 
 /// The later revision, and what either lacks.

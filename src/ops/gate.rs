@@ -2,7 +2,7 @@
 
 use super::ask::Ask;
 use super::baseline::since;
-use super::diagnostics::{Found, counts, find};
+use super::diagnostics::{Collected, counts, find};
 use crate::config::Gate;
 use crate::contract::{Counts, GateQuery, GateReply};
 use crate::model::{Code, Error, Result};
@@ -22,7 +22,7 @@ pub async fn gate(workspace: &Workspace, request: GateQuery, asked: &Ask) -> Res
     };
     let is_new_only = request.new_only.unwrap_or_default();
     let baseline = if is_new_only { workspace.baseline().await? } else { None };
-    let Found { mut diagnostics, mut meta, .. } = find(workspace, &[], asked).await?;
+    let Collected { mut diagnostics, mut meta, .. } = find(workspace, &[], asked).await?;
     if is_new_only {
         // Without a baseline nothing is known to be old.
         let delta = since(baseline.as_ref(), None, diagnostics.clone(), &mut meta.coverage);

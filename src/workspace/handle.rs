@@ -13,7 +13,7 @@ use super::change::{Change, Outcome};
 use super::confirm::Confirming;
 use super::disk::Disk;
 use super::git::Git;
-use super::journal::{self, Entry, Found, Journal};
+use super::journal::{self, Entries, Entry, Journal};
 use super::overlays::{self, Overlay, Put, Shown};
 use super::published::{Phase, Published};
 use super::recent::Recent;
@@ -439,7 +439,7 @@ impl Workspace {
     }
 
     /// The changes that were made, the newest first.
-    pub async fn changes(&self, query: journal::Query) -> Result<Found> {
+    pub async fn changes(&self, query: journal::Query) -> Result<Entries> {
         self.settle_journal().await?;
         self.inner.journal.find(journal::Query { workspace: journal::key(&self.inner.root), ..query }).await
     }

@@ -119,7 +119,7 @@ pub struct Query {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct Entries {
     pub entries: Vec<Entry>,
     /// However many there are, of all pages.
     pub total: usize,
@@ -140,7 +140,7 @@ enum Job {
     Settle(String, RecordOutcome),
     Unfinished(String, crossbeam_channel::Sender<Result<Vec<Entry>>>),
     Get(String, String, oneshot::Sender<Result<Option<Entry>>>),
-    Find(Query, oneshot::Sender<Result<Found>>),
+    Find(Query, oneshot::Sender<Result<Entries>>),
     KeepBaseline(Box<Baseline>, oneshot::Sender<Result<()>>),
     Baseline(String, oneshot::Sender<Result<Option<Baseline>>>),
     Flush(oneshot::Sender<()>),
@@ -203,7 +203,7 @@ impl Journal {
     }
 
     /// Changes that are done, the newest first.
-    pub async fn find(&self, query: Query) -> Result<Found> {
+    pub async fn find(&self, query: Query) -> Result<Entries> {
         self.ask(|reply| Job::Find(query, reply)).await?
     }
 

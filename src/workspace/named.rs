@@ -36,10 +36,10 @@ pub(super) struct NamedFiles {
 
 struct CheckedName {
     look: Look,
-    found: Found,
+    found: Lookup,
 }
 
-enum Found {
+enum Lookup {
     /// It is among the texts, though the walk does not list it.
     Text,
     /// It is there, and this is why it is not read.
@@ -50,7 +50,7 @@ enum Found {
 impl NamedFiles {
     /// Whether a file is among the texts only because it is named.
     pub(super) fn holds(&self, name: &str) -> bool {
-        self.known.get(name).is_some_and(|it| matches!(it.found, Found::Text))
+        self.known.get(name).is_some_and(|it| matches!(it.found, Lookup::Text))
     }
 
     /// An engine knows nothing of all this before it is told.
@@ -60,8 +60,8 @@ impl NamedFiles {
 
     fn lacks(&self) -> Vec<Missing> {
         let lack = |(name, known): (&String, &CheckedName)| match &known.found {
-            Found::Refused(why) => Some(Missing::new(MissingCode::Unsupported, name.as_str(), why.as_str())),
-            Found::Text | Found::Absent => None,
+            Lookup::Refused(why) => Some(Missing::new(MissingCode::Unsupported, name.as_str(), why.as_str())),
+            Lookup::Text | Lookup::Absent => None,
         };
         self.known.iter().filter_map(lack).collect()
     }
@@ -195,11 +195,11 @@ impl Writer {
         }
     }
 
-    fn find_named(&self, name: &str, by: &str, look: &Look) -> (Found, Option<Arc<str>>) {
+    fn find_named(&self, name: &str, by: &str, look: &Look) -> (Lookup, Option<Arc<str>>) {
         if look.changed().is_none() {
-            return (Found::Absent, None);
+            return (Lookup::Absent, None);
         }
-        let refused = |why: &str| (Found::Refused(format!("`{name}` is not read, though {by}: {why}")), None);
+        let refused = |why: &str| (Lookup::Refused(format!("`{name}` is not read, though {by}: {why}")), None);
         let path = Path::new(name);
         if path.is_absolute() || path.components().any(|it| it == Component::ParentDir) {
             return refused("it lies outside of the workspace");
@@ -213,20 +213,20 @@ impl Writer {
             return refused("it lies behind too many directories, perhaps behind links in a circle");
         }
         if self.overlays.contains_key(&real) {
-            return (Found::Text, self.files.get(&real).map(|it| it.text.clone()));
+            return (Lookup::Text, self.files.get(&real).map(|it| it.text.clone()));
         }
-        let texts = self.named.known.values().filter(|it| matches!(it.found, Found::Text)).count();
+        let texts = self.named.known.values().filter(|it| matches!(it.found, Lookup::Text)).count();
         if texts >= MOST_FILES {
             return refused("too many files are read only because they are named");
         }
         let most = usize::try_from(self.settings.max_file_bytes).unwrap_or(usize::MAX);
         match self.disk.tree().read(path, most) {
             Ok(bytes) => match disk::text_of(&bytes) {
-                Some(text) => (Found::Text, Some(Arc::from(text))),
+                Some(text) => (Lookup::Text, Some(Arc::from(text))),
                 None => refused("it is not text"),
             },
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => (Found::Absent, None),
-            Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => (Found::Absent, None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => (Lookup::Absent, None),
+            Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => (Lookup::Absent, None),
             Err(error) => refused(&self.why_unread(name, &error)),
         }
     }
@@ -256,7 +256,7 @@ impl Writer {
     /// The texts that are other names of files, with the names that these have without links.
     fn real_names(&self) -> BTreeMap<String, String> {
         let links = self.watcher.iter().flat_map(|it| it.links()).map(|it| self.name_of(it));
-        let named = self.named.known.iter().filter(|it| matches!(it.1.found, Found::Text)).map(|it| it.0.clone());
+        let named = self.named.known.iter().filter(|it| matches!(it.1.found, Lookup::Text)).map(|it| it.0.clone());
         let names = links.chain(named).filter(|it| self.files.get(it).is_some());
         let real = |name: String| Some((self.disk.locate(&name).ok()?.rel, name));
         names.filter_map(real).filter(|(real, name)| real != name).map(|(real, name)| (name, real)).collect()

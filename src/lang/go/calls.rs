@@ -22,12 +22,12 @@ use crate::lang::go::LANGUAGE;
 use crate::model::{Answer, CallSite, Calls, Coverage, Missing, MissingCode, Role, Span, Symbol, SymbolKind, Usage};
 
 /// By the place of the other end.
-type Found = BTreeMap<(String, usize), Calls>;
+type CallMap = BTreeMap<(String, usize), Calls>;
 
 /// The declarations that name a function, and where.
 pub async fn callers(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Result<Answer<Vec<Calls>>> {
     let usages = usages::of(queries, symbol, Effort::Thorough).await?;
-    let mut found = Found::new();
+    let mut found = CallMap::new();
     for usage in usages.value.items {
         if matches!(usage.role, Role::Doc | Role::Import) {
             continue;
@@ -42,7 +42,7 @@ pub async fn callers(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Result<Answ
 /// The functions that a function, or the initialiser of a variable, calls, and where.
 pub async fn callees(queries: &GoplsQueries<'_>, symbol: &Symbol) -> Answer<Vec<Calls>> {
     let mut coverage = Coverage::default();
-    let mut found = Found::new();
+    let mut found = CallMap::new();
     let Some(file) = queries.load(&symbol.name_at.file) else {
         return Answer::lacking(Vec::new(), usages::unreadable(&symbol.name_at.file));
     };
@@ -73,7 +73,7 @@ async fn of_function(
     queries: &GoplsQueries<'_>,
     file: &File,
     symbol: &Symbol,
-    found: &mut Found,
+    found: &mut CallMap,
     coverage: &mut Coverage,
 ) {
     let calls = match queries.outgoing_calls(file, symbol.name_at.start).await {
@@ -100,7 +100,7 @@ async fn of_initialiser(
     queries: &GoplsQueries<'_>,
     file: &File,
     symbol: &Symbol,
-    found: &mut Found,
+    found: &mut CallMap,
     coverage: &mut Coverage,
 ) {
     let within = symbol.place.span();
@@ -131,7 +131,7 @@ fn site(file: &File, span: Span) -> CallSite {
     CallSite { test: LANGUAGE.takes(&file.path) && is_test_file(&file.path), text, place }
 }
 
-fn note(found: &mut Found, symbol: Symbol, site: CallSite) {
+fn note(found: &mut CallMap, symbol: Symbol, site: CallSite) {
     let key = (symbol.name_at.file.clone(), symbol.name_at.start);
     found.entry(key).or_insert_with(|| Calls { symbol, calls: Vec::new() }).calls.push(site);
 }

@@ -64,7 +64,7 @@ pub async fn of(queries: &ServerQueries, files: &[Arc<File>], coverage: &mut Cov
             Err(why) => Err(why),
         };
         match told {
-            Ok(Told { tool, findings, unread }) => {
+            Ok(ToolReport { tool, findings, unread }) => {
                 coverage.stands_in(&tool);
                 for file in unread {
                     let detail = format!("{tool} reads the disk, and the text of {file} is another");
@@ -107,14 +107,14 @@ fn tool(session: &Session, command: &[String], files: &[Arc<File>]) -> Result<To
     Ok(Tool { name, path, arguments: arguments.to_vec(), form })
 }
 
-struct Told {
+struct ToolReport {
     tool: String,
     findings: Vec<(Arc<File>, Vec<Diagnostic>)>,
     /// Files that the tool could not be shown as they are.
     unread: Vec<String>,
 }
 
-async fn run(session: &Session, tool: &Tool, files: &[Arc<File>]) -> Result<Told, String> {
+async fn run(session: &Session, tool: &Tool, files: &[Arc<File>]) -> Result<ToolReport, String> {
     let root = session.root.directory();
     let is_text = |file: &Arc<File>| file.overlay || is_another(root, file);
     let (texts, on_disk): (Vec<_>, Vec<_>) = files.iter().cloned().partition(is_text);
@@ -148,7 +148,7 @@ async fn run(session: &Session, tool: &Tool, files: &[Arc<File>]) -> Result<Told
             None => unread.push(file.path.to_string()),
         }
     }
-    Ok(Told { tool: tool.name.clone(), findings, unread })
+    Ok(ToolReport { tool: tool.name.clone(), findings, unread })
 }
 
 /// Whether the disk has another text than the one that is asked about: a dry run's.

@@ -11,7 +11,7 @@ use super::diagnostics;
 use super::fallback;
 use super::grammar::Code;
 use super::names;
-use super::queries::{Found, ServerQueries};
+use super::queries::{ResolvedItem, ServerQueries};
 use super::reaching::{self, Tests};
 use super::usages;
 use crate::lang::Result;
@@ -281,7 +281,7 @@ async fn users(
         change_impact.lacks(queries.session.missing(MissingCode::TooMany, detail));
     }
     let asked = followed.into_iter().take(MOST_ALTERED).map(|one| async move {
-        let found = Found { file: one.file.clone(), item: one.item.clone() };
+        let found = ResolvedItem { file: one.file.clone(), item: one.item.clone() };
         let mut lacks = Coverage::default();
         Ok((one, usages::known(queries, &found, &mut lacks).await?, lacks))
     });

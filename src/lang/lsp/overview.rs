@@ -7,7 +7,7 @@ use std::time::Instant;
 use futures::StreamExt as _;
 
 use super::names::{self, joined};
-use super::queries::{AT_ONCE, Found, ServerQueries};
+use super::queries::{AT_ONCE, ResolvedItem, ServerQueries};
 use super::usages;
 use crate::lang::Result;
 use crate::lang::files::{File, Files};
@@ -38,7 +38,7 @@ pub async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant) -> Re
     let mut all: Vec<OutlineItem> = Vec::new();
     items.iter().for_each(|it| it.walk(&mut |it| all.push(it.clone())));
     let counted = all.into_iter().map(|item| {
-        let (queries, found) = (queries.clone(), Found { file: file.clone(), item });
+        let (queries, found) = (queries.clone(), ResolvedItem { file: file.clone(), item });
         async move {
             if Instant::now() >= until {
                 return Ok(None);

@@ -40,7 +40,7 @@ pub struct ServerQueries {
 
 /// A declaration and where it stands.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct ResolvedItem {
     pub file: Arc<File>,
     pub item: OutlineItem,
 }
@@ -144,7 +144,7 @@ impl ServerQueries {
     }
 
     /// The files that hold a symbol's name and can see it, its own first.
-    pub async fn files_naming(&self, found: &Found) -> Result<Vec<Arc<File>>> {
+    pub async fn files_naming(&self, found: &ResolvedItem) -> Result<Vec<Arc<File>>> {
         let seeing = self.import_graph().await?.seeing([&*found.file.path]);
         let mut files = self.files_with(&found.item.name).await?;
         files.retain(|it| seeing.as_ref().is_none_or(|seeing| seeing.contains(&it.path)));
@@ -191,7 +191,7 @@ impl ServerQueries {
     }
 
     /// The one declaration that a query means.
-    pub async fn resolve(&self, query: &SymbolQuery, coverage: &mut Coverage) -> Result<Found> {
+    pub async fn resolve(&self, query: &SymbolQuery, coverage: &mut Coverage) -> Result<ResolvedItem> {
         let (within, chain) = match query.symbol.rsplit_once("::") {
             Some((file, chain)) => (Some(file.to_owned()), chain),
             None => (query.file.clone(), query.symbol.as_str()),
@@ -208,7 +208,7 @@ impl ServerQueries {
             let detail = format!("{by_server} files hold the word `{last}`: give the file too, as `path::{last}`");
             coverage.lacks(self.session.missing(MissingCode::TooMany, detail));
         }
-        let mut all: Vec<(bool, Found)> = Vec::new();
+        let mut all: Vec<(bool, ResolvedItem)> = Vec::new();
         if !package.is_empty() && within.is_none() {
             let is_file = files.iter().any(|it| *it.path == *package.join("."));
             if !is_file {
@@ -223,7 +223,7 @@ impl ServerQueries {
             for item in &self.items(file, coverage).await? {
                 item.walk(&mut |it| {
                     if let Some(is_full) = names::fits(&self.files, &file.path, it, &parts) {
-                        matches.push((is_full, Found { file: file.clone(), item: it.clone() }));
+                        matches.push((is_full, ResolvedItem { file: file.clone(), item: it.clone() }));
                     }
                 });
             }
@@ -312,7 +312,12 @@ impl ServerQueries {
     }
 
     /// The declaration whose name stands at a place.
-    pub async fn declaration_at(&self, file: &Arc<File>, span: Span, coverage: &mut Coverage) -> Result<Option<Found>> {
+    pub async fn declaration_at(
+        &self,
+        file: &Arc<File>,
+        span: Span,
+        coverage: &mut Coverage,
+    ) -> Result<Option<ResolvedItem>> {
         let mut found = None;
         for item in &self.items(file, coverage).await? {
             item.walk(&mut |it| {
@@ -321,7 +326,7 @@ impl ServerQueries {
                 // Servers that tell the whole declaration begin it where the text does.
                 let begins = it.span.start == span.start && span.encloses(it.name_span);
                 if is_it || (found.is_none() && begins) {
-                    found = Some(Found { file: file.clone(), item: it.clone() });
+                    found = Some(ResolvedItem { file: file.clone(), item: it.clone() });
                 }
             });
         }
@@ -396,9 +401,9 @@ impl ServerQueries {
 
 /// Those that name something in full come before those of whose path only the end was given; of one path the one with a
 /// body counts, and of a function of C that in the file that defines it.
-fn chosen(all: Vec<(bool, Found)>) -> Vec<Found> {
+fn chosen(all: Vec<(bool, ResolvedItem)>) -> Vec<ResolvedItem> {
     let has_full = all.iter().any(|it| it.0);
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<ResolvedItem> = Vec::new();
     for (_, one) in all.into_iter().filter(|it| it.0 || !has_full) {
         let same = found
             .iter_mut()
@@ -409,7 +414,7 @@ fn chosen(all: Vec<(bool, Found)>) -> Vec<Found> {
             None => found.push(one),
         }
     }
-    let is_callable = |it: &Found| matches!(it.item.kind, SymbolKind::Function | SymbolKind::Method);
+    let is_callable = |it: &ResolvedItem| matches!(it.item.kind, SymbolKind::Function | SymbolKind::Method);
     if found.len() > 1 && found.iter().all(is_callable) && found.iter().any(|it| it.item.body.is_some()) {
         found.retain(|it| it.item.body.is_some());
     }

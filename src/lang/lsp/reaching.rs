@@ -9,7 +9,7 @@ use futures::StreamExt as _;
 
 use super::impact::Altered;
 use super::names;
-use super::queries::{Asked, Found, ServerQueries};
+use super::queries::{Asked, ResolvedItem, ServerQueries};
 use super::usages::{self, At};
 use crate::lang::Result;
 use crate::lang::files::File;
@@ -60,7 +60,7 @@ struct Placed {
 
 /// A declaration whose users are next.
 struct Step {
-    found: Found,
+    found: ResolvedItem,
     cause: Arc<str>,
     distance: u32,
     /// It is a test if nobody names it: the place in it that leads to the change.
@@ -178,7 +178,7 @@ impl Search {
 
     fn follow(&mut self, file: &Arc<File>, item: OutlineItem, cause: Arc<str>, distance: u32, otherwise: Option<Use>) {
         if self.seen.insert((file.path.clone(), item.name_span.start)) {
-            self.next.push(Step { found: Found { file: file.clone(), item }, cause, distance, otherwise });
+            self.next.push(Step { found: ResolvedItem { file: file.clone(), item }, cause, distance, otherwise });
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::names;
 use super::origin;
-use super::queries::{Found, ServerQueries};
+use super::queries::{ResolvedItem, ServerQueries};
 use super::usages;
 use super::wire;
 use crate::lang::files::File;
@@ -19,7 +19,7 @@ use crate::model::{
 const MOST_EXAMPLES: usize = 5;
 const MOST_CALLEES: usize = 200;
 
-pub fn symbol_of(queries: &ServerQueries, found: &Found) -> Result<Symbol> {
+pub fn symbol_of(queries: &ServerQueries, found: &ResolvedItem) -> Result<Symbol> {
     let symbol = names::symbol(&queries.files, &found.file, &found.item);
     symbol.ok_or_else(|| Stop::Failed(Error::new(Code::Internal, "a file of no language")))
 }
@@ -74,7 +74,7 @@ pub async fn describe(
     Ok(Answer { value: (description, page), coverage })
 }
 
-fn container_of(queries: &ServerQueries, found: &Found) -> Option<Symbol> {
+fn container_of(queries: &ServerQueries, found: &ResolvedItem) -> Option<Symbol> {
     let chain = found.file.outline().clone();
     let enclosing = chain.enclosing(found.item.name_span.start);
     let outer = enclosing.iter().rev().find(|it| it.name_span != found.item.name_span)?;
@@ -139,7 +139,7 @@ pub async fn implementations(queries: &ServerQueries, query: &SymbolQuery) -> Re
     Ok(Answer { value: (symbol_of(queries, &found)?, Vec::new()), coverage })
 }
 
-async fn implemented(queries: &ServerQueries, found: &Found, coverage: &mut Coverage) -> Result<Vec<Symbol>> {
+async fn implemented(queries: &ServerQueries, found: &ResolvedItem, coverage: &mut Coverage) -> Result<Vec<Symbol>> {
     let files = queries.files_with(&found.item.name).await?;
     let open: Vec<&str> = files.iter().take(100).map(|it| &*it.path).collect();
     let at = found.item.name_span.start;
@@ -215,7 +215,7 @@ pub async fn callers(queries: &ServerQueries, query: &SymbolQuery) -> Result<Ans
         // A call at the top of a file has no caller that has a name.
         let Some(item) = outline.enclosing(usage.place.start).last().map(|it| (*it).clone()) else { continue };
         let key = (usage.place.file.clone(), item.name_span.start);
-        let symbol = symbol_of(queries, &Found { file: file.clone(), item })?;
+        let symbol = symbol_of(queries, &ResolvedItem { file: file.clone(), item })?;
         let calls = callers.entry(key).or_insert_with(|| Calls { symbol, calls: Vec::new() });
         calls.calls.push(CallSite { place: usage.place, text: usage.text, test: usage.test });
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::grammar::Code;
 use super::names;
-use super::queries::{Asked, Found, ServerQueries};
+use super::queries::{Asked, ResolvedItem, ServerQueries};
 use super::session::Failure;
 use super::wire;
 use crate::lang::files::File;
@@ -25,19 +25,24 @@ const MOST_LOOKED_UP: usize = 500;
 /// A word of a text.
 pub type At = (Arc<File>, Span);
 /// What a server told: files and words.
-type Told = BTreeSet<(Arc<str>, Span)>;
+type PlaceSet = BTreeSet<(Arc<str>, Span)>;
 
 /// All usages of a declaration. A server that does not know enough yet is asked again.
-pub async fn of(queries: &ServerQueries, found: &Found, coverage: &mut Coverage) -> Result<Usages> {
+pub async fn of(queries: &ServerQueries, found: &ResolvedItem, coverage: &mut Coverage) -> Result<Usages> {
     counted(queries, found, coverage, true).await
 }
 
 /// The same as far as the server knows them now.
-pub async fn known(queries: &ServerQueries, found: &Found, coverage: &mut Coverage) -> Result<Usages> {
+pub async fn known(queries: &ServerQueries, found: &ResolvedItem, coverage: &mut Coverage) -> Result<Usages> {
     counted(queries, found, coverage, false).await
 }
 
-async fn counted(queries: &ServerQueries, found: &Found, coverage: &mut Coverage, waits: bool) -> Result<Usages> {
+async fn counted(
+    queries: &ServerQueries,
+    found: &ResolvedItem,
+    coverage: &mut Coverage,
+    waits: bool,
+) -> Result<Usages> {
     let (session, name) = (&queries.session, &found.item.name);
     let files = queries.files_naming(found).await?;
     let open: Vec<&str> = files.iter().take(MOST_OPENED).map(|it| &*it.path).collect();
@@ -96,7 +101,7 @@ async fn counted(queries: &ServerQueries, found: &Found, coverage: &mut Coverage
 }
 
 /// What the server tells now, without the words that it does not speak of.
-pub async fn told(queries: &ServerQueries, found: &Found) -> Result<Asked<Vec<At>>> {
+pub async fn told(queries: &ServerQueries, found: &ResolvedItem) -> Result<Asked<Vec<At>>> {
     let own = declarations(queries, found);
     let is_own = |file: &str, at: usize| *file == *found.file.path && own.contains(&at);
     let files = queries.files_naming(found).await?;
@@ -124,7 +129,7 @@ struct Accounted {
     failures: Vec<Failure>,
 }
 
-async fn look_up(queries: &ServerQueries, found: &Found, own: &[usize], words: &[At]) -> Result<Accounted> {
+async fn look_up(queries: &ServerQueries, found: &ResolvedItem, own: &[usize], words: &[At]) -> Result<Accounted> {
     let file = &found.file.path;
     let is_own = |at: &At| at.0.path == *file && own.contains(&at.1.start);
     // Where a stub stands before a module, its users use the stub, though a definition is looked for behind it.
@@ -158,7 +163,7 @@ async fn look_up(queries: &ServerQueries, found: &Found, own: &[usize], words: &
 
 /// Where the names of a symbol's declarations begin in its file: overloads, both halves of a property, a C struct and the
 /// typedef of its name; the one that was found first. What a server tells there is no use.
-pub fn declarations(queries: &ServerQueries, found: &Found) -> Vec<usize> {
+pub fn declarations(queries: &ServerQueries, found: &ResolvedItem) -> Vec<usize> {
     let mut all = vec![found.item.name_span.start];
     if queries.grammar_of(&found.file.path).is_some() {
         found.file.outline().walk(&mut |it| {
@@ -171,8 +176,13 @@ pub fn declarations(queries: &ServerQueries, found: &Found) -> Vec<usize> {
 }
 
 /// The references of all declarations of a symbol. A server tells some of them by one: the others are asked for apart.
-async fn told_of(queries: &ServerQueries, found: &Found, own: &[usize], open: &[&str]) -> Result<Asked<Told>> {
-    let mut told = Told::new();
+async fn told_of(
+    queries: &ServerQueries,
+    found: &ResolvedItem,
+    own: &[usize],
+    open: &[&str],
+) -> Result<Asked<PlaceSet>> {
+    let mut told = PlaceSet::new();
     for &at in own {
         if is_told(&told, &found.file.path, at) {
             continue;
@@ -186,19 +196,19 @@ async fn told_of(queries: &ServerQueries, found: &Found, own: &[usize], open: &[
     Ok(Ok(told))
 }
 
-fn is_told(told: &Told, file: &Arc<str>, at: usize) -> bool {
+fn is_told(told: &PlaceSet, file: &Arc<str>, at: usize) -> bool {
     told.range((file.clone(), Span::new(at, 0))..).next().is_some_and(|it| it.0 == *file && it.1.start == at)
 }
 
 /// The path of a symbol that several files may declare, where that is so in its language: a header and what it is for.
-fn declared_apart(found: &Found) -> Option<Vec<String>> {
+fn declared_apart(found: &ResolvedItem) -> Option<Vec<String>> {
     let is_apart = matches!(found.file.language.map(|it| it.name), Some("c" | "cpp"));
     is_apart.then(|| names::chain(&found.item).into_iter().map(str::to_owned).collect())
 }
 
 /// Words of the name in the code that the server did not tell. Without a grammar every word may be code. `apart`: of this
 /// path another file's declaration may be one of the same symbol.
-async fn unaccounted(name: &str, files: &[Arc<File>], told: &Told, apart: Option<Vec<String>>) -> Result<Vec<At>> {
+async fn unaccounted(name: &str, files: &[Arc<File>], told: &PlaceSet, apart: Option<Vec<String>>) -> Result<Vec<At>> {
     let (name, files, told) = (name.to_owned(), files.to_vec(), told.clone());
     blocking(move || {
         let mut found = Vec::new();
@@ -228,7 +238,7 @@ async fn unaccounted(name: &str, files: &[Arc<File>], told: &Told, apart: Option
 }
 
 /// Without a server: every word of the name in the code is possible.
-async fn by_text(queries: &ServerQueries, found: &Found, files: Vec<Arc<File>>) -> Result<Usages> {
+async fn by_text(queries: &ServerQueries, found: &ResolvedItem, files: Vec<Arc<File>>) -> Result<Usages> {
     let own = BTreeSet::from([(found.file.path.clone(), found.item.name_span)]);
     let words = unaccounted(&found.item.name, &files, &own, declared_apart(found)).await?;
     Ok(Usages { items: Vec::new(), possible: described(queries, words).await? })

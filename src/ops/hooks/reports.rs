@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::super::apply_change::tried;
 use super::super::ask::Ask;
-use super::super::diagnostics::{Found, OnLine, find, gravest_first, seen_in};
+use super::super::diagnostics::{Collected, OnLine, find, gravest_first, seen_in};
 use super::super::gate::configured;
 use super::event::{Event, Kind};
 use super::text::{Text, counts};
@@ -100,7 +100,7 @@ async fn in_workspace(
     if files.is_empty() {
         return Ok((false, false));
     }
-    let Found { mut diagnostics, meta, .. } = find(workspace, &files, &asked).await?;
+    let Collected { mut diagnostics, meta, .. } = find(workspace, &files, &asked).await?;
     let is_known = meta.coverage.complete || !diagnostics.is_empty();
     gravest_first(&mut diagnostics);
     let mut is_telling = false;
@@ -230,7 +230,7 @@ pub(super) async fn ended(workspaces: &[Workspace], event: &Event) -> Option<Str
 }
 
 /// Why more may come than was found. Where a server is missing nothing will.
-fn unknown(found: &Found) -> Option<String> {
+fn unknown(found: &Collected) -> Option<String> {
     let may_come = |it: &&Missing| it.code.passes() && it.code != MissingCode::EngineMissing;
     let lack = found.meta.coverage.missing.iter().find(may_come)?;
     // Nobody is there any more to ask again.

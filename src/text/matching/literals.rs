@@ -23,8 +23,8 @@ impl Literals {
         let mut literals = Literals::default();
         while let Some(found) = scanner.next() {
             match found {
-                Found::String(span) => literals.strings.push(span),
-                Found::LineComment(span) => literals.line_comments.push(span),
+                Lexeme::String(span) => literals.strings.push(span),
+                Lexeme::LineComment(span) => literals.line_comments.push(span),
             }
         }
         literals
@@ -52,7 +52,7 @@ fn enclosing(spans: &[Span], offset: usize) -> Option<Span> {
     spans.partition_point(|span| span.start < offset).checked_sub(1).map(|at| spans[at])
 }
 
-enum Found {
+enum Lexeme {
     String(Span),
     LineComment(Span),
 }
@@ -74,7 +74,7 @@ struct Scanner<'a> {
 }
 
 impl Scanner<'_> {
-    fn next(&mut self) -> Option<Found> {
+    fn next(&mut self) -> Option<Lexeme> {
         while let Some(&byte) = self.bytes.get(self.at) {
             let start = self.at;
             let found = match byte {
@@ -112,10 +112,10 @@ impl Scanner<'_> {
         at == 0 || self.bytes[at - 1].is_ascii_whitespace()
     }
 
-    fn line_comment(&mut self) -> Option<Found> {
+    fn line_comment(&mut self) -> Option<Lexeme> {
         let start = self.at;
         self.at = memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |length| start + length);
-        Some(Found::LineComment(Span::new(start, self.at)))
+        Some(Lexeme::LineComment(Span::new(start, self.at)))
     }
 
     fn block_comment(&mut self) {
@@ -129,7 +129,7 @@ impl Scanner<'_> {
     }
 
     /// A literal that ends with `closing` and knows no escapes.
-    fn closed_by(&mut self, opening: usize, closing: &[u8], flag: fn(&mut Unclosed) -> &mut bool) -> Option<Found> {
+    fn closed_by(&mut self, opening: usize, closing: &[u8], flag: fn(&mut Unclosed) -> &mut bool) -> Option<Lexeme> {
         if *flag(&mut self.unclosed) {
             return None;
         }
@@ -139,10 +139,10 @@ impl Scanner<'_> {
             return None;
         };
         self.at = start + opening + length + closing.len();
-        Some(Found::String(Span::new(start, self.at)))
+        Some(Lexeme::String(Span::new(start, self.at)))
     }
 
-    fn double_quoted(&mut self) -> Option<Found> {
+    fn double_quoted(&mut self) -> Option<Lexeme> {
         let hashes = self.bytes[..self.at].iter().rev().take_while(|&&byte| byte == b'#').count();
         let before = &self.bytes[..self.at - hashes];
         let prefix = before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
@@ -163,7 +163,7 @@ impl Scanner<'_> {
                 b'\\' => at += 1,
                 b'"' => {
                     self.at = at + 1;
-                    return Some(Found::String(Span::new(start, self.at)));
+                    return Some(Lexeme::String(Span::new(start, self.at)));
                 }
                 _ => {}
             }
@@ -175,7 +175,7 @@ impl Scanner<'_> {
 
     /// A character, or a string of a language that has them in single quotes; but neither a lifetime nor an
     /// apostrophe: what closes is followed by no letter, what opens follows none.
-    fn single_quoted(&mut self) -> Option<Found> {
+    fn single_quoted(&mut self) -> Option<Lexeme> {
         let is_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
         let start = self.at;
         if start > 0 && is_word(self.bytes.get(start - 1)) && !matches!(self.bytes[start - 1], b'b' | b'u' | b'r') {
@@ -189,7 +189,7 @@ impl Scanner<'_> {
                 b'\'' if at == start + 1 || is_word(self.bytes.get(at + 1)) => return None,
                 b'\'' => {
                     self.at = at + 1;
-                    return Some(Found::String(Span::new(start, self.at)));
+                    return Some(Lexeme::String(Span::new(start, self.at)));
                 }
                 _ => at += 1,
             }

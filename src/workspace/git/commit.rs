@@ -52,7 +52,7 @@ struct Source<'a> {
 }
 
 /// How it is told.
-struct Told<'a> {
+struct CommitStep<'a> {
     part: Part,
     message: Option<&'a str>,
     author: Option<&'a Author>,
@@ -106,7 +106,7 @@ impl Repository {
         if tree == self.tree_of(head.commit.as_deref())? {
             return Err(nothing(&choice).into());
         }
-        let told = Told {
+        let told = CommitStep {
             part: Part::Changes,
             message: order.message.as_deref(),
             author: order.author.as_ref(),
@@ -145,7 +145,7 @@ impl Repository {
             return Err(nothing(choice).into());
         }
         self.build(&private, &content, head)?;
-        let told = Told { part: Part::Before, message: None, author: None, co_author: None };
+        let told = CommitStep { part: Part::Before, message: None, author: None, co_author: None };
         self.seal(&private, head, order, &told).map(Some)
     }
 
@@ -165,7 +165,7 @@ impl Repository {
     }
 
     /// Makes the commit of what the private index holds, and moves HEAD to it.
-    fn seal(&self, private: &Private, head: &Head, order: &Order, told: &Told) -> Result<Made, Stop> {
+    fn seal(&self, private: &Private, head: &Head, order: &Order, told: &CommitStep) -> Result<Made, Stop> {
         if self.signs && !self.git.trusted {
             let detail = "nothing was committed: `commit.gpgSign` is set, and the program that signs may not run: trust \
                           the workspace with `semdex trust`, or commit with git";

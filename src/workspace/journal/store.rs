@@ -8,7 +8,7 @@ use sqlx::{Connection, Row};
 
 use super::content::{pack, unpack};
 use super::database::{FILE, Failure, is_corrupt, open, told, unusable};
-use super::{Entry, EntryFile, Found, Query, Reached, RecordOutcome};
+use super::{Entries, Entry, EntryFile, Query, Reached, RecordOutcome};
 use crate::config::JournalBounds;
 use crate::model::{Error, Result};
 use crate::workspace::change::Cause;
@@ -171,9 +171,9 @@ impl Store {
         })
     }
 
-    pub(super) async fn find(&mut self, query: Query) -> Result<Found> {
+    pub(super) async fn find(&mut self, query: Query) -> Result<Entries> {
         if !self.exists() {
-            return Ok(Found { lost: self.lost.clone(), ..Found::default() });
+            return Ok(Entries { lost: self.lost.clone(), ..Entries::default() });
         }
         self.write_settled().await?;
         let (file, before) = (query.file.as_deref(), query.before.as_deref());
@@ -201,7 +201,7 @@ impl Store {
             .await?;
             Ok((entries, usize::try_from(total).unwrap_or_default()))
         })?;
-        Ok(Found { entries, total, lost: self.lost.clone() })
+        Ok(Entries { entries, total, lost: self.lost.clone() })
     }
 
     fn exists(&self) -> bool {

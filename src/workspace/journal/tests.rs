@@ -43,7 +43,7 @@ fn made(journal: &Journal, entry: &Entry) {
     journal.settle(entry.id.clone(), RecordOutcome::Done);
 }
 
-fn ids(found: &Found) -> Vec<&str> {
+fn ids(found: &Entries) -> Vec<&str> {
     found.entries.iter().map(|it| it.id.as_str()).collect()
 }
 
@@ -52,7 +52,7 @@ async fn what_is_recorded_is_found() {
     let home = tempfile::tempdir().unwrap();
     let directory = home.path().join("state/semdex");
     let journal = Journal::new(&directory, KEPT);
-    assert_eq!(journal.find(query()).await.unwrap(), Found::default());
+    assert_eq!(journal.find(query()).await.unwrap(), Entries::default());
     assert!(!directory.exists(), "nothing is made before there is something to keep");
 
     let first = entry("01", None, &[("a", Some("old\n"), Some("new\n")), ("b", None, Some("b"))]);

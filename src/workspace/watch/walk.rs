@@ -77,14 +77,14 @@ impl Texts {
 }
 
 /// The file that a path of the tree stands for.
-struct Found {
+struct OpenedDirectory {
     directory: OwnedFd,
     name: OsString,
     via_link: bool,
 }
 
 /// `handle` is the path's directory, where that was reached before.
-fn find(reader: &Reader, path: &Path, handle: Option<OwnedFd>) -> io::Result<Option<Found>> {
+fn find(reader: &Reader, path: &Path, handle: Option<OwnedFd>) -> io::Result<Option<OpenedDirectory>> {
     let Some((parent, name)) = split(reader, path) else { return Ok(None) };
     let handle = match handle {
         Some(handle) => handle,
@@ -98,7 +98,7 @@ fn find(reader: &Reader, path: &Path, handle: Option<OwnedFd>) -> io::Result<Opt
     };
     match FileType::from_raw_mode(found.st_mode) {
         FileType::RegularFile if reader.check(&found).is_ok() => {
-            Ok(Some(Found { directory: handle, name: name.to_owned(), via_link: false }))
+            Ok(Some(OpenedDirectory { directory: handle, name: name.to_owned(), via_link: false }))
         }
         // A link counts if its target is itself a file of the tree: changes of that one are watched, and nobody reads
         // what lies outside.
@@ -110,7 +110,7 @@ fn find(reader: &Reader, path: &Path, handle: Option<OwnedFd>) -> io::Result<Opt
                 return Ok(None);
             }
             let directory = present(inside(reader, parent))?;
-            Ok(directory.map(|directory| Found { directory, name: name.to_owned(), via_link: true }))
+            Ok(directory.map(|directory| OpenedDirectory { directory, name: name.to_owned(), via_link: true }))
         }
         _ => Ok(None),
     }

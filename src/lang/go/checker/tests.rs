@@ -197,7 +197,7 @@ impl Fixture {
         quick::alone(&view.session, self.files.clone(), edits, view.generation.unwrap(), deadlines()).await
     }
 
-    async fn all_errors(&self) -> BTreeSet<Told> {
+    async fn all_errors(&self) -> BTreeSet<Reported> {
         let view = self.go.view(self.files.clone());
         let found = view.diagnostics(&[], deadlines()).await.unwrap();
         assert!(found.coverage.complete, "{:?}", found.coverage);
@@ -210,9 +210,9 @@ impl Fixture {
     }
 }
 
-type Told = (String, usize, usize, Option<String>, String);
+type Reported = (String, usize, usize, Option<String>, String);
 
-fn told(found: &[Diagnostic]) -> BTreeSet<Told> {
+fn told(found: &[Diagnostic]) -> BTreeSet<Reported> {
     let errors = found.iter().filter(|it| it.severity == Severity::Error);
     errors
         .map(|it| (it.place.file.clone(), it.place.start, it.place.end, it.code.clone(), it.message.clone()))
@@ -234,8 +234,8 @@ fn another_word(file: &File, words: &[String], chance: &mut Dice) -> Option<Stri
 }
 
 /// What the line of an error says, in place of where it is: the edit moves what follows it.
-fn by_line(found: &BTreeSet<Told>, fixture: &Fixture) -> BTreeSet<(String, usize, Option<String>, String)> {
-    let line = |it: &Told| fixture.files.get(&it.0).map_or(0, |file| file.lines().line(it.1));
+fn by_line(found: &BTreeSet<Reported>, fixture: &Fixture) -> BTreeSet<(String, usize, Option<String>, String)> {
+    let line = |it: &Reported| fixture.files.get(&it.0).map_or(0, |file| file.lines().line(it.1));
     found.iter().map(|it| (it.0.clone(), line(it), it.3.clone(), it.4.clone())).collect()
 }
 

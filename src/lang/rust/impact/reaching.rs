@@ -30,12 +30,12 @@ const MAX_REACHED: usize = 4000;
 
 /// The nearest tests, and why there may be more.
 pub(super) struct Tests {
-    pub(super) found: Vec<Found>,
+    pub(super) found: Vec<ReachedTest>,
     pub(super) missing: Option<&'static str>,
 }
 
 /// A test in the state before the change.
-pub(super) struct Found {
+pub(super) struct ReachedTest {
     file: Arc<File>,
     id: FileId,
     /// What leads there.
@@ -74,7 +74,7 @@ pub(super) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], ed
         let Some(source) = sources.iter().find(|it| it.file.path == old.path) else { continue };
         if is_test(item, old) && reported.insert((source.id, item.name_span.start)) {
             let (at, changed_symbol) = (item.name_span, Arc::from(item.name.as_str()));
-            tests.found.push(Found { file: source.file.clone(), id: source.id, at, changed_symbol, distance: 0 });
+            tests.found.push(ReachedTest { file: source.file.clone(), id: source.id, at, changed_symbol, distance: 0 });
         }
         for key in source.known.declared(item.name_span.start).into_iter().flat_map(|it| and_original(cx.db, it)) {
             let path = paths::shared_path(cx, key).unwrap_or_else(|| Arc::from(item.name.as_str()));
@@ -146,7 +146,7 @@ fn step_back(
                 let word = words(&source.file.text[at..]).next().map_or(0, |it| it.1.len());
                 let at = Span::new(at, at + word);
                 let (file, changed_symbol) = (source.file.clone(), changed_symbol.clone());
-                tests.found.push(Found { file, id: source.id, at, changed_symbol, distance });
+                tests.found.push(ReachedTest { file, id: source.id, at, changed_symbol, distance });
             }
         } else if let Some(key) = inner.and_then(|it| source.known.declared(it.name_span.start)) {
             next.push((key, changed_symbol.clone()));

@@ -31,7 +31,7 @@ const MAX_ALIASES_OF_ALIASES: usize = 4;
 
 /// What a pass found for one target.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct TargetUsages {
     pub(crate) items: Vec<Occurrence>,
     possible: Vec<(Occurrence, UnresolvedReason)>,
     /// Places that name it, or may, in what build scripts wrote: no text of the workspace, so they are only counted.
@@ -49,7 +49,7 @@ pub(crate) fn in_generated(places: &[Occurrence]) -> Option<Missing> {
     Some(Missing::new(MissingCode::MacroOutput, "rust", detail))
 }
 
-impl Found {
+impl TargetUsages {
     /// Places in the input and the definitions of macros that may name the target.
     pub(crate) fn in_macros(self) -> impl Iterator<Item = Occurrence> {
         self.possible.into_iter().filter(|it| it.1 == UnresolvedReason::MacroInput).map(|it| it.0)
@@ -108,7 +108,11 @@ impl Found {
 
 /// The usages of one symbol, with the proof that there are no others. Of what is not compiled only the places that
 /// may name it.
-pub(crate) fn found_for<'db>(cx: &Context<'db>, symbol: &Symbol, definition: Option<Definition<'db>>) -> Answer<Found> {
+pub(crate) fn found_for<'db>(
+    cx: &Context<'db>,
+    symbol: &Symbol,
+    definition: Option<Definition<'db>>,
+) -> Answer<TargetUsages> {
     match definition {
         Some(definition) => found_of(cx, definition),
         None => {
@@ -120,7 +124,7 @@ pub(crate) fn found_for<'db>(cx: &Context<'db>, symbol: &Symbol, definition: Opt
     }
 }
 
-pub(crate) fn found_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<Found> {
+pub(crate) fn found_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> Answer<TargetUsages> {
     let found = find(cx, &[definition]).pop().unwrap_or_default();
     let mut coverage = cx.coverage(false);
     found.tell_possible(&mut coverage);
@@ -146,7 +150,7 @@ fn not_compiled(cx: &Context<'_>, symbol: &Symbol) -> Coverage {
 
 pub(crate) fn page<'db>(
     cx: &Context<'db>,
-    found: &Found,
+    found: &TargetUsages,
     definition: Option<Definition<'db>>,
     window: Window,
 ) -> UsagePage {
@@ -180,7 +184,7 @@ fn usage_at(cx: &Context<'_>, it: &Occurrence, enclosing: &mut HashMap<(FileId, 
 }
 
 /// One pass for any number of symbols; the results stand in their order.
-pub(crate) fn find<'db>(cx: &Context<'db>, definitions: &[Definition<'db>]) -> Vec<Found> {
+pub(crate) fn find<'db>(cx: &Context<'db>, definitions: &[Definition<'db>]) -> Vec<TargetUsages> {
     search_for(cx, &Search::new(cx.db, definitions))
 }
 
@@ -200,18 +204,18 @@ pub(crate) fn known_as_missed(cx: &Context<'_>) -> Vec<Occurrence> {
 }
 
 /// What there is no time to look at is possible.
-pub(crate) fn search_for(cx: &Context<'_>, search: &Search) -> Vec<Found> {
+pub(crate) fn search_for(cx: &Context<'_>, search: &Search) -> Vec<TargetUsages> {
     search_within(cx, search, cx.until).0
 }
 
 /// `None` if it is not done by then.
-pub(crate) fn search_until(cx: &Context<'_>, search: &Search, until: Instant) -> Option<Vec<Found>> {
+pub(crate) fn search_until(cx: &Context<'_>, search: &Search, until: Instant) -> Option<Vec<TargetUsages>> {
     let (found, is_whole) = search_within(cx, search, Some(until));
     is_whole.then_some(found)
 }
 
 /// And whether everything was looked at. What an import gives another name is looked for by that too.
-fn search_within(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Vec<Found>, bool) {
+fn search_within(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Vec<TargetUsages>, bool) {
     let (mut found, mut is_whole) = search_once(cx, search, until);
     let mut widened: Option<Search> = None;
     for _ in 0..MAX_ALIASES_OF_ALIASES {
@@ -223,8 +227,8 @@ fn search_within(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (
     (found, is_whole)
 }
 
-fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Vec<Found>, bool) {
-    let mut found: Vec<Found> = (0..search.definitions).map(|_| Found::default()).collect();
+fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Vec<TargetUsages>, bool) {
+    let mut found: Vec<TargetUsages> = (0..search.definitions).map(|_| TargetUsages::default()).collect();
     let postings = cx.index.postings();
     let holders = search.holders(&postings);
     let all: Vec<usize> = (0..search.words.len()).collect();
@@ -268,7 +272,7 @@ fn search_once(cx: &Context<'_>, search: &Search, until: Option<Instant>) -> (Ve
         }
     }
     let (asked, unasked) = resolve_now(cx.db, &held, until);
-    let mut generated: Vec<Found> = found.iter().map(|_| Found::default()).collect();
+    let mut generated: Vec<TargetUsages> = found.iter().map(|_| TargetUsages::default()).collect();
     for (position, it) in held.iter().enumerate() {
         let found = if position < of_workspace { &mut found } else { &mut generated };
         add_usages(search, it, asked.get(&it.id).map_or(&[][..], Vec::as_slice), &unasked, found);
@@ -369,7 +373,7 @@ impl Unread<'_> {
 }
 
 /// Adds what is meant in a file, as it is known or was asked.
-fn add_usages(search: &Search, held: &Held<'_>, asked: &[Names], unasked: &Unasked, found: &mut [Found]) {
+fn add_usages(search: &Search, held: &Held<'_>, asked: &[Names], unasked: &Unasked, found: &mut [TargetUsages]) {
     for &(at, word) in &held.places {
         let occurrence = |role| {
             let at = Span::new(at, at + word.text.len());

@@ -9,7 +9,7 @@ use ra_ap_ide_db::defs::Definition;
 
 use crate::lang::Result;
 use crate::lang::rust::index::usages;
-use crate::lang::rust::index::usages::Found;
+use crate::lang::rust::index::usages::TargetUsages;
 use crate::lang::rust::resolve::origin::version_of;
 use crate::lang::rust::resolve::paths::as_assoc_item;
 use crate::lang::rust::resolve::{ResolvedSymbol, symbols};
@@ -38,7 +38,7 @@ impl View {
     }
 }
 
-fn describe<'db>(cx: &Context<'db>, symbol: Symbol, definition: Definition<'db>, found: &Found) -> Description {
+fn describe<'db>(cx: &Context<'db>, symbol: Symbol, definition: Definition<'db>, found: &TargetUsages) -> Description {
     let docs = docs::docs_in_full(cx.db, &symbol, definition);
     let mut examples = docs.as_deref().map(|docs| examples::doctests(cx, &symbol, docs)).unwrap_or_default();
     examples.extend(examples::uses(cx, &symbol, found));

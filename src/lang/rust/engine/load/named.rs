@@ -33,7 +33,7 @@ pub(super) struct Packages<'a> {
     pub forbidden: &'a Arc<[PathBuf]>,
 }
 
-enum Found {
+enum Lookup {
     Text(Vec<u8>),
     Refused(&'static str),
     Unreadable(io::Error),
@@ -67,17 +67,17 @@ impl Packages<'_> {
                     inputs.add(candidate.clone());
                     let place = Utf8PathBuf::from_path_buf(candidate.clone()).ok();
                     let why = match (self.find(&candidate), place.and_then(|it| AbsPathBuf::try_from(it).ok())) {
-                        (Found::Absent, _) | (_, None) => continue,
-                        (Found::Text(_), _) if named.sources.len() >= MOST_FILES => {
+                        (Lookup::Absent, _) | (_, None) => continue,
+                        (Lookup::Text(_), _) if named.sources.len() >= MOST_FILES => {
                             "too many files are read only because they are named".to_owned()
                         }
-                        (Found::Text(bytes), Some(place)) => {
+                        (Lookup::Text(bytes), Some(place)) => {
                             named.sources.push((place, bytes.clone()));
                             pending.push((candidate, Some(bytes)));
                             continue;
                         }
-                        (Found::Refused(why), _) => why.to_owned(),
-                        (Found::Unreadable(error), _) => error.to_string(),
+                        (Lookup::Refused(why), _) => why.to_owned(),
+                        (Lookup::Unreadable(error), _) => error.to_string(),
                     };
                     let candidate = candidate.display().to_string();
                     let detail = format!("`{candidate}` is not read, though `{name}` names it: {why}");
@@ -111,25 +111,25 @@ impl Packages<'_> {
         }
     }
 
-    fn find(&self, path: &Path) -> Found {
+    fn find(&self, path: &Path) -> Lookup {
         if Look::at(path).changed().is_none() || path.is_dir() {
-            return Found::Absent;
+            return Lookup::Absent;
         }
-        let Some(root) = self.root_of(path) else { return Found::Refused("it lies outside of its package") };
-        let Ok(below) = path.strip_prefix(root) else { return Found::Absent };
+        let Some(root) = self.root_of(path) else { return Lookup::Refused("it lies outside of its package") };
+        let Ok(below) = path.strip_prefix(root) else { return Lookup::Absent };
         let real = path.canonicalize().unwrap_or_default();
         let is_hidden = |it: Component<'_>| is_hidden(it.as_os_str().as_encoded_bytes());
         if below.components().any(is_hidden) || real.components().any(is_hidden) {
-            return Found::Refused("it lies in a directory that is no part of the package");
+            return Lookup::Refused("it lies in a directory that is no part of the package");
         }
         if below.components().count() > DEEPEST {
-            return Found::Refused("it lies behind too many directories, perhaps behind links in a circle");
+            return Lookup::Refused("it lies behind too many directories, perhaps behind links in a circle");
         }
         match Tree::named(root.to_path_buf(), self.forbidden.clone()).read(below, LARGEST_SOURCE) {
-            Ok(bytes) => Found::Text(bytes),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Absent,
-            Err(_) if !self.holds(&real) => Found::Refused("it lies outside of its package"),
-            Err(error) => Found::Unreadable(error),
+            Ok(bytes) => Lookup::Text(bytes),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Lookup::Absent,
+            Err(_) if !self.holds(&real) => Lookup::Refused("it lies outside of its package"),
+            Err(error) => Lookup::Unreadable(error),
         }
     }
 

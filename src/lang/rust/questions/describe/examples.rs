@@ -3,7 +3,7 @@
 use ra_ap_ide::FileId;
 
 use crate::lang::rust::index::search::Occurrence;
-use crate::lang::rust::index::usages::Found;
+use crate::lang::rust::index::usages::TargetUsages;
 use crate::lang::rust::resolve::symbols;
 use crate::lang::rust::resolve::symbols::is_test_at;
 use crate::lang::rust::view::Context;
@@ -47,7 +47,7 @@ fn fence_lines(cx: &Context<'_>, symbol: &Symbol) -> Vec<usize> {
 }
 
 /// The shortest functions that use it: tests first, then examples of the package, then any.
-pub(super) fn uses(cx: &Context<'_>, symbol: &Symbol, found: &Found) -> Vec<Example> {
+pub(super) fn uses(cx: &Context<'_>, symbol: &Symbol, found: &TargetUsages) -> Vec<Example> {
     let mut uses: Vec<(FileId, &OutlineItem, ExampleOrigin, &Occurrence)> = Vec::new();
     for usage in &found.items {
         let chain = usage.file.outline().enclosing(usage.at.start);
