@@ -48,10 +48,12 @@ pub struct Metrics {
 struct Inner {
     registry: Registry,
     durations: Family<Labels, Histogram, fn() -> Histogram>,
-    /// The calls of each route, by their method.
-    routes: HashMap<String, Vec<(Method, CallIndex)>>,
+    routes: Routes,
     calls: Vec<Measured>,
 }
+
+/// The calls of each route, by their method.
+type Routes = HashMap<String, Vec<(Method, CallIndex)>>;
 
 struct Measured {
     name: &'static str,
@@ -107,7 +109,7 @@ impl Metrics {
 }
 
 /// The calls of each route, and the names of all.
-fn routes() -> (HashMap<String, Vec<(Method, CallIndex)>>, Vec<&'static str>) {
+fn routes() -> (Routes, Vec<&'static str>) {
     let of_table = CALLS.iter().filter_map(|call| {
         let method = Method::from_bytes(call.method.name().as_bytes()).ok()?;
         Some((call.path.replace("{file}", "{*file}"), (method, call.name)))
@@ -117,7 +119,7 @@ fn routes() -> (HashMap<String, Vec<(Method, CallIndex)>>, Vec<&'static str>) {
     let others = others.into_iter().chain(pages).map(|(path, name)| (path.to_owned(), (Method::GET, name)));
     let hooks = (hooks::PATH.to_owned(), (Method::POST, "hooks"));
     let mut names = vec![UNKNOWN, MCP];
-    let mut routes: HashMap<String, Vec<_>> = HashMap::default();
+    let mut routes = Routes::default();
     for (path, (method, name)) in of_table.chain(others).chain([hooks]) {
         let call = names.iter().position(|it| *it == name).unwrap_or_else(|| {
             names.push(name);
