@@ -32,7 +32,6 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 const BUCKETS: [f64; 15] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0];
 /// What was asked for is none of the calls.
 const UNKNOWN: &str = "unknown";
-const MCP: &str = "mcp";
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Labels {
@@ -49,21 +48,25 @@ struct Inner {
     registry: Registry,
     durations: Family<Labels, Histogram, fn() -> Histogram>,
     routes: Routes,
-    calls: Vec<Measured>,
+    mcp: Arc<MeasuredCall>,
+    unknown: Arc<MeasuredCall>,
 }
 
 /// The calls of each route, by their method.
-type Routes = HashMap<String, Vec<(Method, CallIndex)>>;
+type Routes = HashMap<String, Vec<(Method, Arc<MeasuredCall>)>>;
 
-struct Measured {
+/// What a request asks for, as it is measured.
+pub struct MeasuredCall {
     name: &'static str,
     /// Of those that went well, once there was one: what is asked most is looked up once.
     well: OnceLock<Histogram>,
 }
 
-/// In [`Inner::calls`], which begins with [`UNKNOWN`] and [`MCP`].
-#[derive(Clone, Copy)]
-pub struct CallIndex(usize);
+impl MeasuredCall {
+    fn new(name: &'static str) -> Arc<MeasuredCall> {
+        Arc::new(MeasuredCall { name, well: OnceLock::new() })
+    }
+}
 
 impl Metrics {
     pub fn new(service: &Service) -> Metrics {
@@ -77,39 +80,40 @@ impl Metrics {
             durations.clone(),
         );
         registry.register_collector(Box::new(Process(service.clone())));
-        let (routes, names) = routes();
-        let calls = names.into_iter().map(|name| Measured { name, well: OnceLock::new() }).collect();
-        Metrics { inner: Arc::new(Inner { registry, durations, routes, calls }) }
+        let (mcp, unknown) = (MeasuredCall::new("mcp"), MeasuredCall::new(UNKNOWN));
+        Metrics { inner: Arc::new(Inner { registry, durations, routes: routes(), mcp, unknown }) }
     }
 
     /// What a request asks for, by its route.
-    pub fn call_of(&self, request: &Request) -> CallIndex {
-        let Some(route) = request.extensions().get::<MatchedPath>() else { return CallIndex(0) };
+    pub fn call_of(&self, request: &Request) -> Arc<MeasuredCall> {
+        let Some(route) = request.extensions().get::<MatchedPath>() else { return self.inner.unknown.clone() };
         if route.as_str().starts_with("/mcp") {
-            return CallIndex(1);
+            return self.inner.mcp.clone();
         }
         let calls = self.inner.routes.get(route.as_str()).map_or(&[][..], Vec::as_slice);
-        calls.iter().find(|(method, _)| method == request.method()).map_or(CallIndex(0), |(_, call)| *call)
+        calls
+            .iter()
+            .find(|(method, _)| method == request.method())
+            .map_or(&self.inner.unknown, |(_, call)| call)
+            .clone()
     }
 
     /// Notes how long a request took, and how it ended.
-    pub fn note(&self, call: CallIndex, status: StatusCode, took: Duration) {
-        let Some(measured) = self.inner.calls.get(call.0) else { return };
+    pub fn note(&self, call: &MeasuredCall, status: StatusCode, took: Duration) {
         let histogram = || {
-            let labels = Labels { call: measured.name, status: status.as_u16().into() };
+            let labels = Labels { call: call.name, status: status.as_u16().into() };
             self.inner.durations.get_or_create(&labels).clone()
         };
         let took = took.as_secs_f64();
         if status == StatusCode::OK {
-            measured.well.get_or_init(histogram).observe(took);
+            call.well.get_or_init(histogram).observe(took);
         } else {
             histogram().observe(took);
         }
     }
 }
 
-/// The calls of each route, and the names of all.
-fn routes() -> (Routes, Vec<&'static str>) {
+fn routes() -> Routes {
     let of_table = CALLS.iter().filter_map(|call| {
         let method = Method::from_bytes(call.method.name().as_bytes()).ok()?;
         Some((call.path.replace("{file}", "{*file}"), (method, call.name)))
@@ -118,16 +122,11 @@ fn routes() -> (Routes, Vec<&'static str>) {
     let pages = pages::PATHS.iter().map(|it| (*it, "page"));
     let others = others.into_iter().chain(pages).map(|(path, name)| (path.to_owned(), (Method::GET, name)));
     let hooks = (hooks::PATH.to_owned(), (Method::POST, "hooks"));
-    let mut names = vec![UNKNOWN, MCP];
     let mut routes = Routes::default();
     for (path, (method, name)) in of_table.chain(others).chain([hooks]) {
-        let call = names.iter().position(|it| *it == name).unwrap_or_else(|| {
-            names.push(name);
-            names.len() - 1
-        });
-        routes.entry(path).or_default().push((method, CallIndex(call)));
+        routes.entry(path).or_default().push((method, MeasuredCall::new(name)));
     }
-    (routes, names)
+    routes
 }
 
 /// Whether requests are measured. Only `benches/faces` switches that off, to know what it costs.

@@ -25,7 +25,7 @@ pub async fn speak(State(metrics): State<Option<Metrics>>, mut request: Request,
     request.extensions_mut().insert(id.clone());
     let response = spoken(id, came, request, next).instrument(span).await;
     if let Some((metrics, call)) = metrics.zip(call) {
-        metrics.note(call, response.status(), came.elapsed());
+        metrics.note(&call, response.status(), came.elapsed());
     }
     response
 }

@@ -12,7 +12,7 @@ use rustix::fs::{CWD, Mode, RenameFlags, mkfifoat, renameat_with};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::language_servers::{tools, usages};
+use crate::language_servers::{serve_home, usages};
 use crate::support::{Home, RUST, Reply, Server, run};
 
 /// Far more than all of it takes; a test that meets it has failed.
@@ -184,8 +184,7 @@ fn a_pipe_under_a_files_name_holds_no_server() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         mkfifoat(CWD, path, Mode::from_raw_mode(0o600)).unwrap();
     }
-    let path = format!("{}:{}", tools().display(), std::env::var("PATH").unwrap());
-    let server = home.serve_with(&["--trust"], &[("PATH", Path::new(&path))]);
+    let server = serve_home(home);
     for (symbol, place) in [("Sell", "shop.go:5 call"), ("ring", "pkg/till.py:5 call"), ("count", "ts/stock.ts:4 call")]
     {
         let is_there = |server: &Server| {

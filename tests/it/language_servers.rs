@@ -17,8 +17,13 @@ pub fn tools() -> PathBuf {
 
 /// A trusted workspace with these files, and the servers on the search path.
 pub fn serve(files: &[(&str, &str)]) -> Server {
+    serve_home(Home::with(files))
+}
+
+/// The same, of what a test has prepared.
+pub fn serve_home(home: Home) -> Server {
     let path = format!("{}:{}", tools().display(), std::env::var("PATH").unwrap());
-    Home::with(files).serve_with(&["--trust"], &[("PATH", Path::new(&path))])
+    home.serve_with(&["--trust"], &[("PATH", Path::new(&path))])
 }
 
 pub fn engine(server: &Server, language: &str) -> Value {

@@ -134,8 +134,8 @@ fn loses_edge(search: &Search, span: Span, context: &str) -> bool {
         line.map(str::trim).is_some_and(|it| !it.is_empty() && it.chars().all(|it| "()[]{};,".contains(it)))
     };
     let brackets = |text: &str| text.lines().filter(|line| is_bracket(Some(line))).count();
-    let mut above = text[..span.start].rsplit('\n').skip(1);
-    let mut below = text[span.end..].split('\n').skip(1);
+    let above = text[..span.start].rsplit('\n').skip(1);
+    let below = text[span.end..].split('\n').skip(1);
     let last = context.strip_suffix('\n').unwrap_or(context).rsplit_once('\n').map(|it| it.1);
     let words = context.trim();
     let start = words.as_ptr() as usize - context.as_ptr() as usize;
@@ -147,8 +147,8 @@ fn loses_edge(search: &Search, span: Span, context: &str) -> bool {
     is_lost(context.split_once('\n').map(|it| it.0)) && has_more(above.clone().next())
         || is_lost(last) && has_more(below.clone().next())
         || blank_above + blank_below > 0 && brackets(&text[span.start..span.end]) > brackets(words)
-        || above.by_ref().take(blank_above).any(|it| is_bracket(Some(it)))
-        || below.by_ref().take(blank_below).any(|it| is_bracket(Some(it)))
+        || above.take(blank_above).any(|it| is_bracket(Some(it)))
+        || below.take(blank_below).any(|it| is_bracket(Some(it)))
 }
 
 /// Whether nothing but white space stands before a place on its first line and after it on its last.

@@ -24,10 +24,9 @@ impl Attributes {
         let mut attributes = Attributes::default();
         let mut fragments = Vec::new();
         // A file has none of the outer kind: those that no item follows belong to nothing.
-        let outer =
-            owner.syntax().children_with_tokens().take_while(|_| !ast::SourceFile::can_cast(owner.syntax().kind()));
-        for element in outer {
-            if !attributes.read(&element, false, &mut fragments) {
+        let is_file = ast::SourceFile::can_cast(owner.syntax().kind());
+        for element in owner.syntax().children_with_tokens() {
+            if is_file || !attributes.read(&element, false, &mut fragments) {
                 break;
             }
         }

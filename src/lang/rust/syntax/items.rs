@@ -321,7 +321,8 @@ impl Collector<'_, '_> {
     ) -> OutlineItem {
         let attributes = Attributes::of(item);
         let node = item.syntax();
-        let range = TextRange::new(start_of(node), end_of(node).max(start_of(node)));
+        let start = start_of(node);
+        let range = TextRange::new(start, end_of(node).max(start));
         // A type may end with the same white space in broken code.
         let name_end = name_range.end().min(range.end()).max(name_range.start());
         let name_range = TextRange::new(name_range.start(), name_end);

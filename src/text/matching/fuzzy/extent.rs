@@ -194,7 +194,7 @@ impl Extents<'_> {
             + usize::from(!as_asked)
             + if of_lines { cut_lines } else { 0 };
         // Blanks alone on a line, where the file has none such, may have been before a bracket.
-        let has_lost = !as_left && self.asked.has_blanks_alone() && !self.flat.has_blanks_alone;
+        let has_lost = !as_left && self.asked.has_blanks_alone && !self.flat.has_blanks_alone;
         let brackets = (as_asked || as_left || self.lines_agree(&lines)) && !has_lost;
         let score = score::from_distance(distance, longest);
         Some(Extent { start, end, distance, score, begins, ends, brackets, as_left, cost, as_many_lines, cut_lines })

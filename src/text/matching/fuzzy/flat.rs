@@ -16,13 +16,16 @@ pub(super) struct Asked<'a> {
     pub length: usize,
     /// Its lines, collapsed, without the blank ones.
     pub lines: Vec<String>,
+    /// Whether one of its lines is an indentation and nothing else.
+    pub has_blanks_alone: bool,
 }
 
 impl<'a> Asked<'a> {
     pub fn new(context: &'a str, whole_lines: bool) -> Asked<'a> {
         let text = collapse(context).into_owned();
         let lines = context.lines().map(|line| collapse(line).into_owned()).filter(|line| !line.is_empty()).collect();
-        Asked { context, whole_lines, length: text.chars().count(), text, lines }
+        let has_blanks_alone = context.lines().any(|line| !line.is_empty() && line.trim().is_empty());
+        Asked { context, whole_lines, length: text.chars().count(), text, lines, has_blanks_alone }
     }
 
     /// The best score at a distance of at least so much: a place that is longer than the search text has a greater
@@ -48,11 +51,6 @@ impl<'a> Asked<'a> {
     /// Whether it says itself that it begins with a line, by an indentation or a line end before it.
     pub fn begins_line(&self) -> bool {
         self.whole_lines || self.context.starts_with(char::is_whitespace)
-    }
-
-    /// Whether one of its lines is an indentation and nothing else.
-    pub fn has_blanks_alone(&self) -> bool {
-        self.context.lines().any(|line| !line.is_empty() && line.trim().is_empty())
     }
 
     pub fn ends_line(&self) -> bool {
