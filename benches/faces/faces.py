@@ -4,7 +4,7 @@
 - MCP over HTTP beside REST: the same `usages` in Markdown by either, alternating, each on one connection that is kept;
 - `/healthz`: requests a second, the client on the same cores as the server (`load`, built by `go build`);
 - metrics: the same, of two servers that differ in nothing but the layer that measures (`SEMDEX_METRICS=off`, which is for this
-  program alone), in rounds that alternate.
+  program alone) and are asked in turn, 20 ms each: over longer times what else the machine does differs by more than metrics cost.
 
     faces.py --server-binary semdex
 
@@ -93,9 +93,9 @@ def beside_rest(server, rounds):
     return times
 
 
-def load(program, server, seconds):
+def load(program, server, *more):
     host, port = server.client.address
-    said = subprocess.run([program, "-address", f"{host}:{port}", "-seconds", str(seconds)], capture_output=True, text=True)
+    said = subprocess.run([program, "-address", f"{host}:{port}", *more], capture_output=True, text=True)
     if said.returncode:
         raise semdex.Failed(said.stderr.strip())
     return json.loads(said.stdout)
@@ -127,21 +127,19 @@ def run(options, directory):
         semdex.Server(options.server_binary, [directory / "bare"], directory=directory / "without", environment=off) as plain,
     ):
         for server in (measured, plain):
-            load(program, server, 1)
+            load(program, server)
             counted = "semdex_request_duration_seconds_count" in server.client.send("GET", "/metrics", accept="*/*")[1]
             if counted != (server is measured):
                 raise semdex.Failed("the switch of the metrics does not work")
-        rounds = []
-        for number in range(options.loads):
-            pair = [(load(program, it, options.seconds)) for it in ((measured, plain) if number % 2 else (plain, measured))]
-            rounds.append(pair if number % 2 else pair[::-1])
-        with_layer = statistics.median(it[0]["per_second"] for it in rounds)
-        cost = 1 - statistics.median(it[0]["per_second"] / it[1]["per_second"] for it in rounds)
-        p99 = statistics.median(it[0]["p99_ms"] for it in rounds)
-        print(f"/healthz: {with_layer:,.0f} requests a second on {len(os.sched_getaffinity(0))} cores with the client, p99 {p99:.2f} ms")
-        print(f"metrics cost {cost:.2%} of it, the median of {len(rounds)} pairs of {options.seconds} s")
-        if with_layer < 30_000:
-            short.append(f"/healthz: {with_layer:,.0f} requests a second")
+        answered = load(program, measured, "-seconds", "10")
+        per_second = answered["per_second"]
+        print(f"/healthz: {per_second:,.0f} requests a second on {len(os.sched_getaffinity(0))} cores with the client, p99 {answered['p99_ms']:.2f} ms")
+        host, port = plain.client.address
+        compared = load(program, measured, "-other", f"{host}:{port}", "-seconds", str(options.seconds))
+        cost, error = 1 - compared["ratio"], compared["error"]
+        print(f"metrics cost {cost:.2%} of it, ± {error:.2%} (standard error of the median of {compared['pairs']} pairs)")
+        if per_second < 30_000:
+            short.append(f"/healthz: {per_second:,.0f} requests a second")
         if cost > 0.01:
             short.append(f"metrics cost {cost:.2%}")
     if short:
@@ -151,6 +149,5 @@ def run(options, directory):
 if __name__ == "__main__":
     parser = semdex.arguments(__doc__, workspace=False)
     parser.add_argument("--rounds", type=int, default=1000, help="calls by each of REST and MCP (default: %(default)s)")
-    parser.add_argument("--loads", type=int, default=15, help="pairs of loads with and without metrics (default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=2.0, help="how long each load lasts (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long servers with and without metrics are asked in turn (default: %(default)s)")
     semdex.main(run, parser.parse_args())

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use axum::Extension;
@@ -39,21 +39,23 @@ struct Labels {
     status: u32,
 }
 
-#[derive(Clone)]
+/// Of a service, which lives as long as its process: nothing is counted to know whether they are still wanted, since all threads
+/// that answer would write that count with every request.
+#[derive(Clone, Copy)]
 pub struct Metrics {
-    inner: Arc<Inner>,
+    inner: &'static Inner,
 }
 
 struct Inner {
     registry: Registry,
     durations: Family<Labels, Histogram, fn() -> Histogram>,
     routes: Routes,
-    mcp: Arc<MeasuredCall>,
-    unknown: Arc<MeasuredCall>,
+    mcp: MeasuredCall,
+    unknown: MeasuredCall,
 }
 
 /// The calls of each route, by their method.
-type Routes = HashMap<String, Vec<(Method, Arc<MeasuredCall>)>>;
+type Routes = HashMap<String, Vec<(Method, MeasuredCall)>>;
 
 /// What a request asks for, as it is measured.
 pub struct MeasuredCall {
@@ -63,8 +65,8 @@ pub struct MeasuredCall {
 }
 
 impl MeasuredCall {
-    fn new(name: &'static str) -> Arc<MeasuredCall> {
-        Arc::new(MeasuredCall { name, well: OnceLock::new() })
+    const fn new(name: &'static str) -> MeasuredCall {
+        MeasuredCall { name, well: OnceLock::new() }
     }
 }
 
@@ -81,25 +83,24 @@ impl Metrics {
         );
         registry.register_collector(Box::new(Process(service.clone())));
         let (mcp, unknown) = (MeasuredCall::new("mcp"), MeasuredCall::new(UNKNOWN));
-        Metrics { inner: Arc::new(Inner { registry, durations, routes: routes(), mcp, unknown }) }
+        Metrics { inner: Box::leak(Box::new(Inner { registry, durations, routes: routes(), mcp, unknown })) }
     }
 
     /// What a request asks for, by its route.
-    pub fn call_of(&self, request: &Request) -> Arc<MeasuredCall> {
-        let Some(route) = request.extensions().get::<MatchedPath>() else { return self.inner.unknown.clone() };
+    pub fn call_of(self, request: &Request) -> &'static MeasuredCall {
+        let Some(route) = request.extensions().get::<MatchedPath>() else { return &self.inner.unknown };
         if route.as_str().starts_with("/mcp") {
-            return self.inner.mcp.clone();
+            return &self.inner.mcp;
         }
         let calls = self.inner.routes.get(route.as_str()).map_or(&[][..], Vec::as_slice);
         calls
             .iter()
             .find(|(method, _)| method == request.method())
             .map_or(&self.inner.unknown, |(_, call)| call)
-            .clone()
     }
 
     /// Notes how long a request took, and how it ended.
-    pub fn note(&self, call: &MeasuredCall, status: StatusCode, took: Duration) {
+    pub fn note(self, call: &MeasuredCall, status: StatusCode, took: Duration) {
         let histogram = || {
             let labels = Labels { call: call.name, status: status.as_u16().into() };
             self.inner.durations.get_or_create(&labels).clone()

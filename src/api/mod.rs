@@ -61,7 +61,7 @@ pub fn router(service: Service, token: Option<Arc<Token>>, pulse: Pulse) -> Rout
         .route(metrics::PATH, routing::get(metrics::metrics))
         .with_state(service.clone())
         .route(mcp::PATH, mcp::route(service))
-        .layer(axum::Extension(metrics.clone()))
+        .layer(axum::Extension(metrics))
         .route(document::PATH, routing::get(async move || responder::with_type("application/yaml", yaml)))
         .merge(pages)
         .fallback(unknown_route)

@@ -18,14 +18,14 @@ use crate::model::Error;
 /// is measured.
 pub async fn speak(State(metrics): State<Option<Metrics>>, mut request: Request, next: Next) -> Response {
     let came = Instant::now();
-    let call = metrics.as_ref().map(|it| it.call_of(&request));
+    let call = metrics.map(|it| it.call_of(&request));
     let id = RequestId::of(request.headers());
     let span = tracing::info_span!("request", id = id.as_str());
     logging::continue_trace(&span, |name| request.headers().get(name).and_then(|it| it.to_str().ok()));
     request.extensions_mut().insert(id.clone());
     let response = spoken(id, came, request, next).instrument(span).await;
     if let Some((metrics, call)) = metrics.zip(call) {
-        metrics.note(&call, response.status(), came.elapsed());
+        metrics.note(call, response.status(), came.elapsed());
     }
     response
 }

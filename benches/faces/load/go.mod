@@ -1,3 +1,3 @@
 module semdex.test/load
 
-go 1.22
+go 1.25
