@@ -63,7 +63,7 @@ fn is_identifier(text: &str) -> bool {
     is_word && is_name && text.len() > 2 && !text.starts_with(|it: char| it.is_ascii_digit())
 }
 
-/// Whether this session was not told of this before. Where that cannot be noted, nothing is said.
+/// Whether this session was not notified of this before. Where that cannot be noted, nothing is said.
 fn is_first(state_dir: &Path, session: &str, subject: &str) -> bool {
     let note = |text: &str| blake3::hash(text.as_bytes()).to_hex().as_str()[..16].to_owned();
     let directory = state_dir.join("nudged").join(note(session));
