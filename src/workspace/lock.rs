@@ -161,12 +161,12 @@ mod tests {
             (LockFile::new(home.path(), Path::new("/w")), LockFile::new(home.path(), Path::new("/x")));
         let lock = mine.acquire().unwrap();
         drop(elsewhere.acquire().unwrap());
-        let (told, asked) = mpsc::channel();
+        let (sender, asked) = mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(move || {
-                told.send("waiting").unwrap();
+                sender.send("waiting").unwrap();
                 drop(theirs.acquire().unwrap());
-                told.send("done").unwrap();
+                sender.send("done").unwrap();
             });
             assert_eq!(asked.recv().unwrap(), "waiting");
             assert!(asked.try_recv().is_err());
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn no_place_for_it_is_told() {
+    fn no_place_for_it_is_reported() {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("file"), "").unwrap();
         let error = LockFile::new(&home.path().join("file"), Path::new("/w")).acquire().err().unwrap();

@@ -244,7 +244,7 @@ fn a_directory_that_becomes_a_link_later_leads_nowhere() {
 }
 
 #[test]
-fn what_is_no_text_file_is_told() {
+fn what_is_no_text_file_is_reported() {
     let fixture = Fixture::new(&[("a", "a\0b"), ("text", "ß\r\n")]);
     let root = open_directory(rustix::fs::CWD, fixture.disk.root()).unwrap();
     rustix::fs::mkfifoat(&root, "pipe", Mode::from_raw_mode(0o644)).unwrap();

@@ -110,8 +110,8 @@ mod tests {
 
     fn parsed(text: &str) -> Vec<(String, Kind, bool, bool)> {
         let status = parse(text.replace('|', "\0").as_bytes()).unwrap();
-        let told = |it: Entry| (text_of(&it.path), it.kind, it.staged, it.unstaged);
-        status.entries.into_iter().map(told).collect()
+        let fields = |it: Entry| (text_of(&it.path), it.kind, it.staged, it.unstaged);
+        status.entries.into_iter().map(fields).collect()
     }
 
     fn text_of(path: &[u8]) -> String {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_is_told() {
+    fn the_head_is_reported() {
         let status = parse(b"# branch.oid abc\0# branch.head a b\0# stash 3\0").unwrap();
         assert_eq!((status.head.as_deref(), status.branch.as_deref()), (Some("abc"), Some("a b")));
         assert_eq!(parse(b"# branch.oid (initial)\0# branch.head main\0").unwrap().head, None);
