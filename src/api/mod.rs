@@ -44,7 +44,7 @@ use problem::{Refusal, success};
 use request_id::RequestId;
 use responder::Responder;
 
-/// Requests answered at the same time; the next is told to come again.
+/// Requests answered at the same time; the next is asked to come again.
 const IN_FLIGHT: usize = 256;
 
 /// Everything that is served, behind the guard. Without a token everyone whom the Host check lets in may ask.

@@ -1,5 +1,5 @@
 //! The revisions of a workspace over all its lives. Whoever remembers one compares it with those that are announced
-//! later, so each life begins above all that were announced before: one number never stands for two states of the texts.
+//! later, so each life begins above all that were announced before: one number never means two states of the texts.
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
