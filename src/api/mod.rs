@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_too_many_is_told_to_come_again() {
+    async fn one_too_many_is_asked_to_come_again() {
         let full = from_fn_with_state(Arc::new(Semaphore::new(0)), one_of_many);
         let (status, body, retry) = reply(Router::new().route("/", routing::get(async || "fine")).layer(full)).await;
         assert_eq!((status, retry.as_deref()), (StatusCode::TOO_MANY_REQUESTS, Some("1")));

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_is_told_to_whoever_comes_next() {
+    fn what_was_left_is_reported_to_whoever_comes_next() {
         let home = tempfile::tempdir().unwrap();
         let mut lock_file = LockFile::new(home.path(), Path::new("/w"));
         assert!(!lock_file.all_ended(), "nothing is known yet");

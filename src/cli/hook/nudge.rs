@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_code_are_told_from_words() {
+    fn names_of_code_are_distinguished_from_words() {
         for name in ["SearcherBuilder", "search_path", "greet_all", "HiArgs", "canonicalize"] {
             assert!(is_identifier(name), "{name}");
         }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn each_session_is_told_once() {
+    fn each_session_is_notified_once() {
         let state = tempfile::tempdir().unwrap();
         assert!(is_first(state.path(), "a", "x"));
         assert!(!is_first(state.path(), "a", "x"));

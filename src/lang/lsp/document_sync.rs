@@ -33,8 +33,8 @@ pub struct DocumentSync {
     clock: u64,
     version: i64,
     saves: bool,
-    /// Documents that change together are sent once more: a server that looks at each as it comes takes it with the state
-    /// of the others that it knew then.
+    /// Documents that change together are sent once more: a server that looks at each as it comes takes it with the
+    /// state of the others that it knew then.
     repeats: bool,
     /// When something changed that a server may have spoken of before.
     changed: Instant,

@@ -207,8 +207,8 @@ fn declared_apart(found: &ResolvedItem) -> Option<Vec<String>> {
     is_apart.then(|| names::chain(&found.item).into_iter().map(str::to_owned).collect())
 }
 
-/// Words of the name in the code that the server did not list. Without a grammar every word may be code. `apart`: of this
-/// path another file's declaration may be one of the same symbol.
+/// Words of the name in the code that the server did not list. Without a grammar every word may be code. `apart`: of
+/// this path another file's declaration may be one of the same symbol.
 async fn unaccounted(
     name: &str,
     files: &[Arc<File>],

@@ -404,7 +404,7 @@ fn all_or_nothing_where_a_target_is_a_directory() {
 
 /// Each step of a change fails once, with each error; then all from there on, as on a disk that has died.
 #[test]
-fn whatever_fails_nothing_is_torn_and_nothing_is_told_wrongly() {
+fn whatever_fails_nothing_is_torn_and_nothing_is_reported_wrongly() {
     let change = [
         ("a", Some("1"), Some("one")),
         ("gone", Some("3"), None),

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_apart() {
+    fn kinds_are_distinguished() {
         let file = "N... 100644 100644 100644 aaaa bbbb";
         for (line, kind, staged, unstaged) in [
             (format!("1 .M {file} a b|"), Kind::Modified, false, true),

@@ -56,8 +56,8 @@ impl Rust {
         self.environment.settled && self.retries.is_load_due()
     }
 
-    /// Computes in the background what most answers need. `done` is called with how it ended; a change stops it. Answers
-    /// whether it was begun.
+    /// Computes in the background what most answers need. `done` is called with how it ended; a change stops it.
+    /// Answers whether it was begun.
     pub fn prime(&self, done: impl FnOnce(Ended) + Send + 'static) -> bool {
         let db = self.host.raw_database().clone();
         let status = self.status.clone();

@@ -193,7 +193,7 @@ impl Rust {
         }
     }
 
-    /// After a panic while the impact of a change was computed: where the shadow database was being changed, it is gone.
+    /// After a panic while the impact of a change was computed: where the shadow database was in change, it is gone.
     pub(crate) fn note_shadow_panic(&mut self) {
         if matches!(self.shadow_database.stage, Stage::Absent) {
             self.shadow_database.give_up();
@@ -259,8 +259,8 @@ impl Rust {
         drop(shadow.index.forget_all());
         shadow.index.set_borrowed(None);
         let mut texts = std::mem::take(&mut self.shadow_database.behind);
-        // What came and went since its last change it never heard of, and rust-analyzer sets no text of a file without a
-        // source root.
+        // What came and went since its last change it never heard of, and rust-analyzer sets no text of a file without
+        // a source root.
         texts.retain(|file, text| text.is_some() || is_in(&shadow.roots, *file));
         if std::mem::take(&mut self.shadow_database.lacks_roots) {
             set_roots(&mut shadow.host, &mut shadow.roots, self.roots.clone());

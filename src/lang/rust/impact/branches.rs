@@ -1,5 +1,5 @@
-//! The arms of a `match` that have another type than is wanted. The compiler reports the first of them, and then does not
-//! know the type of the whole any more; only what stands in a block of its own is still reported.
+//! The arms of a `match` that have another type than is wanted. The compiler reports the first of them, and then
+//! knows no type of the whole any more; only what stands in a block of its own is still reported.
 
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase, TextRange};

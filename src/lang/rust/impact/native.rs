@@ -23,7 +23,7 @@ pub(super) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<R
     if let DefWithBody::Function(function) = body {
         GenericDef::Function(function).diagnostics(cx.db, &mut found);
     }
-    // It stumbles over patterns, after it has reported types; the compiler reports patterns where nothing else is wrong.
+    // It stumbles over patterns after it has reported types; the compiler reports patterns where nothing else is wrong.
     let place = || described(cx, body);
     if unless_at_fault(|| body.diagnostics(cx.db, &mut found, false)).is_none() && found.is_empty() {
         cx.note_stumble(place);

@@ -1,5 +1,5 @@
-//! Paths that lead nowhere, of which rust-analyzer says nothing: it reports single names of values and members of types.
-//! They are reported where the compiler is sure to miss them too.
+//! Paths that lead nowhere, of which rust-analyzer says nothing: it reports single names of values and members of
+//! types. They are reported where the compiler is sure to miss them too.
 
 use std::sync::Arc;
 
