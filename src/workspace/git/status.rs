@@ -110,8 +110,8 @@ mod tests {
 
     fn parsed(text: &str) -> Vec<(String, Kind, bool, bool)> {
         let status = parse(text.replace('|', "\0").as_bytes()).unwrap();
-        let fields = |it: Entry| (text_of(&it.path), it.kind, it.staged, it.unstaged);
-        status.entries.into_iter().map(fields).collect()
+        let summary = |it: Entry| (text_of(&it.path), it.kind, it.staged, it.unstaged);
+        status.entries.into_iter().map(summary).collect()
     }
 
     fn text_of(path: &[u8]) -> String {
