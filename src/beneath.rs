@@ -224,7 +224,7 @@ impl Reader {
         Ok(next)
     }
 
-    /// Which directory a name means at this moment, links not followed. What is forbidden is told like any other.
+    /// Which directory a name means at this moment, links not followed. What is forbidden is answered like any other.
     pub fn identity_now(&self, below: &Path) -> rustix::io::Result<Identity> {
         let no_links = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
         match openat2(&self.handle, below, STEP, Mode::empty(), no_links) {

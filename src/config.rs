@@ -1,5 +1,5 @@
-//! What the process was told: flags, environment, configuration files. What counts in a workspace is read anew when it is
-//! asked; all else is parsed once and passed on.
+//! The settings of the process: flags, environment, configuration files. What counts in a workspace is read anew when
+//! it is asked; all else is parsed once and passed on.
 
 mod effective;
 #[cfg(test)]
@@ -187,15 +187,15 @@ impl Config {
 /// Makes a directory for semdex's own files, and those above it that are missing, for nobody else to read. One that
 /// is there already is closed to others; one of another user is refused.
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
-    let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
-    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(told)?;
-    let metadata = fs::metadata(path).map_err(told)?;
+    let with_path = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(with_path)?;
+    let metadata = fs::metadata(path).map_err(with_path)?;
     if metadata.uid() != rustix::process::geteuid().as_raw() {
         let message = format!("{} belongs to another user: semdex keeps nothing there", path.display());
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
     }
     if metadata.mode() & 0o077 != 0 {
-        fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(told)?;
+        fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(with_path)?;
     }
     Ok(())
 }

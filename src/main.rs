@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(usage) => {
-            // Nobody is left to be told where even this cannot be printed.
+            // Nobody is left to be notified where even this cannot be printed.
             let _ = usage.print();
             // An agent takes 2 for a hook that blocks, and this one does not even know what it was asked.
             if std::env::args_os().nth(1).is_some_and(|it| it == "hook") {
@@ -77,7 +77,7 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
             process_group::prepare();
             let _logging = logging::start(&serve.log)?;
             let runtime = tokio::runtime::Builder::new_multi_thread().thread_stack_size(STACK).enable_all().build()?;
-            runtime.block_on(serve_until_told(serve, &runtime))?;
+            runtime.block_on(serve_until_stopped(serve, &runtime))?;
             runtime.shutdown_timeout(LEFTOVERS);
         }
         Command::Token => {
@@ -142,7 +142,7 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
 }
 
 /// Serves until a signal or idleness ends it, answers what is in flight, and ends every child.
-async fn serve_until_told(serve: Serve, runtime: &Runtime) -> Result<(), Failure> {
+async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Failure> {
     let config = Config::load(&Flags { config_file: serve.config.clone(), trust: serve.trusts() })?;
     let roots = roots(&serve.roots)?;
     create_private_dir(&config.state_dir)?;
@@ -346,6 +346,6 @@ async fn stop_when_still(pulse: Pulse, duration: Duration, stop: CancellationTok
 
 /// A line for whoever started the process, logged or not.
 fn complain(line: &str) {
-    // Nobody is left to be told where even this cannot be printed.
+    // Nobody is left to be notified where even this cannot be printed.
     let _ = writeln!(io::stderr(), "semdex: {}", visible::lines(line));
 }

@@ -148,7 +148,7 @@ const EVENTS: &str = "event: state\nid: 1767323045678017\n\
     data: {\"workspace\":\"ripgrep\",\"revision\":17,\"state\":\"ready\"}\n\n";
 const METRICS: &str = "# TYPE semdex_revision gauge\nsemdex_revision 17\n# EOF\n";
 
-/// What an agent's hooks are told and answered is the agent's own to describe.
+/// The payloads and the answers of an agent's hooks are the agent's own to describe.
 fn agents_hooks() -> OperationBuilder {
     let names: Vec<&str> = Agent::ALL.iter().map(|it| it.name()).collect();
     let string = ObjectBuilder::new().schema_type(openapi::schema::Type::String).enum_values(Some(names));
@@ -305,22 +305,22 @@ mod tests {
     fn operations_have_plain_names_and_list_every_code_that_they_may_be_refused_with() {
         let document = document();
         let mut names = BTreeSet::new();
-        let mut told = String::new();
+        let mut descriptions = String::new();
         for operation in operations(&document) {
             let name = operation["operationId"].as_str().unwrap();
             assert!(names.insert(name), "{name} is there twice");
             assert!(name.bytes().all(|it| it.is_ascii_lowercase() || it == b'_'), "{name}");
             assert!(operation["summary"].is_string() && operation["description"].is_string(), "{name}");
             for response in operation["responses"].as_object().unwrap().values() {
-                told.push_str(response["description"].as_str().unwrap());
+                descriptions.push_str(response["description"].as_str().unwrap());
             }
         }
         // What no call of the document can be refused with: who asks for another route, or with another method.
         let elsewhere = [Code::UnknownRoute, Code::MethodNotAllowed, Code::Untrusted];
         let codes = document["components"]["schemas"]["ProblemCode"]["enum"].as_array().unwrap();
         for code in codes.iter().map(|it| it.as_str().unwrap()) {
-            let is_told = told.contains(&format!("`{code}`"));
-            assert!(is_told || elsewhere.iter().any(|it| it.name() == code), "no operation lists {code}");
+            let is_listed = descriptions.contains(&format!("`{code}`"));
+            assert!(is_listed || elsewhere.iter().any(|it| it.name() == code), "no operation lists {code}");
         }
     }
 

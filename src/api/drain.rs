@@ -26,7 +26,7 @@ pub async fn drain(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let has_body = headers.contains_key(header::TRANSFER_ENCODING)
         || headers.get(header::CONTENT_LENGTH).is_some_and(|it| it.as_bytes() != b"0");
-    // Whoever expects to be told whether to go on has not sent the body yet.
+    // Whoever expects an answer on whether to go on has not sent the body yet.
     if !has_body || headers.contains_key(header::EXPECT) {
         return next.run(request).await;
     }

@@ -73,17 +73,17 @@ fn last_event(headers: &HeaderMap) -> Result<Option<u64>> {
 async fn send_all(mut listener: Listener, sender: &mpsc::Sender<Result<Event, Infallible>>, line: Option<Line>) {
     let stopping = line.as_ref().map(|it| it.stopping.clone()).unwrap_or_default();
     loop {
-        let told = tokio::select! {
-            told = listener.next() => told,
+        let sent = tokio::select! {
+            sent = listener.next() => sent,
             () = stopping.cancelled() => return,
             () = sender.closed() => return,
         };
-        let Some(event) = event(&told) else { continue };
+        let Some(event) = event(&sent) else { continue };
         match sender.send_timeout(Ok(event), PATIENCE).await {
             Ok(()) => {}
             Err(mpsc::error::SendTimeoutError::Closed(_)) => return,
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
-                tracing::info!(id = told.id, "a client that takes no events is cut off");
+                tracing::info!(id = sent.id, "a client that takes no events is cut off");
                 return line.into_iter().for_each(|it| it.cut.cancel());
             }
         }

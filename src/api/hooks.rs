@@ -21,11 +21,11 @@ pub async fn answer(
 ) -> Result<Response, Refusal> {
     let agent = Agent::named(&agent).ok_or_else(|| unknown(&agent))?;
     let (parts, body) = request.into_parts();
-    let told = match extract::read(&parts.headers, body).await {
+    let payload = match extract::read(&parts.headers, body).await {
         Ok(body) => serde_json::from_slice(&body).unwrap_or(Value::Null),
         Err(_) => Value::Null,
     };
-    let answer = Box::pin(hook(&service, agent, &told)).await;
+    let answer = Box::pin(hook(&service, agent, &payload)).await;
     Ok(responder::with_type("application/json", answer.to_string()))
 }
 

@@ -27,7 +27,7 @@ use crate::config::Listen;
 use crate::model::{Code, Error};
 
 const HEAD_DEADLINE: Duration = Duration::from_secs(10);
-/// How long requests in flight may take to end once the server is told to stop.
+/// How long requests in flight may take to end once the server is asked to stop.
 const FAREWELL: Duration = Duration::from_secs(30);
 
 /// A bound socket. Dropped, it takes its file with it.
@@ -73,7 +73,7 @@ impl Listener {
         matches!(self.socket, Socket::Unix(..))
     }
 
-    /// Serves until told to stop, then accepts no more, answers what is in flight, and returns.
+    /// Serves until asked to stop, then accepts no more, answers what is in flight, and returns.
     pub async fn serve(self, router: Router, stop: CancellationToken) {
         let connections = TaskTracker::new();
         loop {
@@ -120,7 +120,7 @@ impl Listener {
 /// The connection of a request, for replies that have no end of their own.
 #[derive(Debug, Clone)]
 pub struct Line {
-    /// The server has been told to stop.
+    /// The server has been asked to stop.
     pub stopping: CancellationToken,
     /// Ends the connection at once, whatever is still to be sent.
     pub cut: CancellationToken,

@@ -44,7 +44,7 @@ use problem::{Refusal, success};
 use request_id::RequestId;
 use responder::Responder;
 
-/// Requests answered at the same time; the next is told to come again.
+/// Requests answered at the same time; the next is asked to come again.
 const IN_FLIGHT: usize = 256;
 
 /// Everything that is served, behind the guard. Without a token everyone whom the Host check lets in may ask.
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_too_many_is_told_to_come_again() {
+    async fn one_too_many_is_asked_to_come_again() {
         let full = from_fn_with_state(Arc::new(Semaphore::new(0)), one_of_many);
         let (status, body, retry) = reply(Router::new().route("/", routing::get(async || "fine")).layer(full)).await;
         assert_eq!((status, retry.as_deref()), (StatusCode::TOO_MANY_REQUESTS, Some("1")));

@@ -1,4 +1,4 @@
-//! Whether a file may have changed, told without reading it.
+//! Whether a file may have changed, decided without reading it.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

@@ -111,10 +111,11 @@ pub async fn call(server: &Announcement, call: &Call, json: bool, client: Option
     said(server, request).await
 }
 
-/// An agent's hook, as it told it.
-pub async fn hook(server: &Announcement, agent: &str, told: Vec<u8>, deadline: Duration) -> io::Result<String> {
+/// The payload of an agent's hook, as the agent sent it.
+pub async fn hook(server: &Announcement, agent: &str, payload: Vec<u8>, deadline: Duration) -> io::Result<String> {
     let (client, base) = connection(server, Some(deadline), AGENT.to_owned())?;
-    let request = client.post(format!("{base}/v1/hooks/{agent}")).header("content-type", "application/json").body(told);
+    let request =
+        client.post(format!("{base}/v1/hooks/{agent}")).header("content-type", "application/json").body(payload);
     match said(server, request).await? {
         Said { well: true, text } => Ok(text),
         Said { text, .. } => Err(io::Error::other(text)),

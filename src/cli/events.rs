@@ -61,7 +61,7 @@ async fn listen(asked: &Follow, here: &Here, config: &Config, color: Color) -> i
                 }
             };
             while let Some(event) = events.next().await {
-                let line = if asked.json { event.json() } else { event.told() };
+                let line = if asked.json { event.json() } else { event.to_line() };
                 if !say(&line, asked.json)? {
                     return Ok(0);
                 }
@@ -86,14 +86,14 @@ fn query(asked: &Follow, here: &Here, server: &Running) -> String {
 
 /// The server that runs for the workspace, once there is one: none is started in place of one that was ended.
 async fn next_server(here: &Here, config: &Config) -> Running {
-    let mut is_told = false;
+    let mut is_announced = false;
     loop {
         tokio::time::sleep(PACE).await;
         if let Some(running) = servers::find_running(&config.state_dir, &here.root) {
             return running;
         }
-        if !mem::replace(&mut is_told, true) {
-            // Nobody is left to be told where even this cannot be printed.
+        if !mem::replace(&mut is_announced, true) {
+            // Nobody is left to be notified where even this cannot be printed.
             let _ = writeln!(io::stderr(), "semdex: the server has ended; waiting for the next one");
         }
     }
@@ -177,7 +177,7 @@ impl Event {
     }
 
     /// In one line, for a reader.
-    fn told(&self) -> String {
+    fn to_line(&self) -> String {
         let data: Value = serde_json::from_str(&self.data).unwrap_or_default();
         let word = |name: &str| data[name].as_str().unwrap_or_default();
         let length = |name: &str| data[name].as_array().map_or(0, Vec::len);
@@ -235,27 +235,28 @@ mod tests {
 
     #[test]
     fn an_event_becomes_a_line() {
-        let told = |of: &str, data: &str| event(&format!(": alive\n\nid: 7\nevent: {of}\ndata: {data}\n\n")).told();
+        let line_of =
+            |of: &str, data: &str| event(&format!(": alive\n\nid: 7\nevent: {of}\ndata: {data}\n\n")).to_line();
         assert_eq!(
-            told(
+            line_of(
                 "revision",
                 r#"{"workspace":"w","revision":3,"cause":"outside","files":["a\nb","c","d","e","f","g"]}"#
             ),
             "w at revision 3, revision: outside: a\\nb, c, d, e, f and 1 more"
         );
         assert_eq!(
-            told(
+            line_of(
                 "state",
                 r#"{"workspace":"w","revision":1,"state":"indexing","progress":{"stage":"prime","done":1,"total":9}}"#
             ),
             "w at revision 1, state: indexing, prime: 1 of 9"
         );
         assert_eq!(
-            told("verify", r#"{"workspace":"w","revision":1,"kind":"test","state":"finished","ok":false}"#),
+            line_of("verify", r#"{"workspace":"w","revision":1,"kind":"test","state":"finished","ok":false}"#),
             "w at revision 1, verify: test finished, failed"
         );
         assert_eq!(
-            told("reset", r#"{"workspace":null,"revision":9}"#),
+            line_of("reset", r#"{"workspace":null,"revision":9}"#),
             "- at revision 9, reset: events were lost: ask anew for what you want to know"
         );
         let json = event("id: 7\nevent: run\ndata: {\"run\":\"x\"}\n\n").json();

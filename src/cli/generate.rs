@@ -43,9 +43,9 @@ impl Man {
 }
 
 fn write_pages(directory: &Path) -> io::Result<()> {
-    let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", directory.display()));
-    std::fs::create_dir_all(directory).map_err(told)?;
+    let with_path = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", directory.display()));
+    std::fs::create_dir_all(directory).map_err(with_path)?;
     let mut command = Arguments::command().disable_help_subcommand(true);
     command.build();
-    clap_mangen::generate_to(command, directory).map_err(told)
+    clap_mangen::generate_to(command, directory).map_err(with_path)
 }

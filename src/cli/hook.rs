@@ -57,9 +57,9 @@ pub async fn hook(agent: Agent) -> u8 {
 }
 
 async fn answered(agent: Agent) -> Option<Value> {
-    let mut told = Vec::new();
-    tokio::io::stdin().take(LONGEST).read_to_end(&mut told).await.ok()?;
-    let event: Value = serde_json::from_slice(&told).ok()?;
+    let mut payload = Vec::new();
+    tokio::io::stdin().take(LONGEST).read_to_end(&mut payload).await.ok()?;
+    let event: Value = serde_json::from_slice(&payload).ok()?;
     let config = Config::load(&Flags::default()).ok()?;
     if event["hook_event_name"] == "PreToolUse" {
         let reason = nudge::nudge(&event, &config).await.filter(|_| agent == Agent::Claude)?;
@@ -72,7 +72,7 @@ async fn answered(agent: Agent) -> Option<Value> {
         }));
     }
     let server = server(&event, &config)?;
-    let answer = client::hook(&server.announcement, &agent.name(), told, PATIENCE).await.ok()?;
+    let answer = client::hook(&server.announcement, &agent.name(), payload, PATIENCE).await.ok()?;
     serde_json::from_str(&answer).ok()
 }
 

@@ -22,7 +22,7 @@ use crate::workspace::registry::find_root;
 pub async fn serve(directory: Option<&Path>, config: &Config) -> io::Result<()> {
     let root = find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
     let remote = Remote { state_dir: config.state_dir.clone(), root, server: Arc::default() };
-    // The index is loaded while the client still says hello. Whoever asks first is told why that failed.
+    // The index is loaded while the client still says hello. Whoever asks first is answered why that failed.
     let starting = remote.clone();
     tokio::spawn(async move { starting.server().await.is_ok() });
     mcp::over_stdio(remote).await

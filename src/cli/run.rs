@@ -169,7 +169,7 @@ async fn state(server: &Announcement, call: &Call) -> io::Result<Value> {
     if well { serde_json::from_str(&text).map_err(io::Error::other) } else { Err(io::Error::other(text)) }
 }
 
-/// Nobody is left to be told where even this cannot be printed.
+/// Nobody is left to be notified where even this cannot be printed.
 fn complain(line: &str) {
     let _ = writeln!(io::stderr(), "semdex: {}", one_line(line));
 }

@@ -161,13 +161,13 @@ fn patient(call: Call) -> Call {
 /// Prints the gate's verdict, and answers with what the process ends with.
 pub fn verdict(text: &str, json: bool, color: Color) -> io::Result<u8> {
     let reply: Value = serde_json::from_str(text).map_err(io::Error::other)?;
-    let printed = if json { text.to_owned() } else { told(&reply) };
+    let printed = if json { text.to_owned() } else { verdict_text(&reply) };
     print::answer(&printed, json, color)?;
     let code = reply["exit_code"].as_u64().and_then(|it| u8::try_from(it).ok());
     code.ok_or_else(|| io::Error::other("the server gave no verdict"))
 }
 
-fn told(reply: &Value) -> String {
+fn verdict_text(reply: &Value) -> String {
     let texts = |list: &Value, key: &str| -> Vec<String> {
         let items = list.as_array().map(Vec::as_slice).unwrap_or_default();
         let text = |it: &Value| if key.is_empty() { it.as_str() } else { it[key].as_str() }.map(str::to_owned);

@@ -95,7 +95,7 @@ fn misses(sight: &Sight, blocks: &[Block], error: &Error) -> Vec<Miss> {
     let mut misses = Vec::new();
     for (at, block) in blocks.iter().enumerate() {
         if at == refused {
-            misses.push(told(sight, block, error));
+            misses.push(miss_of(sight, block, error));
         } else if let Action::Replace { search, replacement } = &block.action
             && let Some(file) = sight.get(&block.file)
         {
@@ -128,7 +128,7 @@ fn misses(sight: &Sight, blocks: &[Block], error: &Error) -> Vec<Miss> {
     misses
 }
 
-fn told(sight: &Sight, block: &Block, error: &Error) -> Miss {
+fn miss_of(sight: &Sight, block: &Block, error: &Error) -> Miss {
     let mut places: Vec<(usize, usize)> =
         error.help.nearest.iter().map(|it| (it.place.line, it.place.end_line)).collect();
     places.extend(error.help.candidates.iter().take(MOST_PLACES).map(|it| (it.place.line, it.place.end_line)));

@@ -10,7 +10,7 @@ use crate::contract::VerifyKind;
 use crate::contract::budget::text_cost;
 use crate::text::visible::one_line;
 
-/// So many of each list are told.
+/// So many of each list are shown.
 const MOST_FINDINGS: usize = 30;
 const MOST_MISSES: usize = 8;
 /// Lines shown around a place, where its file is too long.

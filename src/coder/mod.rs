@@ -151,7 +151,7 @@ impl Runs for Coder {
         Box::pin(async move {
             let record = self.find(workspace, run)?;
             record.cancel.cancel();
-            // One that takes longer is still told as running.
+            // One that takes longer is still reported as running.
             let _ = tokio::time::timeout(ENDING, record.ended()).await;
             record.reply(cursor)
         })

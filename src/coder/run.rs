@@ -310,7 +310,7 @@ impl Run {
             let client = self.client();
             let verified = verification::verify(&self.service, workspace, kind, &done.changes, &client);
             let verified: Verified = self.unless_cancelled(verified).await?;
-            let told = RunVerification {
+            let result = RunVerification {
                 kind,
                 ok: verified.ok,
                 duration_ms: milliseconds(verified.duration),
@@ -319,7 +319,7 @@ impl Run {
                 refused: verified.refused.clone(),
             };
             self.record.attempt(|it| {
-                it.verify.push(told);
+                it.verify.push(result);
                 it.took.verify_ms = milliseconds(began.elapsed());
             });
             let Verified { ok, errors, findings, output, refused, .. } = verified;

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_lasts_is_told_at_once() {
+    async fn what_lasts_is_reported_at_once() {
         let (said, left) = say(vec![Err(Trouble::lasting("no such model")), whole()]).await;
         assert_eq!((said.unwrap_err().detail.as_str(), left), ("no such model", 1));
     }

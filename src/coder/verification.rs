@@ -36,7 +36,7 @@ pub async fn verify(
     client: &str,
 ) -> Verified {
     match ask(service, workspace, kind, changes, client).await {
-        Ok(reply) => told(reply, kind),
+        Ok(reply) => to_verified(reply, kind),
         Err(error) => Verified { refused: Some(error.to_string()), ..Verified::default() },
     }
 }
@@ -59,7 +59,7 @@ async fn ask(
     }
 }
 
-fn told(reply: VerifyReply, kind: VerifyKind) -> Verified {
+fn to_verified(reply: VerifyReply, kind: VerifyKind) -> Verified {
     let counts = |it: &Diagnostic| kind == VerifyKind::Lint || it.severity == Severity::Error;
     let mut errors: Vec<Diagnostic> = reply.diagnostics.into_iter().filter(counts).collect();
     let mut findings = findings(&errors);

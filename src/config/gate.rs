@@ -9,9 +9,9 @@ pub struct Gate {
     pub max_errors: usize,
     /// So many warnings are allowed.
     pub max_warnings: usize,
-    /// More errors block; else they are only told.
+    /// More errors block; else they are only reported.
     pub block_on_error: bool,
-    /// More warnings block; else they are only told.
+    /// More warnings block; else they are only reported.
     pub block_on_warning: bool,
     /// Whether an agent is stopped where a file that it edits has too many errors: only where the workspace's own file
     /// says `block_on_error = true`.

@@ -41,7 +41,7 @@ pub struct LanguageKeys {
     pub readiness: Option<Readiness>,
     /// How the server gives its diagnostics.
     pub diagnostics: Option<DiagnosticsFrom>,
-    /// Codes of diagnostics that are not told.
+    /// Codes of diagnostics that are not reported.
     pub ignored_codes: Option<Vec<String>>,
     /// A question of the server's own about a place, answered with nothing where it does not know what stands there. It is
     /// asked before a definition that may be a guess.

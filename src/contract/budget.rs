@@ -283,8 +283,8 @@ pub fn fitted<T: Fit, B: AsRef<[u8]> + Default, E>(
 /// "40 of 120 lines of the source", for each part that was cut.
 pub fn left_out(parts: &[(&str, Part)]) -> Vec<String> {
     let is_cut = |it: &&(&str, Part)| it.1.end() < it.1.total;
-    let told = |(name, part): &(&str, Part)| format!("{} of {} {name}", part.end(), part.total);
-    parts.iter().filter(is_cut).map(told).collect()
+    let describe = |(name, part): &(&str, Part)| format!("{} of {} {name}", part.end(), part.total);
+    parts.iter().filter(is_cut).map(describe).collect()
 }
 
 /// About what a text takes in a reply, escapes and all.

@@ -359,12 +359,12 @@ mod tests {
     #[test]
     fn stretches_of_diffs_put_together_are_the_whole() {
         let files = [file("a", "1\n2\n3\n"), file("b", ""), file("c", "4\n5")];
-        let told =
+        let text_of =
             |files: &[ChangedFile]| files.iter().map(|it| format!("{}:{};", it.file, it.diff)).collect::<String>();
-        assert_eq!(told(&stretch(&files, 0, 6)), told(&files));
-        assert_eq!(told(&stretch(&files, 1, 2)), "a:2\n3\n;");
-        assert_eq!(told(&stretch(&files, 2, 3)), "a:3\n;b:;c:4\n;");
-        assert_eq!(told(&stretch(&files, 5, 9)), "c:5;");
+        assert_eq!(text_of(&stretch(&files, 0, 6)), text_of(&files));
+        assert_eq!(text_of(&stretch(&files, 1, 2)), "a:2\n3\n;");
+        assert_eq!(text_of(&stretch(&files, 2, 3)), "a:3\n;b:;c:4\n;");
+        assert_eq!(text_of(&stretch(&files, 5, 9)), "c:5;");
         assert!(stretch(&files, 6, 9).is_empty());
     }
 

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_told_apart() {
+    fn what_is_not_json_is_distinguished() {
         check(&body("{"), Code::InvalidJson, &["line 1"]);
         check(&body(""), Code::InvalidJson, &["not JSON"]);
         check(&body(r#"{"file":"a"} x"#), Code::InvalidJson, &["trailing"]);

@@ -223,7 +223,7 @@ pub trait Engine: Send {
     }
 
     /// What it has read of sources outside of the root since it was asked last: they are watched from then on, and it is
-    /// told what they hold (`set_sources`).
+    /// given what they hold (`set_sources`).
     fn take_sources_outside(&mut self) -> Option<SourcesOutside> {
         None
     }
@@ -246,7 +246,7 @@ pub trait Engine: Send {
     }
 
     /// Directories outside of the root that its build reads. Their files have no texts here; of those that it `reads` it
-    /// is told what has changed.
+    /// is given what has changed.
     fn modules_outside(&self, files: &Files) -> BTreeSet<PathBuf> {
         let _ = files;
         BTreeSet::new()

@@ -103,7 +103,7 @@ impl File {
     }
 }
 
-/// A text that is planned, analysed and told of is parsed once, though each makes a file of it.
+/// A text that is planned, analysed and reported is parsed once, though each makes a file of it.
 fn recent_outline(language: LanguageId, hash: blake3::Hash, parse: impl FnOnce() -> Outline) -> Arc<Outline> {
     static RECENT: Mutex<VecDeque<(LanguageId, blake3::Hash, Arc<Outline>)>> = Mutex::new(VecDeque::new());
     let recent = || sound::lock(&RECENT);
@@ -131,7 +131,7 @@ impl Files {
         Files { languages, files: BTreeMap::new() }
     }
 
-    /// The same texts, told apart by other languages.
+    /// The same texts, assigned to other languages.
     pub fn in_languages(&self, languages: Languages) -> Files {
         let mut files = Files::new(languages);
         for file in self.iter() {
@@ -154,7 +154,7 @@ impl Files {
         File::new(self.languages.of(path), path, text)
     }
 
-    /// The languages by which texts are told apart.
+    /// The languages to which texts are assigned.
     pub fn languages(&self) -> &Languages {
         &self.languages
     }

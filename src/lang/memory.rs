@@ -4,7 +4,7 @@ use std::fs;
 
 /// The resident memory of a process.
 pub fn resident(pid: u32) -> Option<u64> {
-    told(&format!("/proc/{pid}/status"), "VmRSS:")
+    field(&format!("/proc/{pid}/status"), "VmRSS:")
 }
 
 /// The resident memory of a process and of all others in the process group that it leads.
@@ -42,12 +42,12 @@ pub fn members(leader: u32) -> impl Iterator<Item = Member> {
 /// All that this process may take: the machine's, or less where its control group has a bound.
 pub fn total() -> Option<u64> {
     let bound = fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|it| it.trim().parse().ok());
-    Some(told("/proc/meminfo", "MemTotal:")?.min(bound.unwrap_or(u64::MAX)))
+    Some(field("/proc/meminfo", "MemTotal:")?.min(bound.unwrap_or(u64::MAX)))
 }
 
-fn told(file: &str, name: &str) -> Option<u64> {
-    let told = fs::read_to_string(file).ok()?;
-    let line = told.lines().find_map(|it| it.strip_prefix(name))?;
+fn field(file: &str, name: &str) -> Option<u64> {
+    let content = fs::read_to_string(file).ok()?;
+    let line = content.lines().find_map(|it| it.strip_prefix(name))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
 }

@@ -332,7 +332,7 @@ mod tests {
     #[test]
     fn a_group_ends_at_its_deadline_and_when_it_is_not_wanted() {
         let directory = tempfile::tempdir().unwrap();
-        let told = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap_or_default();
+        let pid_of = |name: &str| std::fs::read_to_string(directory.path().join(name)).unwrap_or_default();
         let late = run(stubborn(directory.path()), Instant::now() + Duration::from_millis(500), &|| true);
         assert!(matches!(late, Err(Failure::Late)), "{late:?}");
         let child = directory.path().join("child");
@@ -340,7 +340,7 @@ mod tests {
 
         let unwanted = run(stubborn(directory.path()), Instant::now() + DEADLINE, &|| !child.exists());
         assert!(matches!(unwanted, Err(Failure::Unwanted)), "{unwanted:?}");
-        wait_for(|| !is_running(&told("leader")) && !is_running(&told("child")));
+        wait_for(|| !is_running(&pid_of("leader")) && !is_running(&pid_of("child")));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::model::Window;
 
-/// A list that is told whole needs no choice of its first part.
+/// A list that is shown whole needs no choice of its first part.
 const SHORT_LIST: usize = 100;
 /// So many of each file come before the rest of any.
 const FIRST_OF_FILE: usize = 3;
@@ -20,7 +20,7 @@ pub struct UsageRank {
     pub own: bool,
 }
 
-/// In which order usages are told, as positions in the given list: other files before the definition's own, tests last,
+/// The order in which usages are shown, as positions in the given list: other files before the own one, tests last,
 /// the usages of a file together. Of a long list a few of each file come first, so that its beginning shows as many
 /// kinds of use as it can.
 pub fn usage_order(usages: &[UsageRank]) -> Vec<usize> {

@@ -28,8 +28,8 @@ impl Registry {
 
     /// The directory in canonical form, and the root that a manifest makes around it.
     fn roots_around(&self, start: &Path, home: Option<&Path>) -> io::Result<(PathBuf, Option<PathBuf>)> {
-        let told = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", start.display()));
-        let start = fs::canonicalize(start).map_err(told)?;
+        let with_path = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", start.display()));
+        let start = fs::canonicalize(start).map_err(with_path)?;
         if !start.is_dir() {
             return Err(io::Error::new(
                 io::ErrorKind::NotADirectory,

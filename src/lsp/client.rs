@@ -185,7 +185,7 @@ impl Client {
         Client { outgoing, shared }
     }
 
-    /// Ends the connection: all that wait are told why.
+    /// Ends the connection: all that wait are answered why.
     pub fn close(&self, reason: &str) {
         self.shared.close(reason);
     }
@@ -382,7 +382,7 @@ async fn read(
             Ok(Incoming::Answer { id, outcome }) => shared.answered(id, outcome),
             Ok(Incoming::Notification { method, params }) => (hooks.notified)(&method, params),
             Ok(Incoming::Request { id, method, params }) => {
-                if incoming::is_told(&method) {
+                if incoming::is_passed_on(&method) {
                     (hooks.notified)(&method, params.clone());
                 }
                 let mut frame = Vec::new();

@@ -71,8 +71,9 @@ pub fn answer(hooks: &Hooks, id: &Value, method: &str, params: &Value) -> Value 
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
-/// Whether a request of a server tells something: what it can do from now on, or an edit that a command of its has come to.
-pub fn is_told(method: &str) -> bool {
+/// Whether a request of a server is passed on to the hook of notifications too: it says what the server can do from now
+/// on, or has an edit that a command of the server has come to.
+pub fn is_passed_on(method: &str) -> bool {
     use LspRequestMethod::{ClientRegisterCapability, ClientUnregisterCapability, WorkspaceApplyEdit};
     matches!(LspRequestMethod::from(method), ClientRegisterCapability | ClientUnregisterCapability | WorkspaceApplyEdit)
 }

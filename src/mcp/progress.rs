@@ -1,4 +1,4 @@
-//! What a client that waits for the index is told meanwhile.
+//! The progress that is sent to a client that waits for the index.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::Backend;
 /// The first word comes after this, and one more each time it has passed.
 const PACE: Duration = Duration::from_millis(500);
 
-/// Waits for the answer; tells the client how far the index is, where it asked to be told and the index is not ready.
+/// Waits for the answer; notifies the client how far the index is, where it asked for that and the index is not ready.
 /// The progress is the time that has passed, which rises whatever is loaded anew; the message says what is done.
 pub async fn telling<B: Backend, T>(
     backend: &B,
@@ -29,9 +29,9 @@ pub async fn telling<B: Backend, T>(
             _ = ticks.tick() => {
                 if let Some(message) = backend.busy_with().await {
                     let seconds = began.elapsed().as_secs_f64();
-                    let told = ProgressNotificationParam::new(token.clone(), seconds).with_message(message);
+                    let notification = ProgressNotificationParam::new(token.clone(), seconds).with_message(message);
                     // A client that does not listen any more is noticed by the transport.
-                    let _ = context.peer.notify_progress(told).await;
+                    let _ = context.peer.notify_progress(notification).await;
                 }
             }
         }

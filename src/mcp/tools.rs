@@ -1,4 +1,4 @@
-//! The tools: which calls of the contract a model may make, and what it is told of each. All definitions together
+//! The tools: which calls of the contract a model may make, and how each is described to it. All definitions together
 //! stay below 7,000 characters, for they stand in every conversation; so a field that a model seldom needs is taken,
 //! but not described.
 

@@ -190,7 +190,7 @@ pub(super) fn is_miss(error: &Error) -> bool {
     matches!(error.code, Code::UnknownSymbol | Code::UnknownPackage)
 }
 
-/// A miss as it is told: what may be there once all is loaded is not said to be unknown.
+/// A miss as it is reported: what may be there once all is loaded is not said to be unknown.
 pub(super) fn unless_loading(mut error: Error) -> Error {
     let coming = |it: &Missing| matches!(it.code, MissingCode::Indexing | MissingCode::EngineRestarting);
     let is_loading = error.meta().is_some_and(|it| it.coverage.missing.iter().any(coming));

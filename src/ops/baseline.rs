@@ -1,4 +1,4 @@
-//! `baseline` and `regressions`: the diagnostics of one moment are kept, and what came and went since is told.
+//! `baseline` and `regressions`: the diagnostics of one moment are kept, and what came and went since is reported.
 
 use std::collections::BTreeMap;
 

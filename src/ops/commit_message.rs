@@ -33,14 +33,14 @@ pub(super) struct ImpactSummary {
 impl ImpactSummary {
     pub(super) fn of(workspace: &Workspace, changes: &[Entry]) -> ImpactSummary {
         let tokens: Vec<String> = changes.iter().map(|it| it.id.clone()).collect();
-        let told = workspace.telemetry().events.made(workspace.id(), &tokens);
+        let known_changes = workspace.telemetry().events.made(workspace.id(), &tokens);
         let mut summary = ImpactSummary {
             causes: changes.iter().map(|it| it.cause).collect(),
-            known: told.len(),
+            known: known_changes.len(),
             tokens,
             ..ImpactSummary::default()
         };
-        for change in told {
+        for change in known_changes {
             let place = |it: &crate::model::Affected| format!("{}:{}", it.place.file, it.place.line);
             summary.broken.extend(change.impact.broken.iter().map(|it| format!("{}: {}", place(&it.at), it.reason)));
             summary.affected += change.impact.affected.len();
@@ -78,7 +78,7 @@ fn of_changes(languages: &Languages, summary: &ImpactSummary, files: &[Altered])
     text += "\n\nWhat changed:\n";
     let mut lines: Vec<String> = symbols.iter().map(Symbol::line).collect();
     let plain = files.iter().filter(|file| !symbols.iter().any(|it| it.file == file.file));
-    lines.extend(plain.map(told));
+    lines.extend(plain.map(line_of));
     text += &list(lines);
     text += "\n";
     text += &why_safe(summary);
@@ -162,7 +162,7 @@ fn symbols_of(languages: &Languages, file: &Altered) -> Vec<Symbol> {
             None if is_inside(key, &after, |outer| !before.contains_key(outer)) => {}
             None => push(key, What::Added, item),
             Some((old, _)) if old.signature != item.signature => push(key, What::Signature, item),
-            // What is in it is told by itself.
+            // What is in it is listed by itself.
             Some((_, old_text)) if old_text != text && item.children.is_empty() => push(key, What::Body, item),
             Some(_) => {}
         }
@@ -170,14 +170,14 @@ fn symbols_of(languages: &Languages, file: &Altered) -> Vec<Symbol> {
     found
 }
 
-/// Whether one of those around an item is told already.
+/// Whether one of those around an item is listed already.
 fn is_inside(
     key: &(Vec<&str>, &'static str, usize),
     items: &Items,
-    is_told: impl Fn(&(Vec<&str>, &'static str, usize)) -> bool,
+    is_listed: impl Fn(&(Vec<&str>, &'static str, usize)) -> bool,
 ) -> bool {
     let is_around = |it: &Vec<&str>| it.len() < key.0.len() && key.0.starts_with(it);
-    items.keys().any(|it| is_around(&it.0) && is_told(it))
+    items.keys().any(|it| is_around(&it.0) && is_listed(it))
 }
 
 fn collect<'a>(item: &'a OutlineItem, text: &'a str, around: &mut Vec<&'a str>, into: &mut Items<'a>) {
@@ -299,8 +299,8 @@ fn why_safe(summary: &ImpactSummary) -> String {
     text
 }
 
-/// What became of a file of which no symbols are told.
-fn told(file: &Altered) -> String {
+/// What became of a file of which no symbols are listed.
+fn line_of(file: &Altered) -> String {
     let verb = verb_of(file);
     match &file.leads_to {
         Some(target) => format!("{verb} {}, a link to {}", file.file, shortened(target, LONGEST_SIGNATURE)),

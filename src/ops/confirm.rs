@@ -11,7 +11,7 @@ use crate::model::{Diagnostic, Revision, Severity};
 use crate::workspace::Workspace;
 
 /// Adds to the diagnostics of these files (of all where none is named) what the compiler said of this revision, if it was
-/// asked. An error that it does not share is none, and is told as a hint.
+/// asked. An error that it does not share is none, and is reported as a hint.
 pub(super) async fn confirm(
     workspace: &Workspace,
     found: &mut Vec<OnLine>,

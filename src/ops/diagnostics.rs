@@ -28,8 +28,8 @@ pub async fn diagnostics(workspace: &Workspace, request: DiagnosticsQuery, asked
     let is_sarif = request.format == Some(DiagnosticsFormat::Sarif);
     let mut offered = Vec::new();
     if request.fixes == Some(true) && !is_sarif {
-        let told: Vec<&Diagnostic> = page.items.iter().map(|it| &it.diagnostic).collect();
-        let (of_each, coverage) = fixes::of(workspace, &told, asked).await;
+        let listed: Vec<&Diagnostic> = page.items.iter().map(|it| &it.diagnostic).collect();
+        let (of_each, coverage) = fixes::of(workspace, &listed, asked).await;
         offered = of_each;
         meta.coverage.absorb(coverage);
     }

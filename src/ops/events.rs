@@ -19,7 +19,7 @@ pub struct Listener {
     service: Service,
 }
 
-/// One event as it is told.
+/// One event as it is sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SentEvent {
     pub id: u64,

@@ -66,7 +66,7 @@ pub(super) async fn of(
         }
     }
     let is_about = |a: &Diagnostic, b: &Diagnostic| (&a.place, &a.code, &a.message) == (&b.place, &b.code, &b.message);
-    let told = |it: &Offered| {
+    let to_reply = |it: &Offered| {
         let own = |file: &String| *file == it.fix.diagnostic.place.file;
         let files: Vec<String> = it.fix.rewrites.iter().map(|it| it.file.clone()).collect();
         let files = if files.iter().all(own) { None } else { Some(files) };
@@ -74,7 +74,7 @@ pub(super) async fn of(
     };
     let of_one = |diagnostic: &&Diagnostic| {
         let about = offered.iter().filter(|it| is_about(&it.fix.diagnostic, diagnostic));
-        about.map(told).collect()
+        about.map(to_reply).collect()
     };
     (diagnostics.iter().map(of_one).collect(), coverage)
 }

@@ -53,8 +53,8 @@ fn exceeded(gate: &Gate, counts: &Counts, is_new: bool) -> (Vec<String>, Vec<Str
             continue;
         }
         let (new, plural) = (if is_new { "new " } else { "" }, if count == 1 { "" } else { "s" });
-        let told = format!("{count} {new}{what}{plural}, {most} allowed");
-        if blocks { reasons.push(told) } else { notices.push(told) }
+        let excess = format!("{count} {new}{what}{plural}, {most} allowed");
+        if blocks { reasons.push(excess) } else { notices.push(excess) }
     }
     (reasons, notices)
 }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_much_blocks_or_is_told() {
+    fn what_is_too_much_blocks_or_is_reported() {
         let gate = Gate {
             max_errors: 0,
             max_warnings: 10,
@@ -74,7 +74,7 @@ mod tests {
         };
         let exceeded =
             |gate: &Gate, error, warning| exceeded(gate, &Counts { error, warning, ..Counts::default() }, false);
-        let list = |told: &[&str]| told.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let list = |lines: &[&str]| lines.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
         assert_eq!(exceeded(&gate, 0, 10), (list(&[]), list(&[])));
         assert_eq!(exceeded(&gate, 1, 11), (list(&["1 error, 0 allowed"]), list(&["11 warnings, 10 allowed"])));
         let strict = Gate { max_errors: 2, block_on_warning: true, ..gate };

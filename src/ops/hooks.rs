@@ -22,10 +22,10 @@ const PATIENCE: Duration = Duration::from_millis(2700);
 /// One that ends waits for 1.5 s, whatever is configured.
 const FAREWELL: Duration = Duration::from_millis(1200);
 
-/// Answers what an agent's hook was told. `{}` says nothing.
-pub async fn hook(service: &Service, agent: Agent, told: &Value) -> Value {
+/// Answers the payload of an agent's hook. `{}` says nothing.
+pub async fn hook(service: &Service, agent: Agent, payload: &Value) -> Value {
     let nothing = || json!({});
-    let Some(event) = Event::read(told) else { return nothing() };
+    let Some(event) = Event::read(payload) else { return nothing() };
     let patience = if event.kind == Kind::Ended { FAREWELL } else { PATIENCE };
     let answered = AssertUnwindSafe(answered(service, agent, &event)).catch_unwind();
     match tokio::time::timeout(patience, answered).await {
@@ -51,7 +51,7 @@ async fn answered(service: &Service, agent: Agent, event: &Event) -> Option<Valu
         Kind::Stopped => {
             let report = reports::left(&workspaces, event).await?;
             match report.stops {
-                // Told once, it may go.
+                // After one such report it may stop.
                 true if agent.can_be_stopped() && !event.is_repeated => Some(agent.kept_going(&report.text)),
                 _ => agent.message(&report.text),
             }

@@ -96,7 +96,7 @@ pub(super) fn meta_of(statuses: &[workspace::WorkspaceStatus]) -> Meta {
         workspace: if let [only] = statuses { Some(only.id.clone()) } else { None },
         revision: statuses.iter().map(|it| it.revision.0).sum(),
         state: state.unwrap_or(State::Ready).into(),
-        // This answer is whole; what the workspaces' answers may lack is told of each.
+        // This answer is whole; what the workspaces' answers may lack is stated for each.
         complete: true,
         missing: Vec::new(),
         fallback: None,

@@ -15,7 +15,7 @@ const MOST_SHOWN: usize = 20;
 
 pub async fn rename(workspace: &Workspace, request: RenameRequest, asked: &Ask) -> Result<ChangeReport> {
     check_name(workspace, &request.new_name)?;
-    // What a rename breaks it should not have: refused unless told otherwise.
+    // What a rename breaks it should not have: refused unless the request says otherwise.
     let on_break = request.on_break.unwrap_or(OnBreak::Reject);
     let mode = Mode::new(Cause::Rename, request.dry_run.unwrap_or_default(), on_break);
     let answer = apply_change(workspace, asked, mode, || plan(workspace, &request, asked)).await;

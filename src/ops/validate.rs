@@ -13,7 +13,7 @@ use crate::model::{Answer, Diagnostic, FileEdit, LanguageId};
 use crate::text::diff::OffsetMap;
 use crate::workspace::Workspace;
 
-/// Syntax errors that are told; the first ones explain the others.
+/// Syntax errors that are reported; the first ones explain the others.
 const MOST_SYNTAX: usize = 10;
 /// Names whose nearest is looked for.
 const MOST_ASKED: usize = 12;

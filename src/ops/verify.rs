@@ -11,7 +11,7 @@ use crate::model::{
 use crate::workspace::verify::Wanted;
 use crate::workspace::{Needs, Workspace};
 
-/// Of so many files the symbols around what was found are told.
+/// Of so many files the symbols around what was found are named.
 const MOST_FILES: usize = 100;
 /// An engine that is loading is waited for no longer: without it a symbol's path is not known.
 const WAIT_FOR_NAMES: Duration = Duration::from_secs(3);
@@ -75,7 +75,7 @@ async fn files_of(workspace: &Workspace, token: &str) -> Result<Vec<String>> {
     Ok(entry.files.iter().map(|it| it.file.clone()).collect())
 }
 
-/// A place whose symbol is to be told.
+/// A place whose symbol is to be named.
 pub(super) struct Located<'a> {
     file: &'a str,
     at: At,

@@ -236,13 +236,13 @@ fn reaching(text: &mut String, tests: &[Reaching]) {
 pub fn problem(problem: &Problem) -> String {
     let mut text = format!("# {}\n\n", problem.code.name());
     paragraph(&mut text, &problem.detail);
-    let told = [
+    let details = [
         problem.edit.map(|it| format!("In `edits[{it}]`")),
         problem.file.as_ref().map(|it| format!("File: {it}")),
         problem.actual_hash.as_ref().map(|it| format!("Actual hash: `{it}`")),
         Some(&problem.suggestions).filter(|it| !it.is_empty()).map(|it| format!("Suggestions: {}", names(it))),
     ];
-    for it in told.into_iter().flatten() {
+    for it in details.into_iter().flatten() {
         text.push('\n');
         line(&mut text, format_args!("{it}"));
     }

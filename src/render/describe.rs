@@ -64,8 +64,8 @@ impl Counts {
                 None => {}
                 Some([(_, used)]) => text += &format!(" // {used}"),
                 Some(several) => {
-                    let told: Vec<String> = several.iter().map(|(name, used)| format!("{name}: {used}")).collect();
-                    text += &format!(" // {}", told.join("; "));
+                    let entries: Vec<String> = several.iter().map(|(name, used)| format!("{name}: {used}")).collect();
+                    text += &format!(" // {}", entries.join("; "));
                 }
             }
             text.push('\n');

@@ -52,10 +52,10 @@ fn failure(text: &mut String, failure: &TestFailure) {
     apart(text, format_args!("## FAILED `{name}`{place}{within}"));
     paragraph(text, message);
     // A stack tells little that the place does not.
-    let told: Vec<&str> = output.lines().take_while(|it| *it != "stack backtrace:").collect();
-    let told = told.get(told.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default().join("\n");
-    if !told.trim().is_empty() && told.trim() != message.trim() {
+    let shown: Vec<&str> = output.lines().take_while(|it| *it != "stack backtrace:").collect();
+    let shown = shown.get(shown.len().saturating_sub(OUTPUT_LINES)..).unwrap_or_default().join("\n");
+    if !shown.trim().is_empty() && shown.trim() != message.trim() {
         text.push('\n');
-        *text += &fenced("", told.trim_end());
+        *text += &fenced("", shown.trim_end());
     }
 }

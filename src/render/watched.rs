@@ -6,7 +6,7 @@ use crate::contract::{BaselineReply, Counts, GateReply, RegressionsReply, StatsR
 
 pub fn baseline(kept: &BaselineReply) -> String {
     let BaselineReply { baseline, files, counts, .. } = kept;
-    one(format_args!("# Baseline `{baseline}`: {} in {}", told(counts), counted(*files, "file")))
+    one(format_args!("# Baseline `{baseline}`: {} in {}", summary(counts), counted(*files, "file")))
 }
 
 pub fn regressions(found: &RegressionsReply) -> String {
@@ -22,7 +22,7 @@ pub fn regressions(found: &RegressionsReply) -> String {
 }
 
 pub fn gate(gate: &GateReply) -> String {
-    let mut text = one(format_args!("# {}: {}", if gate.block { "Blocked" } else { "Passed" }, told(&gate.counts)));
+    let mut text = one(format_args!("# {}: {}", if gate.block { "Blocked" } else { "Passed" }, summary(&gate.counts)));
     for (heading, list) in [("Reasons", &gate.reasons), ("Warnings", &gate.notices)] {
         if !list.is_empty() {
             text.push('\n');
@@ -36,7 +36,7 @@ pub fn stats(stats: &StatsReply) -> String {
     let of = stats.session.as_ref().map(|it| format!(" in session `{it}`")).unwrap_or_default();
     let since = stats.since.as_deref().unwrap_or("never");
     let edits = counted(usize::try_from(stats.edits).unwrap_or(usize::MAX), "edit");
-    let mut text = one(format_args!("# {edits}{of} since {since}: {}", told(&stats.counts)));
+    let mut text = one(format_args!("# {edits}{of} since {since}: {}", summary(&stats.counts)));
     text.push('\n');
     for file in &stats.files.items {
         // The last states are enough to see which way it goes.
@@ -51,6 +51,6 @@ pub fn stats(stats: &StatsReply) -> String {
     text
 }
 
-fn told(counts: &Counts) -> String {
+fn summary(counts: &Counts) -> String {
     format!("{}, {}", counted(counts.error, "error"), counted(counts.warning, "warning"))
 }

@@ -9,7 +9,7 @@ use similar::{Algorithm, DiffOp, TextDiff};
 
 use crate::model::Span;
 
-/// After this a diff of texts that have little in common is told more coarsely.
+/// After this a diff of texts that have little in common is shown more coarsely.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The change of one file as `git diff` would show it; absent on one side means created or deleted. Empty where

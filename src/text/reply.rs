@@ -378,7 +378,7 @@ impl ReplyReader {
         State::Whole(whole)
     }
 
-    /// The first thing that is wrong is the one that is told.
+    /// The first thing that is wrong is the one that is reported.
     fn refuse(&mut self, line: usize, detail: &str) {
         if self.wrong.is_none() {
             self.wrong = Some(Error::new(Code::InvalidRequest, format!("line {line} of your reply: {detail}")));
@@ -501,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fence_without_a_name_is_an_example_and_is_told() {
+    fn a_fence_without_a_name_is_an_example_and_is_reported() {
         let reply = read("Like this:\n```rust\nfn a() {}\n```\n```sh\nls\n```\n").unwrap();
         assert_eq!(reply, ReplyEdits { blocks: Vec::new(), nameless: vec![2] });
     }

@@ -40,7 +40,7 @@ impl Writer {
             runtime: self.runtime.clone(),
             files: self.files.clone(),
             restarts: slot.lives.failed,
-            // Its threads may wait for their turn: they are no requests that could be told to come back.
+            // Its threads may wait for their turn: they are no requests that could be asked to come back.
             wake: Arc::new(move || drop(inbox.send(Event::Engine(at)))),
         };
         match catch_unwind(AssertUnwindSafe(|| slot.kind.start(setup))) {

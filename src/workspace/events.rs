@@ -1,5 +1,5 @@
 //! What the workspaces tell without being asked: the last events of the process, in one order, for any number of
-//! readers. Nobody waits for a reader: one that falls behind what is kept is told so.
+//! readers. Nobody waits for a reader: one that falls behind what is kept is notified of that.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -132,7 +132,7 @@ impl Events {
         Reader { events: self.clone(), last: after.unwrap_or(ring.newest), newest: self.newest.subscribe() }
     }
 
-    /// What was told of these changes of a workspace, as far as it is kept.
+    /// What was published of these changes of a workspace, as far as it is kept.
     pub fn made(&self, workspace: &str, changes: &[String]) -> Vec<MadeChange> {
         let ring = self.lock();
         let of = |it: &Arc<Event>| match &it.news {
@@ -179,8 +179,8 @@ pub(super) fn files(edits: &[FileEdit]) -> Vec<String> {
     edits.iter().filter(|it| it.old != it.new).take(LISTED).map(|it| it.file.clone()).collect()
 }
 
-/// What a change is told with: no more of each list than an event takes.
-pub(super) fn told(change_impact: &ChangeImpact) -> (Impact, Vec<Diagnostic>, Vec<Diagnostic>) {
+/// The parts of a change that its event carries: no more of each list than an event takes.
+pub(super) fn bounded(change_impact: &ChangeImpact) -> (Impact, Vec<Diagnostic>, Vec<Diagnostic>) {
     fn first<T: Clone>(list: &[T]) -> Vec<T> {
         list.iter().take(LISTED).cloned().collect()
     }

@@ -286,7 +286,7 @@ fn serve_all(store: &mut Store, inbox: &mut mpsc::Receiver<Job>) -> std::io::Res
     Ok(())
 }
 
-/// Whoever has gone meanwhile is not told.
+/// Whoever has gone meanwhile is not answered.
 async fn serve(store: &mut Store, job: Job) {
     if !matches!(job, Job::Settle(..)) {
         fault::point("journal.job");

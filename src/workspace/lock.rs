@@ -161,12 +161,12 @@ mod tests {
             (LockFile::new(home.path(), Path::new("/w")), LockFile::new(home.path(), Path::new("/x")));
         let lock = mine.acquire().unwrap();
         drop(elsewhere.acquire().unwrap());
-        let (told, asked) = mpsc::channel();
+        let (sender, asked) = mpsc::channel();
         thread::scope(|scope| {
             scope.spawn(move || {
-                told.send("waiting").unwrap();
+                sender.send("waiting").unwrap();
                 drop(theirs.acquire().unwrap());
-                told.send("done").unwrap();
+                sender.send("done").unwrap();
             });
             assert_eq!(asked.recv().unwrap(), "waiting");
             assert!(asked.try_recv().is_err());
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_is_told_to_whoever_comes_next() {
+    fn what_was_left_is_reported_to_whoever_comes_next() {
         let home = tempfile::tempdir().unwrap();
         let mut lock_file = LockFile::new(home.path(), Path::new("/w"));
         assert!(!lock_file.all_ended(), "nothing is known yet");
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn no_place_for_it_is_told() {
+    fn no_place_for_it_is_reported() {
         let home = tempfile::tempdir().unwrap();
         std::fs::write(home.path().join("file"), "").unwrap();
         let error = LockFile::new(&home.path().join("file"), Path::new("/w")).acquire().err().unwrap();

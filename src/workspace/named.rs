@@ -1,6 +1,6 @@
 //! Files that code names as its modules, or takes in, and that the walk passes over: behind linked directories, in
 //! directories that are marked as caches, in `node_modules`. They belong to the code as all others do, and are read
-//! where that is allowed. What may not be read is told, and no answer that could depend on it is complete.
+//! where that is allowed. What may not be read is reported, and no answer that could depend on it is complete.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path};
@@ -22,11 +22,11 @@ const DEEPEST: usize = 64;
 
 #[derive(Default)]
 pub(super) struct NamedFiles {
-    /// What is named and not listed, with who names it; nothing where that is to be told anew.
+    /// What is named and not listed, with who names it; nothing where that is to be worked out anew.
     wanted: Option<BTreeMap<String, String>>,
-    /// As the engines were told last.
+    /// As the engines were given it last.
     unread: Vec<Missing>,
-    /// Something was read, or forgotten, since the engines were told.
+    /// Something was read, or forgotten, since the engines were notified.
     is_news: bool,
     /// The files that a build begins with, as the engines say.
     roots: BTreeSet<String>,
@@ -53,7 +53,7 @@ impl NamedFiles {
         self.known.get(name).is_some_and(|it| matches!(it.found, Lookup::Text))
     }
 
-    /// An engine knows nothing of all this before it is told.
+    /// An engine knows nothing of all this before it is notified.
     pub(super) fn note_new_engine(&mut self) {
         self.is_news = true;
     }
@@ -187,7 +187,7 @@ impl Writer {
         by_path
     }
 
-    /// Texts change: where other files are named, or listed, than before, it is told anew which.
+    /// Texts change: where other files are named, or listed, than before, the engines are notified anew which.
     pub(super) fn note_names(&mut self, edits: &[FileEdit], after: &Files) {
         let named = |files: &Files, name: &str| files.get(name).map(|it| it.named_files().to_vec());
         if edits.iter().any(|it| named(&self.files, &it.file) != named(after, &it.file)) {

@@ -10,9 +10,9 @@ use super::open_trees::OpenTrees;
 use super::writer::Writer;
 use crate::model::{LanguageId, Missing, MissingCode, Result};
 
-/// What they are told under.
+/// The scope under which they are reported.
 const SCOPE: &str = "names";
-/// So many are told by name.
+/// So many are reported by name.
 const MOST_SHOWN: usize = 5;
 
 impl Writer {

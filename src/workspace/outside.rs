@@ -1,5 +1,5 @@
 //! Modules outside of the root that a build reads. Their files are no part of the workspace: they have no names in it, and
-//! no text. It is only known what they held, so that a change of them is noticed, and told to the engine.
+//! no text. It is only known what they held, so that a change of them is noticed, and reported to the engine.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl Writer {
             && slot.outside.holds(path)
     }
 
-    /// With the manifests as they are now. What is found is told, for it may change before the engine reads it.
+    /// With the manifests as they are now. What is found is reported, for it may change before the engine reads it.
     pub(super) fn begin_outside(&mut self) {
         for at in 0..self.slots.len() {
             let paths = self.follow_modules(at);

@@ -101,7 +101,7 @@ impl Writer {
 
     fn tell_change(&self, change: Change, outcome: &Outcome) {
         let Some(token) = outcome.change.clone() else { return };
-        let (impact, new, fixed) = events::told(&outcome.change_impact);
+        let (impact, new, fixed) = events::bounded(&outcome.change_impact);
         self.tell(News::Change(Box::new(MadeChange {
             change: token.clone(),
             cause: change.cause,

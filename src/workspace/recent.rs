@@ -1,4 +1,4 @@
-//! What files held before others changed them, until somebody has looked at what that did: so a hook that is told of an
+//! What files held before others changed them, until somebody has looked at what that did: so a hook that hears of an
 //! edit after it was made can still say what it broke. Bounded; the oldest goes first.
 
 use std::collections::VecDeque;
@@ -50,7 +50,7 @@ impl Recent {
         self.lock().iter().find(|it| it.file == file).map(|it| it.before.clone())
     }
 
-    /// Somebody was told what came of it.
+    /// What came of it was reported to somebody.
     pub fn forget(&self, file: &str) {
         self.lock().retain(|it| it.file != file);
     }

@@ -155,7 +155,7 @@ impl Workspaces {
         Ok(())
     }
 
-    /// Ends the runs of the tools: the server is told to stop, and what is in flight is to be answered soon.
+    /// Ends the runs of the tools: the server is asked to stop, and what is in flight is to be answered soon.
     pub fn stop_runs(&self) {
         self.list().iter().for_each(Workspace::stop_runs);
     }

@@ -1,7 +1,7 @@
 //! What a kill or a power cut left of a change is put right before anything is answered. The journal says what was to
 //! be done, and the lock file which changes were made: those are done, whatever has become of their files since. Of any
 //! other the files tell how far it came. If all are new it is done, else it is taken back, since whoever asked for it
-//! was never told that it was made. What somebody else has written since is left alone.
+//! never got the answer that it was made. What somebody else has written since is left alone.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -144,12 +144,12 @@ mod tests {
 
     /// A change of four files, of which so many were made, and what is there afterwards. `theirs` is written before.
     fn check(made: usize, theirs: Option<(&str, &str)>, expected: [Option<&str>; 4], outcome: RecordOutcome) {
-        check_told(false, made, theirs.as_slice(), expected, outcome);
+        check_confirmed(false, made, theirs.as_slice(), expected, outcome);
     }
 
-    /// `told`: whoever asked for the change was told that it was made.
-    fn check_told(
-        told: bool,
+    /// `confirmed`: whoever asked for the change got the answer that it was made.
+    fn check_confirmed(
+        confirmed: bool,
         made: usize,
         theirs: &[(&str, &str)],
         expected: [Option<&str>; 4],
@@ -197,7 +197,7 @@ mod tests {
             reached: None,
         };
         journal.begin(entry, DEADLINE).unwrap();
-        if told {
+        if confirmed {
             lock_file.acquire().unwrap().enter(TOKEN).unwrap();
         }
 
@@ -224,11 +224,11 @@ mod tests {
     }
 
     #[test]
-    fn a_change_that_was_told_stays_whatever_somebody_did_since() {
+    fn a_change_that_was_confirmed_stays_whatever_somebody_did_since() {
         let new = [Some("one"), None, Some("three"), Some("four")];
-        check_told(true, 4, &[], new, RecordOutcome::Done);
-        check_told(true, 4, &[("a", "1")], [Some("1"), None, Some("three"), Some("four")], RecordOutcome::Done);
-        check_told(
+        check_confirmed(true, 4, &[], new, RecordOutcome::Done);
+        check_confirmed(true, 4, &[("a", "1")], [Some("1"), None, Some("three"), Some("four")], RecordOutcome::Done);
+        check_confirmed(
             true,
             4,
             &[("gone", "2")],
@@ -236,7 +236,7 @@ mod tests {
             RecordOutcome::Done,
         );
         let all = [("a", "mine"), ("gone", "mine"), ("x/y/new", "mine"), ("b", "mine")];
-        check_told(true, 4, &all, [Some("mine"); 4], RecordOutcome::Done);
+        check_confirmed(true, 4, &all, [Some("mine"); 4], RecordOutcome::Done);
     }
 
     #[test]

@@ -35,7 +35,7 @@ pub(super) struct Lives {
 #[derive(Clone)]
 pub(super) struct Seen {
     pub(super) handle: Option<Handle>,
-    /// What is told of it while there is none.
+    /// The status that is reported while there is none.
     pub(super) down: Option<channel::Receiver<EngineStatus>>,
 }
 

@@ -28,7 +28,7 @@ impl Writer {
     }
 
     /// Watches the directories that an engine reads now. What has become of the files since it read them, and of what was
-    /// there before a directory was watched, nobody has told.
+    /// there before a directory was watched, nobody has reported.
     pub(super) fn watch_sources_outside(&mut self, at: usize) {
         let Some(Some(sources)) = self.with_engine(at, |it| it.take_sources_outside()) else { return };
         let mut found = BTreeSet::new();

@@ -10,7 +10,7 @@ use super::handle::{STANDSTILL, Workspace};
 use super::published::Phase;
 use super::slots::Seen;
 
-/// Progress is told no more often.
+/// Progress is reported no more often.
 const PACE: Duration = Duration::from_millis(100);
 
 /// Tells how a workspace comes up, until it is closed.

@@ -28,7 +28,7 @@ struct All {
 pub struct Session {
     /// Milliseconds since 1970.
     pub since: i64,
-    /// Edits of files that hooks told of.
+    /// Edits of files that hooks reported.
     pub edits: u64,
     pub files: BTreeMap<String, History>,
     /// Files that its edits broke.
@@ -155,8 +155,8 @@ impl Statistics {
         }
     }
 
-    /// A session's hook told of an edit, by the use of a tool where that has a name. In a
-    /// batch only those count that were not told of by themselves.
+    /// A session's hook reported an edit, by the use of a tool where that has a name. In a
+    /// batch only those count that were not reported by themselves.
     pub fn count_edit(&self, session: Option<&str>, tool_use: Option<&str>, in_batch: bool) {
         let mut all = self.lock();
         if let Some(session) = session {

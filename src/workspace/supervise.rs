@@ -1,5 +1,5 @@
 //! The writer's lives. Where it panics, what is in doubt is thrown away and built anew: the texts from the disk and the
-//! overlays, the watcher, the look into the journal. Requests wait meanwhile, or are told so.
+//! overlays, the watcher, the look into the journal. Requests wait meanwhile, or are refused with that.
 
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +15,7 @@ use crate::lang::panic_message;
 use crate::lang::retries::Retries;
 use crate::model::{Code, Error};
 
-/// Who comes in a pause no longer than this waits; in a longer one it is told to come back.
+/// Who comes in a pause no longer than this waits; in a longer one it is asked to come back.
 const UNNOTICED: Duration = Duration::from_secs(1);
 
 /// Runs the writer until the workspace is closed.

@@ -1,5 +1,5 @@
 //! The tools of all languages asked about what lies on the disk. One run at a time in a workspace; those that ask for the
-//! same at the same revision share one, others wait for their turn, and one too many is told to come back. Who leaves
+//! same at the same revision share one, others wait for their turn, and one too many is asked to come back. Who leaves
 //! gives its run up, and a run that nobody waits for ends with all that it has started.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ use crate::model::{Code, Error, Missing, MissingCode, Result, Revision, Verified
 
 /// Runs that may wait for their turn.
 const MOST_WAITING: usize = 8;
-/// Progress is told no more often.
+/// Progress is reported no more often.
 const PACE: Duration = Duration::from_millis(100);
 /// Names that are suggested in the place of one that nobody knows.
 const MOST_SUGGESTED: usize = 5;
@@ -137,7 +137,7 @@ impl Workspace {
         answer.clone().unwrap_or_else(|| Err(stopping()))
     }
 
-    /// Ends what runs for `verify`: the server is told to stop.
+    /// Ends what runs for `verify`: the server is asked to stop.
     pub fn stop_runs(&self) {
         self.inner.runs.stop();
     }
@@ -186,9 +186,9 @@ async fn conduct(workspace: Workspace, run: Arc<Run>, files: Arc<Files>, deadlin
         None => Ok(not_begun(&run)),
         Some(_) if !run.is_trusted(&workspace) => Err(run.ended()),
         Some(turn) => {
-            let (inside, told) = (workspace.clone(), run.clone());
+            let (inside, of_job) = (workspace.clone(), run.clone());
             let work = move || {
-                let job = job(&inside, &told, files, deadline);
+                let job = job(&inside, &of_job, files, deadline);
                 let begun = Instant::now();
                 let done = catch_unwind(AssertUnwindSafe(|| work(&inside, &job, begun)));
                 drop(turn);
@@ -210,7 +210,7 @@ async fn conduct(workspace: Workspace, run: Arc<Run>, files: Arc<Files>, deadlin
 
 fn job(workspace: &Workspace, run: &Arc<Run>, files: Arc<Files>, deadline: Instant) -> Job {
     let closing = workspace.inner.closing.clone();
-    let (told, of) = (workspace.clone(), run.clone());
+    let (publisher, of) = (workspace.clone(), run.clone());
     let (inside, run) = (workspace.clone(), run.clone());
     let wanted = run.wanted.clone();
     let last = Mutex::new(None::<Instant>);
@@ -218,7 +218,7 @@ fn job(workspace: &Workspace, run: &Arc<Run>, files: Arc<Files>, deadline: Insta
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_none_or(|it| it.elapsed() >= PACE) {
             *last = Some(Instant::now());
-            told.tell_run(&of, "running", Some(progress), None);
+            publisher.tell_run(&of, "running", Some(progress), None);
         }
     };
     Job {

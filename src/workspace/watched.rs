@@ -26,7 +26,7 @@ impl Workspace {
         &self.inner.recent
     }
 
-    /// What hooks told of edits, and the diagnostics that files had then.
+    /// What hooks reported of edits, and the diagnostics that files had then.
     pub fn statistics(&self) -> &Statistics {
         &self.inner.statistics
     }

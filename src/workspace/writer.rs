@@ -95,7 +95,7 @@ pub(super) enum Event {
     },
 }
 
-/// The writer's letter box. Bounded: who finds it full is told to come back.
+/// The writer's letter box. Bounded: who finds it full is asked to come back.
 #[derive(Clone)]
 pub(super) struct Inbox(Sender<Event>);
 
@@ -451,7 +451,7 @@ impl Writer {
         self.files = after;
         match cause {
             Cause::Outside => self.recent.note(edits),
-            // Whoever made it was told what it brings.
+            // The effect was reported to whoever made it.
             _ => edits.iter().for_each(|it| self.recent.forget(&it.file)),
         }
         // An overlay may say just what the disk has.
@@ -486,7 +486,7 @@ impl Writer {
     }
 
     pub(super) fn publish(&self) {
-        self.revisions.tell(self.revision);
+        self.revisions.announce(self.revision);
         self.published.send_modify(|it| {
             it.revision = self.revision;
             it.trusted = self.trusted;

@@ -63,7 +63,7 @@ fn is_identifier(text: &str) -> bool {
     is_word && is_name && text.len() > 2 && !text.starts_with(|it: char| it.is_ascii_digit())
 }
 
-/// Whether this session was not told of this before. Where that cannot be noted, nothing is said.
+/// Whether this session was not notified of this before. Where that cannot be noted, nothing is said.
 fn is_first(state_dir: &Path, session: &str, subject: &str) -> bool {
     let note = |text: &str| blake3::hash(text.as_bytes()).to_hex().as_str()[..16].to_owned();
     let directory = state_dir.join("nudged").join(note(session));
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_code_are_told_from_words() {
+    fn names_of_code_are_distinguished_from_words() {
         for name in ["SearcherBuilder", "search_path", "greet_all", "HiArgs", "canonicalize"] {
             assert!(is_identifier(name), "{name}");
         }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn each_session_is_told_once() {
+    fn each_session_is_notified_once() {
         let state = tempfile::tempdir().unwrap();
         assert!(is_first(state.path(), "a", "x"));
         assert!(!is_first(state.path(), "a", "x"));

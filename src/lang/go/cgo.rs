@@ -1,5 +1,5 @@
 //! What gopls cannot know while cgo is off, as it is where the workspace is not trusted: the files that need cgo are no part
-//! of their packages, so that others seem to lack what these declare. Such errors are not told, and their files are
+//! of their packages, so that others seem to lack what these declare. Such errors are not reported, and their files are
 //! said to be known in part.
 
 use std::collections::{BTreeMap, BTreeSet};

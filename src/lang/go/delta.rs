@@ -1,4 +1,4 @@
-//! What an edit changes in the declarations of a package, told from the texts before and after alone.
+//! What an edit changes in the declarations of a package, found out from the texts before and after alone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn declarations_are_told_apart() {
+    fn declarations_are_distinguished() {
         use ChangeKind::{Added, Body, Removed, Renamed, Signature, Type, Visibility};
         check("func F() {}", "func F() {}\n", &[]);
         check("func F() {}", "func F(a int) {}", &[(Signature, "F")]);

@@ -78,7 +78,7 @@ pub(super) fn translate(queries: &GoplsQueries<'_>, file: &File, found: &gen_lsp
     }
 }
 
-/// The diagnostics of many files, told apart by file; failures are noted.
+/// The diagnostics of many files, separated by file; failures are noted.
 pub async fn by_file(
     queries: &GoplsQueries<'_>,
     paths: Vec<String>,

@@ -1,9 +1,9 @@
-//! What gopls has been told of the workspace's content, and what it has yet to be told.
+//! What gopls has been sent of the workspace's content, and what it has yet to be sent.
 //!
 //! gopls watches nothing: it reads a file from the disk and keeps it until it hears of a change. So every change
 //! that the writer reports is noted here, and everything noted is sent before the next question, in one batch with
 //! it. A bounded set of files is held open, because gopls answers quickly for the packages of open files only; of
-//! these it is told the content itself.
+//! these it is sent the content itself.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
@@ -37,7 +37,7 @@ pub struct DocumentSync {
     open: BTreeMap<String, Document>,
     /// The texts of a dry run, which stand before those of the files.
     overlay: BTreeMap<String, Arc<str>>,
-    /// On the disk, since gopls was last told.
+    /// On the disk, since gopls was last notified.
     changed: BTreeMap<String, FileChangeKind>,
     folders: BTreeSet<String>,
     /// A manifest has changed. gopls, having once failed to load a module, notices late that it could now, and
@@ -60,9 +60,9 @@ pub struct DocumentSync {
 
 struct Document {
     /// What gopls holds; none if it was restarted since.
-    told: Option<Arc<str>>,
+    sent: Option<Arc<str>>,
     used: u64,
-    /// gopls would not see what the disk has (see `stamps`), so it has to be told.
+    /// gopls would not see what the disk has (see `stamps`), so it has to be sent.
     pinned: bool,
 }
 
@@ -181,7 +181,7 @@ impl DocumentSync {
     /// Holds a file open: what gopls would read on the disk is not what it is to see.
     fn pin(&mut self, file: &str) {
         let document = self.open.entry(file.to_owned());
-        document.or_insert(Document { told: None, used: self.clock, pinned: true }).pinned = true;
+        document.or_insert(Document { sent: None, used: self.clock, pinned: true }).pinned = true;
     }
 
     /// Notes how the files are found at the start.
@@ -195,7 +195,7 @@ impl DocumentSync {
     pub fn restarted(&mut self) -> Vec<WorkspaceFolder> {
         self.changed.clear();
         self.fresh.clear();
-        self.open.values_mut().for_each(|document| document.told = None);
+        self.open.values_mut().for_each(|document| document.sent = None);
         self.reload = false;
         self.reloads += 1;
         self.folders = folders(&self.files);
@@ -249,7 +249,7 @@ impl DocumentSync {
         self.reload |= self.overlay.keys().any(|file| is_manifest(file));
     }
 
-    /// Ends a dry run: what gopls was told of it is taken back before it is asked or told anything else.
+    /// Ends a dry run: what gopls was sent of it is taken back before it is asked or sent anything else.
     pub fn take_back(&mut self) {
         for file in std::mem::take(&mut self.overlay).into_keys() {
             self.reload |= is_manifest(&file);
@@ -274,7 +274,7 @@ impl DocumentSync {
         for file in wanted.iter().copied().chain(dry.iter().map(String::as_str)) {
             if self.text(file).is_some() {
                 let document = self.open.entry(file.to_owned());
-                document.or_insert(Document { told: None, used: 0, pinned: false }).used = self.clock;
+                document.or_insert(Document { sent: None, used: 0, pinned: false }).used = self.clock;
             }
         }
         self.tell_texts(&mut messages);
@@ -293,8 +293,8 @@ impl DocumentSync {
         let closing: Vec<String> =
             self.open.iter().filter(|(file, it)| which(self, file, it)).map(|(file, _)| file.clone()).collect();
         for file in closing {
-            let told = self.open.remove(&file).and_then(|document| document.told);
-            if told.is_some() {
+            let sent = self.open.remove(&file).and_then(|document| document.sent);
+            if sent.is_some() {
                 let text_document = TextDocumentIdentifier { uri: self.root.uri(&file) };
                 let params = DidCloseTextDocumentParams { text_document };
                 messages.push(Message::notification::<DidCloseTextDocumentNotification>(&params));
@@ -347,7 +347,7 @@ impl DocumentSync {
             let Some(text) = self.text(&file) else { continue };
             let uri = self.root.uri(&file);
             let Some(document) = self.open.get_mut(&file) else { continue };
-            let before = document.told.replace(text.clone());
+            let before = document.sent.replace(text.clone());
             if before.as_ref() == Some(&text) {
                 continue;
             }

@@ -95,7 +95,7 @@ struct Filled {
 
 struct Filler<'a> {
     session: &'a Arc<Session>,
-    /// Symbols of which not all could be told: they are not asked about again and again.
+    /// Symbols of which not all usages could be found: they are not asked about again and again.
     hopeless: HashSet<String>,
 }
 

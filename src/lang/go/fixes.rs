@@ -3,7 +3,7 @@
 use futures::stream::{self, StreamExt as _};
 use gen_lsp_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionParams, CodeActionRequest, CodeActionResolveRequest,
-    CodeActionResponse, Diagnostic as Told, PartialResultParams, TextDocumentIdentifier, TextEdit,
+    CodeActionResponse, Diagnostic as LspDiagnostic, PartialResultParams, TextDocumentIdentifier, TextEdit,
     WorkDoneProgressParams, WorkspaceEdit,
 };
 
@@ -26,11 +26,11 @@ pub async fn of(queries: &GoplsQueries<'_>, places: &[Place]) -> Answer<Vec<Fix>
     for name in names {
         let (Some(file), Some(checked)) = (queries.files.get(name), checked.remove(name)) else { continue };
         match checked {
-            Ok(Checked::Known(found)) => asked.extend(found.iter().filter_map(|told| {
-                let diagnostic = translate(queries, file, told);
-                let told = told.clone();
+            Ok(Checked::Known(found)) => asked.extend(found.iter().filter_map(|raw| {
+                let diagnostic = translate(queries, file, raw);
+                let raw = raw.clone();
                 let is_asked = places.contains(&diagnostic.place);
-                is_asked.then_some(async move { against(queries, file, told, diagnostic).await })
+                is_asked.then_some(async move { against(queries, file, raw, diagnostic).await })
             })),
             // It has no diagnostics.
             Ok(Checked::Unknown(_)) => {}
@@ -51,15 +51,15 @@ pub async fn of(queries: &GoplsQueries<'_>, places: &[Place]) -> Answer<Vec<Fix>
 async fn against(
     queries: &GoplsQueries<'_>,
     file: &File,
-    told: Told,
+    raw: LspDiagnostic,
     diagnostic: Diagnostic,
 ) -> Result<Vec<Fix>, Failure> {
     let open = queries.to_open(&file.path);
     let params = CodeActionParams {
         text_document: TextDocumentIdentifier { uri: queries.session.root.uri(&file.path) },
-        range: told.range,
+        range: raw.range,
         context: CodeActionContext {
-            diagnostics: vec![told],
+            diagnostics: vec![raw],
             only: Some(vec![CodeActionKind::QuickFix]),
             ..CodeActionContext::default()
         },

@@ -144,8 +144,8 @@ mod tests {
         let file = crate::lang::go::file("a.go", "package a\n\nfunc größe(a int) int { return größe(a) } // größe\n");
         let identifiers = Identifiers::default();
         let found = identifiers.named(&file, "größe");
-        let told: Vec<(Role, bool)> = found.iter().map(|it| (it.role, it.declares)).collect();
-        assert_eq!(told, [(Role::Other, true), (Role::Call, false)]);
+        let uses: Vec<(Role, bool)> = found.iter().map(|it| (it.role, it.declares)).collect();
+        assert_eq!(uses, [(Role::Other, true), (Role::Call, false)]);
         assert_eq!(identifiers.named(&file, "gr"), []);
         identifiers.prune(&Files::default());
     }

@@ -106,7 +106,7 @@ fn tell_unanswered(change_impact: &mut ChangeImpact) {
     }
 }
 
-/// With the session for itself meanwhile; whatever happens, what it told gopls is taken back before anybody else asks
+/// With the session for itself meanwhile; whatever happens, what gopls was sent is taken back before anybody else asks
 /// anything.
 pub(super) async fn by_gopls(
     session: &Session,
@@ -116,7 +116,7 @@ pub(super) async fn by_gopls(
     generation: u64,
     deadlines: Deadlines,
 ) -> Result<ChangeImpact> {
-    // What changes is told by the text alone.
+    // What changes is decided by the text alone.
     let unanswered = |missing: Missing| {
         let mut change_impact = ChangeImpact::unanswered(missing);
         context.impact([layout, after], &BTreeMap::new(), Vec::new(), &mut change_impact);
@@ -178,7 +178,7 @@ pub fn concerns_go(file: &str) -> bool {
     LANGUAGE.takes(file) || matches!(file.rsplit('/').next(), Some("go.mod" | "go.work"))
 }
 
-/// gopls cannot be told that a file on the disk is gone: it is told that nothing is in it.
+/// gopls cannot be notified that a file on the disk is gone: it is sent an empty text.
 pub(super) fn planned(edit: &FileEdit) -> Arc<str> {
     match (&edit.new, &edit.old) {
         (Some(new), _) => new.clone(),
@@ -305,7 +305,7 @@ fn declared_symbol(layout: &Layout, declared: &delta::Declared) -> Option<Symbol
     let file = layout.files.get(&declared.file)?;
     let place = file.lines().place(&file.path, declared.name);
     let found = outside::declared_at(file, layout.package_of(&file.path)?, &place, false)?;
-    Some(layout.told_apart(found))
+    Some(layout.distinct(found))
 }
 
 impl EditContext {

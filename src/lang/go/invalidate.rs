@@ -3,7 +3,7 @@
 //! In Go a name is resolved by what stands in its own package and by the types of what stands around it, and every
 //! type begins at a name that is written. So an edit inside a function's body touches that body alone; a changed
 //! declaration touches what names it, what is declared by naming it, and so on: all that is found by words. What
-//! cannot be told so touches everything.
+//! cannot be decided so touches everything.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,5 @@
 //! One revision's files as the go command sees them: packages, modules, what a build takes and what it leaves out.
-//! Told from names, `go.mod` files, constraints and import lines alone, and worked out once for each revision.
+//! Found out from names, `go.mod` files, constraints and import lines alone, and worked out once for each revision.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -109,7 +109,7 @@ impl Layout {
             return Vec::new();
         };
         let Some(package) = self.package_of(file) else { return Vec::new() };
-        text.outline().items.iter().map(|item| self.told_apart(symbol(text, package, item, false))).collect()
+        text.outline().items.iter().map(|item| self.distinct(symbol(text, package, item, false))).collect()
     }
 
     /// The path of the innermost declaration around an offset.
@@ -127,7 +127,7 @@ impl Layout {
         match file.outline().enclosing(offset).last() {
             Some(item) => {
                 let symbol = Symbol { children: Vec::new(), ..symbol(file, package, item, false) };
-                Some(self.told_apart(symbol))
+                Some(self.distinct(symbol))
             }
             None => package_symbol(file, package, false),
         }
@@ -142,12 +142,12 @@ impl Layout {
         let packages = self.by_path.get(symbol.package.as_str()).map(Vec::as_slice).unwrap_or_default();
         let here = packages.iter().filter(|it| it.directory == parent(&symbol.name_at.file));
         let methods = here.flat_map(GoPackage::top_level).filter(|it| it.item.container.first() == Some(&symbol.name));
-        symbol.children.extend(methods.map(|it| self.told_apart(it.symbol())));
+        symbol.children.extend(methods.map(|it| self.distinct(it.symbol())));
         symbol
     }
 
     /// A symbol of the workspace, by the path that means just it.
-    pub fn told_apart(&self, mut symbol: Symbol) -> Symbol {
+    pub fn distinct(&self, mut symbol: Symbol) -> Symbol {
         self.twins(&symbol.package).tell_apart(&mut symbol);
         symbol
     }

@@ -61,7 +61,7 @@ pub fn symbol_of(queries: &GoplsQueries<'_>, location: &Location) -> Option<Symb
         return outside::symbol_at(queries.session, &file, &place);
     }
     let found = outside::declared_at(&file, queries.layout.package_of(&file.path)?, &place, false)?;
-    Some(queries.layout.told_apart(found))
+    Some(queries.layout.distinct(found))
 }
 
 /// A variable or another thing that lives inside a function.

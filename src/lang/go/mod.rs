@@ -124,7 +124,7 @@ impl Drop for Stopper {
     }
 }
 
-/// Runs a task, and again where it panics, after a pause that grows; `fell` is told each time.
+/// Runs a task, and again where it panics, after a pause that grows; `fell` is called each time.
 async fn persist<F: Future<Output = ()>>(
     task: &'static str,
     stop: CancellationToken,

@@ -49,11 +49,11 @@ impl MemoryLimit {
 fn memory_limit(text: u64) -> u64 {
     text.saturating_mul(MEMORY_PER_BYTE).saturating_add(LEAST_MEMORY).min(MOST_MEMORY)
 }
-/// What gopls and `go` are told beside the user's own environment. Without trust they run nothing that the workspace
+/// What gopls and `go` are given beside the user's own environment. Without trust they run nothing that the workspace
 /// brings: no toolchain that `go.mod` names, no cgo, no download.
 ///
 /// `go` also asks git and its like for the state of the repository, and these run what its configuration names
-/// (`core.fsmonitor`): without trust it is told not to (`-buildvcs`).
+/// (`core.fsmonitor`): without trust a flag forbids that (`-buildvcs`).
 pub fn environment(trusted: bool) -> Vec<(&'static str, &'static str)> {
     // Telemetry would start a second process beside gopls.
     let mut environment = vec![("GO_TELEMETRY_CHILD", "2")];
@@ -80,13 +80,13 @@ mod tests {
 
     #[test]
     fn the_configured_limit_stands_before_the_environment_and_the_estimate() {
-        let told = |memory: MemoryLimit, set: &[&str]| memory.variables(|it| set.contains(&it));
+        let variables = |memory: MemoryLimit, set: &[&str]| memory.variables(|it| set.contains(&it));
         let limit = |bytes: u64| ("GOMEMLIMIT", bytes.to_string());
         let garbage = ("GOGC", GARBAGE.to_owned());
-        assert_eq!(told(MemoryLimit::Configured(1 << 30), &["GOMEMLIMIT"]), [limit(1 << 30), garbage.clone()]);
-        assert_eq!(told(MemoryLimit::Configured(1 << 30), &["GOGC"]), [limit(1 << 30)]);
-        assert_eq!(told(MemoryLimit::Estimated(5), &[]), [limit(5), garbage]);
-        assert_eq!(told(MemoryLimit::Estimated(5), &["GOMEMLIMIT"]), []);
+        assert_eq!(variables(MemoryLimit::Configured(1 << 30), &["GOMEMLIMIT"]), [limit(1 << 30), garbage.clone()]);
+        assert_eq!(variables(MemoryLimit::Configured(1 << 30), &["GOGC"]), [limit(1 << 30)]);
+        assert_eq!(variables(MemoryLimit::Estimated(5), &[]), [limit(5), garbage]);
+        assert_eq!(variables(MemoryLimit::Estimated(5), &["GOMEMLIMIT"]), []);
     }
 
     #[test]

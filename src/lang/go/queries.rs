@@ -263,7 +263,7 @@ fn targets(links: Vec<LocationLink>) -> Vec<Location> {
     links.into_iter().map(|link| Location { uri: link.target_uri, range: link.target_selection_range }).collect()
 }
 
-/// gopls answers in the format that it was told of when it was started.
+/// gopls answers in the format that it was given when it was started.
 fn markdown(hover: Hover) -> Option<String> {
     match hover.contents {
         Contents::MarkupContent(markup) if !markup.value.trim().is_empty() => Some(markup.value),

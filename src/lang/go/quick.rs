@@ -1,4 +1,4 @@
-//! The impact of a change, computed by the checker: nothing is told to gopls, and nobody waits for it.
+//! The impact of a change, computed by the checker: nothing is sent to gopls, and nobody waits for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -112,7 +112,7 @@ impl Spot {
 /// The tests that reach the change, the nearest first, where they stand in the text after it.
 fn tests(context: &EditContext, after: &Layout, changed: &[Changed], answered: &Answered) -> Vec<Reaching> {
     let files: &Files = &context.after;
-    let told = answered.tests.iter().flatten().filter_map(|it| {
+    let reaching = answered.tests.iter().flatten().filter_map(|it| {
         let file = files.get(&it.place.file)?;
         let place = file.lines().place(&file.path, context.moved(&it.place.file, it.place.span())?);
         let at = Affected {
@@ -124,5 +124,5 @@ fn tests(context: &EditContext, after: &Layout, changed: &[Changed], answered: &
         };
         Some(Reaching { at, distance: Some(it.distance) })
     });
-    told.collect()
+    reaching.collect()
 }

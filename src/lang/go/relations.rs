@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn what_is_selected_from_a_name() {
         let found = selected("func f() { fmt.Println(a.b.C, x . // fmt.No\n Y(fmt.Errorf), \"fmt.No\", z.w) }");
-        let told: Vec<_> = ["fmt", "a", "b", "x", "z"].map(|it| found.get(it).map_or(0, |it| it.len())).into();
-        assert_eq!(told, [2, 0, 0, 1, 0]);
+        let counts: Vec<_> = ["fmt", "a", "b", "x", "z"].map(|it| found.get(it).map_or(0, |it| it.len())).into();
+        assert_eq!(counts, [2, 0, 0, 1, 0]);
     }
 }

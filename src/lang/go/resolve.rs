@@ -10,7 +10,7 @@ use super::viewpoint::Viewpoint;
 use crate::lang::files::Files;
 use crate::model::{Code, Error, Help, Symbol, SymbolKind, SymbolQuery};
 
-/// So many of the symbols that a name may mean are told.
+/// So many of the symbols that a name may mean are listed.
 const MAX_CANDIDATES: usize = 200;
 
 /// No path has more names at its dots.

@@ -49,7 +49,7 @@ pub struct Session {
     pub environment: watch::Sender<u64>,
     /// Held for reading by every question, and exclusively by a dry run: nobody else sees its state.
     pub gate: Arc<RwLock<()>>,
-    /// Told after every change of what is Go's.
+    /// Notified after every change of what is Go's.
     pub fed: Notify,
     /// So many gopls were started.
     pub lives: AtomicU32,
@@ -158,7 +158,7 @@ impl Session {
 
     pub fn documents(&self) -> MutexGuard<'_, DocumentSync> {
         self.documents.lock().unwrap_or_else(|poisoned| {
-            // What gopls was told is not known any more: the next one is told all.
+            // What gopls was sent is not known any more: the next one is sent all.
             self.documents.clear_poison();
             if let Link::Up { client, .. } = &*self.link.borrow() {
                 client.close("what it was told is not known after a fault of semdex");
@@ -183,7 +183,7 @@ impl Session {
         let known = self.toolchain().is_some();
         let mut kept = sound::lock(&self.layout);
         match &mut *kept {
-            // What was worked out before Go told what it builds for may be wrong.
+            // What was worked out before Go said what it builds for may be wrong.
             Some(kept) if kept.known == known && document_sync::are_same(&kept.files, files) => {
                 kept.files = files.clone();
                 kept.layout.clone()
@@ -213,7 +213,7 @@ impl Session {
         self.toolchain().map_or_else(BuildContext::host, |it| it.context.clone())
     }
 
-    /// Notes a change and tells gopls at once if that needs no waiting; else it is told with the next question.
+    /// Notes a change and tells gopls at once if that needs no waiting; else it is sent with the next question.
     pub fn feed(&self, files: Arc<Files>, changes: &[FileChange]) {
         let before = self.documents().files().clone();
         let of_go: Vec<&FileChange> = changes.iter().filter(|it| document_sync::matters(&it.path)).collect();

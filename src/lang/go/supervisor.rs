@@ -141,7 +141,7 @@ async fn live(
     (life, patience): (&mut u32, &mut Patience),
     stop: &CancellationToken,
 ) -> Ended {
-    let told = |what: &str| {
+    let report_progress = |what: &str| {
         stage(session, State::Starting, what);
         let missing = Missing::new(MissingCode::Indexing, SCOPE, format!("gopls is not up yet: {what}"));
         session.link.send_if_modified(|link| {
@@ -154,7 +154,7 @@ async fn live(
     };
     stage(session, State::Starting, "looking for gopls");
     let installed = tokio::select! {
-        installed = install::ensure(cache_dir, &told) => installed,
+        installed = install::ensure(cache_dir, &report_progress) => installed,
         () = stop.cancelled() => return Ended::Stopped,
     };
     let installed = match installed {

@@ -180,7 +180,7 @@ async fn a_change_from_outside_is_seen_at_once() {
 }
 
 #[tokio::test]
-async fn a_broken_manifest_is_told_and_a_mended_one_seen_at_once() {
+async fn a_broken_manifest_is_reported_and_a_mended_one_seen_at_once() {
     let mut fixture = Fixture::new(SHOP);
     assert!(fixture.usages("Cart.Add").await.coverage.complete);
     let good = fixture.files.get("go.mod").unwrap().text.clone();
@@ -365,12 +365,12 @@ import \"testing\"
 func TestStep(t *testing.T) { step(7); step(8) }
 ";
 
-fn told(calls: &[Calls]) -> Vec<String> {
-    let told = |it: &Calls| {
+fn lines_of(calls: &[Calls]) -> Vec<String> {
+    let line = |it: &Calls| {
         let sites: Vec<String> = it.calls.iter().map(|it| format!("{}:{}", it.place.line, it.place.column)).collect();
         format!("{} {}", it.symbol.path.replace("example.com/calls/", ""), sites.join(" "))
     };
-    calls.iter().map(told).collect()
+    calls.iter().map(line).collect()
 }
 
 #[tokio::test]
@@ -380,7 +380,7 @@ async fn calls_go_both_ways() {
     let answer = view.callers(&fixture.symbol("a.step"), deadlines()).await.unwrap();
     assert!(answer.coverage.complete, "{:?}", answer.coverage);
     assert_eq!(
-        told(&answer.value),
+        lines_of(&answer.value),
         [
             "a.Job.Run 9:34",
             "a.All 16:34 18:21 19:34",
@@ -394,22 +394,22 @@ async fn calls_go_both_ways() {
     assert_eq!(test.place.file, "a/a_test.go");
     let all = view.callees(&fixture.symbol("a.All"), deadlines()).await.unwrap();
     assert!(all.coverage.complete, "{:?}", all.coverage);
-    assert_eq!(told(&all.value), ["a.Runner.Run 14:45", "a.step 16:34 18:21", "a.pick 19:29"]);
+    assert_eq!(lines_of(&all.value), ["a.Runner.Run 14:45", "a.step 16:34 18:21", "a.pick 19:29"]);
     let step = view.callees(&fixture.symbol("a.step"), deadlines()).await.unwrap().value;
-    assert_eq!(told(&step), ["strings.Repeat 11:42"]);
+    assert_eq!(lines_of(&step), ["strings.Repeat 11:42"]);
     assert!(step[0].symbol.external);
     let first = view.callees(&fixture.symbol("a.first"), deadlines()).await.unwrap().value;
-    assert_eq!(told(&first), ["a.step 24:21 24:53"]);
+    assert_eq!(lines_of(&first), ["a.step 24:21 24:53"]);
     let nobody = view.callers(&fixture.symbol("a.go#1@a.init"), deadlines()).await.unwrap();
     assert_eq!((nobody.value, nobody.coverage.complete), (Vec::new(), true));
     // A call through the interface may be one of the method's.
     let run = view.callers(&fixture.symbol("a.Job.Run"), deadlines()).await.unwrap().value;
-    assert_eq!(told(&run), ["a.All 14:45", "a.go#1@a.init 27:21"]);
+    assert_eq!(lines_of(&run), ["a.All 14:45", "a.go#1@a.init 27:21"]);
 
     fixture.change("a/a_test.go", Some("package a\n\nfunc broken() { nowhere(step(1)) }\n"));
     let view = fixture.go.view(fixture.files.clone());
     let answer = view.callees(&fixture.symbol("a.broken"), deadlines()).await.unwrap();
-    assert_eq!(told(&answer.value), ["a.step 3:25"]);
+    assert_eq!(lines_of(&answer.value), ["a.step 3:25"]);
     assert!(!answer.coverage.complete);
 }
 

@@ -1,5 +1,5 @@
 //! What goimports and gofmt make of planned texts, asked of gopls in a dry run: it has the session for itself
-//! meanwhile, and what it was told is taken back before anybody else asks anything.
+//! meanwhile, and what it was sent is taken back before anybody else asks anything.
 
 use std::sync::Arc;
 

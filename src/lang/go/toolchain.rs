@@ -30,7 +30,7 @@ pub struct Toolchain {
 type Stamp = (u64, i64, i64);
 
 impl Toolchain {
-    /// Whether `go env` would say something else, for all that can be told without asking it.
+    /// Whether `go env` would say something else, as far as that can be known without asking it.
     pub fn has_changed(&self) -> bool {
         self.sources.iter().any(|(path, before)| stamp(path) != *before)
     }

@@ -6,7 +6,7 @@ use crate::lang::{Result, Stop};
 use crate::model::{Code, Import, Symbol};
 
 const MOST_SUGGESTED: usize = 5;
-/// A package that exports no more than this is told in full.
+/// A package that exports no more than this is listed in full.
 const FEW: usize = 4;
 const LEAST_LIKENESS: f64 = 0.5;
 

@@ -35,8 +35,8 @@ pub enum Effort {
 pub async fn of(queries: &GoplsQueries<'_>, symbol: &Symbol, effort: Effort) -> Result<Answer<Usages>> {
     let answer = places(queries, symbol, effort).await?;
     Ok(answer.map(|places| {
-        let told = |spots: &[Spot]| spots.iter().filter_map(|it| told(queries, it)).collect();
-        Usages { items: told(&places.items), possible: told(&places.possible) }
+        let usages = |spots: &[Spot]| spots.iter().filter_map(|it| usage_at(queries, it)).collect();
+        Usages { items: usages(&places.items), possible: usages(&places.possible) }
     }))
 }
 
@@ -249,17 +249,17 @@ pub fn page(queries: &GoplsQueries<'_>, symbol: &Symbol, places: &Places, window
         ranks.extend(spots.iter().map(|it| UsageRank { file, at: it.span.start, test, own }));
     }
     let order = rank::usage_order(&ranks);
-    let told = |spot: &Spot| told(queries, spot);
+    let at_spot = |spot: &Spot| usage_at(queries, spot);
     UsagePage {
         count: places.count(),
         possible_count: places.possible.len(),
-        items: window.of(&order).iter().filter_map(|it| told(&places.items[*it])).collect(),
-        possible: rank::rest(window, order.len()).of(&places.possible).iter().filter_map(told).collect(),
+        items: window.of(&order).iter().filter_map(|it| at_spot(&places.items[*it])).collect(),
+        possible: rank::rest(window, order.len()).of(&places.possible).iter().filter_map(at_spot).collect(),
     }
 }
 
 /// A place in the words of the model.
-pub fn told(queries: &GoplsQueries<'_>, spot: &Spot) -> Option<Usage> {
+pub fn usage_at(queries: &GoplsQueries<'_>, spot: &Spot) -> Option<Usage> {
     Some(usage(queries, queries.files.get(&spot.file)?, spot.span, spot.role))
 }
 

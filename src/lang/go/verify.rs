@@ -366,7 +366,7 @@ impl Run<'_> {
             || below(&self.module.module.directory, rest_of(&failed.package, &self.module.module.path).unwrap_or("")),
             |it| it.directory.clone(),
         );
-        report.failure(failed.told(self.job, &directory));
+        report.failure(failed.into_failure(self.job, &directory));
     }
 }
 

@@ -111,7 +111,7 @@ impl View {
         turn.end(answer)
     }
 
-    /// A stretch of the places where the workspace names a symbol, in the order in which they are told.
+    /// A stretch of the places where the workspace names a symbol, in the order in which they are reported.
     pub async fn usage_page(&self, symbol: &Symbol, window: Window, deadlines: Deadlines) -> Result<Answer<UsagePage>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(UsagePage::default(), busy())) };
         let queries = turn.queries(deadlines);

@@ -49,8 +49,8 @@ async fn imported(queries: &ServerQueries, name: &str, text: &Arc<str>) -> Bette
     let mut tried_names: Vec<String> = Vec::new();
     for _ in 0..MOST_IMPORTED {
         let file = Arc::new(queries.files.file(name, text.clone()));
-        let told = match of_text(queries, &file).await? {
-            Ok(told) => told,
+        let reported = match of_text(queries, &file).await? {
+            Ok(reported) => reported,
             Err(failure) => return Ok(Err(failure)),
         };
         let is_unknown = |it: &&Value| {
@@ -58,7 +58,7 @@ async fn imported(queries: &ServerQueries, name: &str, text: &Arc<str>) -> Bette
             let kind = code.and_then(|code| file.language.and_then(|it| it.syntax.finding(&code)));
             kind == Some(FindingKind::UnknownSymbol) && !tried_names.contains(&key(it))
         };
-        let Some(unknown) = told.iter().find(is_unknown) else { break };
+        let Some(unknown) = reported.iter().find(is_unknown) else { break };
         tried_names.push(key(unknown));
         let Some(range) = unknown.get("range").and_then(wire::range) else { continue };
         let context = json!({"diagnostics": [unknown], "only": ["quickfix"], "triggerKind": 1});

@@ -69,7 +69,7 @@ mod tests {
     use crate::lang::registry::Registry;
 
     #[test]
-    fn states_are_told_apart_and_the_oldest_goes() {
+    fn states_are_distinguished_and_the_oldest_goes() {
         let mut files = Files::new(Registry::default().languages().clone());
         let mut state = |text: &str, life| {
             files.insert(Arc::new(files.file("a.py", text)));

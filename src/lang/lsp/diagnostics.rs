@@ -112,12 +112,13 @@ pub async fn by_file(
         let (file, items) = answer?;
         match items {
             Ok(items) => {
-                let told: Vec<Diagnostic> = items.iter().filter_map(|it| diagnostic(queries, &file, it)).collect();
+                let translated: Vec<Diagnostic> =
+                    items.iter().filter_map(|it| diagnostic(queries, &file, it)).collect();
                 // One that has come up just now may not know everything yet.
                 if !session.is_young() {
-                    session.checked.keep(inputs, file.path.clone(), &told);
+                    session.checked.keep(inputs, file.path.clone(), &translated);
                 }
-                found.insert(file.path.to_string(), told);
+                found.insert(file.path.to_string(), translated);
             }
             Err(failure) => failure.note(session, coverage),
         }
@@ -158,7 +159,7 @@ async fn pulled(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
 async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>>> {
     let session = &queries.session;
     queries.check()?;
-    let was_open = session.documents().told(&file.path).is_some();
+    let was_open = session.documents().version_of(&file.path).is_some();
     if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
         return Ok(Err(failure));
     }
@@ -166,13 +167,13 @@ async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
         let mut documents = session.documents();
         // What it said before something else changed is said anew, and what is not to be believed any more.
         let is_old = session.pushed.of(&file.path).map_or(was_open, |it| it.at < documents.last_change());
-        if is_old { documents.touch(&file.path) } else { documents.told(&file.path) }
+        if is_old { documents.touch(&file.path) } else { documents.version_of(&file.path) }
     };
     if let Err(failure) = session.open(&[&file.path], queries.deadlines).await {
         return Ok(Err(failure));
     }
     // From when on a push without a version speaks of the text as it is: the server has answered a question since it was
-    // told that text, so that it has read it.
+    // sent that text, so that it has read it.
     let mut read_at: Option<Instant> = None;
     let mut has_touched = false;
     let (quiet, unversioned) = match session.row.keys.quiet_ms.map(Duration::from_millis) {
@@ -199,7 +200,7 @@ async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
         if let Some(push) = push.filter(|_| is_new) {
             let busy = {
                 let documents = session.documents();
-                session.pushed.is_busy(|file| documents.told(file).is_some())
+                session.pushed.is_busy(|file| documents.version_of(file).is_some())
             };
             let settled = match busy {
                 Some((true, _)) => None,
@@ -233,18 +234,18 @@ async fn pushed(queries: &ServerQueries, file: &File) -> Result<Asked<Vec<Value>
 }
 
 /// One of them in the words of the model.
-pub fn diagnostic(queries: &ServerQueries, file: &Arc<File>, told: &Value) -> Option<Diagnostic> {
-    let code = wire::code(told);
+pub fn diagnostic(queries: &ServerQueries, file: &Arc<File>, item: &Value) -> Option<Diagnostic> {
+    let code = wire::code(item);
     let ignored = queries.session.row.keys.ignored_codes.as_deref().unwrap_or_default();
     if code.as_ref().is_some_and(|it| ignored.contains(it)) {
         return None;
     }
-    let span = wire::span(file, wire::range(told.get("range")?)?);
-    let text = |name: &str| told.get(name).and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned);
+    let span = wire::span(file, wire::range(item.get("range")?)?);
+    let text = |name: &str| item.get(name).and_then(Value::as_str).filter(|it| !it.is_empty()).map(str::to_owned);
     let source = text("source").unwrap_or_else(|| queries.session.row.server().to_owned());
     let place = file.lines().place(&file.path, Span::new(span.start, span.end));
     Some(Diagnostic {
-        severity: wire::severity(told),
+        severity: wire::severity(item),
         code,
         message: text("message")?,
         source,

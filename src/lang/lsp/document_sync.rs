@@ -1,4 +1,4 @@
-//! What a server has been told: which documents it has open, in which state, and what else has changed since.
+//! What a server has been sent: which documents it has open, in which state, and what else has changed since.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::lsp::Message;
 
 /// Documents that are open at once; those that were used longest ago are closed.
 const MOST_OPEN: usize = 300;
-/// Files that one note names; a change of more is told in several.
+/// Files that one note names; a change of more is sent in several.
 const MOST_IN_A_NOTE: usize = 1000;
 
 #[derive(Debug)]
@@ -24,17 +24,17 @@ pub struct DocumentSync {
     files: Arc<Files>,
     generation: u64,
     open: BTreeMap<String, Document>,
-    /// Whether there is a server that has to be told. One that is started anew reads the disk.
+    /// Whether there is a server that has to be notified. One that is started anew reads the disk.
     is_alive: bool,
-    /// Files that have changed on the disk since the server was last told: each once, however often it has changed.
+    /// Files that have changed on the disk since the server was last notified: each once, however often it has changed.
     pending: BTreeMap<String, FileChangeKind>,
     /// Texts that are only tried.
     trial: BTreeMap<String, Arc<str>>,
     clock: u64,
     version: i64,
     saves: bool,
-    /// Documents that change together are told once more: a server that looks at each as it comes takes it with the state
-    /// of the others that it knew then.
+    /// Documents that change together are sent once more: a server that looks at each as it comes takes it with the
+    /// state of the others that it knew then.
     repeats: bool,
     /// When something changed that a server may have spoken of before.
     changed: Instant,
@@ -43,7 +43,7 @@ pub struct DocumentSync {
 #[derive(Debug)]
 struct Document {
     version: i64,
-    /// Of the text that the server has; none where it is to be told anew.
+    /// Of the text that the server has; none where it is to be sent anew.
     hash: Option<blake3::Hash>,
     used: u64,
 }
@@ -77,7 +77,7 @@ impl DocumentSync {
     }
 
     /// A server begins, which knows nothing yet. `saves`: it wants to hear of saved documents; `repeats`: what it says of
-    /// one document may rest on what it knew of others when it was told it.
+    /// one document may rest on what it knew of others when it was sent it.
     pub fn restart(&mut self, saves: bool, repeats: bool) {
         self.end();
         self.is_alive = true;
@@ -103,12 +103,12 @@ impl DocumentSync {
         self.changed
     }
 
-    /// The version of a document as the server was told it.
-    pub fn told(&self, file: &str) -> Option<i64> {
+    /// The version of a document that the server was sent last.
+    pub fn version_of(&self, file: &str) -> Option<i64> {
         self.open.get(file).map(|it| it.version)
     }
 
-    /// Has the server look at a document anew: it is told the same text once more. Answers with its next version.
+    /// Has the server look at a document anew: it is sent the same text once more. Answers with its next version.
     pub fn touch(&mut self, file: &str) -> Option<i64> {
         if let Some(document) = self.open.get_mut(file) {
             document.hash = None;
@@ -139,7 +139,7 @@ impl DocumentSync {
         std::mem::take(&mut self.trial).into_keys().collect()
     }
 
-    /// What the server has to be told before a question, so that these files are open and everything is as it is now.
+    /// What the server has to be sent before a question, so that these files are open and everything is as it is now.
     pub fn preamble(&mut self, wanted: &[&str]) -> Vec<Message> {
         let mut messages = Vec::new();
         self.clock += 1;
@@ -158,7 +158,7 @@ impl DocumentSync {
         }
         let stale: Vec<String> = self.open.keys().cloned().collect();
         let changed: Vec<String> = stale.into_iter().filter(|it| self.sync(it, &mut messages)).collect();
-        // The last one was told after all others.
+        // The last one was sent after all others.
         if let Some((_, before)) = changed.split_last().filter(|_| self.repeats) {
             for file in before {
                 self.touch(file);
@@ -179,7 +179,7 @@ impl DocumentSync {
         self.trial.get(file).cloned().or_else(|| self.files.get(file).map(|it| it.text.clone()))
     }
 
-    /// Brings an open document to what the file holds now; answers whether the server is told another text.
+    /// Brings an open document to what the file holds now; answers whether the server is sent another text.
     fn sync(&mut self, file: &str, messages: &mut Vec<Message>) -> bool {
         let uri = self.root.uri(file);
         let Some(text) = self.text(file) else {

@@ -135,7 +135,7 @@ async fn formatted(queries: &ServerQueries, name: &str, text: &Arc<str>) -> Bett
     }))
 }
 
-/// Asks about a planned text, which the server is told for this question alone.
+/// Asks about a planned text, which the server is sent for this question alone.
 pub async fn tried(
     queries: &ServerQueries,
     name: &str,

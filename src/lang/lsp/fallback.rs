@@ -59,11 +59,11 @@ pub async fn of(queries: &ServerQueries, files: &[Arc<File>], coverage: &mut Cov
     }
     without.into_iter().for_each(|it| coverage.lacks(it));
     for (command, files) in by_command {
-        let told = match tool(session, command, &files) {
+        let report = match tool(session, command, &files) {
             Ok(tool) => tokio::time::timeout(LIMIT, run(session, &tool, &files)).await.unwrap_or(Err(late(&tool))),
             Err(why) => Err(why),
         };
-        match told {
+        match report {
             Ok(ToolReport { tool, findings, unread }) => {
                 coverage.stands_in(&tool);
                 for file in unread {
@@ -141,8 +141,8 @@ async fn run(session: &Session, tool: &Tool, files: &[Arc<File>]) -> Result<Tool
     for (at, file) in texts.into_iter().enumerate() {
         match tool.form.of_text(root, &file).filter(|_| at < MOST_TEXTS) {
             Some(arguments) => {
-                let told = ask(session, tool, &arguments, Some(file.text.clone())).await?;
-                let list = told.iter().filter_map(|it| diagnostic(tool, &file, it)).collect();
+                let listed = ask(session, tool, &arguments, Some(file.text.clone())).await?;
+                let list = listed.iter().filter_map(|it| diagnostic(tool, &file, it)).collect();
                 findings.push((file, list));
             }
             None => unread.push(file.path.to_string()),
@@ -180,14 +180,14 @@ fn relative(root: &Path, file: &str) -> String {
     inside.strip_prefix(".").unwrap_or(inside).to_string_lossy().into_owned()
 }
 
-fn diagnostic(tool: &Tool, file: &Arc<File>, told: &Finding) -> Option<Diagnostic> {
+fn diagnostic(tool: &Tool, file: &Arc<File>, finding: &Finding) -> Option<Diagnostic> {
     let at = |(line, column): (u32, u32)| (line.saturating_sub(1), column.saturating_sub(1));
-    let end = told.end.unwrap_or(told.start);
-    let span = wire::span(file, wire::Range { start: at(told.start), end: at(end) });
+    let end = finding.end.unwrap_or(finding.start);
+    let span = wire::span(file, wire::Range { start: at(finding.start), end: at(end) });
     Some(Diagnostic {
-        severity: told.severity.unwrap_or(Severity::Error),
-        code: told.code.clone(),
-        message: told.message.clone(),
+        severity: finding.severity.unwrap_or(Severity::Error),
+        code: finding.code.clone(),
+        message: finding.message.clone(),
         source: tool.name.clone(),
         symbol: file.outline().enclosing(span.start).last().map(|it| names::path(&file.path, it)),
         confirmed: None,

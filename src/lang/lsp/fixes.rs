@@ -33,10 +33,10 @@ pub async fn of(queries: &ServerQueries, places: &[Place]) -> Result<Answer<Vec<
     for name in files_of(places) {
         let file = queries.file(name)?;
         match diagnostics::raw(queries, &file).await? {
-            Ok(all) => asked.extend(all.into_iter().filter_map(|told| {
-                let diagnostic = diagnostics::diagnostic(queries, &file, &told)?;
+            Ok(all) => asked.extend(all.into_iter().filter_map(|raw| {
+                let diagnostic = diagnostics::diagnostic(queries, &file, &raw)?;
                 let file = file.clone();
-                places.contains(&diagnostic.place).then(|| against(queries, file, told, diagnostic))
+                places.contains(&diagnostic.place).then(|| against(queries, file, raw, diagnostic))
             })),
             Err(failure) => failure.note(session, &mut coverage),
         }
@@ -55,13 +55,13 @@ pub async fn of(queries: &ServerQueries, places: &[Place]) -> Result<Answer<Vec<
 async fn against(
     queries: &ServerQueries,
     file: Arc<File>,
-    told: Value,
+    raw: Value,
     diagnostic: Diagnostic,
 ) -> Result<Asked<Vec<Fix>>> {
     let params = json!({
         "textDocument": {"uri": queries.session.root.uri(&file.path)},
-        "range": told.get("range"),
-        "context": {"diagnostics": [told], "only": ["quickfix"], "triggerKind": 1},
+        "range": raw.get("range"),
+        "context": {"diagnostics": [raw], "only": ["quickfix"], "triggerKind": 1},
     });
     let actions = match queries.ask(&[&file.path], "textDocument/codeAction", &params).await? {
         Ok(Value::Array(actions)) => actions,
@@ -69,7 +69,7 @@ async fn against(
         Err(failure) => return Ok(Err(failure)),
     };
     let mut fixes = Vec::new();
-    for action in actions.iter().filter(|it| is_offer(it, &told)).take(MOST_ACTIONS) {
+    for action in actions.iter().filter(|it| is_offer(it, &raw)).take(MOST_ACTIONS) {
         let edit = match edit_of(queries, &file, action).await? {
             Ok(edit) => edit,
             Err(failure) => return Ok(Err(failure)),
@@ -82,12 +82,12 @@ async fn against(
 
 /// Whether an action can be done, and is meant against this diagnostic. A command alone is run by the server, and what
 /// it does is not known before.
-fn is_offer(action: &Value, told: &Value) -> bool {
+fn is_offer(action: &Value, raw: &Value) -> bool {
     let is_command = action.get("command").is_some_and(Value::is_string);
     let kind = action.get("kind").and_then(Value::as_str);
     let is_quick = kind.is_none_or(|it| it == "quickfix" || it.starts_with("quickfix."));
     let against = action.get("diagnostics").and_then(Value::as_array).filter(|it| !it.is_empty());
-    let is_meant = against.is_none_or(|all| all.iter().any(|it| it.get("range") == told.get("range")));
+    let is_meant = against.is_none_or(|all| all.iter().any(|it| it.get("range") == raw.get("range")));
     !is_command && is_quick && is_meant && action.get("disabled").is_none_or(Value::is_null)
 }
 
@@ -126,14 +126,14 @@ mod tests {
 
     #[test]
     fn only_what_can_be_done_against_it_is_offered() {
-        let told = json!({"range": {"start": 1}});
-        let offered = |it: Value| is_offer(&it, &told);
+        let raw = json!({"range": {"start": 1}});
+        let offered = |it: Value| is_offer(&it, &raw);
         assert!(offered(json!({"title": "a", "edit": {}})));
         assert!(offered(json!({"title": "a", "kind": "quickfix.x", "command": {"command": "c"}})));
         assert!(!offered(json!({"title": "a", "command": "c"})));
         assert!(!offered(json!({"title": "a", "kind": "refactor.inline"})));
         assert!(!offered(json!({"title": "a", "disabled": {"reason": "no"}})));
-        assert!(offered(json!({"title": "a", "diagnostics": [told.clone()]})));
+        assert!(offered(json!({"title": "a", "diagnostics": [raw.clone()]})));
         assert!(!offered(json!({"title": "a", "diagnostics": [{"range": {"start": 2}}]})));
     }
 }

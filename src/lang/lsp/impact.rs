@@ -1,4 +1,4 @@
-//! A dry run: the diagnostics of the files that a change can reach, with the change and without it. The server is told
+//! A dry run: the diagnostics of the files that a change can reach, with the change and without it. The server is sent
 //! the new texts as those of open documents, and the old ones again; nobody else asks it anything meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +26,7 @@ use crate::text::words::words;
 
 /// Changed declarations whose users are listed.
 const MOST_ALTERED: usize = 40;
-/// Characters of a declaration's head that are told.
+/// Characters of a declaration's head that are shown.
 const MOST_OF_A_HEAD: usize = 400;
 /// Declarations whose users are asked for at once.
 const USERS_AT_ONCE: usize = 4;
@@ -231,7 +231,7 @@ async fn declarations(queries: &ServerQueries, file: Option<Arc<File>>) -> Resul
 #[derive(Default)]
 struct Head {
     before_name: String,
-    /// As it is told.
+    /// As it is shown.
     whole: String,
 }
 
@@ -411,11 +411,11 @@ fn affected(users: Vec<Affected>, tests: Tests, change_impact: &mut ChangeImpact
     let left: Vec<Affected> = users.iter().filter(|it| !is_broken(it)).cloned().collect();
     change_impact.impact.affected = left;
     change_impact.impact.tests = tests.found;
-    let told = tests.lack.map(|detail| Unchecked { code: "tests".to_owned(), detail });
-    change_impact.impact.unchecked.extend(told);
+    let lack = tests.lack.map(|detail| Unchecked { code: "tests".to_owned(), detail });
+    change_impact.impact.unchecked.extend(lack);
 }
 
-/// Brings the places that were found in the texts before to where they stand after; what is gone there is not told.
+/// Brings the places that were found in the texts before to where they stand after; what is gone there is not reported.
 fn moved(queries: &ServerQueries, after: &Files, edits: &[FileEdit], change_impact: &mut ChangeImpact) {
     let impact = &mut change_impact.impact;
     for edit in edits {
@@ -457,9 +457,9 @@ fn unchecked(queries: &ServerQueries, edits: &[FileEdit], change_impact: &mut Ch
         }
     }
     for missing in change_impact.coverage.missing.iter().filter(|it| it.code.passes()) {
-        let told = Unchecked { code: missing.code.name().to_owned(), detail: missing.detail.clone() };
-        if !change_impact.impact.unchecked.contains(&told) {
-            change_impact.impact.unchecked.push(told);
+        let entry = Unchecked { code: missing.code.name().to_owned(), detail: missing.detail.clone() };
+        if !change_impact.impact.unchecked.contains(&entry) {
+            change_impact.impact.unchecked.push(entry);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Any other language: a language server from a table ([`table`]), and grammars of tree-sitter for what the text says by
 //! itself.
 //!
-//! A server is started when somebody asks, supervised, and ended when nobody asks any more ([`supervisor`]). It is told of
+//! A server is started when somebody asks, supervised, and ended when nobody asks any more ([`supervisor`]). It is sent
 //! every change in the order of the revisions ([`document_sync`]), and believed only where what it says fits the texts of the
 //! revision that is asked about ([`queries`], [`usages`]). What it cannot say is named in the answer's coverage.
 

@@ -18,7 +18,7 @@ pub struct Pushed {
     busy: Mutex<(HashMap<String, bool>, Option<Instant>)>,
     /// It has said which version of a text it speaks of.
     has_versions: AtomicBool,
-    /// Told after each.
+    /// Notified after each.
     pub news: Notify,
 }
 

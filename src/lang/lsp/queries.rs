@@ -74,7 +74,7 @@ impl ServerQueries {
         self.ask(&all, method, &params).await
     }
 
-    /// Returns once the server has answered something, so that it has read all that it was told before. What it answers
+    /// Returns once the server has answered something, so that it has read all that it was sent before. What it answers
     /// does not matter.
     pub async fn barrier(&self, file: &File) -> Result<Asked<()>> {
         const QUICK: [&str; 4] =
@@ -102,13 +102,13 @@ impl ServerQueries {
         .await?;
         loop {
             for (file, at) in &declared {
-                let told = match self.ask_at(&[], "textDocument/references", file, *at).await? {
+                let locations = match self.ask_at(&[], "textDocument/references", file, *at).await? {
                     Ok(answer) => wire::locations(&answer),
                     Err(Failure::Refused(_)) => continue,
                     Err(failure) => return Ok(Err(failure)),
                 };
                 let itself = |(other, span): (Arc<File>, Span)| other.path == file.path && span.start == *at;
-                if told.iter().filter_map(|it| self.place(it)).any(itself) {
+                if locations.iter().filter_map(|it| self.place(it)).any(itself) {
                     session.is_proved.store(true, Ordering::Relaxed);
                     return Ok(Ok(true));
                 }

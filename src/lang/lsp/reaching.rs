@@ -18,9 +18,9 @@ use crate::model::{Affected, ChangeKind, OutlineItem, Reaching, Role};
 
 /// The steps from a test to what changes that are followed.
 const MAX_STEPS: u32 = 8;
-/// Tests that are told; more say no more.
+/// Tests that are reported; more say no more.
 const MAX_TESTS: usize = 100;
-/// Declarations whose users are asked for: what nearly everything reaches is told by its nearest tests.
+/// Declarations whose users are asked for: what nearly everything reaches is reported by its nearest tests.
 const MAX_FOLLOWED: usize = 200;
 const USERS_AT_ONCE: usize = 4;
 /// Nobody waits longer for the tests that are further away.
@@ -79,8 +79,8 @@ struct Search {
     next: Vec<Step>,
     followed: usize,
     is_cut: bool,
-    /// Whose users the server would not tell.
-    untold: Option<String>,
+    /// Whose users the server would not list.
+    unanswered: Option<String>,
 }
 
 /// `users`: who names what changes, as was found already.
@@ -131,26 +131,26 @@ impl Search {
     async fn step(&mut self, queries: &ServerQueries) -> Result<Vec<Use>> {
         let most = MAX_FOLLOWED.saturating_sub(self.followed);
         self.is_cut |= self.next.len() > most;
-        let asked: Vec<_> = self.next.iter().take(most).map(|it| usages::told(queries, &it.found)).collect();
+        let asked: Vec<_> = self.next.iter().take(most).map(|it| usages::listed(queries, &it.found)).collect();
         let answers: Vec<Result<Asked<Vec<At>>>> = futures::stream::iter(asked).buffered(USERS_AT_ONCE).collect().await;
         self.followed += answers.len();
         let left = self.next.split_off(answers.len());
         let mut uses = Vec::new();
         for (step, answer) in std::mem::replace(&mut self.next, left).into_iter().zip(answers) {
             let Step { found, cause, distance, otherwise } = step;
-            let told = answer?.unwrap_or_else(|_| {
-                self.untold.get_or_insert_with(|| names::path(&found.file.path, &found.item));
+            let references = answer?.unwrap_or_else(|_| {
+                self.unanswered.get_or_insert_with(|| names::path(&found.file.path, &found.item));
                 Vec::new()
             });
             // That it names itself is nothing new.
             let is_other = |at: &At| at.0.path != found.file.path || !found.item.span.contains(at.1.start);
-            let mut told = told.into_iter().filter(is_other).peekable();
-            if told.peek().is_none()
+            let mut references = references.into_iter().filter(is_other).peekable();
+            if references.peek().is_none()
                 && let Some(it) = otherwise
             {
                 self.report(&it, Some(&found.item));
             }
-            uses.extend(told.map(|at| Use { at, cause: cause.clone(), distance: distance + 1 }));
+            uses.extend(references.map(|at| Use { at, cause: cause.clone(), distance: distance + 1 }));
         }
         Ok(uses)
     }
@@ -225,8 +225,8 @@ impl Search {
         found.sort_by_cached_key(order);
         let is_cut = self.is_cut || found.len() > MAX_TESTS;
         found.truncate(MAX_TESTS);
-        let untold = self.untold.map(|it| format!("who names `{it}` was not told, so there may be more"));
-        let lack = if is_cut { Some("there may be more: these are the nearest".to_owned()) } else { untold };
+        let unanswered = self.unanswered.map(|it| format!("who names `{it}` was not told, so there may be more"));
+        let lack = if is_cut { Some("there may be more: these are the nearest".to_owned()) } else { unanswered };
         Tests { found, lack }
     }
 }

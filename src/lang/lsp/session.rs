@@ -193,7 +193,7 @@ impl Session {
 
     pub fn documents(&self) -> MutexGuard<'_, DocumentSync> {
         self.documents.lock().unwrap_or_else(|poisoned| {
-            // What the server was told is not known any more: the next one is told all.
+            // What the server was sent is not known any more: the next one is sent all.
             self.documents.clear_poison();
             if let Link::Up { client, .. } = &*self.link.borrow() {
                 client.close("what it was told is not known after a fault of semdex");

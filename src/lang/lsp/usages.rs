@@ -1,4 +1,4 @@
-//! Who uses a symbol. What the server says is compared with the text: every word of the name is a usage that it told,
+//! Who uses a symbol. What the server says is compared with the text: every word of the name is a usage that it listed,
 //! names another thing, or is only possible. So a server that does not know everything yet is found out.
 
 use std::collections::BTreeSet;
@@ -19,12 +19,12 @@ use crate::model::{Coverage, MissingCode, Role, Span, Usage, UsagePage, Usages, 
 const MOST_OPENED: usize = 200;
 /// The same where the users of many declarations are asked for, one after the other.
 const MOST_OPENED_FOR_MANY: usize = 20;
-/// Words that the server did not tell and that are looked up one by one.
+/// Words that the server did not list and that are looked up one by one.
 const MOST_LOOKED_UP: usize = 500;
 
 /// A word of a text.
 pub type At = (Arc<File>, Span);
-/// What a server told: files and words.
+/// What a server listed: files and words.
 type PlaceSet = BTreeSet<(Arc<str>, Span)>;
 
 /// All usages of a declaration. A server that does not know enough yet is asked again.
@@ -49,15 +49,15 @@ async fn counted(
     let mut is_first = true;
     let own = declarations(queries, found);
     loop {
-        let told = match told_of(queries, found, &own, &open).await? {
-            Ok(told) => told,
+        let references = match references_of(queries, found, &own, &open).await? {
+            Ok(references) => references,
             Err(failure) => {
                 failure.note(session, coverage);
                 return by_text(queries, found, files).await;
             }
         };
-        let knows_itself = is_told(&told, &found.file.path, found.item.name_span.start);
-        let unaccounted = unaccounted(name, &files, &told, declared_apart(found)).await?;
+        let knows_itself = is_listed(&references, &found.file.path, found.item.name_span.start);
+        let unaccounted = unaccounted(name, &files, &references, declared_apart(found)).await?;
         let mut accounted = look_up(queries, found, &own, &unaccounted).await?;
         let is_sound = knows_itself && accounted.more.is_empty() && accounted.possible.is_empty();
         // A young server may only not know yet; any other may have been asked in the middle of its work.
@@ -87,7 +87,7 @@ async fn counted(
             );
             coverage.lacks(session.missing(MissingCode::Unsupported, detail));
         }
-        let items: Vec<At> = told
+        let items: Vec<At> = references
             .into_iter()
             .filter(|(file, span)| !(*file == found.file.path && own.contains(&span.start)))
             .filter_map(|(file, span)| Some((queries.files.get(&file)?.clone(), span)))
@@ -100,8 +100,8 @@ async fn counted(
     }
 }
 
-/// What the server tells now, without the words that it does not speak of.
-pub async fn told(queries: &ServerQueries, found: &ResolvedItem) -> Result<Asked<Vec<At>>> {
+/// What the server lists now, without the words that it does not speak of.
+pub async fn listed(queries: &ServerQueries, found: &ResolvedItem) -> Result<Asked<Vec<At>>> {
     let own = declarations(queries, found);
     let is_own = |file: &str, at: usize| *file == *found.file.path && own.contains(&at);
     let files = queries.files_naming(found).await?;
@@ -112,14 +112,14 @@ pub async fn told(queries: &ServerQueries, found: &ResolvedItem) -> Result<Asked
         return Ok(Ok(Vec::new()));
     }
     let open: Vec<&str> = files.iter().take(MOST_OPENED_FOR_MANY).map(|it| &*it.path).collect();
-    let told = told_of(queries, found, &own, &open).await?;
-    Ok(told.map(|told| {
-        let others = told.into_iter().filter(|(file, span)| !is_own(file, span.start));
+    let references = references_of(queries, found, &own, &open).await?;
+    Ok(references.map(|references| {
+        let others = references.into_iter().filter(|(file, span)| !is_own(file, span.start));
         others.filter_map(|(file, span)| Some((queries.files.get(&file)?.clone(), span))).collect()
     }))
 }
 
-/// What the words that the server did not tell are.
+/// What the words that the server did not list are.
 #[derive(Default)]
 struct Accounted {
     /// They lead to the declaration all the same.
@@ -175,29 +175,30 @@ pub fn declarations(queries: &ServerQueries, found: &ResolvedItem) -> Vec<usize>
     all
 }
 
-/// The references of all declarations of a symbol. A server tells some of them by one: the others are asked for apart.
-async fn told_of(
+/// The references of all declarations of a symbol. A server lists some of them by one: the others are asked for apart.
+async fn references_of(
     queries: &ServerQueries,
     found: &ResolvedItem,
     own: &[usize],
     open: &[&str],
 ) -> Result<Asked<PlaceSet>> {
-    let mut told = PlaceSet::new();
+    let mut references = PlaceSet::new();
     for &at in own {
-        if is_told(&told, &found.file.path, at) {
+        if is_listed(&references, &found.file.path, at) {
             continue;
         }
         let answer = match queries.ask_at(open, "textDocument/references", &found.file, at).await? {
             Ok(answer) => wire::locations(&answer),
             Err(failure) => return Ok(Err(failure)),
         };
-        told.extend(answer.iter().filter_map(|it| queries.place(it)).map(|(file, span)| (file.path.clone(), span)));
+        references
+            .extend(answer.iter().filter_map(|it| queries.place(it)).map(|(file, span)| (file.path.clone(), span)));
     }
-    Ok(Ok(told))
+    Ok(Ok(references))
 }
 
-fn is_told(told: &PlaceSet, file: &Arc<str>, at: usize) -> bool {
-    told.range((file.clone(), Span::new(at, 0))..).next().is_some_and(|it| it.0 == *file && it.1.start == at)
+fn is_listed(references: &PlaceSet, file: &Arc<str>, at: usize) -> bool {
+    references.range((file.clone(), Span::new(at, 0))..).next().is_some_and(|it| it.0 == *file && it.1.start == at)
 }
 
 /// The path of a symbol that several files may declare, where that is so in its language: a header and what it is for.
@@ -206,16 +207,22 @@ fn declared_apart(found: &ResolvedItem) -> Option<Vec<String>> {
     is_apart.then(|| names::chain(&found.item).into_iter().map(str::to_owned).collect())
 }
 
-/// Words of the name in the code that the server did not tell. Without a grammar every word may be code. `apart`: of this
-/// path another file's declaration may be one of the same symbol.
-async fn unaccounted(name: &str, files: &[Arc<File>], told: &PlaceSet, apart: Option<Vec<String>>) -> Result<Vec<At>> {
-    let (name, files, told) = (name.to_owned(), files.to_vec(), told.clone());
+/// Words of the name in the code that the server did not list. Without a grammar every word may be code. `apart`: of
+/// this path another file's declaration may be one of the same symbol.
+async fn unaccounted(
+    name: &str,
+    files: &[Arc<File>],
+    references: &PlaceSet,
+    apart: Option<Vec<String>>,
+) -> Result<Vec<At>> {
+    let (name, files, references) = (name.to_owned(), files.to_vec(), references.clone());
     blocking(move || {
         let mut found = Vec::new();
         for file in files {
             let grammar = file.language.and_then(|it| super::grammar::Grammar::of(it.name));
             let occurrences = names::occurrences(&file, &name);
-            let left: Vec<usize> = occurrences.into_iter().filter(|at| !is_told(&told, &file.path, *at)).collect();
+            let left: Vec<usize> =
+                occurrences.into_iter().filter(|at| !is_listed(&references, &file.path, *at)).collect();
             if left.is_empty() {
                 continue;
             }
@@ -244,7 +251,7 @@ async fn by_text(queries: &ServerQueries, found: &ResolvedItem, files: Vec<Arc<F
     Ok(Usages { items: Vec::new(), possible: described(queries, words).await? })
 }
 
-/// Usages as they are told: the whole line, what it stands in, what it does there.
+/// Usages as they are reported: the whole line, what it stands in, what it does there.
 pub async fn described(queries: &ServerQueries, places: Vec<At>) -> Result<Vec<Usage>> {
     let mut sorted = places;
     sorted.sort_by(|a, b| (&a.0.path, a.1).cmp(&(&b.0.path, b.1)));
@@ -274,7 +281,7 @@ pub async fn described(queries: &ServerQueries, places: Vec<At>) -> Result<Vec<U
     .await
 }
 
-/// A stretch of the usages in the order in which they are told.
+/// A stretch of the usages in the order in which they are reported.
 pub fn page(usages: Usages, own: &str, window: Window) -> UsagePage {
     let (count, possible_count) = (usages.count(), usages.possible.len());
     let items = ordered(usages.items, own);

@@ -1,5 +1,5 @@
 //! A process beside semdex that outlives it by a moment. It knows the process groups that semdex has started, and
-//! ends them as soon as semdex is gone, however it ended: they are told, and killed a moment later.
+//! ends them as soon as semdex is gone, however it ended: they are asked to end, and killed a moment later.
 //!
 //! It is a fork of semdex that never executes another program. It is made before semdex is large, since it keeps the
 //! memory that both had then. Between its fork and its end it makes system calls alone: other threads of semdex may

@@ -500,7 +500,7 @@ pub(super) fn new_host() -> AnalysisHost {
     host
 }
 
-/// Whether a file is told to rust-analyzer.
+/// Whether a file is passed to rust-analyzer.
 fn is_taken(name: &str, text: Option<&str>) -> bool {
     LANGUAGE.takes(name) || text.is_none_or(|it| it.len() <= MAX_INCLUDED_BYTES)
 }

@@ -496,7 +496,7 @@ fn changed_items(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], edit: &EditCon
 }
 
 fn unchecked() -> Vec<Unchecked> {
-    let told = [
+    let limits = [
         ("borrow_checker", "lifetimes and moves were not checked: `cargo check` does"),
         (
             "macro_output",
@@ -504,5 +504,5 @@ fn unchecked() -> Vec<Unchecked> {
         ),
         ("cfg_off", "code that is switched off by `cfg` was not checked"),
     ];
-    told.into_iter().map(|(code, detail)| Unchecked { code: code.to_owned(), detail: detail.to_owned() }).collect()
+    limits.into_iter().map(|(code, detail)| Unchecked { code: code.to_owned(), detail: detail.to_owned() }).collect()
 }

@@ -196,7 +196,7 @@ impl IndexState {
         }
     }
 
-    /// Takes out what is told by one of these names.
+    /// Takes out what is written with one of these names.
     fn take_by_names(&mut self, taken: &mut IndexState, names: &BTreeSet<&str>) {
         self.take_paths(taken, |_, path| names.iter().any(|it| leads_through(path, it)));
         taken.symbols.extend(self.symbols.extract_if(|_, it| names.iter().any(|name| it.says(name))));
@@ -335,7 +335,7 @@ impl Index {
     }
 
     /// Takes out what may be wrong after a change of declarations: all of these files, who names what and what is wrong
-    /// in all files that it reaches, and what is told by these names.
+    /// in all files that it reaches, and what is written with these names.
     pub(super) fn set_aside(
         &self,
         files: &HashSet<FileId>,

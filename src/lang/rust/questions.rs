@@ -327,7 +327,7 @@ fn count(symbols: &mut [Symbol], counts: &HashMap<Arc<str>, UsageCount>) {
     }
 }
 
-/// rust-analyzer was not told of this file.
+/// rust-analyzer was not given this file.
 fn unknown(file: &str) -> Missing {
     Missing::new(MissingCode::NotInAPackage, file, "rust-analyzer does not have this file: what it says is not known")
 }

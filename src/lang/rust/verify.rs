@@ -169,9 +169,9 @@ impl Run<'_> {
         self.workspace.command(self.job, self.tools, subcommand, self.workspace.selected.as_ref())
     }
 
-    /// Builds, and notes what the compiler says. `is_told`: the command is a part of the answer in any case, not only
+    /// Builds, and notes what the compiler says. `is_listed`: the command is a part of the answer in any case, not only
     /// where it fails.
-    fn build(&self, command: Command, report: &mut Report, is_told: bool) -> (Build, Ended) {
+    fn build(&self, command: Command, report: &mut Report, is_listed: bool) -> (Build, Ended) {
         let mut build = Build::default();
         let mut made = 0;
         let mut take = |report: &mut Report, stream: Stream, line: &str| {
@@ -200,7 +200,7 @@ impl Run<'_> {
                 Message::Other => {}
             }
         };
-        let ended = if is_told {
+        let ended = if is_listed {
             report.run(self.job, LANGUAGE, command, Streams::Apart, &mut take)
         } else {
             report.ask(self.job, LANGUAGE, command, Streams::Apart, &mut take)
@@ -306,7 +306,7 @@ impl Run<'_> {
         }
     }
 
-    /// Notes what a test program told.
+    /// Notes what a test program reported.
     fn take(&self, program: Program, build: &Build, only: Option<&Selection>, report: &mut Report) {
         let artifact = match &program.what {
             What::Executable(path) => {
@@ -346,12 +346,12 @@ impl Run<'_> {
                 output: program.printed,
                 ..Failure::default()
             };
-            let mut told = self.failure(&failure, package, artifact.map(|it| &it.target));
+            let mut test_failure = self.failure(&failure, package, artifact.map(|it| &it.target));
             if let Some(place) = panic.and_then(|it| self.place_of(it.at.as_ref()?, package)) {
-                (told.file, told.line) = (Some(place.0), Some(place.1));
+                (test_failure.file, test_failure.line) = (Some(place.0), Some(place.1));
             }
             report.count(0, 1, 0);
-            report.failure(TestFailure { message, ..told });
+            report.failure(TestFailure { message, ..test_failure });
         }
         for failure in failures {
             report.failure(self.failure(&failure, package, artifact.map(|it| &it.target)));

@@ -1,4 +1,4 @@
-//! Which packages a changed file can reach, where that is not told by imports: who names a file that is no code of its
+//! Which packages a changed file can reach, where imports do not say that: who names a file that is no code of its
 //! own. What is not certain counts as reached.
 
 use std::sync::Arc;

@@ -58,13 +58,13 @@ pub struct Report {
     failure_bytes: usize,
     tail: VecDeque<String>,
     tail_bytes: usize,
-    /// What was asked last, and not told.
+    /// What was asked last, and not listed.
     asked: Option<ToolRun>,
 }
 
 impl Report {
     /// Runs a program and hands its lines over. How it ended is noted, and its command without what only keeps semdex's
-    /// builds apart from the user's is what is told of it.
+    /// builds apart from the user's is what is reported of it.
     pub fn run(
         &mut self,
         job: &Job,
@@ -100,7 +100,7 @@ impl Report {
         language: LanguageId,
         command: Command,
         streams: Streams,
-        is_told: bool,
+        is_listed: bool,
         take: &mut dyn FnMut(&mut Report, Stream, &str),
     ) -> Ended {
         let directory = command.get_current_dir().map(|it| job.name_of(it)).unwrap_or_default();
@@ -114,7 +114,7 @@ impl Report {
         let ended = run_lines(command, streams, job.deadline, &is_wanted, &mut |stream, line| take(self, stream, line));
         let exit_code = ended.as_ref().ok().and_then(ExitStatus::code);
         let run = ToolRun { language, directory, command: shown.clone(), exit_code, duration: begun.elapsed() };
-        if is_told || ended.is_err() {
+        if is_listed || ended.is_err() {
             self.runs.push(run);
         } else {
             self.asked = Some(run);
@@ -125,7 +125,7 @@ impl Report {
                 if status.code().is_none() {
                     self.line(&format!("`{}` ended by {status}", shown.join(" ")));
                 }
-                self.has_failed |= is_told;
+                self.has_failed |= is_listed;
                 Ended::Badly
             }
             Err(error) => {

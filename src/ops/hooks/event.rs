@@ -1,4 +1,4 @@
-//! What a hook was told, whichever agent told it: what happened, in which session, to which files.
+//! The payload of a hook, whichever agent sent it: what happened, in which session, to which files.
 
 use std::path::{Path, PathBuf};
 
@@ -21,7 +21,7 @@ pub(super) struct Event {
 pub(super) enum Kind {
     /// A tool was used.
     Edited,
-    /// Several were, each of which was perhaps told by itself.
+    /// Several were, each of which was perhaps reported by itself.
     Batch,
     /// The agent has nothing more to do.
     Stopped,
@@ -42,8 +42,8 @@ const MOST_FILES: usize = 50;
 
 impl Event {
     /// Nothing where it is no event that there is something to say to.
-    pub(super) fn read(told: &Value) -> Option<Event> {
-        let name = told["hook_event_name"].as_str()?;
+    pub(super) fn read(payload: &Value) -> Option<Event> {
+        let name = payload["hook_event_name"].as_str()?;
         let kind = match name.to_ascii_lowercase().as_str() {
             "posttooluse" | "aftertool" | "afterfileedit" => Kind::Edited,
             "posttoolbatch" => Kind::Batch,
@@ -51,22 +51,27 @@ impl Event {
             "sessionend" => Kind::Ended,
             _ => return None,
         };
-        let session = ["session_id", "conversation_id"].into_iter().find_map(|it| told[it].as_str());
-        let roots = told["workspace_roots"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let directories: Vec<PathBuf> =
-            told["cwd"].as_str().into_iter().chain(roots.iter().filter_map(Value::as_str)).map(PathBuf::from).collect();
+        let session = ["session_id", "conversation_id"].into_iter().find_map(|it| payload[it].as_str());
+        let roots = payload["workspace_roots"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let directories: Vec<PathBuf> = payload["cwd"]
+            .as_str()
+            .into_iter()
+            .chain(roots.iter().filter_map(Value::as_str))
+            .map(PathBuf::from)
+            .collect();
         let base = directories.iter().find(|it| it.is_absolute()).cloned().unwrap_or_default();
         let mut touched = Vec::new();
         match kind {
-            Kind::Edited => touched = files_of(told, &base),
+            Kind::Edited => touched = files_of(payload, &base),
             Kind::Batch => {
-                let uses = ["tool_calls", "tool_results"].into_iter().find_map(|it| told[it].as_array());
+                let uses = ["tool_calls", "tool_results"].into_iter().find_map(|it| payload[it].as_array());
                 touched.extend(uses.into_iter().flatten().flat_map(|it| files_of(it, &base)));
             }
             Kind::Stopped | Kind::Ended => {}
         }
         touched.truncate(MOST_FILES);
-        let is_repeated = told["stop_hook_active"] == true || told["loop_count"].as_u64().is_some_and(|it| it > 0);
+        let is_repeated =
+            payload["stop_hook_active"] == true || payload["loop_count"].as_u64().is_some_and(|it| it > 0);
         Some(Event {
             kind,
             name: name.to_owned(),
@@ -79,16 +84,16 @@ impl Event {
 }
 
 /// The files that the use of a tool wrote, each once.
-fn files_of(told: &Value, base: &Path) -> Vec<Touched> {
-    let tool_use = told["tool_use_id"].as_str().map(str::to_owned);
-    let tool = told["tool_name"].as_str();
-    let input = &told["tool_input"];
+fn files_of(payload: &Value, base: &Path) -> Vec<Touched> {
+    let tool_use = payload["tool_use_id"].as_str().map(str::to_owned);
+    let tool = payload["tool_name"].as_str();
+    let input = &payload["tool_input"];
     let mut named: Vec<&str> = texts(input).into_iter().flat_map(patched).collect();
     if named.is_empty() && tool.is_none_or(is_edit) {
         const FIELDS: [&str; 7] =
             ["file_path", "notebook_path", "path", "filePath", "absolute_path", "target_file", "file"];
         let field = |of: &'_ Value| FIELDS.into_iter().find_map(|it| of[it].as_str().map(str::to_owned));
-        let found = field(input).or_else(|| field(told));
+        let found = field(input).or_else(|| field(payload));
         return found.into_iter().map(|it| Touched { file: base.join(it), tool_use: tool_use.clone() }).collect();
     }
     let mut once: Vec<&str> = Vec::new();
@@ -131,11 +136,11 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(told: Value, kind: Kind, files: &[&str]) {
-        let event = Event::read(&told).unwrap_or_else(|| panic!("{told}"));
-        assert_eq!(event.kind, kind, "{told}");
+    fn check(payload: Value, kind: Kind, files: &[&str]) {
+        let event = Event::read(&payload).unwrap_or_else(|| panic!("{payload}"));
+        assert_eq!(event.kind, kind, "{payload}");
         let named: Vec<&str> = event.touched.iter().map(|it| it.file.to_str().unwrap()).collect();
-        assert_eq!(named, files, "{told}");
+        assert_eq!(named, files, "{payload}");
     }
 
     #[test]

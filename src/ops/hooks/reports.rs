@@ -29,7 +29,7 @@ const LAST_LOOK: usize = 200;
 /// All files of a workspace are looked at so long at the end of a session.
 const LAST_WAIT: Duration = Duration::from_millis(900);
 
-/// What an agent is told.
+/// What an agent is answered.
 pub(super) struct Report {
     pub(super) text: String,
     /// It is not to go on before it heeds it.
@@ -109,10 +109,10 @@ async fn in_workspace(
         let seen = seen_in(&diagnostics, file);
         workspace.statistics().note_in(session, revision.max(meta.revision), file, seen);
         most_errors = most_errors.max(seen.errors);
-        let told: Vec<&Diagnostic> = of_file(&diagnostics, file);
-        if !told.is_empty() {
+        let reported: Vec<&Diagnostic> = of_file(&diagnostics, file);
+        if !reported.is_empty() {
             is_telling = true;
-            text.of_file(file, seen, &told);
+            text.of_file(file, seen, &reported);
         }
     }
     // What is wrong in the file itself is worth more than all of it too late.

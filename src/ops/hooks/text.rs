@@ -86,7 +86,7 @@ impl Text {
         self.list(&lines);
     }
 
-    /// Why what was told is not all, or nothing is.
+    /// Why what was reported is not all, or nothing was reported.
     pub(super) fn not_known(&mut self, why: &str) {
         self.line(&format!("Not all is known: {why}."));
     }

@@ -95,7 +95,7 @@ fn matches(query: &str, graph: &Graph, symbols: &mut HashMap<(usize, usize), f64
     }
     let lengths: usize = graph.nodes().filter(|it| !graph.is_plain(it.0)).map(|it| it.1.file.terms().length).sum();
     let average = lengths as f64 / count.max(1) as f64;
-    let mut told = 0.0;
+    let mut found_weight = 0.0;
     for term in wanted {
         let mut found: Vec<(usize, f64)> = Vec::new();
         let mut named: Vec<((usize, usize), f64)> = Vec::new();
@@ -134,7 +134,7 @@ fn matches(query: &str, graph: &Graph, symbols: &mut HashMap<(usize, usize), f64
         let holders = found.len() as f64;
         let weight = (1.0 + (count as f64 - holders + 0.5) / (holders + 0.5)).ln();
         if !found.is_empty() {
-            told += weight;
+            found_weight += weight;
         }
         for (position, score) in found {
             if let Some(sum) = scores.get_mut(position) {
@@ -146,7 +146,7 @@ fn matches(query: &str, graph: &Graph, symbols: &mut HashMap<(usize, usize), f64
             *sum += weight * part;
         }
     }
-    symbols.values_mut().for_each(|it| *it /= f64::max(told, 1e-9));
+    symbols.values_mut().for_each(|it| *it /= f64::max(found_weight, 1e-9));
     scores
 }
 

@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elisions_are_told_from_prose_and_code() {
+    fn elisions_are_distinguished_from_prose_and_code() {
         let elided = [
             "...",
             "    // ...",

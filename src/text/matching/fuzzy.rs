@@ -4,7 +4,7 @@
 //! A sweep over the file bounds for every line how alike a place that begins there can be at most: by the groups of
 //! three characters that the search text has and the lines do not. The most promising places are then aligned, the
 //! best bound first, until no further one could be the answer or a rival to it. A place whose extent is doubtful is
-//! told as the nearest, but not taken.
+//! reported as the nearest, but not taken.
 
 mod extent;
 mod flat;
@@ -27,7 +27,7 @@ const LONGEST: usize = 20_000;
 /// Columns times blocks of the alignments: some milliseconds.
 const BUDGET: usize = 1_000_000;
 
-/// More places than this are not told apart.
+/// More places than this are not distinguished.
 const MOST_ALIKE: usize = 100;
 
 /// A second place is a rival unless it is worse than the best by at least two points, and by half of what the best
@@ -88,7 +88,7 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
         return missed(doubt.reason().to_owned());
     }
     let is_rival = |place: &&Place| {
-        place.score > rivals_down_to(best.score) && !place.is_the_same_as(best) && !finder.told_apart(best, place)
+        place.score > rivals_down_to(best.score) && !place.is_the_same_as(best) && !finder.distinguishes(best, place)
     };
     let mut rivals: Vec<&Place> = places.iter().filter(is_rival).collect();
     if rivals.is_empty() && exhausted {
@@ -244,7 +244,7 @@ impl<'a> Finder<'a> {
 
     /// Whether the search text is on the side of the better place wherever the two places differ: it is further from
     /// the other one by all, or nearly all, that lies between them.
-    fn told_apart(&self, best: &Place, other: &Place) -> bool {
+    fn distinguishes(&self, best: &Place, other: &Place) -> bool {
         let text = |place: &Place| &self.flat.text[place.start..place.end];
         let edits = |there: &str| score::distance(&self.asked.text, there);
         let (near, far) = (edits(text(best)), edits(text(other)));

@@ -1,4 +1,4 @@
-//! Where white space has a meaning of its own: string literals and line comments, told without knowing the language.
+//! Where white space has a meaning of its own: string literals and line comments, found without knowing the language.
 //!
 //! The rules fit Rust and Go and do well on their neighbours. Where they err they take code for a literal, which
 //! makes a comparison stricter, never looser; and each side of a comparison is scanned for itself, so that a literal

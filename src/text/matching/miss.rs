@@ -10,8 +10,8 @@ use crate::text::lines::LineIndex;
 use crate::text::score::collapse;
 use crate::text::words::words;
 
-/// More differences than this are counted, not told.
-const MOST_TOLD: usize = 3;
+/// More differences than this are counted, not listed.
+const MOST_LISTED: usize = 3;
 const LONGEST_QUOTE: usize = 160;
 
 /// The nearest text with its place and a diff from the search text to it.
@@ -28,7 +28,7 @@ pub fn already_applied(text: &str, replacement: &str) -> Option<Span> {
     stands_in(text, replacement)
 }
 
-/// Where a text stands, white space aside, if it says enough to be told from what stands anywhere.
+/// Where a text stands, white space aside, if it says enough to be distinguished from what stands anywhere.
 pub fn stands_in(text: &str, asked: &str) -> Option<Span> {
     let asked = without_bom(asked).trim();
     // A bracket or a lone word stands in every file.
@@ -50,8 +50,8 @@ pub(super) fn reason(search: &Search, hit: &Hit, why: &str) -> String {
         format!("lines {} to {}", place.line, place.end_line)
     };
     let differences = differences(search, hit.span, &lines);
-    let told = if differences.is_empty() { "only white space differs".to_owned() } else { told(&differences) };
-    format!("the nearest text is {at}, {} % alike, and {why}: {told}", percent(hit.score))
+    let listed = if differences.is_empty() { "only white space differs".to_owned() } else { first_few(&differences) };
+    format!("the nearest text is {at}, {} % alike, and {why}: {listed}", percent(hit.score))
 }
 
 /// One digit, and never rounded up to what was asked for.
@@ -59,14 +59,14 @@ fn percent(score: f64) -> f64 {
     (score * 10.0).floor() / 10.0
 }
 
-fn told(differences: &[String]) -> String {
-    let mut told = differences.iter().take(MOST_TOLD).cloned().collect::<Vec<String>>().join("; ");
-    match differences.len().saturating_sub(MOST_TOLD) {
+fn first_few(differences: &[String]) -> String {
+    let mut listed = differences.iter().take(MOST_LISTED).cloned().collect::<Vec<String>>().join("; ");
+    match differences.len().saturating_sub(MOST_LISTED) {
         0 => {}
-        1 => told.push_str("; and one more line differs"),
-        more => told.push_str(&format!("; and {more} more lines differ")),
+        1 => listed.push_str("; and one more line differs"),
+        more => listed.push_str(&format!("; and {more} more lines differ")),
     }
-    told
+    listed
 }
 
 /// "line 3 says `foo(a)`, the file has `foo(a, b)` (line 120)".

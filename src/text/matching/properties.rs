@@ -54,9 +54,9 @@ fn lines_of(count: usize) -> impl Generator<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is asked: exactly the told range is replaced, and the score is the contract's.
+    /// Whatever is asked: exactly the reported range is replaced, and the score is the contract's.
     #[test]
-    fn exactly_the_told_range_is_replaced(
+    fn exactly_the_reported_range_is_replaced(
         text in file(), from in any::<Index>(), count in 1usize..6, windows in any::<bool>(),
         changes in vec((any::<Index>(), select(vec!['q', ' ', '\n', '(', '}', '"', 'ß', '0'])), 0..4),
         replacement in lines_of(6), autofix in 0u8..=100, near_line in proptest::option::of(1usize..24),

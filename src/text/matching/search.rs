@@ -3,7 +3,7 @@
 use crate::model::{Code, Error, Result, Span, Strategy};
 use crate::text::lines::LineIndex;
 
-/// More places than this are not told apart any more, whatever `near_line` says.
+/// More places than this are not distinguished any more, whatever `near_line` says.
 pub const MOST_PLACES: usize = 10_000;
 
 /// What is searched, where, and how much it may differ.

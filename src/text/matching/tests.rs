@@ -453,7 +453,7 @@ fn several_patches_at_once() {
     assert_eq!((error.code, error.help.edit), (Code::InvalidRequest, Some(1)));
 }
 
-/// Whatever the texts are: no panic, exactly the told range is replaced, and a place is never found that does not
+/// Whatever the texts are: no panic, exactly the reported range is replaced, and a place is never found that does not
 /// exist.
 #[test]
 fn any_text_at_all() {

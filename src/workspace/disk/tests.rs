@@ -244,7 +244,7 @@ fn a_directory_that_becomes_a_link_later_leads_nowhere() {
 }
 
 #[test]
-fn what_is_no_text_file_is_told() {
+fn what_is_no_text_file_is_reported() {
     let fixture = Fixture::new(&[("a", "a\0b"), ("text", "ß\r\n")]);
     let root = open_directory(rustix::fs::CWD, fixture.disk.root()).unwrap();
     rustix::fs::mkfifoat(&root, "pipe", Mode::from_raw_mode(0o644)).unwrap();
@@ -404,7 +404,7 @@ fn all_or_nothing_where_a_target_is_a_directory() {
 
 /// Each step of a change fails once, with each error; then all from there on, as on a disk that has died.
 #[test]
-fn whatever_fails_nothing_is_torn_and_nothing_is_told_wrongly() {
+fn whatever_fails_nothing_is_torn_and_nothing_is_reported_wrongly() {
     let change = [
         ("a", Some("1"), Some("one")),
         ("gone", Some("3"), None),

@@ -77,7 +77,7 @@ impl Disk {
         self.write_watched(tag, writes, &mut |_, _| {})
     }
 
-    /// `watch` is told each file at the last moment before it is looked at and swapped, and before what was swapped
+    /// `watch` is given each file at the last moment before it is looked at and swapped, and before what was swapped
     /// out is thrown away; tests interfere there.
     pub(super) fn write_watched(
         &self,
@@ -157,12 +157,12 @@ impl Disk {
     /// Makes all ready for one file, without touching its target.
     fn stage<'a>(&self, tag: &'a str, write: &Write<'a>, made: &mut MadeDirectories) -> Result<Staged<'a>> {
         let file = write.located.rel.as_str();
-        let told = |errno| failed(file, Doing::Write, errno);
+        let fail = |errno| failed(file, Doing::Write, errno);
         let (parents, name) = split(file);
         let dir = match self.directory(parents) {
             Ok(dir) => dir,
-            Err(Errno::NOENT) if write.expected.is_none() => self.make_directories(parents, made).map_err(told)?,
-            Err(errno) => return Err(told(errno)),
+            Err(Errno::NOENT) if write.expected.is_none() => self.make_directories(parents, made).map_err(fail)?,
+            Err(errno) => return Err(fail(errno)),
         };
         let dir = Rc::new(dir);
         let old = check(read_in(&dir, name, file)?, write)?;
@@ -172,24 +172,24 @@ impl Disk {
         let (temporary, new) = match write.content {
             Some(content) => {
                 check_size(file, content.len())?;
-                let (temporary, opened) = Temporary::create(&dir, tag, old.is_none()).map_err(told)?;
-                fault::at(Step::Write).map_err(told)?;
-                opened.write_all_at(content, 0).map_err(|error| told(errno_of(&error)))?;
-                fault::at(Step::Mode).map_err(told)?;
+                let (temporary, opened) = Temporary::create(&dir, tag, old.is_none()).map_err(fail)?;
+                fault::at(Step::Write).map_err(fail)?;
+                opened.write_all_at(content, 0).map_err(|error| fail(errno_of(&error)))?;
+                fault::at(Step::Mode).map_err(fail)?;
                 match (&old, write.mode) {
                     (Some(old), _) => {
-                        keep_owner_and_mode(&opened, &old.stat).map_err(told)?;
+                        keep_owner_and_mode(&opened, &old.stat).map_err(fail)?;
                         keep_attributes(&opened, &dir, name);
                     }
-                    (None, Some(mode)) => fchmod(&opened, Mode::from_raw_mode(mode & 0o7777)).map_err(told)?,
+                    (None, Some(mode)) => fchmod(&opened, Mode::from_raw_mode(mode & 0o7777)).map_err(fail)?,
                     (None, None) => {}
                 }
-                fault::at(Step::Sync).map_err(told)?;
-                opened.sync_all().map_err(|error| told(errno_of(&error)))?;
-                let new = fstat(&opened).map_err(told)?;
+                fault::at(Step::Sync).map_err(fail)?;
+                opened.sync_all().map_err(|error| fail(errno_of(&error)))?;
+                let new = fstat(&opened).map_err(fail)?;
                 (temporary, Some(new))
             }
-            None => (Temporary::name_only(&dir, tag).map_err(told)?, None),
+            None => (Temporary::name_only(&dir, tag).map_err(fail)?, None),
         };
         Ok(Staged { write: *write, tag, dir, name, temporary, new })
     }
@@ -292,13 +292,13 @@ impl Staged<'_> {
         &self.write.located.rel
     }
 
-    fn told(&self, errno: Errno) -> Error {
+    fn error_of(&self, errno: Errno) -> Error {
         failed(self.file(), Doing::Write, errno)
     }
 
     fn swap(&self) -> std::result::Result<Undo, Unswapped> {
         let old = check(read_in(&self.dir, self.name, self.file())?, &self.write)?;
-        fault::at(Step::Rename).map_err(|errno| self.told(errno))?;
+        fault::at(Step::Rename).map_err(|errno| self.error_of(errno))?;
         match (old, self.write.content) {
             (None, _) => Ok(self.create()?),
             (Some(old), Some(_)) => self.replace(old),
@@ -318,7 +318,7 @@ impl Staged<'_> {
         match created {
             Ok(()) => Ok(Undo { how: How::Remove, old: None }),
             Err(Errno::EXIST) => Err(already_exists(self.file())),
-            Err(errno) => Err(self.told(errno)),
+            Err(errno) => Err(self.error_of(errno)),
         }
     }
 
@@ -327,18 +327,18 @@ impl Staged<'_> {
         match renameat_with(dir, temporary, dir, self.name, RenameFlags::EXCHANGE) {
             Ok(()) => {}
             Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
-                renameat(dir, temporary, dir, self.name).map_err(|errno| self.told(errno))?;
+                renameat(dir, temporary, dir, self.name).map_err(|errno| self.error_of(errno))?;
                 return Ok(Undo { how: How::WriteBack(Box::new(old)), old: None });
             }
             Err(Errno::NOENT) => return Err(gone(self.file()).into()),
-            Err(errno) => return Err(self.told(errno).into()),
+            Err(errno) => return Err(self.error_of(errno).into()),
         }
         self.check_swapped_out(&old, How::SwapBack)
     }
 
     fn delete(&self, old: &Content) -> std::result::Result<Undo, Unswapped> {
         let dir = &*self.dir;
-        renameat(dir, self.name, dir, &self.temporary.name).map_err(|errno| self.told(errno))?;
+        renameat(dir, self.name, dir, &self.temporary.name).map_err(|errno| self.error_of(errno))?;
         self.check_swapped_out(old, How::MoveBack)
     }
 
@@ -416,10 +416,10 @@ impl Staged<'_> {
 
 fn sync_directories(staged: &[Staged], made: &MadeDirectories) -> Result<()> {
     let Some(first) = staged.first() else { return Ok(()) };
-    made.parents().try_for_each(|parent| sync(parent)).map_err(|errno| first.told(errno))?;
+    made.parents().try_for_each(|parent| sync(parent)).map_err(|errno| first.error_of(errno))?;
     let mut synced = HashSet::new();
     let mut directories = staged.iter().filter(|staged| synced.insert(split(staged.file()).0));
-    directories.try_for_each(|staged| sync(&staged.dir).map_err(|errno| staged.told(errno)))
+    directories.try_for_each(|staged| sync(&staged.dir).map_err(|errno| staged.error_of(errno)))
 }
 
 /// Takes back what was swapped, the last one first. Answers with what could not be.

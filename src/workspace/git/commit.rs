@@ -51,7 +51,7 @@ struct Source<'a> {
     contents: &'a [Content],
 }
 
-/// How it is told.
+/// What it says, and who made it.
 struct CommitStep<'a> {
     part: Part,
     message: Option<&'a str>,
@@ -106,13 +106,13 @@ impl Repository {
         if tree == self.tree_of(head.commit.as_deref())? {
             return Err(nothing(&choice).into());
         }
-        let told = CommitStep {
+        let step = CommitStep {
             part: Part::Changes,
             message: order.message.as_deref(),
             author: order.author.as_ref(),
             co_author: order.co_author.as_deref(),
         };
-        let made = self.seal(&private, &head, order, &told).map_err(|stop| with_first(stop, before.as_ref()))?;
+        let made = self.seal(&private, &head, order, &step).map_err(|stop| with_first(stop, before.as_ref()))?;
         Ok(Made { left_out: choice.left_out, before: before.map(Box::new), ..made })
     }
 
@@ -145,8 +145,8 @@ impl Repository {
             return Err(nothing(choice).into());
         }
         self.build(&private, &content, head)?;
-        let told = CommitStep { part: Part::Before, message: None, author: None, co_author: None };
-        self.seal(&private, head, order, &told).map(Some)
+        let step = CommitStep { part: Part::Before, message: None, author: None, co_author: None };
+        self.seal(&private, head, order, &step).map(Some)
     }
 
     /// The tree of a commit, in a private index.
@@ -165,7 +165,7 @@ impl Repository {
     }
 
     /// Makes the commit of what the private index holds, and moves HEAD to it.
-    fn seal(&self, private: &Private, head: &Head, order: &Order, told: &CommitStep) -> Result<Made, Stop> {
+    fn seal(&self, private: &Private, head: &Head, order: &Order, step: &CommitStep) -> Result<Made, Stop> {
         if self.signs && !self.git.trusted {
             let detail = "nothing was committed: `commit.gpgSign` is set, and the program that signs may not run: trust \
                           the workspace with `semdex trust`, or commit with git";
@@ -179,18 +179,18 @@ impl Repository {
             let detail = "the hook `pre-commit` left nothing to commit";
             return Err(Error::new(Code::NothingToCommit, detail).into());
         }
-        let mut message = match told.message {
+        let mut message = match step.message {
             Some(message) => message.to_owned(),
-            None => (order.compose)(told.part, &self.altered(&differences)),
+            None => (order.compose)(step.part, &self.altered(&differences)),
         };
-        if let Some(co_author) = told.co_author {
+        if let Some(co_author) = step.co_author {
             message = with_co_author(message, co_author);
         }
         if !message.ends_with('\n') {
             message.push('\n');
         }
         let message = self.commit_msg(private, message)?;
-        let commit = self.commit_tree(&tree, head, &message, told.author)?;
+        let commit = self.commit_tree(&tree, head, &message, step.author)?;
         self.make(private, head, &commit, &message, &differences)?;
         self.post_commit();
         let files = differences.iter().map(|it| self.naming.shown(&it.path)).collect();

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_from_the_root_of_the_workspace() {
+    fn names_are_given_from_the_root_of_the_workspace() {
         let top = Naming::default();
         assert_eq!(
             (top.shown(b"a/b"), top.of("a/b"), top.inside(b"a/b")),

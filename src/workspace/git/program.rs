@@ -18,7 +18,7 @@ use crate::model::{Code, Error, Result};
 
 /// So long one run of git may take.
 const LIMIT: Duration = Duration::from_secs(60);
-/// Of what git or a hook says, so much is told.
+/// Of what git or a hook says, so much is reported.
 const MOST_WORDS: usize = 2000;
 /// The first version that takes settings by variables whose names can hold anything.
 const OLDEST: (u32, u32) = (2, 31);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_words_the_last_are_told() {
+    fn of_many_words_the_last_are_reported() {
         assert_eq!(words(b" hint: x\n"), "");
         assert_eq!(words(b"hint: x\nfatal: no\n"), "fatal: no");
         let long = "x".repeat(MOST_WORDS * 3) + "end";

@@ -110,8 +110,8 @@ mod tests {
 
     fn parsed(text: &str) -> Vec<(String, Kind, bool, bool)> {
         let status = parse(text.replace('|', "\0").as_bytes()).unwrap();
-        let told = |it: Entry| (text_of(&it.path), it.kind, it.staged, it.unstaged);
-        status.entries.into_iter().map(told).collect()
+        let summary = |it: Entry| (text_of(&it.path), it.kind, it.staged, it.unstaged);
+        status.entries.into_iter().map(summary).collect()
     }
 
     fn text_of(path: &[u8]) -> String {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_told_apart() {
+    fn kinds_are_distinguished() {
         let file = "N... 100644 100644 100644 aaaa bbbb";
         for (line, kind, staged, unstaged) in [
             (format!("1 .M {file} a b|"), Kind::Modified, false, true),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_head_is_told() {
+    fn the_head_is_reported() {
         let status = parse(b"# branch.oid abc\0# branch.head a b\0# stash 3\0").unwrap();
         assert_eq!((status.head.as_deref(), status.branch.as_deref()), (Some("abc"), Some("a b")));
         assert_eq!(parse(b"# branch.oid (initial)\0# branch.head main\0").unwrap().head, None);

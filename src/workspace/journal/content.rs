@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_told() {
+    fn what_is_damaged_is_reported() {
         let packed = pack("one two three", Some("one 2 three")).unwrap();
         for length in 0..packed.len() {
             assert!(unpack(&packed[..length], Some("one 2 three")).is_err(), "{length}");

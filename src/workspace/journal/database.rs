@@ -130,7 +130,7 @@ pub(super) fn is_corrupt(failure: &Failure) -> bool {
     }
 }
 
-pub(super) fn told(directory: &Path, failure: &Failure) -> Error {
+pub(super) fn error_of(directory: &Path, failure: &Failure) -> Error {
     const BUSY: u32 = 5;
     const READ_ONLY: u32 = 8;
     const FULL: u32 = 13;

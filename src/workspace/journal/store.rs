@@ -7,7 +7,7 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, Row};
 
 use super::content::{pack, unpack};
-use super::database::{FILE, Failure, is_corrupt, open, told, unusable};
+use super::database::{FILE, Failure, error_of, is_corrupt, open, unusable};
 use super::{Entries, Entry, EntryFile, Query, Reached, RecordOutcome};
 use crate::config::JournalBounds;
 use crate::model::{Error, Result};
@@ -222,7 +222,7 @@ impl Store {
         // The next job begins with a connection of its own.
         drop(self.connection.take());
         if !is_corrupt(&failure) {
-            return Retry::No(told(&self.directory, &failure));
+            return Retry::No(error_of(&self.directory, &failure));
         }
         // Perhaps only this connection has gone astray, or somebody else has put the file aside already.
         if let Ok(connection) = open(&self.directory, false).await {
@@ -238,7 +238,7 @@ impl Store {
             );
         }
         if moved.is_err() {
-            return Retry::No(told(&self.directory, &failure));
+            return Retry::No(error_of(&self.directory, &failure));
         }
         tracing::error!(%failure, aside, "the journal cannot be read and was put aside; a new one is begun");
         self.lost = Some(format!("an older journal could not be read and was put aside as `{aside}`"));

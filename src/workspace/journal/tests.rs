@@ -138,7 +138,7 @@ async fn an_unreadable_journal_is_put_aside() {
 }
 
 #[tokio::test]
-async fn where_nothing_can_be_recorded_it_is_told() {
+async fn where_nothing_can_be_recorded_it_is_reported() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("file"), "").unwrap();
     let journal = Journal::new(&home.path().join("file"), KEPT);

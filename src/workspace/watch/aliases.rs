@@ -68,7 +68,7 @@ impl Aliases {
 }
 
 impl Alias {
-    /// What the path leads to may lie outside of the tree. Nothing of it is opened or told but that it changed.
+    /// What the path leads to may lie outside of the tree. Nothing of it is opened, or reported but that it changed.
     fn of(path: &Path, symbolic: bool) -> Alias {
         Alias { symbolic, look: Look::at(path) }
     }

@@ -29,7 +29,7 @@ pub(super) enum Mail {
 
 pub(super) struct Inbox {
     state: Mutex<State>,
-    /// Told of each cookie and of a loss: what a barrier waits for.
+    /// Notified of each cookie and of a loss: what a barrier waits for.
     settled: Condvar,
     /// The most paths kept; more is a loss.
     bound: usize,

@@ -286,7 +286,7 @@ fn caches_are_ignored_as_long_as_they_are_tagged() {
 }
 
 impl Follower {
-    /// What is told when an ignored directory is made: at most directories that came with it.
+    /// What is reported when an ignored directory is made: at most directories that came with it.
     fn ignored_name_only(&self, name: &str) -> BTreeSet<PathBuf> {
         match name {
             "sub/.GIT" => [self.path("sub")].into(),
@@ -525,7 +525,7 @@ fn a_cookie_that_does_not_come_asks_for_a_rescan() {
     let home = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(home.path()).unwrap().join("root");
     write(&root.join("a"), "");
-    // Holds the watching thread up in its first call, as a starved machine would, until told to go on.
+    // Holds the watching thread up in its first call, as a starved machine would, until it is allowed to go on.
     let (go_on, gate) = sync_channel::<()>(0);
     let gate = std::sync::Mutex::new(gate);
     let wake = move || _ = gate.lock().unwrap().recv_timeout(DEADLINE);

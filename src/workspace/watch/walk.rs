@@ -22,7 +22,7 @@ use crate::beneath::{Descent, Reader, Tree, Unreadable, entries, read_at};
 pub(super) const CACHE_TAG: &str = "CACHEDIR.TAG";
 
 /// All files below a root, in the order of their names. A missing root holds none; a directory that may not be read
-/// hides its files from everybody and is passed over; any other failure is told, since a short list would pass for
+/// hides its files from everybody and is passed over; any other failure is reported, since a short list would pass for
 /// deleted files.
 pub fn walk(tree: &Tree) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();

@@ -1,5 +1,5 @@
-//! The revisions of a workspace over all its lives. Whoever remembers one compares it with those that are told later, so
-//! each life begins above all that were told before: one number never stands for two states of the texts.
+//! The revisions of a workspace over all its lives. Whoever remembers one compares it with those that are announced
+//! later, so each life begins above all that were announced before: one number never means two states of the texts.
 
 use std::cell::Cell;
 use std::fs::{File, OpenOptions};
@@ -12,7 +12,7 @@ use crate::model::Revision;
 
 /// So many are taken at once. A life that was cut off leaves the rest of them out.
 const TAKEN: u64 = 1000;
-/// More are taken before the last one is told.
+/// More are taken before the last one is announced.
 const MARGIN: u64 = 100;
 /// Every number is written over the one before.
 const DIGITS: usize = 20;
@@ -24,17 +24,17 @@ pub struct Revisions {
     first: u64,
     /// The last one that nobody else takes.
     taken: Cell<u64>,
-    told: Cell<u64>,
+    announced: Cell<u64>,
 }
 
 impl Revisions {
     pub fn new(state_dir: &Path, root: &Path) -> Revisions {
         let key = blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex();
         let file = state_dir.join("revisions").join(&key[..16]);
-        let mut revisions = Revisions { file, first: 1, taken: Cell::new(0), told: Cell::new(0) };
+        let mut revisions = Revisions { file, first: 1, taken: Cell::new(0), announced: Cell::new(0) };
         let before = revisions.take();
         revisions.first = before + 1;
-        revisions.told.set(before);
+        revisions.announced.set(before);
         revisions
     }
 
@@ -43,10 +43,10 @@ impl Revisions {
         Revision(self.first)
     }
 
-    /// Before it is told.
-    pub fn tell(&self, revision: Revision) {
-        self.told.set(revision.0.max(self.told.get()));
-        if self.told.get() + MARGIN > self.taken.get() {
+    /// Before any answer names it.
+    pub fn announce(&self, revision: Revision) {
+        self.announced.set(revision.0.max(self.announced.get()));
+        if self.announced.get() + MARGIN > self.taken.get() {
             self.take();
         }
     }
@@ -55,13 +55,13 @@ impl Revisions {
     fn take(&self) -> u64 {
         let taken = self.locked(|file| {
             let before = number_in(file);
-            self.taken.set(before.max(self.told.get()) + TAKEN);
+            self.taken.set(before.max(self.announced.get()) + TAKEN);
             write(file, self.taken.get())?;
             Ok(before)
         });
         taken.unwrap_or_else(|error| {
             tracing::warn!(%error, file = %self.file.display(), "the revisions that were told are not kept");
-            self.taken.set(self.told.get() + TAKEN);
+            self.taken.set(self.announced.get() + TAKEN);
             0
         })
     }
@@ -78,10 +78,10 @@ impl Revisions {
 }
 
 impl Drop for Revisions {
-    /// What was taken and not told is the next life's, unless another took more meanwhile.
+    /// What was taken and not announced is the next life's, unless another took more meanwhile.
     fn drop(&mut self) {
         let _ = self.locked(|file| match number_in(file) == self.taken.get() {
-            true => write(file, self.told.get()),
+            true => write(file, self.announced.get()),
             false => Ok(()),
         });
     }
@@ -102,27 +102,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_life_begins_above_all_that_were_told() {
+    fn a_life_begins_above_all_that_were_announced() {
         let state = tempfile::tempdir().unwrap();
         let begin = |root: &str| Revisions::new(state.path(), Path::new(root));
         let life = begin("/a");
         assert_eq!(life.first(), Revision(1));
-        life.tell(Revision(7));
+        life.announce(Revision(7));
         drop(life);
         assert_eq!(begin("/a").first(), Revision(8));
-        // Nothing was told.
+        // Nothing was announced.
         assert_eq!(begin("/a").first(), Revision(8));
         assert_eq!(begin("/b").first(), Revision(1));
 
         // Two at once, and one that is killed.
         let (one, other) = (begin("/a"), begin("/a"));
         assert!(other.first() > one.first());
-        one.tell(Revision(9));
+        one.announce(Revision(9));
         drop(one);
-        let told = Revision(other.first().0 + 5000);
-        other.tell(told);
+        let announced = Revision(other.first().0 + 5000);
+        other.announce(announced);
         let _killed = std::mem::ManuallyDrop::new(other);
-        assert!(begin("/a").first() > told);
+        assert!(begin("/a").first() > announced);
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         std::fs::write(state.path().join("revisions"), "").unwrap();
         let life = Revisions::new(state.path(), Path::new("/a"));
-        life.tell(Revision(3));
+        life.announce(Revision(3));
         assert_eq!(life.first(), Revision(1));
     }
 }

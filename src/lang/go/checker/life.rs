@@ -213,7 +213,7 @@ async fn load(
     let text = |path: &Path| path.to_str().unwrap_or_default().to_owned();
     session.checker.give_up(false);
     let answer = {
-        // Every change after these texts is told after them.
+        // Every change after these texts is sent after them.
         let documents = session.documents();
         let files = documents.files();
         let workspace = Workspace {
@@ -225,7 +225,7 @@ async fn load(
             files: files.of(LANGUAGE).map(|it| (it.path.to_string(), it.text.to_string())).collect(),
         };
         let answer = slot.request::<Load>(&[], &workspace)?;
-        session.checker.enter(Some(Link { client: client.clone(), told: true, loaded: false }), Some(process.pid));
+        session.checker.enter(Some(Link { client: client.clone(), in_sync: true, loaded: false }), Some(process.pid));
         answer
     };
     let Loaded { packages, millis } = answer.before(deadline).await?;

@@ -1,5 +1,5 @@
 //! The checker: a program of ours, beside gopls, that keeps the workspace's Go packages type-checked and says at once
-//! what an edit would break. It is Go's own type checker, told what gopls is told, in the same order.
+//! what an edit would break. It is Go's own type checker, sent what gopls is sent, in the same order.
 //!
 //! It says nothing where it is not certain: while it loads, for cgo, for an import that is not loaded, where build
 //! constraints or modules change. Then gopls is asked, as if there were no checker.
@@ -40,7 +40,7 @@ use crate::model::FileEdit;
 #[derive(Default)]
 pub struct Checker {
     link: Mutex<Option<Link>>,
-    /// Told when it was fed.
+    /// Notified when it was fed.
     pub fed: Notify,
     /// Whether it knows all there is.
     pub ready: watch::Sender<bool>,
@@ -52,15 +52,15 @@ pub struct Checker {
 
 struct Link {
     client: Client,
-    /// It was told of every change since it was told of all files.
-    told: bool,
+    /// It was sent every change since it was sent all files.
+    in_sync: bool,
     /// It has loaded these.
     loaded: bool,
 }
 
 impl Link {
     fn is_ready(&self) -> bool {
-        self.told && self.loaded
+        self.in_sync && self.loaded
     }
 }
 
@@ -154,7 +154,7 @@ impl Checker {
     pub fn feed(&self, context: &BuildContext, files: &Files, changes: &[&FileChange]) {
         let manifests = changes.iter().any(|it| !LANGUAGE.takes(&it.path));
         self.alter(|held| {
-            let Some(link) = held.as_mut().filter(|it| it.told) else { return };
+            let Some(link) = held.as_mut().filter(|it| it.in_sync) else { return };
             let edit = |change: &&FileChange| {
                 let file = files.get(&change.path);
                 let active = file.is_none_or(|it| is_built(context, &change.path, &it.text));
@@ -170,7 +170,7 @@ impl Checker {
                     slot.notify(&[Message::notification::<Feed>(&Fed { edits })]);
                 }
                 None => {
-                    link.told = false;
+                    link.in_sync = false;
                     self.give_up(false);
                 }
             }
@@ -178,9 +178,9 @@ impl Checker {
         self.fed.notify_one();
     }
 
-    /// What it was told is not all that there is to know.
+    /// What it was sent is not all that there is to know.
     pub fn load_anew(&self) {
-        self.alter(|held| held.iter_mut().for_each(|it| it.told = false));
+        self.alter(|held| held.iter_mut().for_each(|it| it.in_sync = false));
         if self.link().is_some() {
             self.give_up(false);
         }
@@ -197,7 +197,7 @@ impl Checker {
     }
 
     fn unfit(&self) {
-        self.alter(|held| held.iter_mut().for_each(|it| it.told = false));
+        self.alter(|held| held.iter_mut().for_each(|it| it.in_sync = false));
         self.fed.notify_one();
     }
 
@@ -253,16 +253,16 @@ pub async fn ask(
     deadline: Instant,
 ) -> Option<Answered> {
     let context = session.context();
-    let mut told = Vec::new();
+    let mut sent = Vec::new();
     for edit in edits {
         if !LANGUAGE.takes(&edit.file) {
             return None;
         }
         let [before, after] = files.map(|it| it.get(&edit.file));
         let active = after.or(before).is_some_and(|it| is_built(&context, &edit.file, &it.text));
-        told.push(Edit { file: edit.file.clone(), text: edit.new.as_ref().map(|it| it.to_string()), active });
+        sent.push(Edit { file: edit.file.clone(), text: edit.new.as_ref().map(|it| it.to_string()), active });
     }
-    let answered = put::<ImpactCall>(session, &Question { edits: told, symbols }, generation, deadline).await?;
+    let answered = put::<ImpactCall>(session, &Question { edits: sent, symbols }, generation, deadline).await?;
     if let Some(reason) = &answered.unfit {
         tracing::debug!(reason, "the checker cannot tell");
         return None;
@@ -280,7 +280,7 @@ async fn put<R: Request>(
     let client = session.checker.link().as_ref().filter(|it| it.is_ready())?.client.clone();
     let slot = client.slot(deadline).await.ok()?;
     let answer = {
-        // Under the lock of the documents: what it is asked about is what it was told of last.
+        // Under the lock of the documents: what it is asked about is what it was sent last.
         let documents = session.documents();
         if !session.checker.is_ready() || documents.generation() != generation {
             return None;

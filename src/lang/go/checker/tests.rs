@@ -201,7 +201,7 @@ impl Fixture {
         let view = self.go.view(self.files.clone());
         let found = view.diagnostics(&[], deadlines()).await.unwrap();
         assert!(found.coverage.complete, "{:?}", found.coverage);
-        told(&found.value)
+        reported(&found.value)
     }
 
     fn edit(&self, file: &str, text: String) -> FileEdit {
@@ -212,7 +212,7 @@ impl Fixture {
 
 type Reported = (String, usize, usize, Option<String>, String);
 
-fn told(found: &[Diagnostic]) -> BTreeSet<Reported> {
+fn reported(found: &[Diagnostic]) -> BTreeSet<Reported> {
     let errors = found.iter().filter(|it| it.severity == Severity::Error);
     errors
         .map(|it| (it.place.file.clone(), it.place.start, it.place.end, it.code.clone(), it.message.clone()))
@@ -275,7 +275,8 @@ async fn what_is_foretold_is_what_gopls_finds_once_it_is_done() {
             broke += usize::from(!change_impact.new.is_empty());
             let new: BTreeSet<_> = after.difference(&before).cloned().collect();
             let fixed: BTreeSet<_> = before.difference(&after).cloned().collect();
-            let said = (by_line(&told(&change_impact.new), &fixture), by_line(&told(&change_impact.fixed), &fixture));
+            let said =
+                (by_line(&reported(&change_impact.new), &fixture), by_line(&reported(&change_impact.fixed), &fixture));
             if said != (new.clone(), fixed.clone()) {
                 let diff =
                     similar::TextDiff::from_lines(&*current.text, &text).unified_diff().context_radius(0).to_string();
@@ -312,7 +313,7 @@ async fn without_the_checker_gopls_answers() {
     let edit = fixture.edit("ship/ship.go", text);
     let quick = fixture.impact_by_checker(std::slice::from_ref(&edit)).await.unwrap();
     let slow = fixture.impact_by_gopls(std::slice::from_ref(&edit)).await;
-    assert_eq!(told(&quick.new), told(&slow.new));
+    assert_eq!(reported(&quick.new), reported(&slow.new));
     assert!(quick.new.len() > 3, "{:?}", quick.new);
     assert_eq!(quick.impact.changed, slow.impact.changed);
     let view = fixture.go.view(fixture.files.clone());
@@ -320,24 +321,24 @@ async fn without_the_checker_gopls_answers() {
     let killed = Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap();
     assert!(killed.success());
     let change_impact = fixture.go.impact(&view, std::slice::from_ref(&edit), deadlines()).await.unwrap();
-    assert_eq!(told(&change_impact.new), told(&slow.new));
+    assert_eq!(reported(&change_impact.new), reported(&slow.new));
     // And another one comes.
     let mut ready = view.session.checker.ready.subscribe();
     let next = ready.wait_for(|it| *it && view.session.checker.pid() != Some(pid));
     tokio::time::timeout_at(deadline().into(), next).await.expect("another checker").unwrap();
     let change_impact = fixture.impact_by_checker(&[edit]).await.unwrap();
-    assert_eq!(told(&change_impact.new), told(&slow.new));
+    assert_eq!(reported(&change_impact.new), reported(&slow.new));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tests_are_told_by_how_far_they_are_from_the_change() {
+async fn tests_are_reported_by_how_far_they_are_from_the_change() {
     let fixture = Fixture::new(FLEET);
     fixture.checked().await;
     let tests = async |from: &str, to: &str| {
         let text = fixture.files.get("ship/ship.go").unwrap().text.replace(from, to);
         let change_impact = fixture.impact_by_checker(&[fixture.edit("ship/ship.go", text)]).await.unwrap();
-        let told = change_impact.impact.tests.into_iter();
-        told.map(|it| (it.at.symbol.unwrap(), it.distance.unwrap())).collect::<Vec<_>>()
+        let reaching = change_impact.impact.tests.into_iter();
+        reaching.map(|it| (it.at.symbol.unwrap(), it.distance.unwrap())).collect::<Vec<_>>()
     };
     let fake = |distance| ("example.com/fleet/ship.TestFake".to_owned(), distance);
     let outer = |distance| ("example.com/fleet/ship_test.TestOuter".to_owned(), distance);
@@ -371,7 +372,7 @@ async fn broken_by(archive: &str, file: &str, from: &str, to: &str) -> (bool, BT
     let slow = fixture.impact_by_gopls(&edit).await;
     match quick {
         Some(quick) => {
-            assert_eq!(told(&quick.new), told(&slow.new));
+            assert_eq!(reported(&quick.new), reported(&slow.new));
             (true, files(&quick))
         }
         None => (false, files(&slow)),
@@ -448,8 +449,8 @@ var price = Price(4)
     let broken = broken_by(vendored, "shop.go", "Price(n int)", "Price(n string)").await;
     assert_eq!(broken, (true, named(&["shop.go", "use.go"])));
     let file = "vendor/example.com/dep/dep.go";
-    let (told, broken) = broken_by(vendored, file, "Half(n int)", "Half(n string)").await;
-    assert!(!told && broken.contains("shop.go"), "{broken:?}");
+    let (by_checker, broken) = broken_by(vendored, file, "Half(n int)", "Half(n string)").await;
+    assert!(!by_checker && broken.contains("shop.go"), "{broken:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -492,8 +493,8 @@ func main() {
 ";
     let broken = broken_by(native, "base/base.go", "2 * n", "n * nothing").await;
     assert_eq!(broken, (true, named(&["base/base.go"])), "nobody else sees a body");
-    let (told, broken) = broken_by(native, "base/base.go", "Twice(n int) int {", "Twice(n string) int {").await;
-    assert!(!told && broken.contains("native/native.go"), "{broken:?}");
+    let (by_checker, broken) = broken_by(native, "base/base.go", "Twice(n int) int {", "Twice(n string) int {").await;
+    assert!(!by_checker && broken.contains("native/native.go"), "{broken:?}");
     // The type of what cgo is needed for is that of another check.
     let broken = broken_by(native, "main.go", "native.One()", "native.Two()").await;
     assert_eq!(broken, (false, named(&["main.go"])));

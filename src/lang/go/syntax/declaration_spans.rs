@@ -1,5 +1,5 @@
 //! A file as the declarations it is made of, each with the words in it: what an edit changes of a file, and what
-//! that may change elsewhere, is told from these.
+//! that may change elsewhere, is found out from these.
 
 use tree_sitter::Node;
 
@@ -244,10 +244,10 @@ mod tests {
     fn units_know_what_they_declare() {
         let text = "package a\n\nimport \"x\"\n\ntype (\n\tT struct{ F int }\n\tU = T\n)\n\nfunc (t *T) M(a U) { g(a) }\n\nvar b, c = 1, T{}\n";
         let units = units(text).unwrap();
-        let told: Vec<(SpanKind, usize, usize)> =
+        let spans: Vec<(SpanKind, usize, usize)> =
             units.iter().map(|it| (it.kind, it.names.len(), it.body_words.len())).collect();
         assert_eq!(
-            told,
+            spans,
             [(SpanKind::Import, 0, 0), (SpanKind::Type, 2, 0), (SpanKind::Method, 1, 2), (SpanKind::Value, 2, 0)]
         );
         assert!(units[1].names.contains(&word_hash("T")) && units[1].names.contains(&word_hash("U")));

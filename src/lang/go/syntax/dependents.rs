@@ -1,6 +1,6 @@
 //! Which names of a declaration's code may mean another thing, once some others do.
 //!
-//! What a plain identifier means is told by where it stands; what a selected one means, by the type of what stands
+//! What a plain identifier means is decided by where it stands; what a selected one means, by the type of what stands
 //! before the dot; and a key's, by the type of its literal. A local variable has the type of what it is declared with.
 
 use std::collections::HashSet;

@@ -170,7 +170,7 @@ struct Drift {
     compared: usize,
     /// Symbols that the checker was asked about, and could tell of.
     asked: usize,
-    told: usize,
+    answered: usize,
 }
 
 impl Drift {
@@ -196,7 +196,7 @@ impl Drift {
         tokio::time::timeout_at(deadline().into(), settled).await.expect("the checker loads, or says that it cannot");
         self.asked += symbols.len() - carried;
         usages::learn(&queries, &symbols).await;
-        self.told += symbols.iter().filter(|it| session.index.knows(generation, it)).count() - carried;
+        self.answered += symbols.iter().filter(|it| session.index.knows(generation, it)).count() - carried;
         for (number, symbol) in symbols.iter().enumerate() {
             let Some(answer) = session.index.places(generation, symbol) else { continue };
             if number % one_of != 0 {
@@ -223,7 +223,7 @@ impl Drift {
         }
         let part = carried * 100 / symbols.len().max(1);
         for symbol in &symbols {
-            // What cannot be told is not kept.
+            // What cannot be found out is not kept.
             let _ = usages::places(&queries, symbol, Effort::Brief).await;
         }
         session.index.settle();
@@ -241,7 +241,7 @@ impl Drift {
 async fn the_index_never_differs_from_what_gopls_says() {
     let fixture = Fixture::new(SHOP);
     fixture.ready().await;
-    let mut drift = Drift { fixture, differ: Vec::new(), compared: 0, asked: 0, told: 0 };
+    let mut drift = Drift { fixture, differ: Vec::new(), compared: 0, asked: 0, answered: 0 };
     drift.compare("the start", 1).await;
     for (file, from, to, at_least) in EDITS {
         drift.replace(file, from, to);
@@ -250,7 +250,7 @@ async fn the_index_never_differs_from_what_gopls_says() {
     }
     assert!(drift.differ.is_empty(), "{}", drift.differ.join("\n"));
     assert!(drift.compared > 200, "{}", drift.compared);
-    assert!(drift.told * 10 > drift.asked * 7, "the checker told of {} of {}", drift.told, drift.asked);
+    assert!(drift.answered * 10 > drift.asked * 7, "the checker told of {} of {}", drift.answered, drift.asked);
 }
 
 /// With `SEMDEX_COMPARE_ROOT` on a workspace of one's own: 60 edits, or `SEMDEX_COMPARE_COUNT`.
@@ -263,7 +263,7 @@ async fn the_index_holds_over_edits_by_chance() {
     };
     let count = std::env::var("SEMDEX_COMPARE_COUNT").ok().and_then(|it| it.parse().ok()).unwrap_or(default);
     fixture.ready().await;
-    let mut drift = Drift { fixture, differ: Vec::new(), compared: 0, asked: 0, told: 0 };
+    let mut drift = Drift { fixture, differ: Vec::new(), compared: 0, asked: 0, answered: 0 };
     drift.compare("the start", 7).await;
     let mut chance = Dice::new(std::env::var("SEMDEX_COMPARE_SEED").ok().and_then(|it| it.parse().ok()).unwrap_or(7));
     let mut parts = Vec::new();
@@ -281,8 +281,8 @@ async fn the_index_holds_over_edits_by_chance() {
             drift.compare(&format!("{what}, and back"), if root.is_some() { 7 } else { 1 }).await;
         }
     }
-    let Drift { compared, asked, told, .. } = drift;
-    println!("{compared} compared, {} differ; the checker told of {told} of {asked}", drift.differ.len());
+    let Drift { compared, asked, answered, .. } = drift;
+    println!("{compared} compared, {} differ; the checker told of {answered} of {asked}", drift.differ.len());
     assert!(drift.differ.is_empty(), "{}", drift.differ.join("\n"));
 }
 

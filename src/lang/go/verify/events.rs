@@ -158,7 +158,7 @@ impl Tests {
         }
     }
 
-    /// The program of a package has ended badly: what has not told its end did not come to it.
+    /// The program of a package has ended badly: what has not reported its end did not come to it.
     fn end_package(&mut self, package: &str) {
         let unfinished: Vec<(String, String)> =
             self.running.keys().filter(|it| it.0 == package && !it.1.is_empty()).cloned().collect();
@@ -272,7 +272,7 @@ fn logged(line: &str) -> Option<Logged> {
 
 impl Failed {
     /// The failure in the words of a report. `directory`: where its package lies.
-    pub fn told(self, job: &Job, directory: &str) -> TestFailure {
+    pub fn into_failure(self, job: &Job, directory: &str) -> TestFailure {
         let Failed { package, name, running, is_unfinished } = self;
         let inside = |(file, line): &(String, usize)| {
             let name = job.name_of(std::path::Path::new(file));

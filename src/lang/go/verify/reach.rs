@@ -38,7 +38,7 @@ struct Listed {
 }
 
 /// The directories, relative to the module's, of the packages that one of the files can reach. `None`: that could not be
-/// told, so all are.
+/// found out, so all are.
 pub(super) fn reached(
     job: &Job,
     module: &GoModule,

@@ -113,36 +113,36 @@ fn number(value: &Value, path: &str) -> Option<u32> {
     u32::try_from(value.pointer(path)?.as_u64()?).ok()
 }
 
-fn ruff(told: &Value) -> Option<Finding> {
-    let code = text(told, "code");
+fn ruff(item: &Value) -> Option<Finding> {
+    let code = text(item, "code");
     // What cannot run is an error: the syntax, a name that is not there.
     let is_error = match code.as_deref() {
         None | Some("invalid-syntax") => true,
         Some(code) => ["E9", "F63", "F7", "F82"].iter().any(|it| code.starts_with(it)),
     };
-    let at = |name: &str| number(told, &format!("/{name}/row")).zip(number(told, &format!("/{name}/column")));
+    let at = |name: &str| number(item, &format!("/{name}/row")).zip(number(item, &format!("/{name}/column")));
     Some(Finding {
-        file: text(told, "filename"),
+        file: text(item, "filename"),
         start: at("location")?,
         end: at("end_location"),
         severity: Some(if is_error { Severity::Error } else { Severity::Warning }),
         code: code.or_else(|| Some("invalid-syntax".to_owned())),
-        message: text(told, "message")?,
+        message: text(item, "message")?,
     })
 }
 
 fn eslint(of_file: &Value) -> Vec<Finding> {
     let file = text(of_file, "filePath");
-    let one = |told: &Value| {
-        let end = number(told, "/endLine").zip(number(told, "/endColumn"));
-        let severity = if number(told, "/severity") == Some(1) { Severity::Warning } else { Severity::Error };
+    let one = |item: &Value| {
+        let end = number(item, "/endLine").zip(number(item, "/endColumn"));
+        let severity = if number(item, "/severity") == Some(1) { Severity::Warning } else { Severity::Error };
         Some(Finding {
             file: file.clone(),
-            start: (number(told, "/line").unwrap_or(1), number(told, "/column").unwrap_or(1)),
+            start: (number(item, "/line").unwrap_or(1), number(item, "/column").unwrap_or(1)),
             end,
             severity: Some(severity),
-            code: text(told, "ruleId"),
-            message: text(told, "message")?,
+            code: text(item, "ruleId"),
+            message: text(item, "message")?,
         })
     };
     let messages = of_file.get("messages").and_then(Value::as_array);
@@ -253,7 +253,7 @@ mod tests {
 
     use super::*;
 
-    fn told(form: Form, exit: i32, stdout: &str, stderr: &str) -> Result<Vec<String>, String> {
+    fn parsed(form: Form, exit: i32, stdout: &str, stderr: &str) -> Result<Vec<String>, String> {
         let output = Output { status: ExitStatus::from_raw(exit << 8), stdout: stdout.into(), stderr: stderr.into() };
         let shown = |it: Finding| {
             let (line, column) = it.start;
@@ -273,29 +273,29 @@ mod tests {
         let ruff = r#"[{"code":"F401","filename":"/w/a.py","location":{"row":1,"column":8},"end_location":{"row":1,"column":10},"message":"unused"},
             {"code":null,"filename":"/w/a.py","location":{"row":3,"column":1},"end_location":{"row":3,"column":1},"message":"SyntaxError"}]"#;
         assert_eq!(
-            told(Form::Ruff, 0, ruff, "").unwrap(),
+            parsed(Form::Ruff, 0, ruff, "").unwrap(),
             ["/w/a.py 1:8 warning F401 unused", "/w/a.py 3:1 error invalid-syntax SyntaxError"]
         );
-        assert_eq!(told(Form::Ruff, 2, "", "error: no such option\n"), Err("error: no such option".to_owned()));
+        assert_eq!(parsed(Form::Ruff, 2, "", "error: no such option\n"), Err("error: no such option".to_owned()));
         let tsc = "src/a.ts(3,5): error TS2322: Type 'a' is not\n  assignable.\nsrc/(b)/c.ts(1,1): error TS1: x: y\n";
         assert_eq!(
-            told(Form::Tsc, 1, tsc, "").unwrap(),
+            parsed(Form::Tsc, 1, tsc, "").unwrap(),
             ["src/a.ts 3:5 error TS2322 Type 'a' is not\n  assignable.", "src/(b)/c.ts 1:1 error TS1 x: y"]
         );
-        assert!(told(Form::Tsc, 1, "error TS5083: Cannot read file\n", "").is_err());
+        assert!(parsed(Form::Tsc, 1, "error TS5083: Cannot read file\n", "").is_err());
         let eslint = r#"[{"filePath":"/w/a.js","messages":[{"ruleId":"no-undef","severity":2,"message":"m","line":2,"column":3}]},{"filePath":"/w/b.js","messages":[]}]"#;
-        assert_eq!(told(Form::Eslint, 1, eslint, "").unwrap(), ["/w/a.js 2:3 error no-undef m"]);
+        assert_eq!(parsed(Form::Eslint, 1, eslint, "").unwrap(), ["/w/a.js 2:3 error no-undef m"]);
         let bash = "bash: line 3: syntax error near unexpected token `}'\nbash: line 3: `}'\n";
         assert_eq!(
-            told(Form::Shell, 2, "", bash).unwrap(),
+            parsed(Form::Shell, 2, "", bash).unwrap(),
             [" 3:1 error syntax syntax error near unexpected token `}'"]
         );
-        assert_eq!(told(Form::Shell, 0, "", "").unwrap(), [""; 0]);
+        assert_eq!(parsed(Form::Shell, 0, "", "").unwrap(), [""; 0]);
         let lines = "a.py:3:5: error: Wrong  [arg-type]\nb.py:7: E501 line too long\nFound 2 errors\n";
         assert_eq!(
-            told(Form::Lines, 1, lines, "").unwrap(),
+            parsed(Form::Lines, 1, lines, "").unwrap(),
             ["a.py 3:5 error arg-type Wrong", "b.py 7:1 - E501 line too long"]
         );
-        assert!(told(Form::Lines, 1, "boom", "").is_err());
+        assert!(parsed(Form::Lines, 1, "boom", "").is_err());
     }
 }

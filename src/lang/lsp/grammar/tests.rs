@@ -153,7 +153,7 @@ fn the_others() {
 }
 
 #[test]
-fn words_of_code_are_told_from_comments_and_strings() {
+fn words_of_code_are_distinguished_from_comments_and_strings() {
     let text = "from m import f\n# f\ns = 'f' + f'{f()}'\nf(1)\na.f()\nx = f\n";
     let code = Code::new(Grammar::of("python"), text);
     let roles: Vec<Role> = crate::text::words::occurrences(text, "f")

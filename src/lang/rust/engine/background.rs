@@ -56,8 +56,8 @@ impl Rust {
         self.environment.settled && self.retries.is_load_due()
     }
 
-    /// Computes in the background what most answers need. `done` is told how it ended; a change stops it. Answers whether
-    /// it was begun.
+    /// Computes in the background what most answers need. `done` is called with how it ended; a change stops it.
+    /// Answers whether it was begun.
     pub fn prime(&self, done: impl FnOnce(Ended) + Send + 'static) -> bool {
         let db = self.host.raw_database().clone();
         let status = self.status.clone();
@@ -119,8 +119,8 @@ impl Rust {
         self.environment.settled && self.primed && !self.is_indexed && self.retries.index.is_due()
     }
 
-    /// Brings the index of usages up to date in the background. `done` is told how it ended; a change stops it. Answers
-    /// whether it was begun.
+    /// Brings the index of usages up to date in the background. `done` is called with how it ended; a change stops it.
+    /// Answers whether it was begun.
     pub fn index(&mut self, files: Arc<Files>, done: impl FnOnce(Ended) + Send + 'static) -> bool {
         self.is_indexed = true;
         let view = self.view(files);
@@ -167,10 +167,10 @@ fn ended<T>(outcome: &Result<T>) -> Ended {
     if outcome.is_ok() { Ended::Finished } else { Ended::Stopped }
 }
 
-/// Does work in a thread with a deep stack. `done` is told how it ended, whatever happens; unless there is no thread,
-/// which the answer says.
+/// Does work in a thread with a deep stack. `done` is called with how it ended, whatever happens; unless there is no
+/// thread, which the answer says.
 fn start(name: &str, work: impl FnOnce() -> Ended + Send + 'static, done: impl FnOnce(Ended) + Send + 'static) -> bool {
-    // What the work holds goes before anybody is told that it has ended.
+    // What the work holds goes before anybody is notified that it has ended.
     let run = move || done(catch_unwind(AssertUnwindSafe(work)).unwrap_or(Ended::Failed));
     let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(crate::lang::rust::STACK_BYTES);
     let started = thread.spawn(run);

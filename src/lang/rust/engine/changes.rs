@@ -145,7 +145,7 @@ impl Rust {
         }
     }
 
-    /// Forgets what these changes make uncertain, as narrowly as can be told.
+    /// Forgets what these changes make uncertain, as narrowly as can be decided.
     fn forget(&self, edited: &[Edited]) {
         if edited.iter().all(|(_, before, after)| before.is_same(after)) {
             return self.index.invalidate(edited, &Invalidated::default());
@@ -166,7 +166,7 @@ impl Rust {
         }
     }
 
-    /// What other files can see of these; `None` where that cannot be told, or nobody has looked yet.
+    /// What other files can see of these; `None` where that cannot be decided, or nobody has looked yet.
     fn interfaces_before(
         &mut self,
         changes: &[(Arc<str>, Option<Arc<str>>)],

@@ -284,7 +284,7 @@ impl Freshness {
         self.perhaps_read = self.perhaps_read.take().filter(|it| self.begun_at.is_none_or(|begun| it.at >= begun));
     }
 
-    /// A text of the workspace or another file was edited, which is no input; `name` is told.
+    /// A text of the workspace or another file was edited, which is no input; `name` is the one that answers show.
     pub fn note_unnamed(&mut self, path: &Path, name: &str) {
         // What is known to be read has all loaded anew.
         if !self.inputs.may_be_read(path) || self.inputs.is_text(name) {

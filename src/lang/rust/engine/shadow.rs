@@ -38,7 +38,7 @@ const WORTH_A_SHADOW: usize = 512 * 1024;
 /// The texts of files, as they are set in a database; `None` is a file that is gone.
 pub(crate) type Texts = BTreeMap<FileId, Option<String>>;
 
-/// With what it was not told yet.
+/// With the changes that it was not sent yet.
 #[derive(Default)]
 pub(crate) struct ShadowDatabase {
     stage: Stage,
@@ -193,7 +193,7 @@ impl Rust {
         }
     }
 
-    /// After a panic while the impact of a change was computed: where that was while the shadow database was told, it is gone.
+    /// After a panic while the impact of a change was computed: where the shadow database was in change, it is gone.
     pub(crate) fn note_shadow_panic(&mut self) {
         if matches!(self.shadow_database.stage, Stage::Absent) {
             self.shadow_database.give_up();
@@ -216,7 +216,7 @@ impl Rust {
         }
     }
 
-    /// Whether there is something to tell the shadow database. Other crates it is told when the first knows them.
+    /// Whether there is something to send to the shadow database. Other crates it is sent when the first knows them.
     pub fn is_shadow_behind(&self) -> bool {
         let ShadowDatabase { behind, lacks_graph, .. } = &self.shadow_database;
         self.has_shadow() && if *lacks_graph { self.is_complete() } else { !behind.is_empty() }
@@ -236,7 +236,7 @@ impl Rust {
         Some(Tried::InShadow)
     }
 
-    /// Takes back what was tried, when the shadow database is told something next.
+    /// Takes back what was tried, when the shadow database is sent something next.
     pub(crate) fn take_back_in_shadow(&mut self, before: &[(Arc<str>, Option<Arc<str>>)]) {
         self.shadow_database.behind.extend(self.texts_of(before).unwrap_or_default());
         if let Some(shadow) = self.shadow_database.shadow() {
@@ -259,7 +259,7 @@ impl Rust {
         drop(shadow.index.forget_all());
         shadow.index.set_borrowed(None);
         let mut texts = std::mem::take(&mut self.shadow_database.behind);
-        // What came and went since it was told last it never heard of, and rust-analyzer sets no text of a file without
+        // What came and went since its last change it never heard of, and rust-analyzer sets no text of a file without
         // a source root.
         texts.retain(|file, text| text.is_some() || is_in(&shadow.roots, *file));
         if std::mem::take(&mut self.shadow_database.lacks_roots) {
@@ -285,7 +285,7 @@ impl Rust {
         Some(View::new(db, files, ids, root, environment, shadow.index.clone()))
     }
 
-    /// All that the first database was told.
+    /// All inputs that the first database was given.
     fn whole(&self) -> (ChangeWithProcMacros, Vec<SourceRoot>) {
         let db = self.host.raw_database();
         let mut change = self.graph();

@@ -44,7 +44,7 @@ pub(super) fn unfit_types(cx: &Context<'_>, affected: &AffectedSet<'_>, edit: &E
 }
 
 /// A name that is the whole of what an implementation gives for a type of its trait. What is lost is any trait where
-/// it is not told.
+/// it is not stated.
 fn unfit_type(
     cx: &Context<'_>,
     token: &SyntaxToken,

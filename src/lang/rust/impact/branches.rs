@@ -1,5 +1,5 @@
-//! The arms of a `match` that have another type than is wanted. The compiler tells the first of them, and then knows the
-//! type of the whole no more; only what stands in a block of its own is still told.
+//! The arms of a `match` that have another type than is wanted. The compiler reports the first of them, and then
+//! knows no type of the whole any more; only what stands in a block of its own is still reported.
 
 use ra_ap_hir::Semantics;
 use ra_ap_ide::{FileId, RootDatabase, TextRange};
@@ -10,7 +10,7 @@ use super::finding::RawDiagnostic;
 use super::origins::{Origin, origins};
 use super::places::salient;
 
-/// Takes away what is told of arms behind one that is wrong.
+/// Takes away what is reported of arms behind one that is wrong.
 pub(super) fn without_later_arms(sema: &Semantics<'_, RootDatabase>, body: &SyntaxNode, out: &mut Vec<RawDiagnostic>) {
     let Some(file) = sema.hir_file_for(body).file_id().map(|it| it.file_id(sema.db)) else { return };
     let wrong: Vec<TextRange> = mismatches(file, out).collect();
@@ -22,7 +22,7 @@ pub(super) fn without_later_arms(sema: &Semantics<'_, RootDatabase>, body: &Synt
         let arms = of.match_arm_list().into_iter().flat_map(|it| it.arms()).filter_map(|it| it.expr());
         let mut arms = arms.skip_while(|it| !is_wrong(it, &wrong));
         arms.next();
-        silent.extend(arms.filter(|it| !is_of_branches(it)).map(|it| told_at(&it)));
+        silent.extend(arms.filter(|it| !is_of_branches(it)).map(|it| error_range(&it)));
     }
     out.retain(|it| it.file != file || it.code != Code::E0308 || !silent.contains(&it.range));
 }
@@ -31,14 +31,14 @@ fn mismatches(file: FileId, out: &[RawDiagnostic]) -> impl Iterator<Item = TextR
     out.iter().filter(move |it| it.file == file && it.code == Code::E0308).map(|it| it.range)
 }
 
-fn told_at(of: &ast::Expr) -> TextRange {
+fn error_range(of: &ast::Expr) -> TextRange {
     salient(of).unwrap_or_else(|| of.syntax().text_range())
 }
 
 /// Whether the value of an expression, or of a branch of it, has another type than is wanted.
 fn is_wrong(of: &ast::Expr, wrong: &[TextRange]) -> bool {
     let branches = || origins(of).into_iter().filter(|it| it.0 == Origin::Value);
-    wrong.contains(&told_at(of)) || branches().any(|it| is_wrong(&it.1, wrong))
+    wrong.contains(&error_range(of)) || branches().any(|it| is_wrong(&it.1, wrong))
 }
 
 fn is_of_branches(of: &ast::Expr) -> bool {

@@ -198,7 +198,7 @@ fn is_unresolved_in_definition(cx: &Context<'_>, lost: &UnresolvedImports, error
         .all(|it| !it.items.is_empty() && it.items.iter().all(is_unresolved_there))
 }
 
-/// Whether an error is there because a type is not known any more: that is told where the type is named, or was
+/// Whether an error is there because a type is not known any more: that is reported where the type is named, or was
 /// imported.
 pub(super) fn follows_from_unknown(
     cx: &Context<'_>,

@@ -31,7 +31,7 @@ pub(super) fn overflow(cx: &Context<'_>, of: Const) -> Option<RawDiagnostic> {
 }
 
 /// What an expression of numbers, constants and operators is; else what overflows, or nothing where that cannot be
-/// told.
+/// decided.
 fn evaluate(
     sema: &Semantics<'_, RootDatabase>,
     of: &ast::Expr,
@@ -52,7 +52,7 @@ fn evaluate(
             let Some(PathResolution::Def(ModuleDef::Const(named))) = named else { return Err(None) };
             let range = shown_type(sema.db, named).and_then(|it| range_of(&it)).ok_or(None)?;
             let body = sema.source(named).and_then(|it| it.value.body()).ok_or(None)?;
-            // If that one overflows, it is told there.
+            // If that one overflows, it is reported there.
             evaluate(sema, &body, &range, depth - 1).map_err(|_| None)
         }
         ast::Expr::BinExpr(it) => {

@@ -55,7 +55,7 @@ pub(super) fn duplicates(cx: &Context<'_>, file: &Arc<File>, deltas: &[&Delta<'_
             let around = around?;
             Some((around.self_ty()?.syntax().text().to_string(), around.trait_().is_some()))
         };
-        // That a trait is implemented twice is told of the blocks.
+        // That a trait is implemented twice is reported of the blocks.
         let is_of_trait = block(item).is_some_and(|it| it.1);
         if is_of_trait || !compiled(item) || !compiled(first) || block(item) != block(first) {
             continue;

@@ -1,4 +1,4 @@
-//! What an edit changes in the declarations of a file, told by their outlines before and after. Go compares whole
+//! What an edit changes in the declarations of a file, found by their outlines before and after. Go compares whole
 //! packages instead, in a module of its own, since a declaration may move between the files of one.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ pub struct Delta<'a> {
 type Key<'a> = (&'a [String], &'a str, SymbolKind);
 
 /// Compares two outlines. A removed and an added declaration of one container, kind and shape read as one renamed.
-/// `body` changes are told only for what has no changed signature; texts are those of the two files.
+/// `body` changes are listed only for what has no changed signature; texts are those of the two files.
 pub fn deltas<'a>(before: &'a Outline, old: &str, after: &'a Outline, new: &str) -> Vec<Delta<'a>> {
     let mut found = Vec::new();
     let mut removed = Vec::new();
@@ -108,7 +108,7 @@ fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: 
         return delta(kind);
     }
     let text = |item: &OutlineItem, text: &str| item.body.and_then(|it| text.get(it.start..it.end).map(str::to_owned));
-    // What changed in the items of a body is told of them too.
+    // What changed in the items of a body is listed of them too.
     let has_body = matches!(before.kind, SymbolKind::Function | SymbolKind::Method);
     let is_container =
         before.kind == SymbolKind::Impl || !has_body && (!before.children.is_empty() || !after.children.is_empty());

@@ -14,7 +14,7 @@ use crate::text::words::words;
 /// After these an expression has no type.
 const ENDING: [Code; 8] =
     [Code::E0369, Code::E0425, Code::E0433, Code::E0599, Code::E0600, Code::E0609, Code::E0614, Code::E0615];
-/// These are not told of an expression that has none.
+/// These are not reported of an expression that has none.
 const FOLLOWING: [Code; 16] = [
     Code::E0061,
     Code::E0277,
@@ -43,7 +43,7 @@ enum Typed {
     Nothing,
 }
 
-/// Takes away what is told of locals that have no type.
+/// Takes away what is reported of locals that have no type.
 pub(super) fn without_error_types(sema: &Semantics<'_, RootDatabase>, body: &SyntaxNode, raw: &mut Vec<RawDiagnostic>) {
     let Some(file) = sema.hir_file_for(body).file_id().map(|it| it.file_id(sema.db)) else { return };
     if raw.is_empty() {

@@ -1,5 +1,5 @@
 //! What the rules find: an error with its code, the rule that found it, and what it is about. What follows from what is
-//! told by these, and never by the words of a message.
+//! decided by these, and never by the words of a message.
 
 use std::collections::HashSet;
 

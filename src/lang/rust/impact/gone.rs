@@ -71,7 +71,7 @@ pub(super) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Fi
         out.following.iter().map(|it| (it.place.file.clone(), it.place.line)).collect();
     let is_whole = |it: &Finding| it.is(Code::E0432) && it.rule == RuleId::RustAnalyzer;
     out.forget(|it| is_whole(it) && deferred.contains(&(it.place.file.clone(), it.place.line)));
-    // They give way to those that are told here, perhaps in the same line.
+    // They give way to those that are reported here, perhaps in the same line.
     out.defer(|it| cascades::follows_from(cx, &lost, &imports, it));
     for changed_symbol in changed_symbols {
         expanded::gone_in_definitions(cx, changed_symbol, edit).into_iter().for_each(|it| out.add(it));

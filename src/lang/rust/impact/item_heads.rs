@@ -226,7 +226,7 @@ fn unfit_block(
     }
     let mut named = own.syntax().text().to_string();
     named.extend(header.iter().map(|it| format!(" {}", it.syntax().text())));
-    // What is bound to a type of a trait is told by that.
+    // What is bound to a type of a trait is recognized by that.
     named.extend(block.where_clause().map(|it| format!(" {}", it.syntax().text())));
     let parameters = block.generic_param_list().into_iter().flat_map(|it| it.type_or_const_params());
     for parameter in parameters.filter_map(|it| match it {

@@ -21,7 +21,7 @@ use crate::lang::rust::syntax::positions::span;
 use crate::lang::rust::view::Context;
 use crate::model::ChangeKind;
 
-/// A place where a name is missed before a change, and the error that is told for it.
+/// A place where a name is missed before a change, and the error that is reported for it.
 pub(super) struct Missed {
     pub(super) occurrence: Occurrence,
     error: Option<Finding>,
@@ -40,15 +40,15 @@ pub(super) fn missed_before(cx: &Context<'_>, edit: &EditContext, deltas: &[(usi
     places.into_iter().map(|occurrence| Missed { error: error_at(cx, &occurrence), occurrence }).collect()
 }
 
-/// The errors of those that mean something now, but for what is told already.
+/// The errors of those that mean something now, but for what is reported already.
 pub(super) fn add_mended(cx: &Context<'_>, missed: Vec<Missed>, edit: &EditContext, fixed: &mut Vec<Finding>) {
     for Missed { occurrence, error } in missed {
         let Some(error) = error.filter(|_| means_something(cx, &occurrence, edit)) else { continue };
-        let is_told = |it: &Finding| {
+        let is_reported = |it: &Finding| {
             let is_there = it.place.file == error.place.file && it.place.line <= error.place.line;
             is_there && error.place.line <= it.place.end_line && (it.code == error.code || it.place == error.place)
         };
-        if !fixed.iter().any(is_told) {
+        if !fixed.iter().any(is_reported) {
             fixed.push(error);
         }
     }
@@ -88,7 +88,7 @@ fn error_at(cx: &Context<'_>, occurrence: &Occurrence) -> Option<Finding> {
     if token.kind() != SyntaxKind::IDENT || is_left_out(&cx.sema, occurrence.id, &token) {
         return None;
     }
-    // In the input of a macro the part of the path that is missed is told where it is named itself.
+    // In the input of a macro the part of the path that is missed is reported where it is named itself.
     if made_of_input(&cx.sema, &token).is_some_and(|it| first_missed(&cx.sema, &it).is_some()) {
         return None;
     }

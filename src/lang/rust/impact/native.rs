@@ -23,7 +23,7 @@ pub(super) fn native_errors(cx: &Context<'_>, body: DefWithBody, out: &mut Vec<R
     if let DefWithBody::Function(function) = body {
         GenericDef::Function(function).diagnostics(cx.db, &mut found);
     }
-    // It stumbles over patterns, after it has told of types; of patterns the compiler speaks where nothing else is wrong.
+    // It stumbles over patterns after it has reported types; the compiler reports patterns where nothing else is wrong.
     let place = || described(cx, body);
     if unless_at_fault(|| body.diagnostics(cx.db, &mut found, false)).is_none() && found.is_empty() {
         cx.note_stumble(place);
@@ -94,7 +94,7 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
                 return None;
             }
             let (expected, actual) = (ty(&it.expected), ty(&it.actual));
-            // Nothing can be said of what belongs to a type that is not known, nor of lengths that are not told.
+            // Nothing can be said of what belongs to a type that is not known, nor of lengths that are not given.
             let is_unclear = |it: &String| it.contains("<{unknown} as");
             if expected == actual || is_unclear(&expected) || is_unclear(&actual) {
                 return None;
@@ -445,7 +445,7 @@ fn diagnostic_at_salient(cx: &Context<'_>, node: InFile<SyntaxNodePtr>, code: Co
         return diagnostic_at(cx, node, code, message);
     };
     let at = InFile::new(node.file_id, salient);
-    // Of a member that is missed its name is told, else the whole, of which a macro may be given that token alone.
+    // Of a member that is missed its name is reported, else the whole, of which a macro may be given that token alone.
     let is_member = matches!(expression, ast::Expr::MethodCallExpr(_) | ast::Expr::FieldExpr(_));
     let whole = node.map(|it| it.text_range());
     let written = places::where_written(cx, at).or_else(|| match is_member && code != Code::E0308 {

@@ -50,9 +50,9 @@ pub(super) fn unmet_by_removed_traits(
             if token.is_none_or(|it| needs_no(lost, &it)) {
                 continue;
             }
-            // What is printed is an object of one trait in all fields, and the compiler tells of that once.
-            let is_told = lost == "Debug" && !printed.insert((name, holder.name_span.start));
-            if !is_told && derives(holder, &file.text).contains(lost.as_str()) {
+            // What is printed is an object of one trait in all fields, and the compiler reports that once.
+            let is_reported = lost == "Debug" && !printed.insert((name, holder.name_span.start));
+            if !is_reported && derives(holder, &file.text).contains(lost.as_str()) {
                 let at = Span::new(start, start + (occurrence.at.end - occurrence.at.start));
                 let (code, message) = match lost.as_str() {
                     "Copy" => (Code::E0204, "the trait `Copy` cannot be implemented: a field is not `Copy`".to_owned()),

@@ -64,7 +64,7 @@ fn refused_by<'db>(cx: &Context<'db>, pattern: &ast::Pat, ty: &Type<'db>, out: &
         ast::Pat::PathPat(it) => it.path(),
         _ => None,
     };
-    // A name that means nothing is told itself.
+    // A name that means nothing is reported itself.
     let is_known = path.is_none_or(|it| cx.sema.resolve_path(&it).is_some());
     let target = cx.sema.scope(pattern.syntax()).map(|it| it.krate().to_display_target(cx.db));
     if let Some(target) = target.filter(|_| is_known && may_refuse(pattern)) {

@@ -86,7 +86,7 @@ fn types_of_self<'db>(
     types.map(|(it, ty)| (format!("Self::{}", it.name(sema.db).as_str()), ty)).collect()
 }
 
-/// Whether the items of what is iterated are told by arguments too.
+/// Whether the items of what is iterated are given by arguments too.
 fn is_of_iterators(db: &RootDatabase, of: Function) -> bool {
     let container = of.as_assoc_item(db).and_then(|it| it.container_trait(db));
     container.is_some_and(|it| it.name(db).as_str() == "Iterator")

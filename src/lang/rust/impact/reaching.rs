@@ -23,9 +23,9 @@ use crate::text::words::words;
 
 /// The steps from a test to what changes that are followed.
 const MAX_STEPS: u32 = 8;
-/// Tests that are told; more say no more.
+/// Tests that are reported; more say no more.
 const MAX_TESTS: usize = 100;
-/// Functions that are followed: what nearly everything reaches is told by its nearest tests.
+/// Functions that are followed: what nearly everything reaches is reported by its nearest tests.
 const MAX_REACHED: usize = 4000;
 
 /// The nearest tests, and why there may be more.
@@ -106,7 +106,7 @@ pub(super) fn tests_reaching(cx: &Context<'_>, deltas: &[(usize, Delta<'_>)], ed
     tests
 }
 
-/// Who of a file names one of these: its tests are told, its other functions are next.
+/// Who of a file names one of these: its tests are reported, its other functions are next.
 fn step_back(
     source: &Source<'_>,
     level: &HashMap<Key, Arc<str>>,

@@ -132,7 +132,7 @@ impl EditContext {
     }
 
     /// The names that the paths of other items may lead through no more, or in another way; `None` where that cannot be
-    /// told.
+    /// decided.
     pub(super) fn names_printed_elsewhere<'a>(&self, deltas: &[(usize, Delta<'a>)]) -> Option<BTreeSet<&'a str>> {
         let is_meant = |kind| {
             let is_of_type = matches!(kind, SymbolKind::Field | SymbolKind::Variant | SymbolKind::Trait);

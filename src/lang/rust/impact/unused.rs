@@ -171,7 +171,7 @@ pub(super) fn unused_parameters(
         for (file, at) in affected.unused_candidates.bodies.iter().filter_map(now) {
             let bodies =
                 anchors::bodies_at(cx, &file, at).into_iter().filter_map(|it| native::body_syntax(&cx.sema, it));
-            // What cannot be told in a body with other errors may follow from these.
+            // What cannot be decided in a body with other errors may follow from these.
             for body in bodies.filter(|it| !has_errors(cx, it, new) && !names_gone(&cx.sema, it, &gone)) {
                 let root = body.ancestors().last();
                 // What was written before is known to name them or not; what macros make is not.
@@ -202,7 +202,7 @@ fn has_errors(cx: &Context<'_>, body: &SyntaxNode, new: &[Finding]) -> bool {
     new.iter().any(|it| it.place.file == file && (at.start..at.end).contains(&it.place.start))
 }
 
-/// Whether a body names what is gone: that is wrong too, and may be told elsewhere.
+/// Whether a body names what is gone: that is wrong too, and may be reported elsewhere.
 fn names_gone(sema: &Semantics<'_, RootDatabase>, body: &SyntaxNode, gone: &HashSet<&str>) -> bool {
     let mut found = false;
     macros::in_expansions(sema, body, &mut |node| {

@@ -19,7 +19,7 @@ use crate::lang::{Result, sound};
 
 impl View {
     /// Brings the index up to date; a change stops it, and nothing is lost.
-    /// `progress` is told how many files are done, of how many; each counts twice.
+    /// `progress` is called with how many files are done, of how many; each counts twice.
     pub(crate) fn fill(self, progress: &dyn Fn(usize, usize)) -> Result<()> {
         self.ask(|it| {
             let started = Instant::now();

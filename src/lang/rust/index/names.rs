@@ -133,7 +133,7 @@ pub(crate) struct Target {
     krate: Option<Crate>,
     /// Of a trait's item: also named where its implementations are.
     is_trait_item: bool,
-    /// Of an associated type, the trait's own: a use cannot be told to mean one implementation's.
+    /// Of an associated type, the trait's own: nobody can say that a use means one implementation's.
     associated_type: Option<Key>,
 }
 

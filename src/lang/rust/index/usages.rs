@@ -23,7 +23,7 @@ use crate::lang::rust::view::{Context, on_all_cores};
 use crate::model::{Answer, Coverage, Missing, MissingCode, Role, Span, Symbol, Usage, UsageCount, UsagePage, Window};
 use crate::text::words::words;
 
-/// So many places are told that mean nothing.
+/// So many places are reported that mean nothing.
 const MAX_MISSED: usize = 4096;
 
 /// An alias is imported by another one, so many times.
@@ -92,7 +92,7 @@ impl TargetUsages {
         in_generated(&self.in_generated).into_iter().for_each(|it| coverage.lacks(it));
     }
 
-    /// The positions of the usages in the order in which they are told.
+    /// The positions of the usages in the order in which they are reported.
     fn order(&self, own: Option<FileId>) -> Vec<usize> {
         let mut file = 0;
         let mut ranks: Vec<UsageRank> = Vec::with_capacity(self.items.len());

@@ -43,7 +43,7 @@ pub(crate) struct FileInterface {
 }
 
 /// A function, constant or static that is reached by its name alone: no macro makes something else of it, and what it
-/// implements of a trait is told by the trait to all who do not name just this.
+/// implements of a trait is declared by the trait for all who do not name just this.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::lang::rust) struct PlainItem {
     pub(in crate::lang::rust) name: String,

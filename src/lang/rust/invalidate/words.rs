@@ -3,7 +3,7 @@
 //! A name means what it does by where it stands and by the types around it, and each type begins at a name that is
 //! written. So where functions, constants and statics get another signature, come, go or get another name, only what
 //! names them is invalidated: the bodies that do, and what is declared by naming them, which invalidates what names that
-//! in its turn. What cannot be told so invalidates everything.
+//! in its turn. What cannot be decided so invalidates everything.
 //!
 //! Why this is enough:
 //! - A scope, a block of methods and a chain of receivers are each asked for one name. What has another name than what
@@ -16,7 +16,7 @@
 //! - In an implementation of a trait, types are those that the trait tells, save where the function itself is named. No
 //!   bound and no choice of an implementation looks at its functions. Of a trait's own function only the parameters may
 //!   differ so.
-//! - Paths of other things may be told in another way where a name comes or goes: these are forgotten by the name.
+//! - Paths of other things may be written in another way where a name comes or goes: these are forgotten by the name.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -217,7 +217,7 @@ fn may_name_macro(token: &SyntaxToken) -> bool {
 }
 
 /// Whether all that is meant at a place is known, and none of it is this. An import may stand for more than is said of
-/// it, and a call of a field may be one of a method that could not be told from another.
+/// it, and a call of a field may be one of a method that could not be distinguished from another.
 fn means_others(names: &Names, at: usize, key: Key) -> bool {
     let mut resolutions = names.at(at).peekable();
     resolutions.peek().is_some()

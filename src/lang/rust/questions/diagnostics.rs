@@ -1,4 +1,4 @@
-//! rust-analyzer's own diagnostics, told in the compiler's codes where it has other ones.
+//! rust-analyzer's own diagnostics, reported with the compiler's codes where it has other ones.
 
 use std::sync::Arc;
 
@@ -73,13 +73,13 @@ pub(crate) fn diagnostics_of(cx: &Context<'_>, file: &Arc<File>) -> Result<Vec<D
     let (sure, doubtful): (Vec<_>, Vec<_>) = found
         .into_iter()
         .partition(|it| it.severity != RaSeverity::Error || doubt::is_sure(cx, file, id, it, &mut known));
-    let mut diagnostics: Vec<Diagnostic> = sure.into_iter().filter_map(|it| told(cx, file, id, it)).collect();
+    let mut diagnostics: Vec<Diagnostic> = sure.into_iter().filter_map(|it| to_model(cx, file, id, it)).collect();
     diagnostics.extend(doubt::instead_of(cx, file, id, &doubtful));
     let place = || format!("the paths of {}", file.path);
     let missed = cx.unless_at_fault(place, || missed::unresolved_paths(cx, file, id));
-    let is_told = |it: &Diagnostic, known: &[Diagnostic]| known.iter().any(|known| known.place == it.place);
+    let is_reported = |it: &Diagnostic, known: &[Diagnostic]| known.iter().any(|known| known.place == it.place);
     for it in missed.into_iter().flatten() {
-        if !is_told(&it, &diagnostics) {
+        if !is_reported(&it, &diagnostics) {
             diagnostics.push(it);
         }
     }
@@ -105,7 +105,7 @@ pub(super) fn full(cx: &Context<'_>, id: FileId, fixes: AssistResolveStrategy) -
 }
 
 /// In the words of the model; none of what is allowed.
-pub(super) fn told(cx: &Context<'_>, file: &File, id: FileId, found: RaDiagnostic) -> Option<Diagnostic> {
+pub(super) fn to_model(cx: &Context<'_>, file: &File, id: FileId, found: RaDiagnostic) -> Option<Diagnostic> {
     let severity = match found.severity {
         RaSeverity::Error => Severity::Error,
         RaSeverity::Warning => Severity::Warning,

@@ -3,7 +3,7 @@
 use ra_ap_ide::AssistResolveStrategy;
 use ra_ap_ide_db::source_change::SourceChange;
 
-use super::diagnostics::{full, told};
+use super::diagnostics::{full, to_model};
 use crate::lang::Result;
 use crate::lang::files::File;
 use crate::lang::fixes::{Fix, Parts, files_of};
@@ -33,7 +33,7 @@ fn of_file(cx: &Context<'_>, file: &File, places: &[Place]) -> Result<Vec<Fix>> 
         if offered.is_empty() || !places.contains(&place) {
             continue;
         }
-        let Some(diagnostic) = told(cx, file, id, found) else { continue };
+        let Some(diagnostic) = to_model(cx, file, id, found) else { continue };
         for assist in offered {
             let Some(changed) = assist.source_change.and_then(|it| changed(cx, &it)) else { continue };
             fixes.extend(Fix::new(cx.files, diagnostic.clone(), &String::from(assist.label), changed));

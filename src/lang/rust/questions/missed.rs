@@ -1,5 +1,5 @@
-//! Paths that lead nowhere, of which rust-analyzer says nothing: it tells single names of values and members of types. They
-//! are told where the compiler is sure to miss them too.
+//! Paths that lead nowhere, of which rust-analyzer says nothing: it reports single names of values and members of
+//! types. They are reported where the compiler is sure to miss them too.
 
 use std::sync::Arc;
 
@@ -36,12 +36,12 @@ fn error_at(cx: &Context<'_>, file: &Arc<File>, id: FileId, at: usize) -> Option
     let outer = path.parent_path();
     let around = path.top_path().syntax().parent()?.kind();
     // rust-analyzer speaks of imports, of macros, and of single names of values.
-    let is_told = match around {
+    let is_reported = match around {
         SyntaxKind::USE_TREE | SyntaxKind::MACRO_CALL | SyntaxKind::VISIBILITY => true,
         SyntaxKind::PATH_EXPR => outer.is_none() && path.qualifier().is_none(),
         _ => false,
     };
-    if is_told {
+    if is_reported {
         return None;
     }
     let name = written.text().trim_start_matches("r#");

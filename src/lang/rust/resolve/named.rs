@@ -1,4 +1,4 @@
-//! Which items of a name may have a path that ends as asked: told by their texts, so that only those are resolved whose
+//! Which items of a name may have a path that ends as asked: found by their text, so that only those are resolved whose
 //! path matters. And all that is declared under a name, by a text or by a macro.
 
 use std::cell::OnceCell;

@@ -46,7 +46,7 @@ pub(super) struct Segment<'a> {
     pub(super) kind: Option<&'a str>,
     /// Without generics; a qualified one (`<Type as Trait>`) as a whole.
     pub(super) name: &'a str,
-    /// `<A, B>`, if told.
+    /// `<A, B>`, if given.
     pub(super) arguments: &'a str,
     /// Which of several with this path.
     pub(super) ordinal: Option<usize>,
@@ -213,11 +213,11 @@ pub(super) fn split_qualified(head: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether `full` may be written as `short`: by its last segments, or for a trait's implementation by those of its
-/// type or of its trait. Numbers and generics need not be told.
+/// type or of its trait. Numbers and generics need not be given.
 pub(super) fn fits_end(full: &str, short: &str) -> bool {
     let (full, short) = (segments(bare(full)), segments(short));
     let names = |path: &[Segment<'_>], end: &[Segment<'_>]| {
-        path.len() >= end.len() && path.iter().rev().zip(end.iter().rev()).all(|(told, asked)| told.may_be(asked))
+        path.len() >= end.len() && path.iter().rev().zip(end.iter().rev()).all(|(segment, asked)| segment.may_be(asked))
     };
     let (Some((head, rest)), Some((asked_head, asked_rest))) = (full.split_first(), short.split_first()) else {
         return false;

@@ -43,7 +43,7 @@ pub(in crate::lang::rust) fn walk<'db>(cx: &Context<'db>, path: &str) -> Vec<Def
             break;
         }
     }
-    // Arguments are told where two blocks would clash, and are no matter elsewhere.
+    // Arguments are written where two blocks would clash, and are no matter elsewhere.
     let is_exact = |it: &Definition<'db>| paths::path_of(cx, *it).is_some_and(|it| it == path);
     if found.len() > 1 && found.iter().any(is_exact) {
         found.retain(is_exact);
@@ -151,7 +151,7 @@ fn blocks<'db>(cx: &Context<'db>, head: &Segment<'_>) -> Vec<Definition<'db>> {
     found.into_iter().map(Definition::SelfType).collect()
 }
 
-/// The implementations of a trait for a type, as far as the type can be told without its arguments.
+/// The implementations of a trait for a type, as far as the type can be recognized without its arguments.
 fn implementations_written(cx: &Context<'_>, of: Trait, ty: &str) -> Vec<Impl> {
     let all = || type_paths::implementations(cx.db, of, None);
     if is_plain_path(ty) {
@@ -244,7 +244,7 @@ fn is_plain_path(ty: &str) -> bool {
         && !ty.starts_with("for<")
 }
 
-/// A definition's kind, told as the language servers' document symbols tell it.
+/// A definition's kind, named as in the document symbols of language servers.
 pub(crate) fn kind_of<'db>(context: &Context<'db>, definition: Definition<'db>) -> Option<SymbolKind> {
     Some(match definition {
         Definition::Module(_) | Definition::Crate(_) => SymbolKind::Module,

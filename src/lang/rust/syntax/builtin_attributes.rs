@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_of_the_compiler_are_told_from_macros() {
+    fn attributes_of_the_compiler_are_distinguished_from_macros() {
         for (attribute, is_read) in [
             ("inline(always)", true),
             ("export_name = \"f\"", true),

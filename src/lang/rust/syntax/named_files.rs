@@ -1,4 +1,4 @@
-//! Which files a text names: those of its modules, and those that `include!` takes in. Told by the tokens, so that what
+//! Which files a text names: those of its modules, and those that `include!` takes in. Found by tokens, so that what
 //! stands in the input of a macro counts as well.
 
 use std::collections::VecDeque;

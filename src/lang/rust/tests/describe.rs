@@ -1,4 +1,4 @@
-//! What is told of a symbol, and that nothing of its documentation is lost.
+//! What is described of a symbol, and that nothing of its documentation is lost.
 
 use std::sync::PoisonError;
 
@@ -138,7 +138,7 @@ fn gauges() -> (tempfile::TempDir, Loaded) {
 }
 
 #[test]
-fn a_symbol_is_told_in_full() {
+fn a_symbol_is_described_in_full() {
     let (_directory, it) = gauges();
     let gauge = it.described("Gauge");
     let source = gauge.source.unwrap();
@@ -156,10 +156,13 @@ fn a_symbol_is_told_in_full() {
     ] {
         assert!(docs.contains(linked), "{linked} is not in {docs}");
     }
-    let told = |it: &Example| (it.origin, it.line, it.title.clone(), it.code.clone());
+    let fields = |it: &Example| (it.origin, it.line, it.title.clone(), it.code.clone());
     let doctest =
         "#[allow(unused)]\nlet gauge = Gauge::new(1);\n# not hidden\nassert_eq!(gauge.read(), 1); // [`Gauge`] stays";
-    assert_eq!(told(&gauge.examples[0]), (ExampleOrigin::Doctest, 6, "How to make one".to_owned(), doctest.to_owned()));
+    assert_eq!(
+        fields(&gauge.examples[0]),
+        (ExampleOrigin::Doctest, 6, "How to make one".to_owned(), doctest.to_owned())
+    );
     let origins: Vec<_> = gauge.examples.iter().map(|it| (it.origin, it.title.as_str())).collect();
     assert!(origins.contains(&(ExampleOrigin::Test, "fix_ture::tests::reads")), "{origins:?}");
     assert!(origins.contains(&(ExampleOrigin::Example, "show::main")), "{origins:?}");
@@ -182,13 +185,13 @@ fn a_symbol_is_told_in_full() {
 }
 
 #[test]
-fn a_package_is_told_as_its_users_write_it() {
+fn a_package_is_described_as_its_users_write_it() {
     let (_directory, it) = gauges();
     let package = it.package("fix-ture");
     assert_eq!(package.docs.as_deref(), Some("About everything, as [`Gauge`](fix_ture::parts::Gauge) is."));
-    let mut told = Vec::new();
-    package.symbols.into_iter().for_each(|it| super::names::flatten(it, &mut told));
-    let paths: Vec<&str> = told.iter().map(|it| it.path.as_str()).collect();
+    let mut flat = Vec::new();
+    package.symbols.into_iter().for_each(|it| super::names::flatten(it, &mut flat));
+    let paths: Vec<&str> = flat.iter().map(|it| it.path.as_str()).collect();
     for path in [
         "fix_ture::Gauge",
         "fix_ture::parts",
@@ -201,7 +204,7 @@ fn a_package_is_told_as_its_users_write_it() {
         assert!(paths.contains(&path), "{path} is not in {paths:?}");
     }
     assert!(!paths.iter().any(|it| it.contains("private") || it.contains("tests")), "{paths:?}");
-    for symbol in &told {
+    for symbol in &flat {
         assert_eq!(it.described(&symbol.path).symbol.name_at, symbol.name_at, "{}", symbol.path);
     }
 }
@@ -274,13 +277,13 @@ fn the_docs_of_what_is_outside_are_whole() {
     let (mut examples, mut wrong) = (0, Vec::new());
     for path in &outside {
         let described = it.described(path);
-        let told = described.docs.unwrap_or_default();
+        let docs = described.docs.unwrap_or_default();
         let written = comments(&described.symbol);
-        let (told_plain, written_plain) = (unlinked(&told), unlinked(&written.join("\n")));
-        if told_plain != written_plain || written_plain.is_empty() {
-            let at = told_plain.chars().zip(written_plain.chars()).take_while(|(a, b)| a == b).count();
+        let (docs_plain, written_plain) = (unlinked(&docs), unlinked(&written.join("\n")));
+        if docs_plain != written_plain || written_plain.is_empty() {
+            let at = docs_plain.chars().zip(written_plain.chars()).take_while(|(a, b)| a == b).count();
             let around = |text: &str| text.chars().skip(at.saturating_sub(30)).take(80).collect::<String>();
-            wrong.push(format!("{path}: told …{}…, written …{}…", around(&told_plain), around(&written_plain)));
+            wrong.push(format!("{path}: told …{}…, written …{}…", around(&docs_plain), around(&written_plain)));
         }
         let fences = written.iter().filter(|it| it.starts_with("```")).count() / 2;
         let others = written

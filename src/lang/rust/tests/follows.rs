@@ -54,11 +54,11 @@ fn what_fails_only_through_a_broken_import_is_marked() {
     let (after, edits) = it.change("src/lib.rs", "pub fn helper() ->", "pub fn helped() ->");
     let before = it.files.clone();
     let change_impact = it.rust.impact(&before, &after, &edits, None);
-    let mut told: Vec<(&str, bool)> =
+    let mut broken: Vec<(&str, bool)> =
         change_impact.impact.broken.iter().map(|it| (it.at.text.trim(), it.follows)).collect();
-    told.sort_unstable();
+    broken.sort_unstable();
     assert_eq!(
-        told,
+        broken,
         [
             ("assert_eq!(helper(), 1);", true),
             ("helper()", false),

@@ -363,14 +363,14 @@ fn what_is_known_outlives_a_dry_run_that_takes_modules_away() {
     it.fill();
     let known = it.usages("judged::shapes::inner::deep");
     assert!(!known.is_empty());
-    let told = impact(&mut it, "pub fn deep()", "pub fn deeper()").impact.broken;
-    assert!(!told.is_empty());
+    let broken = impact(&mut it, "pub fn deep()", "pub fn deeper()").impact.broken;
+    assert!(!broken.is_empty());
     for (from, to) in [("pub mod inner {", "pub mod outer {"), ("pub mod inner {", "pub mod inner2 {")] {
         let _ = impact(&mut it, from, to);
         assert_eq!(it.usages("judged::shapes::inner::deep"), known, "after {to}");
         it.fill();
         assert_eq!(it.usages("judged::shapes::inner::deep"), known, "after {to}, filled");
     }
-    assert_eq!(impact(&mut it, "pub fn deep()", "pub fn deeper()").impact.broken, told);
+    assert_eq!(impact(&mut it, "pub fn deep()", "pub fn deeper()").impact.broken, broken);
     assert!(it.path("judged::shapes::inner::deeper").starts_with("unknown_symbol"));
 }

@@ -18,18 +18,18 @@ use crate::model::Diagnostic;
 fn faults(context: &Context<'_>, file: &Arc<File>, id: FileId) -> Vec<String> {
     let mut faults = Vec::new();
     if let Some(known) = context.index.names(id) {
-        let told = |it: (usize, StoredResolution, Role)| (it.0, format!("{:?} {:?}", it.1, it.2));
-        let all = |names: &Names| names.within(0, usize::MAX).map(told).collect::<BTreeSet<_>>();
+        let entry = |it: (usize, StoredResolution, Role)| (it.0, format!("{:?} {:?}", it.1, it.2));
+        let all = |names: &Names| names.within(0, usize::MAX).map(entry).collect::<BTreeSet<_>>();
         let (known_names, anew) = (all(&known), all(&names_of(context.db, context.db.file_text(id))));
         let differing = known_names.symmetric_difference(&anew).filter(|it| known.is_known_at(it.0));
         faults.extend(differing.map(|it| format!("{} {it:?}", file.path)));
     }
     if let Some(known) = context.index.errors(id) {
-        let told = |errors: &FileErrors| {
+        let sorted = |errors: &FileErrors| {
             let bodies = errors.bodies.values().flatten().cloned().map(Diagnostic::from);
             bodies.chain(errors.imports.found.iter().cloned()).collect::<BTreeSet<_>>()
         };
-        let (known, anew) = (told(&known), told(&errors::errors_of_file(context, file)));
+        let (known, anew) = (sorted(&known), sorted(&errors::errors_of_file(context, file)));
         if known != anew {
             faults.push(format!("errors of {}: {known:?}, but {anew:?}", file.path));
         }
@@ -184,7 +184,7 @@ fn other_parameters_leave_nothing_wrong() {
 }
 
 #[test]
-fn what_stands_in_a_trait_or_a_module_and_what_a_macro_names_is_told_apart() {
+fn what_stands_in_a_trait_or_a_module_and_what_a_macro_names_is_distinguished() {
     let lib = "#![cfg_attr(docsrs, feature(doc_cfg))]\n#![recursion_limit = \"256\"]\npub mod base;\npub mod implementor;\n\
                pub mod caller;\n#[macro_use]\npub mod makers;\npub mod made;\npub mod other;\npub fn root(a: u8) -> u8 { a }\n";
     let base = "pub trait Size {\n    fn size(&self, by: u8) -> u8;\n    fn twice(&self, by: u8) -> u8 { by }\n    \
@@ -331,7 +331,7 @@ fn what_comes_and_goes_touches_what_writes_its_name() {
         ("    fn size(", "    fn twice(&self) -> u8 { 8 }\n    fn size(", "chained local other shape user"),
         ("pub fn free(a: u8) -> u8 { a }\n", "", "local other shape user"),
         ("pub fn other()", "pub fn free(a: u8) -> u16 { a.into() }\npub fn other()", "local other shape user"),
-        // Two of one name in two blocks: both are told in another way.
+        // Two of one name in two blocks: both are written in another way.
         ("    pub fn deep(", "    pub fn area(&self) -> u8 { 3 }\n    pub fn deep(", "chained glob local other user"),
         ("pub fn area(&self) -> u8 { 3 }\n    ", "", "base chained glob local other user"),
         // A trait's own item may be used without being named.

@@ -587,7 +587,7 @@ mod a {
 ";
     let (_directory, it) = fixture(&[("Cargo.toml", super::MANIFEST), ("src/lib.rs", lib)]);
     let symbols = it.asked(|view| view.symbols("src/lib.rs")).unwrap().value;
-    let mut told = Vec::new();
-    symbols.into_iter().for_each(|it| flatten(it, &mut told));
-    assert!(told.len() >= 3, "{told:?}");
+    let mut flat = Vec::new();
+    symbols.into_iter().for_each(|it| flatten(it, &mut flat));
+    assert!(flat.len() >= 3, "{flat:?}");
 }

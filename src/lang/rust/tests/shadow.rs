@@ -48,13 +48,13 @@ fn the_second_database_answers_as_the_first() {
     let (_directory, mut it) = fixture(&FILES);
     it.fill();
     it.with_shadow();
-    let mut told = 0;
+    let mut broken = 0;
     for (name, from, to) in BREAKING.iter().chain(HARMLESS) {
         let [here, beside] = it.impact_in_both("src/shapes.rs", from, to);
         assert_eq!(here, beside, "{name}");
-        told += here.impact.broken.len();
+        broken += here.impact.broken.len();
     }
-    assert!(told > 100, "{told}");
+    assert!(broken > 100, "{broken}");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn the_second_database_learns_of_another_manifest() {
         assert!(matches!(it.rust.adopt(step), Adopted::Step { .. }));
     }
     it.rust.set_primed(Ended::Finished);
-    // Until the first knows them, the second is not told of other crates.
+    // Until the first knows them, the second is not sent other crates.
     assert!(!it.rust.is_shadow_behind());
     // As the writer does: again where it was stopped.
     while !it.rust.is_complete() {

@@ -1,5 +1,5 @@
 //! What test programs print, and Cargo between them. The text of libtest is stable; its JSON is not. What a test printed
-//! stands between, so that only what is told at the end counts: the list of failures and the line of the result.
+//! stands between, so that only what is reported at the end counts: the list of failures and the line of the result.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct Program {
     pub passed: usize,
     pub failed: usize,
     pub ignored: usize,
-    /// It told its result.
+    /// It reported its result.
     pub has_result: bool,
     /// Cargo says that it failed.
     pub has_failed: bool,
@@ -170,7 +170,7 @@ impl Reader {
         self.close_panic();
         self.close_block();
         if self.state != State::Running {
-            // It ended while it told what had failed.
+            // It ended while it reported what had failed.
             self.names.extend(self.blocks.keys().filter(|it| !self.names.contains(it)).cloned().collect::<Vec<_>>());
             self.take_result((0, self.names.len(), 0));
             (self.current.has_result, self.current.has_failed) = (false, true);

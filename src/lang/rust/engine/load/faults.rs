@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use crate::lang::EngineStatus;
 use crate::model::{Missing, MissingCode};
 
-/// As many as this are told one by one.
+/// As many as this are listed one by one.
 const MOST: usize = 16;
 
 /// Shared by the macros of one load and by all views of it.

@@ -63,7 +63,7 @@ struct Session {
     /// What is being written.
     request: Vec<u8>,
     sent: Instant,
-    /// The request that says which kind of positions is wanted; each process has to be told.
+    /// The request that says which kind of positions is wanted; each process has to be sent it.
     settings: Option<Vec<u8>>,
     /// Macros that did not answer, by library and name.
     hung: HashSet<Called>,

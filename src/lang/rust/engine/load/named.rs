@@ -1,6 +1,6 @@
 //! Files of path dependencies outside of the root that code names and the watcher passes over: behind links, in
 //! directories that are marked as caches, in `node_modules`. They are read, and looked at before each answer, as those of
-//! the workspace are (`workspace/named.rs`); what may not be read is told.
+//! the workspace are (`workspace/named.rs`); what may not be read is reported.
 
 use std::collections::BTreeSet;
 use std::io;

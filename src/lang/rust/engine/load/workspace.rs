@@ -151,7 +151,7 @@ pub(super) struct LockFile {
 }
 
 impl LockFile {
-    /// `None` where this Cargo cannot be told of one, or none can be made.
+    /// `None` where this Cargo cannot be given one, or none can be made.
     pub fn copy(version: Version, manifest: &ManifestPath, cargo: &mut Command) -> Option<LockFile> {
         if version < LOCK_FILE_ELSEWHERE {
             return None;
@@ -168,7 +168,7 @@ impl LockFile {
     }
 }
 
-/// The first Cargo that can be told of another lock file.
+/// The first Cargo that can be given another lock file.
 pub(in crate::lang::rust) const LOCK_FILE_ELSEWHERE: Version = Version(1, 82);
 
 /// Tells Cargo which lock file to read and write.

@@ -52,7 +52,7 @@ impl FileInterface {
         stretches
     }
 
-    /// What the items in a stretch are told by, if it is a body.
+    /// What identifies the items in a stretch, if it is a body.
     fn within_body(&self, at: usize) -> Option<Fingerprint> {
         (at % 2 == 1).then(|| self.within[at / 2])
     }

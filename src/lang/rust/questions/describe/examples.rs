@@ -16,15 +16,16 @@ const MAX_LINES: usize = 60;
 /// The Rust code of a documentation, without what rustdoc hides.
 pub(super) fn doctests(cx: &Context<'_>, symbol: &Symbol, docs: &str) -> Vec<Example> {
     let lines = fence_lines(cx, symbol);
-    let told = blocks(docs).into_iter().enumerate().filter(|(_, it)| it.is_rust);
-    told.map(|(nth, block)| Example {
-        origin: ExampleOrigin::Doctest,
-        file: symbol.place.file.clone(),
-        line: lines.get(nth).copied().unwrap_or(symbol.place.line),
-        title: block.title,
-        code: block.code.join("\n"),
-    })
-    .collect()
+    let rust_blocks = blocks(docs).into_iter().enumerate().filter(|(_, it)| it.is_rust);
+    rust_blocks
+        .map(|(nth, block)| Example {
+            origin: ExampleOrigin::Doctest,
+            file: symbol.place.file.clone(),
+            line: lines.get(nth).copied().unwrap_or(symbol.place.line),
+            title: block.title,
+            code: block.code.join("\n"),
+        })
+        .collect()
 }
 
 /// The lines of the file on which the code blocks of a symbol's documentation begin.

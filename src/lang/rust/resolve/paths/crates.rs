@@ -26,7 +26,7 @@ struct Called {
     rank: (u8, Reverse<usize>, String),
 }
 
-/// A crate's name, told apart where several share it.
+/// A crate's name, made distinct where several share it.
 pub(crate) fn crate_name(cx: &Context<'_>, krate: Crate) -> String {
     crate_names(cx).printed.get(&krate).cloned().unwrap_or_else(|| "_".to_owned())
 }

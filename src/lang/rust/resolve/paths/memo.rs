@@ -78,7 +78,7 @@ impl<'db> Item<'db> {
         Some(Item { own, around: around.to_vec(), ..*self })
     }
 
-    /// Where an item of that name can be told from others: file and name.
+    /// Where an item of that name can be distinguished from others: file and name.
     pub(super) fn at(&self) -> (FileId, usize) {
         (self.id, self.own.name_span.start)
     }

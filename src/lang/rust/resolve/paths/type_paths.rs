@@ -13,7 +13,7 @@ use crate::lang::rust::resolve::paths;
 use crate::lang::rust::syntax;
 use crate::lang::rust::view::Context;
 
-/// How much of a block is told.
+/// How much of a block is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Arguments {
     None,

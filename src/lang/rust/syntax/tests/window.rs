@@ -33,7 +33,7 @@ const PIECES: [&str; 24] = [
 #[test]
 fn an_outline_out_of_an_earlier_one_is_the_outline() {
     let mut below = chance(0x9e6c_63d0_876a_3f17);
-    let (mut asked, mut told) = (0, 0);
+    let (mut asked, mut reused) = (0, 0);
     for (path, text) in corpus() {
         let old = outline(&text);
         for _ in 0..60 {
@@ -47,12 +47,12 @@ fn an_outline_out_of_an_earlier_one_is_the_outline() {
             let new = format!("{}{}{}", &text[..at], PIECES[below(PIECES.len())], &text[end..]);
             asked += 1;
             if let Some(found) = window::outline_after(&old, &text, &new) {
-                told += 1;
-                let (told, anew) = (format!("{found:#?}"), format!("{:#?}", outline(&new)));
-                let differing = told.lines().zip(anew.lines()).find(|(told, anew)| told != anew);
-                assert!(told == anew, "{} {at}..{end} {differing:?}:\n{new}", path.display());
+                reused += 1;
+                let (derived, anew) = (format!("{found:#?}"), format!("{:#?}", outline(&new)));
+                let differing = derived.lines().zip(anew.lines()).find(|(derived, anew)| derived != anew);
+                assert!(derived == anew, "{} {at}..{end} {differing:?}:\n{new}", path.display());
             }
         }
     }
-    assert!(told * 6 > asked, "{told} of {asked}");
+    assert!(reused * 6 > asked, "{reused} of {asked}");
 }
