@@ -28,6 +28,7 @@ func main() {
 	other := flag.String("other", "", "")
 	path := flag.String("path", "/healthz", "")
 	token := flag.String("token", "", "")
+	otherToken := flag.String("other-token", "", "")
 	connections := flag.Int("connections", 16, "")
 	seconds := flag.Float64("seconds", 2, "")
 	slice := flag.Float64("slice", 20, "")
@@ -40,7 +41,7 @@ func main() {
 		print(map[string]any{"requests": len(took), "per_second": perSecond, "p50_ms": at(0.5), "p99_ms": at(0.99)})
 		return
 	}
-	second := connect(*other, *path, *token, *connections)
+	second := connect(*other, *path, *otherToken, *connections)
 	var ratios []float64
 	for end := time.Now().Add(time.Duration(*seconds * float64(time.Second))); time.Now().Before(end); {
 		pair := []server{first, second}
