@@ -67,7 +67,7 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
         return Outcome::Missed { nearest: None, reason: reason.to_owned() };
     };
     let missed = |why: String| {
-        let nearest = hit(nearest);
+        let nearest = finder.as_if_taken(nearest).map_or_else(|| hit(nearest), |it| hit(&it));
         Outcome::Missed { nearest: Some(nearest), reason: miss::reason(search, &nearest, &why) }
     };
     let least = f64::from(search.autofix);
@@ -130,6 +130,13 @@ impl<'a> Finder<'a> {
         let autofix = f64::from(search.autofix);
         let closes_more = extent::closes_more(asked, search.replacement);
         Finder { extents: Extents { asked, flat, replacement, closes_more, autofix }, asked, flat, autofix }
+    }
+
+    /// A place below the threshold with the extent that a lower threshold would give it: whole words, where the file has them.
+    fn as_if_taken(&self, place: &Place) -> Option<Place> {
+        let autofix = place.score.floor();
+        let below = (autofix < self.autofix).then_some(Extents { autofix, ..self.extents })?;
+        below.place(place.start, place.end).filter(|it| it.score >= autofix)
     }
 
     /// All places that may be meant, and whether the budget ran out before all were seen.

@@ -273,6 +273,11 @@ fn what_is_alike_is_found() {
     assert!(reason.contains("(line 9)") && reason.contains("`autofix` asks for 99"), "{reason}");
     let (_, reason) = missed(&Search { autofix: 0, ..search(RUST, context) });
     assert!(reason.contains("`autofix` is 0"), "{reason}");
+    // What is shown is what a lower threshold takes.
+    let text = "fn twice(a: i32) -> i32 {\n    add(a, a)\n}\n";
+    let (nearest, reason) = missed(&Search { autofix: 90, ..search(text, "ad(a, a)") });
+    assert_eq!(&text[nearest.unwrap().span.start..nearest.unwrap().span.end], "add(a, a)", "{reason}");
+    assert_eq!(found(&Search { autofix: 88, ..search(text, "ad(a, a)") }).1, "add(a, a)");
 }
 
 #[test]
