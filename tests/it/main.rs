@@ -19,6 +19,7 @@ mod expansion;
 mod fixes;
 mod fresh;
 mod git;
+mod go_inputs;
 mod healthy;
 mod hooks;
 mod impact;
