@@ -48,7 +48,8 @@ pub trait EngineKind: Send + Sync {
         false
     }
 
-    /// Whether it computes the impact of changes of this file.
+    /// Whether it computes the impact of changes of this file, by its name. An engine of `Route::Writer` does so too of what
+    /// texts of its languages name.
     fn computes_impact(&self, file: &str) -> bool {
         self.languages().iter().any(|it| it.takes(file))
     }
@@ -216,9 +217,9 @@ pub trait Engine: Send {
         None
     }
 
-    /// What cannot be known of these edits before they are made and the workspace is loaded anew.
-    fn unknown_before_load(&self, edits: &[FileEdit]) -> Option<Missing> {
-        let _ = edits;
+    /// What cannot be known of a change before it is made and the workspace is loaded anew.
+    fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
+        let _ = trial;
         None
     }
 
@@ -438,4 +439,12 @@ pub fn not_started(language: LanguageId) -> ChangeImpact {
     let detail =
         format!("the first code of {} starts its engine: what the change breaks could not be asked", language.title);
     ChangeImpact::unanswered(Missing::new(MissingCode::EngineDown, language.name, detail))
+}
+
+/// What is said of a change whose file an engine reads beside the code; `why` goes on after the file's name.
+pub fn unknown_until_loaded(code: MissingCode, file: &str, why: &str) -> Missing {
+    let detail = format!(
+        "`{file}` {why}: what its change makes of the code is known once it was made and the workspace was loaded anew"
+    );
+    Missing::new(code, file, detail)
 }

@@ -184,6 +184,12 @@ impl Files {
         self.files.values().filter(move |file| file.language == Some(language))
     }
 
+    /// Whether a text of this language gives the path of that file, as a part of the code.
+    pub fn names(&self, language: LanguageId, file: &str) -> bool {
+        let is_it = |it: &NamedFile| it.has_path && it.candidates.iter().any(|name| name == file);
+        self.of(language).any(|it| it.named_files().iter().any(is_it))
+    }
+
     /// The files in and below a directory (`""` is the root).
     pub fn below<'a>(&'a self, directory: &'a str) -> impl Iterator<Item = &'a Arc<File>> {
         let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };

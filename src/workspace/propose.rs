@@ -44,7 +44,10 @@ impl Writer {
         let mut ahead: Vec<usize> = Vec::new();
         for at in 0..self.slots.len() {
             let kind = &self.slots[at].kind;
-            if kind.route() != Route::Writer || !edits.iter().any(|it| kind.computes_impact(&it.file)) {
+            let is_named =
+                |file: &str| kind.languages().iter().any(|it| self.files.names(*it, file) || after.names(*it, file));
+            let concerns = |it: &FileEdit| kind.computes_impact(&it.file) || is_named(&it.file);
+            if kind.route() != Route::Writer || !everywhere.iter().any(concerns) {
                 continue;
             }
             let keep = |own: &ChangeImpact| !(rejected || stops(own));
@@ -57,8 +60,9 @@ impl Writer {
             }
             change_impact.join(own);
         }
+        let trial = Trial { before: &self.files, after: &after, edits };
         let engines = self.slots.iter().filter_map(|it| it.engine.as_ref());
-        engines.filter_map(|it| it.unknown_before_load(edits)).for_each(|it| change_impact.coverage.lacks(it));
+        engines.filter_map(|it| it.unknown_before_load(&trial)).for_each(|it| change_impact.lacks(it));
         let mut outcome = Outcome {
             applied: false,
             change: None,

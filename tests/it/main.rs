@@ -19,6 +19,7 @@ mod expansion;
 mod fixes;
 mod fresh;
 mod git;
+mod go_inputs;
 mod healthy;
 mod hooks;
 mod impact;
@@ -42,6 +43,7 @@ mod read;
 mod rename;
 #[cfg(feature = "bedrock")]
 mod runs;
+mod server_configuration;
 mod settings;
 mod snapshots;
 #[cfg(feature = "otel")]

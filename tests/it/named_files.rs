@@ -165,6 +165,44 @@ fn what_is_taken_in_under_another_kind_of_name_is_possible() {
 }
 
 #[test]
+fn a_change_of_what_is_taken_in_under_another_kind_of_name_is_judged() {
+    let home = Home::with(&[
+        ("Cargo.toml", MANIFEST),
+        (
+            "src/lib.rs",
+            "include!(\"../data/inc.rs.in\");\n\npub const TEXT: &str = include_str!(\"../data/text.txt\");\n\n\
+             pub fn g() -> u32 {\n    inc()\n}\n",
+        ),
+        ("data/inc.rs.in", "pub fn inc() -> u32 {\n    1\n}\n"),
+        ("data/text.txt", "a text\n"),
+        ("data/other.txt", "a text\n"),
+    ]);
+    let server = home.serve(&["--trust"]);
+    server.wait_ready();
+    let is_unchecked = |reply: &Value, file: &str| {
+        let unchecked = reply["impact"]["unchecked"].as_array().unwrap();
+        unchecked.iter().any(|it| it["detail"].as_str().unwrap().starts_with(&format!("`{file}` is ")))
+    };
+    let reply = edit(&server, "data/inc.rs.in", "pub fn inc(", "pub fn other(");
+    assert_eq!(reply["meta"]["complete"], false, "{reply}");
+    assert!(is_unchecked(&reply, "data/inc.rs.in"), "{reply}");
+    let broken = reply["impact"]["broken"].as_array().unwrap();
+    let places: Vec<_> = broken.iter().map(|it| (&it["file"], &it["line"], &it["code"])).collect();
+    assert_eq!(places, [(&json!("src/lib.rs"), &json!(6), &json!("E0425"))], "{reply}");
+    // Where it is to break nothing it is not made.
+    let strict = json!({"file": "data/inc.rs.in", "search_context": "pub fn inc(", "replacement": "pub fn other(", "on_break": "reject"});
+    let (status, reply) = server.post("/v1/edit", &strict);
+    assert_eq!((status, &reply["code"]), (422, &json!("would_break")), "{reply}");
+    assert!(server.home.read("data/inc.rs.in").contains("inc("), "{reply}");
+
+    // What the code holds as data.
+    let reply = edit(&server, "data/text.txt", "a text", "another");
+    assert!(reply["meta"]["complete"] == false && is_unchecked(&reply, "data/text.txt"), "{reply}");
+    let reply = edit(&server, "data/other.txt", "a text", "another");
+    assert!(!is_unchecked(&reply, "data/other.txt"), "{reply}");
+}
+
+#[test]
 fn links_in_a_circle_come_to_an_end() {
     let home = home("mod a;");
     home.write("src/more/mod.rs", &format!("pub mod a;\n{CALLS}"));

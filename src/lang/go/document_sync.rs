@@ -145,9 +145,11 @@ impl DocumentSync {
         }
     }
 
-    /// Files outside of the workspace that its build reads have changed, or what decides how it is built.
+    /// Files outside of the workspace that its build reads have changed, what it reads beside the texts of Go, or what
+    /// decides how it is built.
     pub fn feed_outside(&mut self, changes: &[FileChange]) {
-        self.reload |= changes.iter().any(|it| is_manifest(&it.path));
+        // gopls takes in by itself only what it watches.
+        self.reload |= changes.iter().any(|it| is_manifest(&it.path) || !matters(&it.path));
         self.restructured = true;
         self.hopeless.clear();
         for change in changes {

@@ -5,6 +5,7 @@
 //! the text of that revision and said in the words of `model`; what it cannot say is named in the answer's
 //! coverage, and never looks like an empty answer.
 
+mod beside;
 mod cache;
 mod calls;
 mod cgo;

@@ -9,14 +9,17 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 
+use super::beside::Beside;
 use super::{Go, GoConfig, LANGUAGE, declare, document_sync, impact, local_modules, requirements, root, verify};
 use crate::config::Settings;
 use crate::fault;
-use crate::lang::engine::{Applied, Declaration, Engine, EngineKind, FileChange, Handle, Requirement, Setup};
+use crate::lang::engine::{
+    Applied, Declaration, Engine, EngineKind, FileChange, Handle, Requirement, Setup, Trial, unknown_until_loaded,
+};
 use crate::lang::files::Files;
 use crate::lang::verify::{Job, Planned};
 use crate::lang::view::View;
-use crate::model::{LanguageId, Missing, VerifyKind};
+use crate::model::{FileEdit, LanguageId, Missing, MissingCode, VerifyKind};
 use questions::GoView;
 
 /// gopls, before it is started.
@@ -107,6 +110,18 @@ impl Engine for GoEngine {
         self.go.feed(change.files.clone(), &change.edits.iter().map(FileChange::from).collect::<Vec<_>>());
     }
 
+    fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
+        let (before, after) = (Beside::new(trial.before.clone()), Beside::new(trial.after.clone()));
+        let is_read = |it: &FileEdit| {
+            let is_go = document_sync::matters(&it.file) && !impact::concerns_go(&it.file);
+            let change = FileChange::from(it);
+            is_go || before.concerns(&change) || after.concerns(&change)
+        };
+        let edit = trial.edits.iter().find(|it| it.old != it.new && is_read(it))?;
+        let why = "is read by the go command beside the code";
+        Some(unknown_until_loaded(MissingCode::Unsupported, &edit.file, why))
+    }
+
     fn modules_outside(&self, files: &Files) -> BTreeSet<PathBuf> {
         local_modules::outside(files, &self.root)
     }
@@ -120,7 +135,7 @@ impl Engine for GoEngine {
     }
 
     fn reads(&self, file: &Path) -> bool {
-        file.to_str().is_some_and(document_sync::matters)
+        file.to_str().is_some_and(document_sync::is_read)
     }
 
     fn apply_outside(&mut self, changes: &[FileChange]) {

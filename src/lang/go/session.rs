@@ -8,6 +8,7 @@ use std::time::Instant;
 use gen_lsp_types::Request;
 use tokio::sync::{Notify, RwLock, watch};
 
+use super::beside::Beside;
 use super::cache::Cache;
 use super::checker::Checker;
 use super::constraints::BuildContext;
@@ -216,9 +217,12 @@ impl Session {
     /// Notes a change and tells gopls at once if that needs no waiting; else it is sent with the next question.
     pub fn feed(&self, files: Arc<Files>, changes: &[FileChange]) {
         let before = self.documents().files().clone();
+        let beside = Beside::new(files.clone());
+        let beside: Vec<FileChange> = changes.iter().filter(|it| beside.concerns(it)).cloned().collect();
         let of_go: Vec<&FileChange> = changes.iter().filter(|it| document_sync::matters(&it.path)).collect();
         if of_go.is_empty() {
-            return self.documents().feed(files, changes);
+            self.documents().feed(files, changes);
+            return self.feed_beside(&beside);
         }
         let touch = invalidate::of(&self.units, &before, &files, &of_go, document_sync::header);
         if of_go.iter().any(|it| document_sync::is_manifest(&it.path)) {
@@ -235,10 +239,17 @@ impl Session {
         self.checker.feed(&self.context(), &files_now, &of_go);
         drop(documents);
         self.fed.notify_waiters();
+        self.feed_beside(&beside);
     }
 
-    /// What the workspace's build reads elsewhere is another: of the workspace's own files nothing changed, and everything
-    /// that was found out of them may have.
+    fn feed_beside(&self, changes: &[FileChange]) {
+        if !changes.is_empty() {
+            self.feed_outside(changes);
+        }
+    }
+
+    /// What the workspace's build reads elsewhere, or beside the texts of Go, is another: of these nothing changed, and
+    /// everything that was found out of them may have.
     pub fn feed_outside(&self, changes: &[FileChange]) {
         self.note_loading();
         let mut documents = self.documents();

@@ -55,7 +55,7 @@ use self::session::Session;
 use self::table::{Row, Service};
 use self::view::LspView;
 use self::wire::Root;
-use super::engine::{Applied, Engine, EngineKind, FileChange, Handle, Requirement, Setup};
+use super::engine::{Applied, Engine, EngineKind, FileChange, Handle, Requirement, Setup, Trial, unknown_until_loaded};
 use super::files::Files;
 use super::panic_message;
 use super::retries::Retries;
@@ -209,6 +209,17 @@ impl Engine for LspEngine {
     fn apply(&mut self, change: Applied<'_>) {
         let changes: Vec<FileChange> = change.edits.iter().map(FileChange::from).collect();
         self.session.feed(change.files.clone(), &changes, change.is_on_disk);
+    }
+
+    fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
+        let service = &self.session.service;
+        let has_code = |files: &Files| service.languages.iter().any(|it| files.of(*it).next().is_some());
+        if !has_code(trial.before) && !has_code(trial.after) {
+            return None;
+        }
+        let edit = trial.edits.iter().find(|it| it.old != it.new && service.is_configuration(&it.file))?;
+        let why = format!("may be read by {} as its configuration", self.session.row.server());
+        Some(unknown_until_loaded(MissingCode::Unsupported, &edit.file, &why))
     }
 
     fn follow_environment(&mut self, files: &Arc<Files>) -> bool {

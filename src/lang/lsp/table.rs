@@ -95,6 +95,11 @@ impl Service {
         self.rows.first()
     }
 
+    /// Whether a file is none of the code, and may say how the server reads that: what makes a directory a root.
+    pub fn is_configuration(&self, file: &str) -> bool {
+        self.row_of(file).is_none() && self.rows.iter().any(|it| it.is_read(base_name(file)))
+    }
+
     /// The row of a file.
     pub fn row_of(&self, file: &str) -> Option<&Row> {
         self.rows.iter().find(|it| it.language_id(file).is_some())

@@ -247,6 +247,14 @@ impl Rust {
                 change_impact.lacks(Missing { detail, ..missing });
             }
         }
+        edit.news.iter().filter(|it| !LANGUAGE.takes(&it.path)).for_each(|it| {
+            let detail = format!(
+                "`{}` is code by an `include!` alone and no file of Rust by its name: what its change breaks is known in \
+                 part; give it a name that ends in `.rs`",
+                it.path
+            );
+            change_impact.lacks(Missing::new(MissingCode::Unsupported, &*it.path, detail));
+        });
         if is_cut {
             let detail = format!("more than {MAX_BODIES} bodies name what changed: the others were not checked again");
             change_impact.lacks(Missing::new(MissingCode::TooMany, "rust", detail));

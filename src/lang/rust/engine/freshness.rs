@@ -12,6 +12,10 @@ use super::inputs::Inputs;
 use super::load::Rebuild;
 use super::{Rust, is_reload};
 use crate::beneath::Look;
+use crate::lang::engine::{Trial, unknown_until_loaded};
+use crate::lang::files::Files;
+use crate::lang::rust::LANGUAGE;
+use crate::lang::rust::syntax::named_files::takes_data;
 use crate::model::{FileEdit, Missing, MissingCode};
 
 impl Rust {
@@ -52,15 +56,22 @@ impl Rust {
         is_reload(name, false) || self.freshness.inputs.is_text(name)
     }
 
-    /// What cannot be known of these edits before they are made and all is loaded anew.
-    pub fn unknown_before_load(&self, edits: &[FileEdit]) -> Option<Missing> {
-        let edit = edits.iter().find(|it| it.old != it.new && self.is_read_from_disk(&it.file))?;
-        let detail = format!(
-            "`{}` is read by Cargo, or is a part of what runs at compile time: what its change makes of the code is known \
-             once it was made and the workspace was loaded anew",
-            edit.file
-        );
-        Some(Missing::new(MissingCode::MacroOutput, edit.file.as_str(), detail))
+    /// What cannot be known of a change before it is made and all is loaded anew.
+    pub fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
+        let edits = || trial.edits.iter().filter(|it| it.old != it.new);
+        if let Some(edit) = edits().find(|it| self.is_read_from_disk(&it.file)) {
+            let why = "is read by Cargo, or is a part of what runs at compile time";
+            return Some(unknown_until_loaded(MissingCode::MacroOutput, &edit.file, why));
+        }
+        let is_data = |it: &&FileEdit| {
+            let name = it.file.rsplit('/').next().unwrap_or(&it.file);
+            let comes_or_goes = it.old.is_none() != it.new.is_none();
+            let takes = |files: &Files| files.of(LANGUAGE).any(|file| takes_data(&file.text, name, comes_or_goes));
+            !LANGUAGE.takes(&it.file) && (takes(trial.before) || takes(trial.after))
+        };
+        let edit = edits().find(is_data)?;
+        let why = "is taken in by `include_str!` or `include_bytes!`";
+        Some(unknown_until_loaded(MissingCode::Unsupported, &edit.file, why))
     }
 
     /// Texts were edited. Answers whether all is to be loaded anew for it, now.

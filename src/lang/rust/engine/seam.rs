@@ -295,8 +295,8 @@ impl Engine for RustEngine {
         self.rust.is_read_from_disk(file).then_some(crate::lang::rust::BUILD_TOOL)
     }
 
-    fn unknown_before_load(&self, edits: &[FileEdit]) -> Option<Missing> {
-        self.rust.unknown_before_load(edits)
+    fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {
+        self.rust.unknown_before_load(trial)
     }
 
     fn take_sources_outside(&mut self) -> Option<SourcesOutside> {

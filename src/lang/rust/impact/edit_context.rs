@@ -22,7 +22,8 @@ pub(super) struct EditContext {
 
 impl EditContext {
     pub(super) fn new(before: &Files, after: &Files, edits: &[FileEdit]) -> EditContext {
-        let rust: Vec<&FileEdit> = edits.iter().filter(|it| LANGUAGE.takes(&it.file)).collect();
+        let is_code = |it: &str| LANGUAGE.takes(it) || before.names(LANGUAGE, it) || after.names(LANGUAGE, it);
+        let rust: Vec<&FileEdit> = edits.iter().filter(|it| is_code(&it.file)).collect();
         let olds: Vec<Arc<File>> = rust.iter().map(|it| file_of(before, it)).collect();
         let news: Vec<Arc<File>> = rust.iter().map(|it| file_of(after, it)).collect();
         for (old, new) in olds.iter().zip(&news) {
@@ -55,7 +56,15 @@ impl EditContext {
 }
 
 fn file_of(files: &Files, edit: &FileEdit) -> Arc<File> {
-    files.get(&edit.file).cloned().unwrap_or_else(|| Arc::new(crate::lang::rust::file(edit.file.as_str(), "")))
+    match files.get(&edit.file) {
+        Some(file) if LANGUAGE.takes(&edit.file) => file.clone(),
+        // What `include!` takes in is code whatever its name.
+        file => Arc::new(File::new(
+            Some(LANGUAGE),
+            edit.file.as_str(),
+            file.map_or_else(Arc::default, |it| it.text.clone()),
+        )),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

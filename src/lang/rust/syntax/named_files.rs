@@ -24,6 +24,20 @@ pub fn named_files(name: &str, text: &str) -> Vec<NamedFile> {
     scan.found
 }
 
+/// Whether a text takes a file of this name in as data, by `include_str!` or `include_bytes!`. What docs take in says
+/// nothing to the compiler but whether it is there (`in_docs`).
+pub fn takes_data(text: &str, name: &str, in_docs: bool) -> bool {
+    ["include_str!", "include_bytes!"].iter().any(|call| {
+        text.match_indices(call).any(|(at, _)| {
+            let before = text.get(..at).unwrap_or_default().trim_end();
+            let is_doc = before.strip_suffix('=').is_some_and(|it| it.trim_end().ends_with("doc"));
+            let input = text.get(at..).unwrap_or_default();
+            let input = input.split_once(';').map_or(input, |it| it.0);
+            (in_docs || !is_doc) && input.contains(name)
+        })
+    })
+}
+
 /// The tokens of a file of Rust after its shebang, each with its text.
 pub fn tokens(text: &str) -> impl Iterator<Item = (TokenKind, &str)> {
     let mut start = strip_shebang(text).unwrap_or(0);
