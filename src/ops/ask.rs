@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::unanalysed::{lack_of_workspace, no_symbols};
 use crate::contract::budget::{Listing, positions};
 use crate::contract::{Common, check_query};
 use crate::lang::files::Files;
@@ -122,6 +123,9 @@ where
             coverage.absorb(answer.coverage);
             return Ok(WithMeta { value: answer.value, meta: workspace.meta(needs.language, revision, coverage) });
         }
+        // What is not found is perhaps in a file that nobody looks into.
+        let is_unserved = needs.language.is_some() && snapshot.view.is_none();
+        let unserved = if is_unserved { lack_of_workspace(workspace, &snapshot.files) } else { None };
         let asked = Asked { view: snapshot.view, files: snapshot.files, deadlines };
         let late = |_| {
             let detail = "the engine did not answer in time: ask again, or ask for less";
@@ -130,6 +134,7 @@ where
         let failed = |error: Error| {
             let mut coverage = coverage_of(workspace, needs.language, settled, &error);
             nameless.iter().for_each(|it| coverage.lacks(it.clone()));
+            unserved.iter().filter(|_| is_miss(&error)).for_each(|it| coverage.lacks(it.clone()));
             error.in_workspace(workspace.meta(needs.language, revision, coverage))
         };
         let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(asked))).await;
@@ -214,6 +219,10 @@ pub(super) async fn languages_of(workspace: &Workspace, ask: &Ask, query: &Symbo
     if let Some(language) = query.file.as_deref().and_then(|it| all.of(it)) {
         return Ok(vec![language]);
     }
+    if workspace.status().languages.is_empty() {
+        // Engines start once the workspace's files were read.
+        workspace.snapshot(ask.needs(None, false)).await?;
+    }
     let open = workspace.status().languages;
     for name in [Some(query.symbol.as_str()), query.package.as_deref()].into_iter().flatten() {
         let fitting: Vec<LanguageId> = all.iter().filter(|it| it.syntax.is_path(name)).collect();
@@ -225,6 +234,7 @@ pub(super) async fn languages_of(workspace: &Workspace, ask: &Ask, query: &Symbo
         }
     }
     if open.is_empty() {
+        // Whichever is asked answers that there is nothing.
         return Ok(all.iter().take(1).collect());
     }
     let last = words(&query.symbol).last().map_or("", |it| it.1).to_owned();
@@ -281,10 +291,6 @@ where
     let mut first_failure: Option<Error> = None;
     let mut found: Vec<(LanguageId, WithMeta<T>)> = Vec::new();
     let query = &located(workspace, query)?;
-    if workspace.status().languages.is_empty() {
-        // Engines start once the workspace's files were read.
-        workspace.snapshot(ask.needs(None, false)).await?;
-    }
     let mut languages = languages_of(workspace, ask, query).await?;
     let question = &question;
     let mut next = 0;
@@ -295,16 +301,8 @@ where
             let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name, ask.cursor, ask.limit));
             self::ask(workspace, ask.needs(Some(language), true), memo, move |asked| {
                 let question = asked.view.map(|view| question(view, query.clone(), asked.deadlines));
-                async move {
-                    match question {
-                        Some(question) => question.await,
-                        None => {
-                            let detail =
-                                format!("the workspace has no {} code, so there is no symbol of it", language.name);
-                            Err(Error::new(Code::UnknownSymbol, detail).into())
-                        }
-                    }
-                }
+                let question = question.ok_or_else(|| no_symbols(workspace, &asked.files, language));
+                async move { question?.await }
             })
         }));
         for (language, answer) in these.iter().zip(answers.await) {
