@@ -9,7 +9,7 @@ use crate::contract::budget::{Listing, positions};
 use crate::contract::{Common, check_query};
 use crate::lang::files::Files;
 use crate::lang::view::{View, blocking};
-use crate::lang::{self, Deadlines, Stop};
+use crate::lang::{self, Condition, Deadlines, Stop};
 use crate::model::{
     Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
 };
@@ -341,8 +341,19 @@ pub(super) fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<Symb
     Ok(SymbolQuery { file, ..query.clone() })
 }
 
-/// An answer by the text alone, where the index is not there yet.
-pub(super) fn not_indexed(language: LanguageId) -> Missing {
-    let detail = "the index is being built: this is what the text alone says; ask again, or give `wait_ms`";
-    Missing::new(MissingCode::Indexing, language.name, detail)
+/// What an answer by the text alone lacks: the index, which comes, or an engine that does not.
+pub(super) fn not_indexed(workspace: &Workspace, language: LanguageId) -> Missing {
+    why_down(workspace, language).unwrap_or_else(|| {
+        let detail = "the index is being built: this is what the text alone says; ask again, or give `wait_ms`";
+        Missing::new(MissingCode::Indexing, language.name, detail)
+    })
+}
+
+/// Why the engine of a language is not up and does not come up by being asked. Nothing where it does.
+pub(super) fn why_down(workspace: &Workspace, language: LanguageId) -> Option<Missing> {
+    let engines = workspace.status().engines;
+    let engine = engines.into_iter().find(|it| workspace.serves(it, language))?;
+    let is_gone = matches!(engine.condition, Condition::Missing | Condition::Broken);
+    let is_why = |it: &Missing| is_gone || matches!(it.code, MissingCode::EngineDown | MissingCode::EngineRestarting);
+    engine.missing.into_iter().find(is_why)
 }

@@ -95,7 +95,7 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -
                 let count = it.files.of(language).count();
                 let answer = match it.view {
                     Some(view) => view.diagnostics(named, it.deadlines).await?,
-                    None => Answer::lacking(Vec::new(), not_indexed(language)),
+                    None => Answer::lacking(Vec::new(), not_indexed(workspace, language)),
                 };
                 Ok(answer.map(|found| {
                     let with_text = |diagnostic: Diagnostic| {

@@ -137,7 +137,7 @@ async fn offers(
         async move {
             let answer = match it.view {
                 Some(view) => view.fixes(places, it.deadlines).await?,
-                None => Answer::lacking(Vec::new(), not_indexed(language)),
+                None => Answer::lacking(Vec::new(), not_indexed(workspace, language)),
             };
             Ok(answer.map(|fixes| named(&it.files, fixes)))
         }

@@ -95,7 +95,7 @@ fn merged(all: Vec<Missing>) -> Vec<Missing> {
 async fn part_of(workspace: &Workspace, language: LanguageId, asked: &Ask) -> Result<(Arc<Part>, Meta)> {
     let memo = Some(format!("references {}", language.name));
     let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
-        let Some(view) = it.view else { return Ok(Answer::lacking(Arc::default(), not_indexed(language))) };
+        let Some(view) = it.view else { return Ok(Answer::lacking(Arc::default(), not_indexed(workspace, language))) };
         let files = it.files;
         let Answer { value, coverage } = view.references(it.deadlines).await?;
         let value = crate::lang::view::blocking(move || Ok(Arc::new(Part::new(&value, &files)))).await?;

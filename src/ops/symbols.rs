@@ -34,7 +34,7 @@ async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<Symbo
         let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
             match it.view {
                 Some(view) => view.search(query.trim().to_owned(), MOST, it.deadlines).await,
-                None => Ok(Answer::lacking(Vec::new(), not_indexed(language))),
+                None => Ok(Answer::lacking(Vec::new(), not_indexed(workspace, language))),
             }
         })
         .await?;
@@ -61,7 +61,7 @@ async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Sy
             match it.view {
                 Some(view) => view.symbols(name, it.deadlines).await,
                 None => Ok(match language {
-                    Some(language) => Answer::lacking(Vec::new(), not_indexed(language)),
+                    Some(language) => Answer::lacking(Vec::new(), not_indexed(workspace, language)),
                     None => Answer::lacking(Vec::new(), unanalysed::lack_of_file(&name)),
                 }),
             }

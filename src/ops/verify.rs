@@ -115,7 +115,7 @@ pub(super) async fn name_symbols(workspace: &Workspace, located: &mut [Located<'
             async move {
                 match it.view {
                     Some(view) => view.outline(file, it.deadlines).await,
-                    None => Ok(Answer::lacking(Default::default(), not_indexed(language))),
+                    None => Ok(Answer::lacking(Default::default(), not_indexed(workspace, language))),
                 }
             }
         });

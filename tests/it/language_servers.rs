@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::bad_servers::lacks_at_once;
 use crate::support::{Home, Server};
 
 /// The directory of the programs; a test without them fails.
@@ -527,6 +528,8 @@ fn a_server_that_is_missing_is_said_to_be() {
         assert_eq!(codes["code"], "engine_missing", "{reply}");
         assert!(codes["detail"].as_str().unwrap().contains("pip install basedpyright"), "{reply}");
     }
+    // Nobody is asked to wait for what does not come.
+    assert_eq!(lacks_at_once(&server, "a.py"), ["engine_missing"]);
     let (_, edited) =
         server.post("/v1/edit", &json!({"file": "a.py", "search_context": "def f():", "replacement": "def f(x):"}));
     assert_eq!((&edited["applied"], &edited["meta"]["complete"]), (&json!(true), &json!(false)), "{edited}");
@@ -570,4 +573,5 @@ fn an_untrusted_workspace_runs_none_of_its_code() {
         "{reply}"
     );
     assert_eq!(engine(&server, "python")["name"], "basedpyright");
+    assert_eq!(lacks_at_once(&server, "a.py"), ["untrusted"]);
 }
