@@ -315,6 +315,9 @@ fn a_language_whose_command_is_not_trusted_says_so() {
     let codes: Vec<&Value> = reply["meta"]["missing"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
     assert!(codes.contains(&&json!("untrusted")) && !codes.contains(&&json!("engine_missing")), "{reply}");
     assert_eq!(lacks_at_once(&server, "a.nim"), ["untrusted"]);
+    assert_eq!(engine(&server, "nim")["state"], "missing");
+    let status = server.markdown("/v1/status", None).text;
+    assert!(status.contains(": not started: not trusted\n"), "{status}");
 }
 
 #[test]

@@ -521,6 +521,8 @@ fn a_server_that_is_missing_is_said_to_be() {
     let server = home.serve(&["--trust"]);
     let missing = engine(&server, "python");
     assert_eq!((&missing["state"], &missing["name"]), (&json!("missing"), &json!("no-such-server")), "{missing}");
+    let status = server.markdown("/v1/status", None).text;
+    assert!(status.contains("engine no-such-server: missing\n"), "{status}");
     for path in ["/v1/diagnostics", "/v1/diagnostics?file=a.py", "/v1/usages?symbol=a.py::f"] {
         let (status, reply) = server.get(path);
         assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(false)), "{reply}");
