@@ -207,7 +207,7 @@ impl Id<'_> {
             Some(Id { file, span: Span::new(start, end), text: hashes.get(..TEXT_DIGITS)? })
         };
         id().ok_or_else(|| {
-            let detail = "`fix`: this is no `id` of a fix; `GET /v1/diagnostics?fixes=true` tells them";
+            let detail = "`fix`: this is no `id` of a fix; `diagnostics` with `fixes` lists them";
             Error::new(Code::InvalidRequest, detail)
         })
     }

@@ -122,7 +122,7 @@ impl Workspaces {
             }
             None => match open.as_slice() {
                 [only] => Ok(only.clone()),
-                [] => Err(Error::new(Code::UnknownWorkspace, "no workspace is open: `POST /v1/workspaces` opens one")),
+                [] => Err(Error::new(Code::UnknownWorkspace, "no workspace is open: `open_workspace` opens one")),
                 _ => {
                     let detail =
                         format!("several workspaces are open, so `workspace` must name one of: {}", names().join(", "));
