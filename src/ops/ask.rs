@@ -336,8 +336,10 @@ where
 
 /// With the file as the workspace calls it. One of a dependency keeps its absolute name.
 pub(super) fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<SymbolQuery> {
-    let inside = query.file.as_deref().filter(|it| !it.starts_with('/'));
-    let file = inside.map(|it| workspace.locate(it)).transpose()?.or_else(|| query.file.clone());
+    let file = match query.file.as_deref() {
+        Some(file) if file.starts_with('/') => Some(workspace.locate(file).unwrap_or_else(|_| file.to_owned())),
+        file => file.map(|it| workspace.locate(it)).transpose()?,
+    };
     Ok(SymbolQuery { file, ..query.clone() })
 }
 
