@@ -329,7 +329,7 @@ impl EditItem {
         let EditItem { file, search_context, symbol, package, at, replacement, expected_hash, near_line } = self;
         let search = match search_context {
             Some(context) if context.trim().is_empty() => {
-                return wrong("`search_context` is blank, which fits anywhere; `/v1/write` makes or extends a file");
+                return wrong("`search_context` is blank, which fits anywhere; `write` makes or extends a file");
             }
             Some(_) if at.is_some() => {
                 return wrong(

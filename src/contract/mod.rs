@@ -11,6 +11,7 @@ mod diagnostics;
 mod edit;
 mod events;
 mod examples;
+mod files;
 #[cfg(test)]
 mod fuzz;
 mod gate;

@@ -156,7 +156,7 @@ impl<B: Backend> ServerHandler for Server<B> {
         };
         Ok(match answer {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
-            Err(text) => CallToolResult::error(vec![ContentBlock::text(text)]),
+            Err(text) => CallToolResult::error(vec![ContentBlock::text(tools::refusal(&text))]),
         }
         .into())
     }

@@ -172,6 +172,19 @@ pub const TOOLS: &[Tool] = &[
     },
 ];
 
+/// What refusals say of calls that are no tools, and what is said in its place.
+const IN_PLACE_OF_CALLS: &[(&str, &str)] = &[
+    ("`symbols` with `query` finds names by their parts, `map` by", "`map` with `query` finds names by"),
+    ("`changes` lists", "`semdex changes` lists"),
+    ("(`delete_overlay`)", "(`semdex overlay delete`)"),
+    ("`open_workspace` opens", "`semdex workspaces open` opens"),
+];
+
+/// A refusal in words that hold for whoever has the tools and a command line.
+pub fn refusal(text: &str) -> String {
+    IN_PLACE_OF_CALLS.iter().fold(text.to_owned(), |text, (call, other)| text.replace(call, other))
+}
+
 /// The definitions, with the workspace among the fields where there are several.
 pub fn all(several_workspaces: bool) -> Vec<Definition> {
     TOOLS.iter().map(|it| it.definition(several_workspaces)).collect()
@@ -237,6 +250,20 @@ mod tests {
         for several in [false, true] {
             let length = serde_json::to_string(&all(several)).unwrap().chars().count();
             assert!(length <= 7000, "{length} characters");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_no_call_that_is_no_tool() {
+        assert_eq!(
+            refusal("no `changes` here: `changes` lists them"),
+            "no `changes` here: `semdex changes` lists them"
+        );
+        for (call, other) in IN_PLACE_OF_CALLS {
+            let call_in =
+                |text: &str| crate::contract::CALLS.iter().find(|it| text.contains(&format!("`{}`", it.name)));
+            assert!(call_in(call).is_some_and(|it| named(it.name).is_none()), "{call}");
+            assert!(call_in(other).is_none_or(|it| named(it.name).is_some()), "{other}");
         }
     }
 

@@ -46,10 +46,12 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
     if let Some(rest) = service.replies.continued(request.name(), &common)? {
         return Ok(rest);
     }
+    let files: Vec<String> = request.files().into_iter().map(str::to_owned).collect();
+    let pick = || service.workspaces.pick_for(common.workspace.as_deref(), &files);
     // Hands the request to its handler, with the workspace that it is about.
     macro_rules! handle {
         ($call:ident, $handler:path, $request:expr) => {{
-            let workspace = service.workspaces.pick(common.workspace.as_deref())?;
+            let workspace = pick()?;
             workspace.follow_settings().await;
             let ask = Ask::new(&common, client)?;
             match Box::pin($handler(&workspace, $request, &ask)).await {
@@ -86,18 +88,18 @@ pub async fn answer(service: &Service, request: Request, client: Option<String>)
         Request::PutOverlay(it) => handle!(PutOverlay, overlays::put, it),
         Request::DeleteOverlay(it) => handle!(DeleteOverlay, overlays::delete, it),
         Request::StartRun(it) => {
-            let (workspace, ask) = (service.workspaces.pick(common.workspace.as_deref())?, Ask::new(&common, client)?);
+            let (workspace, ask) = (pick()?, Ask::new(&common, client)?);
             match Box::pin(runs::start(service, workspace.clone(), it, &ask)).await {
                 Ok(begun) => Reply::StartRun(begun),
                 Err(error) => return Err(refused(&workspace, error).await),
             }
         }
         Request::Run(it) => {
-            let (workspace, ask) = (service.workspaces.pick(common.workspace.as_deref())?, Ask::new(&common, client)?);
+            let (workspace, ask) = (pick()?, Ask::new(&common, client)?);
             Reply::Run(runs::look(service, &workspace, &it, &ask).map_err(|it| workspace.with_meta(it))?)
         }
         Request::CancelRun(it) => {
-            let (workspace, ask) = (service.workspaces.pick(common.workspace.as_deref())?, Ask::new(&common, client)?);
+            let (workspace, ask) = (pick()?, Ask::new(&common, client)?);
             match Box::pin(runs::cancel(service, &workspace, &it, &ask)).await {
                 Ok(run) => Reply::CancelRun(run),
                 Err(error) => return Err(refused(&workspace, error).await),

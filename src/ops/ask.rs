@@ -4,11 +4,12 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::unanalysed::{lack_of_workspace, no_symbols};
 use crate::contract::budget::{Listing, positions};
 use crate::contract::{Common, check_query};
 use crate::lang::files::Files;
 use crate::lang::view::{View, blocking};
-use crate::lang::{self, Deadlines, Stop};
+use crate::lang::{self, Condition, Deadlines, Stop};
 use crate::model::{
     Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
 };
@@ -122,6 +123,9 @@ where
             coverage.absorb(answer.coverage);
             return Ok(WithMeta { value: answer.value, meta: workspace.meta(needs.language, revision, coverage) });
         }
+        // What is not found is perhaps in a file that nobody looks into.
+        let is_unserved = needs.language.is_some() && snapshot.view.is_none();
+        let unserved = if is_unserved { lack_of_workspace(workspace, &snapshot.files) } else { None };
         let asked = Asked { view: snapshot.view, files: snapshot.files, deadlines };
         let late = |_| {
             let detail = "the engine did not answer in time: ask again, or ask for less";
@@ -130,6 +134,7 @@ where
         let failed = |error: Error| {
             let mut coverage = coverage_of(workspace, needs.language, settled, &error);
             nameless.iter().for_each(|it| coverage.lacks(it.clone()));
+            unserved.iter().filter(|_| is_miss(&error)).for_each(|it| coverage.lacks(it.clone()));
             error.in_workspace(workspace.meta(needs.language, revision, coverage))
         };
         let answer = timing::during(Part::Engine, tokio::time::timeout_at(last.into(), question(asked))).await;
@@ -214,6 +219,10 @@ pub(super) async fn languages_of(workspace: &Workspace, ask: &Ask, query: &Symbo
     if let Some(language) = query.file.as_deref().and_then(|it| all.of(it)) {
         return Ok(vec![language]);
     }
+    if workspace.status().languages.is_empty() {
+        // Engines start once the workspace's files were read.
+        workspace.snapshot(ask.needs(None, false)).await?;
+    }
     let open = workspace.status().languages;
     for name in [Some(query.symbol.as_str()), query.package.as_deref()].into_iter().flatten() {
         let fitting: Vec<LanguageId> = all.iter().filter(|it| it.syntax.is_path(name)).collect();
@@ -225,6 +234,7 @@ pub(super) async fn languages_of(workspace: &Workspace, ask: &Ask, query: &Symbo
         }
     }
     if open.is_empty() {
+        // Whichever is asked answers that there is nothing.
         return Ok(all.iter().take(1).collect());
     }
     let last = words(&query.symbol).last().map_or("", |it| it.1).to_owned();
@@ -281,10 +291,6 @@ where
     let mut first_failure: Option<Error> = None;
     let mut found: Vec<(LanguageId, WithMeta<T>)> = Vec::new();
     let query = &located(workspace, query)?;
-    if workspace.status().languages.is_empty() {
-        // Engines start once the workspace's files were read.
-        workspace.snapshot(ask.needs(None, false)).await?;
-    }
     let mut languages = languages_of(workspace, ask, query).await?;
     let question = &question;
     let mut next = 0;
@@ -295,16 +301,8 @@ where
             let memo = Some(format!("{verb} {} {query:?} {:?} {:?}", language.name, ask.cursor, ask.limit));
             self::ask(workspace, ask.needs(Some(language), true), memo, move |asked| {
                 let question = asked.view.map(|view| question(view, query.clone(), asked.deadlines));
-                async move {
-                    match question {
-                        Some(question) => question.await,
-                        None => {
-                            let detail =
-                                format!("the workspace has no {} code, so there is no symbol of it", language.name);
-                            Err(Error::new(Code::UnknownSymbol, detail).into())
-                        }
-                    }
-                }
+                let question = question.ok_or_else(|| no_symbols(workspace, &asked.files, language));
+                async move { question?.await }
             })
         }));
         for (language, answer) in these.iter().zip(answers.await) {
@@ -338,13 +336,26 @@ where
 
 /// With the file as the workspace calls it. One of a dependency keeps its absolute name.
 pub(super) fn located(workspace: &Workspace, query: &SymbolQuery) -> Result<SymbolQuery> {
-    let inside = query.file.as_deref().filter(|it| !it.starts_with('/'));
-    let file = inside.map(|it| workspace.locate(it)).transpose()?.or_else(|| query.file.clone());
+    let file = match query.file.as_deref() {
+        Some(file) if file.starts_with('/') => Some(workspace.locate(file).unwrap_or_else(|_| file.to_owned())),
+        file => file.map(|it| workspace.locate(it)).transpose()?,
+    };
     Ok(SymbolQuery { file, ..query.clone() })
 }
 
-/// An answer by the text alone, where the index is not there yet.
-pub(super) fn not_indexed(language: LanguageId) -> Missing {
-    let detail = "the index is being built: this is what the text alone says; ask again, or give `wait_ms`";
-    Missing::new(MissingCode::Indexing, language.name, detail)
+/// What an answer by the text alone lacks: the index, which comes, or an engine that does not.
+pub(super) fn not_indexed(workspace: &Workspace, language: LanguageId) -> Missing {
+    why_down(workspace, language).unwrap_or_else(|| {
+        let detail = "the index is being built: this is what the text alone says; ask again, or give `wait_ms`";
+        Missing::new(MissingCode::Indexing, language.name, detail)
+    })
+}
+
+/// Why the engine of a language is not up and does not come up by being asked. Nothing where it does.
+pub(super) fn why_down(workspace: &Workspace, language: LanguageId) -> Option<Missing> {
+    let engines = workspace.status().engines;
+    let engine = engines.into_iter().find(|it| workspace.serves(it, language))?;
+    let is_gone = matches!(engine.condition, Condition::Missing | Condition::Broken);
+    let is_why = |it: &Missing| is_gone || matches!(it.code, MissingCode::EngineDown | MissingCode::EngineRestarting);
+    engine.missing.into_iter().find(is_why)
 }

@@ -75,9 +75,8 @@ async fn entries(workspace: &Workspace, tokens: &[String]) -> Result<Vec<Entry>>
     for token in tokens {
         // Tokens are printed in capitals, and read either way.
         let entry = workspace.made(&token.trim().to_ascii_uppercase()).await?.ok_or_else(|| {
-            let detail = format!(
-                "the journal has no change `{token}` of this workspace: `GET /v1/changes` lists those that there are"
-            );
+            let detail =
+                format!("the journal has no change `{token}` of this workspace: `changes` lists those that there are");
             Error::new(Code::UnknownChange, detail)
         })?;
         entries.insert(entry.id.clone(), entry);

@@ -2,13 +2,14 @@
 
 use super::ask::{Ask, ask, ask_by_name, unless_loading};
 use super::open::text_of;
+use super::unanalysed;
 use super::usages::PAGE;
 use crate::contract::budget::{Listing, Part, positions};
 use crate::contract::{
     Container, DescribeRequest, Described, DescribedFile, DescribedPackage, DescribedSymbol, Example, FileText,
     OfSymbol, Symbol, UsageCount, UsageList,
 };
-use crate::model::{Answer, Code, Description, Error, Meta, Result, SymbolQuery, UsagePage, Window};
+use crate::model::{Answer, Code, Coverage, Description, Error, Meta, Result, SymbolQuery, UsagePage, Window};
 use crate::workspace::Workspace;
 
 pub async fn describe(workspace: &Workspace, request: DescribeRequest, asked: &Ask) -> Result<Described> {
@@ -100,7 +101,11 @@ async fn describe_file(workspace: &Workspace, file: &str, asked: &Ask) -> Result
         async move {
             let file = text_of(&it.files, &name)?;
             let part = Part::after(from, file.text.split_inclusive('\n').count());
-            Ok(Answer::whole(FileText {
+            let mut coverage = Coverage::default();
+            if file.language.is_none() {
+                coverage.lacks(unanalysed::lack_of_file(&name));
+            }
+            let value = FileText {
                 file: name.clone(),
                 language: file.language.map(Into::into),
                 content: if from == 0 { file.text.to_string() } else { part.lines(&file.text) },
@@ -108,7 +113,8 @@ async fn describe_file(workspace: &Workspace, file: &str, asked: &Ask) -> Result
                 hash: file.hash.to_hex().to_string(),
                 overlay: file.overlay,
                 lines: file.lines().line_count(),
-            }))
+            };
+            Ok(Answer { value, coverage })
         }
     })
     .await?;

@@ -6,8 +6,9 @@ use super::ask::{Ask, ask, not_indexed};
 use super::confirm::confirm;
 use super::fixes;
 use super::open::text_of;
+use super::unanalysed;
 use crate::contract::{self, Counts, DiagnosticsFormat, DiagnosticsQuery, DiagnosticsReply};
-use crate::model::{Answer, Diagnostic, LanguageId, Meta, Missing, MissingCode, Result};
+use crate::model::{Answer, Diagnostic, LanguageId, Meta, Result};
 use crate::workspace::Workspace;
 use crate::workspace::statistics::Seen;
 
@@ -69,11 +70,11 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -
     let mut of_language: Vec<(LanguageId, Vec<String>)> = Vec::new();
     if files.is_empty() {
         of_language = workspace.status().languages.into_iter().map(|it| (it, Vec::new())).collect();
+        unanalysed::lack_of_workspace(workspace, &first.files).into_iter().for_each(|it| meta.coverage.lacks(it));
     }
     for file in files {
         let Some(language) = workspace.language_of(file) else {
-            let detail = "no engine analyses this kind of file, so nothing is known of it";
-            meta.coverage.lacks(Missing::new(MissingCode::Unsupported, file.as_str(), detail));
+            meta.coverage.lacks(unanalysed::lack_of_file(file));
             continue;
         };
         match of_language.iter_mut().find(|it| it.0 == language) {
@@ -94,7 +95,7 @@ pub(super) async fn find(workspace: &Workspace, files: &[String], asked: &Ask) -
                 let count = it.files.of(language).count();
                 let answer = match it.view {
                     Some(view) => view.diagnostics(named, it.deadlines).await?,
-                    None => Answer::lacking(Vec::new(), not_indexed(language)),
+                    None => Answer::lacking(Vec::new(), not_indexed(workspace, language)),
                 };
                 Ok(answer.map(|found| {
                     let with_text = |diagnostic: Diagnostic| {

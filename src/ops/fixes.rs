@@ -137,7 +137,7 @@ async fn offers(
         async move {
             let answer = match it.view {
                 Some(view) => view.fixes(places, it.deadlines).await?,
-                None => Answer::lacking(Vec::new(), not_indexed(language)),
+                None => Answer::lacking(Vec::new(), not_indexed(workspace, language)),
             };
             Ok(answer.map(|fixes| named(&it.files, fixes)))
         }
@@ -207,7 +207,7 @@ impl Id<'_> {
             Some(Id { file, span: Span::new(start, end), text: hashes.get(..TEXT_DIGITS)? })
         };
         id().ok_or_else(|| {
-            let detail = "`fix`: this is no `id` of a fix; `GET /v1/diagnostics?fixes=true` tells them";
+            let detail = "`fix`: this is no `id` of a fix; `diagnostics` with `fixes` lists them";
             Error::new(Code::InvalidRequest, detail)
         })
     }

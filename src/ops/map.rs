@@ -14,6 +14,7 @@ use self::graph::{Graph, Node, Part};
 use self::interest::{Asked, Focus, Interest};
 use super::ask::{Ask, ask, ask_by_name, is_miss, not_indexed, unless_loading};
 use super::open::text_of;
+use super::unanalysed;
 use crate::contract::{Around, Listed, MapFile, MapQuery, MapReply, MapSymbol, Symbol, check_name};
 use crate::lang::files::Files;
 use crate::model::{
@@ -56,6 +57,7 @@ async fn graph_of(workspace: &Workspace, asked: &Ask) -> Result<(Arc<Graph>, Arc
         attempt += 1;
         let first = workspace.snapshot(asked.needs(None, false)).await?;
         let mut meta = workspace.meta(None, first.revision, Default::default());
+        unanalysed::lack_of_workspace(workspace, &first.files).into_iter().for_each(|it| meta.coverage.lacks(it));
         let mut parts: Vec<Arc<Part>> = Vec::new();
         for language in workspace.status().languages {
             let (part, of_part) = part_of(workspace, language, asked).await?;
@@ -93,7 +95,7 @@ fn merged(all: Vec<Missing>) -> Vec<Missing> {
 async fn part_of(workspace: &Workspace, language: LanguageId, asked: &Ask) -> Result<(Arc<Part>, Meta)> {
     let memo = Some(format!("references {}", language.name));
     let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
-        let Some(view) = it.view else { return Ok(Answer::lacking(Arc::default(), not_indexed(language))) };
+        let Some(view) = it.view else { return Ok(Answer::lacking(Arc::default(), not_indexed(workspace, language))) };
         let files = it.files;
         let Answer { value, coverage } = view.references(it.deadlines).await?;
         let value = crate::lang::view::blocking(move || Ok(Arc::new(Part::new(&value, &files)))).await?;

@@ -31,6 +31,7 @@ pub(crate) mod slow;
 mod stats;
 mod symbols;
 mod tidy;
+mod unanalysed;
 mod undo;
 mod undo_commit;
 mod usages;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::ask::{Ask, ask, not_indexed};
+use super::ask::{Ask, ask, not_indexed, why_down};
 use super::nearest_file::near;
 use crate::contract::budget::{Listing, Part, positions};
 use crate::contract::{Downstream, Import, OpenRequest, Opened, SymbolTree, Upstream};
@@ -30,7 +30,9 @@ pub async fn open(workspace: &Workspace, request: OpenRequest, asked: &Ask) -> R
     };
     let index = asked.wait.is_some_and(|it| !it.is_zero());
     let needs = asked.needs(language, index);
-    let memo = format!("open {name} {}", index || is_warm());
+    // What is down now may be another thing at the same revision.
+    let down = language.and_then(|it| why_down(workspace, it)).map(|it| it.code);
+    let memo = format!("open {name} {} {down:?}", index || is_warm());
     let until = asked.begun + asked.wait.unwrap_or_default() + COUNTING;
     let answered = ask(workspace, needs, Some(memo), |it| {
         let (name, warm) = (name.clone(), index || is_warm());
@@ -43,17 +45,17 @@ pub async fn open(workspace: &Workspace, request: OpenRequest, asked: &Ask) -> R
                             return view.overview(name.clone(), it.deadlines, until).await;
                         }
                         let mut overview = view.outline(name.clone(), it.deadlines).await?;
-                        overview.coverage.lacks(not_indexed(language));
+                        overview.coverage.lacks(not_indexed(workspace, language));
                         Ok(overview)
                     };
                     // An engine that has just loaded can take long to know even the names of a file: the text need not wait for it.
                     match tokio::time::timeout_at((until + PATIENCE).into(), answered).await {
                         Ok(answered) => answered?,
-                        Err(_) => Answer::lacking(Overview::default(), not_indexed(language)),
+                        Err(_) => Answer::lacking(Overview::default(), not_indexed(workspace, language)),
                     }
                 }
                 // Its engine starts with the first snapshot that has the file.
-                (None, Some(language)) => Answer::lacking(Overview::default(), not_indexed(language)),
+                (None, Some(language)) => Answer::lacking(Overview::default(), not_indexed(workspace, language)),
                 (_, None) => Answer::whole(Overview::default()),
             };
             Ok(overview.map(|overview| (file, overview)))

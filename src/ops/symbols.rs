@@ -2,6 +2,7 @@
 
 use super::ask::{Ask, ask, by_bare_name, not_indexed};
 use super::open::text_of;
+use super::unanalysed;
 use crate::contract::budget::positions;
 use crate::contract::{
     Position, SymbolAtQuery, SymbolAtReply, SymbolTree, SymbolsOf, SymbolsQuery, SymbolsReply, check_name,
@@ -24,6 +25,7 @@ async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<Symbo
     check_name("query", query)?;
     let first = workspace.snapshot(asked.needs(None, false)).await?;
     let mut meta = workspace.meta(None, first.revision, Default::default());
+    unanalysed::lack_of_workspace(workspace, &first.files).into_iter().for_each(|it| meta.coverage.lacks(it));
     let mut found: Vec<(Symbol, f64)> = Vec::new();
     let part = query.trim().to_lowercase();
     let is_meant = move |name: &str| name.to_lowercase().contains(&part);
@@ -32,7 +34,7 @@ async fn search(workspace: &Workspace, query: &str, asked: &Ask) -> Result<Symbo
         let reply = ask(workspace, asked.needs(Some(language), true), memo, |it| async move {
             match it.view {
                 Some(view) => view.search(query.trim().to_owned(), MOST, it.deadlines).await,
-                None => Ok(Answer::lacking(Vec::new(), not_indexed(language))),
+                None => Ok(Answer::lacking(Vec::new(), not_indexed(workspace, language))),
             }
         })
         .await?;
@@ -59,8 +61,8 @@ async fn symbols_of(workspace: &Workspace, file: &str, asked: &Ask) -> Result<Sy
             match it.view {
                 Some(view) => view.symbols(name, it.deadlines).await,
                 None => Ok(match language {
-                    Some(language) => Answer::lacking(Vec::new(), not_indexed(language)),
-                    None => Answer::whole(Vec::new()),
+                    Some(language) => Answer::lacking(Vec::new(), not_indexed(workspace, language)),
+                    None => Answer::lacking(Vec::new(), unanalysed::lack_of_file(&name)),
                 }),
             }
         }

@@ -40,7 +40,7 @@ pub(super) async fn made(workspace: &Workspace, change: &str) -> Result<Entry> {
     let token = change.trim().to_ascii_uppercase();
     workspace.made(&token).await?.ok_or_else(|| {
         let detail = format!(
-            "the journal has no change `{change}` of this workspace: `GET /v1/changes` lists those that can be taken back",
+            "the journal has no change `{change}` of this workspace: `changes` lists those that can be taken back",
         );
         Error::new(Code::UnknownChange, detail)
     })
@@ -88,7 +88,7 @@ fn moved_on(entry: &Entry, moved: &[(&EntryFile, Option<Arc<str>>)]) -> Error {
     let why = match &entry.undone_by {
         Some(by) => format!("it was taken back already, by `{by}`; to have it again, undo that"),
         None => format!(
-            "look at `diff`, and change {is} by an edit, or take back first what came later (`GET /v1/changes?file=…`)"
+            "look at `diff`, and change {is} by an edit, or take back first what came later (`changes` lists it by `file`)"
         ),
     };
     let detail =

@@ -107,7 +107,7 @@ pub(super) async fn suggest(workspace: &Workspace, asked: &Ask, plan: &Plan, fin
             async move {
                 match it.view {
                     Some(view) => view.suggest(unknown, it.deadlines).await,
-                    None => Ok(Answer::lacking(Suggested::default(), not_indexed(language))),
+                    None => Ok(Answer::lacking(Suggested::default(), not_indexed(workspace, language))),
                 }
             }
         });

@@ -67,9 +67,8 @@ pub async fn verify(workspace: &Workspace, request: VerifyRequest, asked: &Ask) 
 async fn files_of(workspace: &Workspace, token: &str) -> Result<Vec<String>> {
     // Tokens are printed in capitals, and read either way.
     let entry = workspace.made(&token.trim().to_ascii_uppercase()).await?.ok_or_else(|| {
-        let detail = format!(
-            "the journal has no change `{token}` of this workspace: `GET /v1/changes` lists those that there are"
-        );
+        let detail =
+            format!("the journal has no change `{token}` of this workspace: `changes` lists those that there are");
         Error::new(Code::UnknownChange, detail)
     })?;
     Ok(entry.files.iter().map(|it| it.file.clone()).collect())
@@ -115,7 +114,7 @@ pub(super) async fn name_symbols(workspace: &Workspace, located: &mut [Located<'
             async move {
                 match it.view {
                     Some(view) => view.outline(file, it.deadlines).await,
-                    None => Ok(Answer::lacking(Default::default(), not_indexed(language))),
+                    None => Ok(Answer::lacking(Default::default(), not_indexed(workspace, language))),
                 }
             }
         });

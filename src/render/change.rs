@@ -116,6 +116,8 @@ fn reached(text: &mut String, impact: &Impact) {
         *text += "\n## Changed symbols\n\n";
         for Changed { symbol, kind, before, after } in changed {
             let both = match (before, after) {
+                // A head that stays says nothing of the change.
+                (Some(before), Some(after)) if inline(before) == inline(after) => String::new(),
                 (Some(before), Some(after)) => format!(": `{}` → `{}`", inline(before), inline(after)),
                 (Some(before), None) => format!(": `{}`", inline(before)),
                 (None, Some(after)) => format!(": `{}`", inline(after)),

@@ -1,7 +1,8 @@
 //! How workspaces are doing.
 
 use super::markdown::{line, missing, one};
-use crate::contract::{StatusReply, WorkspaceStatus};
+use crate::contract::{Engine, EngineState, Missing, StatusReply, WorkspaceStatus};
+use crate::model::MissingCode;
 
 /// The process, and how its workspaces are doing.
 pub fn status(reply: &StatusReply) -> String {
@@ -35,10 +36,20 @@ pub fn workspaces(statuses: &[WorkspaceStatus]) -> String {
             let memory = engine.memory_bytes.map(|it| format!(", {} MB", it / 1_000_000)).unwrap_or_default();
             let restarts =
                 if engine.restarts > 0 { format!(", restarted {} times", engine.restarts) } else { String::new() };
-            let state = engine.state.name();
+            let state =
+                if is_untrusted(engine, &status.missing) { "not started: not trusted" } else { engine.state.name() };
             line(&mut text, format_args!("- engine {}{version}: {state}{process}{memory}{restarts}", engine.name));
         }
         missing(&mut text, &status.missing);
     }
     text
+}
+
+/// Whether an engine is there, and not started because its workspace is not trusted.
+fn is_untrusted(engine: &Engine, missing: &[Missing]) -> bool {
+    let by_name = format!("{} ", engine.name);
+    let is_of_it =
+        |it: &&Missing| it.scope.as_deref() == Some(engine.language.name()) || it.detail.starts_with(&by_name);
+    let lacks = |code: MissingCode| missing.iter().filter(is_of_it).any(|it| it.code == code.name());
+    engine.state == EngineState::Missing && lacks(MissingCode::Untrusted) && !lacks(MissingCode::EngineMissing)
 }

@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use crate::beneath::{Content, Tree, Unreadable, Unresolved, read_at};
 use crate::model::{Code, Error, Help, Result};
 
-pub use names::path_of_uri;
+pub use names::{absolute_path_of, path_of_uri};
 pub use write::{Notes, Write};
 
 /// Larger files are neither read nor written.

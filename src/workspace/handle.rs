@@ -313,8 +313,8 @@ impl Workspace {
     /// The same for what is not asked again, as it may have been done.
     async fn ask_once<T>(&self, until: Instant, event: impl FnOnce(oneshot::Sender<Result<T>>) -> Event) -> Result<T> {
         self.ask(until, event).await?.ok_or_else(|| {
-            let detail = "this request met a fault of semdex, which is in the log; the workspace is built anew. Whether \
-                          a change was made tells `GET /v1/changes`";
+            let detail = "this request met a fault of semdex, which is in the log; the workspace is built anew. \
+                          `changes` lists the change if it was made";
             self.with_meta(Error::new(Code::Internal, detail))
         })
     }
@@ -392,7 +392,7 @@ impl Workspace {
             if error.code == Code::Timeout {
                 given_up.store(true, Ordering::Relaxed);
                 error.detail = format!(
-                    "{}; nothing was changed, unless it was being written in this very moment, which `GET /v1/changes` tells",
+                    "{}; nothing was changed, unless it was being written in this very moment: then `changes` lists it",
                     error.detail
                 );
             }

@@ -66,7 +66,7 @@ pub fn takes(overlays: &Overlays, edits: &[FileEdit]) -> Result<bool> {
         Err(Error::new(Code::Conflict, format!("nothing was changed: `{file}` {why}")).with_help(help))
     };
     if let Some(overlay) = refusing {
-        let why = "has an overlay, content that is not on the disk: take it away first (`DELETE /v1/overlays/…`), or \
+        let why = "has an overlay, content that is not on the disk: take it away first (`delete_overlay`), or \
                    put it with `edits: \"overlay\"` to have edits go to it";
         return refused(&overlay.file, why);
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::confirm::confirm_when_idle;
+use super::disk::absolute_path_of;
 use super::handle::Workspace;
 use super::journal::Journal;
 use super::states::tell_states;
@@ -122,7 +123,7 @@ impl Workspaces {
             }
             None => match open.as_slice() {
                 [only] => Ok(only.clone()),
-                [] => Err(Error::new(Code::UnknownWorkspace, "no workspace is open: `POST /v1/workspaces` opens one")),
+                [] => Err(Error::new(Code::UnknownWorkspace, "no workspace is open: `open_workspace` opens one")),
                 _ => {
                     let detail =
                         format!("several workspaces are open, so `workspace` must name one of: {}", names().join(", "));
@@ -130,6 +131,14 @@ impl Workspaces {
                 }
             },
         }
+    }
+
+    /// The same, where the request names these files: while several are open, the innermost around the first of them that
+    /// is named by an absolute path or a URI is the one that is meant.
+    pub fn pick_for(&self, workspace: Option<&str>, files: &[String]) -> Result<Workspace> {
+        let open = if workspace.is_none() { self.list() } else { Vec::new() };
+        let around = if open.len() > 1 { files.iter().find_map(|it| innermost(&open, it)) } else { None };
+        around.map_or_else(|| self.pick(workspace), Ok)
     }
 
     /// What the process notes of itself.
@@ -176,6 +185,16 @@ impl Workspaces {
     fn lock(&self) -> MutexGuard<'_, Vec<Workspace>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The innermost workspace that takes a file, by whatever links its path leads there; else the innermost around the path,
+/// which says why it does not take it. Nothing for a relative name, which means another file in each.
+fn innermost(open: &[Workspace], file: &str) -> Option<Workspace> {
+    let path = absolute_path_of(file)?;
+    let depth = |it: &&Workspace| it.root().as_os_str().len();
+    let taking = open.iter().filter(|it| it.locate(file).is_ok()).max_by_key(depth);
+    let around = || open.iter().filter(|it| path.starts_with(it.root())).max_by_key(depth);
+    taking.or_else(around).cloned()
 }
 
 /// The root of the workspace that contains a directory, by the engines that are built in.

@@ -92,6 +92,36 @@ async function call(method, address, body) {
   say("the address gives its token away");
 }
 
+// -- An engine that does not run takes no memory, and one that is not trusted is not missing.
+{
+  const page = await open("/");
+  await page.route("**/v1/status", async (route) => {
+    const response = await route.fetch();
+    const status = await response.json();
+    const [workspace] = status.workspaces;
+    const engine = (name, language, state) => ({ name, language, state, restarts: 0 });
+    workspace.engines.push(
+      engine("basedpyright", "python", "missing"),
+      engine("clangd", "c", "missing"),
+      engine("bash-language-server", "bash", "idle"),
+    );
+    workspace.missing.push(
+      { code: "untrusted", detail: "basedpyright runs code of the workspace, which is not trusted", scope: "python" },
+      { code: "engine_missing", detail: "the language server of C is missing", scope: "c" },
+    );
+    await route.fulfill({ response, json: status });
+  });
+  await page.fill("#token", token);
+  await page.keyboard.press("Enter");
+  const row = (name) => page.locator(".card table[aria-label=Engines] tr").filter({ hasText: name });
+  await row("basedpyright").waitFor();
+  assert.match(await row("basedpyright").innerText(), /not started: not trusted\s+–/);
+  assert.match(await row("clangd").innerText(), /missing\s+–/);
+  assert.match(await row("bash-language-server").innerText(), /idle\s+–/);
+  await done(page);
+  say("an engine that does not run is said not to");
+}
+
 // -- What happens is shown while it happens; a change is taken back.
 {
   const page = await open(`/#token=${token}`);

@@ -113,6 +113,13 @@ fn what_others_write_is_never_answered_stale() {
     assert_eq!(living(&server).len(), 1, "the first ended with its server");
 }
 
+/// What a file at a glance lacks where nothing is waited for.
+pub fn lacks_at_once(server: &Server, file: &str) -> Vec<String> {
+    let opened = server.send(server.request("POST", "/v1/open").json(&json!({"file": file}))).json();
+    let missing = opened["meta"]["missing"].as_array().unwrap_or_else(|| panic!("{opened}"));
+    missing.iter().map(|it| it["code"].as_str().unwrap().to_owned()).collect()
+}
+
 /// Says of an answer that it is either right or honest: as many as there are, or not complete and with a reason.
 #[track_caller]
 fn is_honest(server: &Server, path: &str, right: usize) -> bool {
@@ -307,6 +314,21 @@ fn a_language_whose_command_is_not_trusted_says_so() {
     let (_, reply) = server.get("/v1/diagnostics?file=a.nim");
     let codes: Vec<&Value> = reply["meta"]["missing"].as_array().unwrap().iter().map(|it| &it["code"]).collect();
     assert!(codes.contains(&&json!("untrusted")) && !codes.contains(&&json!("engine_missing")), "{reply}");
+    assert_eq!(lacks_at_once(&server, "a.nim"), ["untrusted"]);
+    assert_eq!(engine(&server, "nim")["state"], "missing");
+    let status = server.markdown("/v1/status", None).text;
+    assert!(status.contains(": not started: not trusted\n"), "{status}");
+}
+
+#[test]
+fn a_server_that_is_down_is_not_said_to_be_coming() {
+    let server = fake("dies", &[]);
+    server.wait_for(|it| {
+        assert!(!is_honest(it, "/v1/usages?symbol=lib.py::greet&wait_ms=1000", 2));
+        engine(it, "python")["state"] == "broken"
+    });
+    // It may be tried again meanwhile.
+    server.wait_for(|it| lacks_at_once(it, "lib.py") == ["engine_down"]);
 }
 
 #[test]

@@ -245,6 +245,68 @@ fn a_uri_names_a_file_inside_and_nothing_outside() {
 }
 
 #[test]
+fn an_absolute_path_names_a_file_inside_and_nothing_outside() {
+    let server = Server::on(RUST);
+    server.wait_ready();
+    let absolute = |name: &str| server.home.root().join(name).to_str().unwrap().to_owned();
+    let lib = absolute("src/lib.rs");
+    let (status, opened) = server.post("/v1/open", &json!({"file": lib}));
+    assert_eq!((status, &opened["file"]), (200, &json!("src/lib.rs")), "{opened}");
+    let file = ("file", lib.as_str());
+    for (path, query) in [("/v1/symbols", &[file][..]), ("/v1/symbols/at", &[file, ("line", "6"), ("column", "8")])] {
+        let reply = get(&server, path, query);
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text);
+    }
+    let reply = get(&server, "/v1/usages", &[("symbol", "greet"), file]);
+    assert_eq!((reply.status, &reply.json()["total"]), (200, &json!(3)), "{}", reply.text);
+    let (status, written) = server.post("/v1/write", &json!({"name": absolute("new/a.txt"), "content": "a\n"}));
+    assert_eq!((status, &written["files"][0]["file"]), (200, &json!("new/a.txt")), "{written}");
+    let edit = json!({"edits": [{"file": absolute("new/a.txt"), "search_context": "a", "replacement": "b"}]});
+    assert_eq!(server.post("/v1/edit", &edit).0, 200);
+    assert_eq!(server.home.read("new/a.txt"), "b\n");
+    for name in ["/etc/passwd", "/etc/new", &absolute("../x"), &absolute(".git/config")] {
+        for (call, body) in [
+            ("/v1/open", json!({"file": name})),
+            ("/v1/describe", json!({"file": name, "symbol": "x"})),
+            ("/v1/write", json!({"name": name, "content": "mine"})),
+        ] {
+            let reply = server.send(server.request("POST", call).json(&body));
+            assert_eq!(reply.code(), "outside_workspace", "{call} {name}: {}", reply.text);
+        }
+    }
+}
+
+#[test]
+fn a_path_says_which_of_several_workspaces_is_meant() {
+    let home = Home::with(&[("a/x.txt", "outer\n"), ("a/b/x.txt", "inner\n"), ("c/x.txt", "other\n")]);
+    let server = home.serve(&["--trust", "a", "a/b", "c"]);
+    let path = |name: &str| server.home.root().join(name).to_str().unwrap().to_owned();
+    symlink(path("c"), path("alias")).unwrap();
+    for (name, workspace, text) in
+        [("a/x.txt", "a", "outer\n"), ("a/b/x.txt", "b", "inner\n"), ("alias/x.txt", "c", "other\n")]
+    {
+        for file in [path(name), format!("file://{}", path(name))] {
+            let (status, reply) = server.post("/v1/describe", &json!({"file": file}));
+            assert_eq!((status, &reply["file"]["content"]), (200, &json!(text)), "{file}: {reply}");
+            assert_eq!(reply["meta"]["workspace"], workspace, "{file}: {reply}");
+        }
+    }
+    let (status, written) = server.post("/v1/write", &json!({"name": path("c/new.txt"), "content": "new\n"}));
+    assert_eq!((status, &written["meta"]["workspace"]), (200, &json!("c")), "{written}");
+    let open = |body: Value| {
+        let reply = server.send(server.request("POST", "/v1/open").json(&body));
+        (reply.status, reply.code())
+    };
+    // What is said counts, and what says nothing is asked for.
+    let (outside, unknown) = ("outside_workspace".to_owned(), "unknown_workspace".to_owned());
+    assert_eq!(open(json!({"file": path("c/x.txt"), "workspace": "a"})), (400, outside.clone()));
+    assert_eq!(open(json!({"file": path("c/.git/x")})), (400, outside));
+    for file in ["x.txt".to_owned(), "/etc/passwd".to_owned(), path("d/x.txt")] {
+        assert_eq!(open(json!({"file": file})), (404, unknown.clone()), "{file}");
+    }
+}
+
+#[test]
 fn an_import_path_does_not_leave_its_module() {
     let home = Home::with(&[
         ("go.mod", "module example.com/m\n\ngo 1.22\n\nrequire github.com/x/y v1.0.0\n"),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::bad_servers::lacks_at_once;
 use crate::support::{Home, Server};
 
 /// The directory of the programs; a test without them fails.
@@ -520,6 +521,8 @@ fn a_server_that_is_missing_is_said_to_be() {
     let server = home.serve(&["--trust"]);
     let missing = engine(&server, "python");
     assert_eq!((&missing["state"], &missing["name"]), (&json!("missing"), &json!("no-such-server")), "{missing}");
+    let status = server.markdown("/v1/status", None).text;
+    assert!(status.contains("engine no-such-server: missing\n"), "{status}");
     for path in ["/v1/diagnostics", "/v1/diagnostics?file=a.py", "/v1/usages?symbol=a.py::f"] {
         let (status, reply) = server.get(path);
         assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(false)), "{reply}");
@@ -527,6 +530,8 @@ fn a_server_that_is_missing_is_said_to_be() {
         assert_eq!(codes["code"], "engine_missing", "{reply}");
         assert!(codes["detail"].as_str().unwrap().contains("pip install basedpyright"), "{reply}");
     }
+    // Nobody is asked to wait for what does not come.
+    assert_eq!(lacks_at_once(&server, "a.py"), ["engine_missing"]);
     let (_, edited) =
         server.post("/v1/edit", &json!({"file": "a.py", "search_context": "def f():", "replacement": "def f(x):"}));
     assert_eq!((&edited["applied"], &edited["meta"]["complete"]), (&json!(true), &json!(false)), "{edited}");
@@ -570,4 +575,5 @@ fn an_untrusted_workspace_runs_none_of_its_code() {
         "{reply}"
     );
     assert_eq!(engine(&server, "python")["name"], "basedpyright");
+    assert_eq!(lacks_at_once(&server, "a.py"), ["untrusted"]);
 }

@@ -56,6 +56,7 @@ mod third_engine;
 mod tidy;
 mod tidy_up;
 mod trust;
+mod unanalysed;
 mod validation;
 mod verbs;
 mod verify;

@@ -111,6 +111,7 @@ fn what_a_call_refuses_is_a_result_that_says_what_to_do() {
     server.wait_ready();
     for (tool, arguments, wanted) in [
         ("usages", json!({"symbol": "gret"}), &["unknown_symbol", "greeter::greet"][..]),
+        ("usages", json!({"symbol": "qqqzzzxxx"}), &["unknown_symbol", "; `map` with `query` finds names"]),
         ("usages", json!({"symbl": "greet"}), &["invalid_request", "symbl", "symbol"]),
         ("usages", json!({}), &["invalid_request", "symbol"]),
         ("open", json!({"file": 7}), &["invalid_request", "file"]),
@@ -120,12 +121,18 @@ fn what_a_call_refuses_is_a_result_that_says_what_to_do() {
             json!({"file": "src/lib.rs", "search_context": "fn gret(", "replacement": ""}),
             &["no_match", "fn greet("],
         ),
-        ("undo", json!({"change": "01"}), &["unknown_change"]),
+        ("edit", json!({"fix": "none"}), &["invalid_request", "`diagnostics` with `fixes`"]),
+        ("undo", json!({"change": "01"}), &["unknown_change", ": `semdex changes` lists"]),
+        ("verify", json!({"kind": "check", "change": "01"}), &["unknown_change", ": `semdex changes` lists"]),
     ] {
         let (failed, text) = call(&server, NEWEST, tool, arguments);
         assert!(failed, "{text}");
         assert!(wanted.iter().all(|it| text.contains(it)), "{tool} lacks one of {wanted:?}: {text}");
+        assert!(!text.contains("/v1/"), "an agent has no call of HTTP: {text}");
     }
+    // Over HTTP the call itself is named.
+    let (_, refused) = server.post("/v1/undo", &json!({"change": "01"}));
+    assert!(refused["detail"].as_str().unwrap().contains(": `changes` lists"), "{refused}");
     let unknown = request("2025-06-18", "tools/call", json!({"name": "grep", "arguments": {}}));
     let error = post(&server, "2025-06-18", &unknown).json()["error"].clone();
     assert_eq!(error["code"], -32602, "{error}");

@@ -194,8 +194,8 @@ function card(it) {
       "tr",
       {},
       node("td", {}, of.name, " ", node("span", { class: "quiet" }, of.version ?? "")),
-      node("td", {}, node("span", { class: `pill ${of.state}` }, of.state)),
-      node("td", { class: "number" }, megabytes(of.memory_bytes) || "in the process"),
+      node("td", {}, node("span", { class: `pill ${of.state}` }, isUntrusted(of, it.missing) ? "not started: not trusted" : of.state)),
+      node("td", { class: "number" }, memory(of)),
       node("td", { class: "number" }, of.restarts ? counted(of.restarts, "restart") : ""),
     );
   const missing = (of) => node("li", {}, node("code", {}, of.code), ` ${of.detail}`);
@@ -209,6 +209,19 @@ function card(it) {
     it.engines.length ? node("table", { "aria-label": "Engines" }, node("tbody", {}, ...it.engines.map(engine))) : null,
     it.missing.length ? node("ul", { "aria-label": "Missing" }, ...it.missing.map(missing)) : null,
   );
+}
+
+/** Whether an engine is there, and not started because its workspace is not trusted. */
+function isUntrusted(engine, missing) {
+  const isOfIt = (it) => it.scope === engine.language || it.detail.startsWith(`${engine.name} `);
+  const codes = missing.filter(isOfIt).map((it) => it.code);
+  return engine.state === "missing" && codes.includes("untrusted") && !codes.includes("engine_missing");
+}
+
+/** An engine that is at work without a process of its own is in this one. */
+function memory(engine) {
+  const isInTheProcess = !engine.pid && ["syntax", "indexing", "ready"].includes(engine.state);
+  return megabytes(engine.memory_bytes) || (isInTheProcess ? "in the process" : "–");
 }
 
 let shownChanges = "";

@@ -7,6 +7,7 @@ use crate::lang::files::File;
 use crate::model::{Answer, Code, Error, OutlineItem, Result, Span, Symbol, SymbolKind, SymbolQuery};
 use crate::ops::ask::{Ask, ask, is_miss, join_misses, languages_of, unless_loading};
 use crate::ops::open::text_of;
+use crate::ops::unanalysed::no_symbols;
 use crate::text::endings;
 use crate::text::matching::Patch;
 use crate::workspace::Workspace;
@@ -24,8 +25,7 @@ pub(in crate::ops) async fn find_symbol(
         let found = ask(workspace, asked.needs(Some(language), true), None, |it| {
             let query = query.clone();
             async move {
-                let view =
-                    it.view.ok_or_else(|| Error::new(Code::UnknownSymbol, "there is no code of this language"))?;
+                let view = it.view.ok_or_else(|| no_symbols(workspace, &it.files, language))?;
                 let symbol = view.resolve(query, it.deadlines).await?;
                 if symbol.external {
                     let detail = format!("`{}` is not part of this workspace and cannot be edited", symbol.path);

@@ -1,4 +1,5 @@
-//! Names as requests give them: relative to the workspace's root, or a `file:` URI of something inside it.
+//! Names as requests give them: relative to the workspace's root, or the absolute path or `file:` URI of something inside
+//! it.
 
 use std::path::PathBuf;
 
@@ -7,7 +8,7 @@ use percent_encoding::percent_decode_str;
 use super::{TEMPORARY_PREFIX, invalid, outside};
 use crate::model::{Code, Error, Result};
 
-/// The lawful path of a name: absolute where it is a URI, else relative to the root.
+/// The lawful path of a name: absolute where the name is that or a URI, else relative to the root.
 pub(super) fn path_of(name: &str) -> Result<PathBuf> {
     if name.is_empty() {
         return Err(Error::new(Code::InvalidRequest, "the name of a file is empty"));
@@ -18,12 +19,20 @@ pub(super) fn path_of(name: &str) -> Result<PathBuf> {
     if let Some(path) = path_of_uri(name) {
         return path;
     }
-    if name.starts_with('/') {
-        return Err(outside(name, "is absolute: name files relative to the workspace's root, or by a `file:` URI"));
-    }
     let parts: Vec<&str> = parts_of(name, name)?;
+    if name.starts_with('/') {
+        return Ok(std::iter::once("/").chain(parts).collect());
+    }
     parts.iter().try_for_each(|part| check_part(name, part))?;
     Ok(parts.iter().collect())
+}
+
+/// The absolute path that a name is, or a `file:` URI says; `None`: the name is relative to a root, or no lawful URI.
+pub fn absolute_path_of(name: &str) -> Option<PathBuf> {
+    match path_of_uri(name) {
+        Some(path) => path.ok(),
+        None => name.starts_with('/').then(|| PathBuf::from(name)),
+    }
 }
 
 /// The absolute path that a `file:` URI names; `None`: the name is no such URI.

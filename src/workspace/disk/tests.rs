@@ -141,6 +141,26 @@ fn a_uri_of_a_file_inside_is_that_file() {
     ] {
         assert_eq!(fixture.disk.locate(&uri).unwrap().rel, expected, "{uri}");
     }
+    // And so is its absolute path, as it is written.
+    for (path, expected) in [
+        (format!("{root}/src/a b%.rs"), "src/a b%.rs"),
+        (format!("/{root}//src/./a b%.rs"), "src/a b%.rs"),
+        (format!("{alias}/ü#.txt"), "ü#.txt"),
+        (format!("{root}/new/x.rs"), "new/x.rs"),
+    ] {
+        assert_eq!(fixture.disk.locate(&path).unwrap().rel, expected, "{path}");
+    }
+    for (path, code) in [
+        ("/etc/nothing/x".to_owned(), Code::OutsideWorkspace),
+        (format!("{root}/../secret"), Code::OutsideWorkspace),
+        (format!("{root}/.git/config"), Code::OutsideWorkspace),
+        (format!("{root}/own/semdex/token"), Code::OutsideWorkspace),
+        (root.to_owned(), Code::InvalidRequest),
+        (format!("{root}/src"), Code::InvalidRequest),
+        (format!("{root}/src/a b%.rs/"), Code::InvalidRequest),
+    ] {
+        assert_eq!(fixture.refused(&path), code, "{path}");
+    }
     for uri in [
         "file:///etc/passwd".to_owned(),
         "file:///etc/nothing/x".to_owned(),

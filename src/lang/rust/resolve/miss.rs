@@ -43,7 +43,10 @@ pub(super) fn unknown(cx: &Context<'_>, path: &str, query: &SymbolQuery) -> Erro
     let detail = match suggestions.first() {
         Some(first) => format!("there is no symbol `{shown}`{within}: did you mean `{first}`?"),
         None => {
-            format!("there is no symbol `{shown}`{within}; `GET /v1/symbols?query=…` searches by parts of a name")
+            format!(
+                "there is no symbol `{shown}`{within}; `symbols` with `query` finds names by their parts, `map` by their \
+                 words"
+            )
         }
     };
     Error::new(Code::UnknownSymbol, detail).suggesting(suggestions)
