@@ -48,3 +48,22 @@ fn what_stands_in_for_a_server_writes_no_file_that_a_project_names() {
         assert!(!traces.exists() && !server.home.root().join("tsconfig.tsbuildinfo").exists(), "{flag}");
     }
 }
+
+#[test]
+fn what_stands_in_for_a_server_mends_nothing_and_keeps_no_cache() {
+    let source = "import os\n";
+    for configured in ["fix = true\nunsafe-fixes = true\n", "fix-only = true\n"] {
+        let home = with_stand_in("python", &[("a.py", source)]);
+        let cache = home.path().join("cache");
+        home.write("ruff.toml", &format!("cache-dir = {cache:?}\n{configured}"));
+        let server = serve_with_tools(home, "--no-trust");
+        let (status, reply) = server.get("/v1/diagnostics?file=a.py");
+        assert_eq!(
+            (status, &reply["fallback"], &reply["items"][0]["code"]),
+            (200, &json!("ruff"), &json!("F401")),
+            "{reply}"
+        );
+        assert_eq!(server.home.read("a.py"), source, "{configured}");
+        assert!(!cache.exists() && !server.home.root().join(".ruff_cache").exists(), "{configured}");
+    }
+}

@@ -148,6 +148,7 @@ fn other_program(command: &[String], base: LanguageKeys) -> LanguageKeys {
         quiet_ms: None,
         saves: None,
         format: None,
+        untrusted_arguments: None,
         runs_code: Some(!is_known),
         ..base
     };
