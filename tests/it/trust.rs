@@ -184,6 +184,27 @@ fn of_an_untrusted_workspace_nothing_is_downloaded() {
     assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
 }
 
+/// `GOPROXY=off` does not hold for modules that the user's own settings call private.
+#[test]
+fn of_an_untrusted_go_module_nothing_private_is_asked_for() {
+    const EMPTY: &str = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+    let sums = format!("hidden.invalid/x.hg v1.0.0 {EMPTY}\nhidden.invalid/x.hg v1.0.0/go.mod {EMPTY}\n");
+    let home = Home::with(&[
+        ("go.mod", "module example.com/m\n\ngo 1.21\n\nrequire hidden.invalid/x.hg v1.0.0\n"),
+        ("go.sum", &sums),
+        ("m.go", "package m\n\nimport _ \"hidden.invalid/x.hg\"\n\nfunc made() {}\n\nfunc uses() { made() }\n"),
+    ]);
+    let traps = home.path().join("traps");
+    trap(&home, &traps.join("hg"));
+    let path = format!("{}:{}", traps.display(), std::env::var("PATH").unwrap());
+    let variables = [("PATH", Path::new(&path)), ("GOPRIVATE", Path::new("hidden.invalid"))];
+    let server = home.serve_with(&["--no-trust"], &variables);
+    server.wait_ready();
+    let (status, found) = server.get("/v1/usages?symbol=example.com/m.made");
+    assert_eq!((status, &found["total"]), (200, &json!(1)), "{found}");
+    assert_eq!(ran(&server.home), Vec::<String>::new());
+}
+
 fn untrusted(status: &Value) -> Vec<&str> {
     let missing = status["workspaces"][0]["missing"].as_array().unwrap();
     missing.iter().filter(|it| it["code"] == "untrusted").map(|it| it["detail"].as_str().unwrap()).collect()
