@@ -437,6 +437,41 @@ fn a_request_opens_nothing_outside_of_the_permitted_roots() {
     server.wait_for(|_| trusted(&alone) == true);
 }
 
+/// A manifest may say that its workspace is anywhere.
+#[test]
+fn what_a_manifest_names_around_a_root_is_trusted_within_its_repository_alone() {
+    let member =
+        |workspace: &str| format!("[package]\nname = \"member\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{workspace}");
+    for (file, own, outer) in [
+        ("member/Cargo.toml", member("workspace = \"../../private\"\n"), "private"),
+        ("member/Cargo.toml", member(""), "workspace"),
+    ] {
+        let home = Home::with(&[(file, &own), ("member/src/lib.rs", "pub fn f() {}\n")]);
+        let outer = home.path().join(outer);
+        fs::create_dir_all(&outer).unwrap();
+        fs::write(outer.join("Cargo.toml"), "[workspace]\nmembers = [\"../workspace/member\", \"member\"]\n").unwrap();
+        let named = home.root().join("member");
+        let serves = |server: &Server, trusted: bool| {
+            let (_, status) = server.get("/v1/status");
+            let workspace = &status["workspaces"][0];
+            assert_eq!((&workspace["root"], &workspace["trusted"]), (&json!(outer), &json!(trusted)), "{status}");
+        };
+        let arguments = ["--trust", named.to_str().unwrap()];
+        let server = home.serve(&arguments);
+        serves(&server, false);
+        server.wait_for_log(&format!("semdex trust {}", outer.display()));
+        // Of one repository that has both all is trusted, and of another nothing.
+        fs::create_dir(named.join(".git")).unwrap();
+        let server = server.restart(&arguments);
+        serves(&server, false);
+        fs::remove_dir(named.join(".git")).unwrap();
+        fs::create_dir(server.home.path().join(".git")).unwrap();
+        let is_around = named.starts_with(&outer);
+        let server = server.restart(&arguments);
+        serves(&server, is_around);
+    }
+}
+
 #[test]
 fn what_belongs_to_git_is_never_a_workspace() {
     let home = Home::with(&[("a.txt", "text\n"), ("sub/.GIT/hooks/x", "#!/bin/sh\n")]);
