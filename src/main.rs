@@ -144,7 +144,8 @@ fn carry_out(command: Command, color: Color) -> Result<ExitCode, Failure> {
 /// Serves until a signal or idleness ends it, answers what is in flight, and ends every child.
 async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Failure> {
     let config = Config::load(&Flags { config_file: serve.config.clone(), trust: serve.trusts() })?;
-    let roots = roots(&serve.roots)?;
+    let named = named(&serve.roots)?;
+    let roots = roots(&named)?;
     create_private_dir(&config.state_dir)?;
     for root in &roots {
         settle_trust(&config, root)?;
@@ -167,8 +168,8 @@ async fn serve_until_stopped(serve: Serve, runtime: &Runtime) -> Result<(), Fail
     let (state_dir, max_tokens) = (config.state_dir.clone(), config.max_tokens);
     let runs = runs(&config);
     let workspaces = Workspaces::new(config, runtime.handle().clone());
-    for root in &roots {
-        workspaces.open(root)?;
+    for directory in &named {
+        workspaces.open(directory)?;
     }
     tokio::spawn(heed_trust(workspaces.clone()));
     tokio::spawn(end_runs(workspaces.clone(), stop.clone()));
@@ -204,11 +205,15 @@ fn runs(_: &Config) -> Option<Arc<dyn Runs>> {
     None
 }
 
-/// The workspaces to serve, each once.
+/// The directories whose workspaces are served.
+fn named(given: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
+    if given.is_empty() { Ok(vec![std::env::current_dir()?]) } else { Ok(given.to_vec()) }
+}
+
+/// These workspaces, each once.
 fn roots(named: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
-    let here = [std::env::current_dir()?];
     let mut roots: Vec<PathBuf> = Vec::new();
-    for directory in if named.is_empty() { &here } else { named } {
+    for directory in named {
         let root = find_root(directory)?;
         if !roots.contains(&root) {
             roots.push(root);

@@ -54,6 +54,8 @@ pub struct LanguageKeys {
     pub environment: Option<Vec<String>>,
     /// What is other where `command` names another program, by that program's name.
     pub programs: Option<BTreeMap<String, LanguageKeys>>,
+    /// What the server is called with besides, where the workspace is not trusted: that it writes nothing, say.
+    pub untrusted_arguments: Option<Vec<String>>,
     /// It runs code of the workspace, so that it is started only where that is trusted.
     pub runs_code: Option<bool>,
     /// Its files are checked where somebody asks for them, and are no part of what is asked of the whole workspace.
@@ -136,6 +138,7 @@ impl LanguageKeys {
             saves: self.saves.or(base.saves),
             environment: self.environment.or(base.environment),
             programs: self.programs.or(base.programs),
+            untrusted_arguments: self.untrusted_arguments.or(base.untrusted_arguments),
             runs_code: self.runs_code.or(base.runs_code),
             on_request: self.on_request.or(base.on_request),
             format: self.format.or(base.format),
@@ -165,6 +168,7 @@ impl LanguageKeys {
             env: None,
             programs: None,
             fallback: None,
+            untrusted_arguments: None,
             runs_code: None,
             install: None,
             fallback_install: None,

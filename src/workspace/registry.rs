@@ -14,6 +14,7 @@ use super::writer::Shared;
 use crate::config::Config;
 use crate::lang::registry::Registry;
 use crate::model::{Code, Error, Result};
+use crate::text::visible;
 use crate::trust::TrustStore;
 
 /// The open workspaces of the process; cheap to clone.
@@ -23,7 +24,7 @@ pub struct Workspaces {
     engines: Registry,
     shared: Shared,
     open: Arc<Mutex<Vec<Workspace>>>,
-    /// The roots that were named at the start: for these, and what is below them, `--trust` counts.
+    /// The directories for which, and for what is below them, `--trust` counts.
     named: Arc<Mutex<Vec<PathBuf>>>,
 }
 
@@ -45,8 +46,23 @@ impl Workspaces {
     /// already. Returns at once; loading goes on in the background.
     pub fn open(&self, directory: &Path) -> Result<Workspace> {
         let root = self.find_root(directory)?;
-        self.named.lock().unwrap_or_else(PoisonError::into_inner).push(root.clone());
-        self.open_root(root)
+        // What has no canonical form any more lies around nothing.
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf());
+        let is_reached = trust_reaches(&directory, &root);
+        let trusted = if is_reached { &root } else { &directory };
+        self.named.lock().unwrap_or_else(PoisonError::into_inner).push(trusted.clone());
+        let workspace = self.open_root(root)?;
+        let root = workspace.root();
+        if !is_reached && self.config.trust == Some(true) && !self.is_trusted(root).unwrap_or(false) {
+            let warning = format!(
+                "{root} is served without trust: a manifest makes it the workspace of {directory}, and `--trust` counts \
+                 for the repository of what is named and for nothing around it. `semdex trust {root}` trusts it",
+                root = root.display(),
+                directory = directory.display()
+            );
+            tracing::warn!("{}", visible::lines(&warning));
+        }
+        Ok(workspace)
     }
 
     /// The same for a directory that a request names. Manifests may say that their workspace is elsewhere, so what
@@ -197,6 +213,13 @@ fn innermost(open: &[Workspace], file: &str) -> Option<Workspace> {
     taking.or_else(around).cloned()
 }
 
+/// Whether who trusts a directory by naming it trusts the root that was found for it too. A manifest may say that its
+/// workspace is anywhere, so that this is so only within the repository of the directory.
+fn trust_reaches(named: &Path, root: &Path) -> bool {
+    let repository = || named.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok());
+    root.starts_with(named) || named.starts_with(root) && repository().is_some_and(|it| root.starts_with(it))
+}
+
 /// The root of the workspace that contains a directory, by the engines that are built in.
 pub fn find_root(directory: &Path) -> io::Result<PathBuf> {
     Registry::default().find_root(directory)
@@ -205,4 +228,38 @@ pub fn find_root(directory: &Path) -> io::Result<PathBuf> {
 /// The same, where a manifest makes it one.
 pub fn manifest_root(directory: &Path) -> io::Result<Option<PathBuf>> {
     Registry::default().manifest_root(directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn trust_reaches_as_far_as_the_repository_of_what_is_named() {
+        let home = tempfile::tempdir().unwrap();
+        let at = |name: &str| home.path().join(name);
+        for directory in ["repo/crates/a", "repo/vendor/other/b", "private", "plain/a"] {
+            fs::create_dir_all(at(directory)).unwrap();
+        }
+        fs::create_dir(at("repo/.git")).unwrap();
+        // As a submodule has it.
+        fs::write(at("repo/vendor/other/.git"), "gitdir: ../../.git/modules/other\n").unwrap();
+        for (named, root, expected) in [
+            ("repo", "repo", true),
+            ("repo", "repo/crates/a", true),
+            ("repo/crates/a", "repo", true),
+            ("repo/crates/a", "repo/crates", true),
+            ("repo/crates/a", "", false),
+            ("repo/crates/a", "private", false),
+            ("repo/crates/a", "repo/vendor", false),
+            ("repo/vendor/other/b", "repo/vendor/other", true),
+            ("repo/vendor/other/b", "repo", false),
+            ("plain/a", "plain/a", true),
+            ("plain/a", "plain", false),
+        ] {
+            assert_eq!(trust_reaches(&at(named), &at(root)), expected, "{named}: {root}");
+        }
+    }
 }

@@ -48,6 +48,7 @@ mod settings;
 mod snapshots;
 #[cfg(feature = "otel")]
 mod spans;
+mod stand_ins;
 mod starting;
 mod support;
 mod survival;

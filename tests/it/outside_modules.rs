@@ -113,6 +113,26 @@ fn a_module_outside_that_a_manifest_names_later_is_followed() {
 }
 
 #[test]
+fn a_go_work_that_comes_above_the_root_is_followed() {
+    // Nothing is asked of the network meanwhile.
+    let server = home(&[("go.mod", "module example.com/app\n\ngo 1.22\n")], true).serve(&["--no-trust"]);
+    server.wait_ready();
+    let above = server.home.path().join("go.work");
+    let has_errors = || {
+        let (status, reply) = server.get("/v1/diagnostics?severity=error&file=main.go");
+        assert_eq!(status, 200, "{reply}");
+        reply["total"] != 0
+    };
+    for _ in 0..2 {
+        assert!(has_errors());
+        fs::write(&above, "go 1.22\n\nuse (\n\t./workspace\n\t./lib\n)\n").unwrap();
+        assert_eq!(errors(&server), 0);
+        fs::remove_file(&above).unwrap();
+    }
+    assert!(has_errors());
+}
+
+#[test]
 fn another_environment_of_go_is_followed() {
     let home = Home::with(&[
         ("go.mod", "module example.com/app\n\ngo 1.22\n"),

@@ -145,6 +145,10 @@ fn what_cannot_be_an_overlay_is_refused() {
         ("src", json!({"content": ""}), 400, "invalid_request"),
         ("src/lib.rs", json!({"content": "\u{0}"}), 422, "not_text"),
         ("Cargo.toml", json!({"content": ""}), 422, "invalid_content"),
+        ("tsconfig.json", json!({"content": "{}"}), 422, "invalid_content"),
+        ("compile_flags.txt", json!({"content": "-DX\n"}), 422, "invalid_content"),
+        (".clangd", json!({"content": ""}), 422, "invalid_content"),
+        ("pyproject.toml", json!({"content": ""}), 422, "invalid_content"),
         ("src/lib.rs", json!({"content": "", "ttl_s": 0}), 400, "invalid_request"),
         ("src/lib.rs", json!({"content": "", "ttl_s": 999_999_999}), 400, "invalid_request"),
         ("src/lib.rs", json!({"content": "x".repeat((10 << 20) + 1)}), 413, "too_large"),
@@ -154,4 +158,7 @@ fn what_cannot_be_an_overlay_is_refused() {
         assert_eq!((reply.status, reply.code().as_str()), (status, code), "{file}: {}", reply.text);
     }
     assert_eq!(server.get("/v1/overlays").1["overlays"], json!([]));
+    // It makes a root too, and its server is sent its text.
+    let (status, reply) = put(&server, "setup.py", &json!({"content": "x = 1\n"}));
+    assert_eq!(status, 200, "{reply}");
 }

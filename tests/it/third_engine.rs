@@ -50,6 +50,7 @@ impl Server {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let engines = Registry::default().with(Arc::new(toy::ToyKind));
         let workspaces = Workspaces::with_engines(config, runtime.handle().clone(), engines);
+        workspaces.open(&root).unwrap();
         // By the manifest above it.
         let opened = workspaces.open(&root.join("inner")).unwrap();
         assert_eq!(opened.root(), root.canonicalize().unwrap());

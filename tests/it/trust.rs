@@ -184,6 +184,27 @@ fn of_an_untrusted_workspace_nothing_is_downloaded() {
     assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
 }
 
+/// `GOPROXY=off` does not hold for modules that the user's own settings call private.
+#[test]
+fn of_an_untrusted_go_module_nothing_private_is_asked_for() {
+    const EMPTY: &str = "h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
+    let sums = format!("hidden.invalid/x.hg v1.0.0 {EMPTY}\nhidden.invalid/x.hg v1.0.0/go.mod {EMPTY}\n");
+    let home = Home::with(&[
+        ("go.mod", "module example.com/m\n\ngo 1.21\n\nrequire hidden.invalid/x.hg v1.0.0\n"),
+        ("go.sum", &sums),
+        ("m.go", "package m\n\nimport _ \"hidden.invalid/x.hg\"\n\nfunc made() {}\n\nfunc uses() { made() }\n"),
+    ]);
+    let traps = home.path().join("traps");
+    trap(&home, &traps.join("hg"));
+    let path = format!("{}:{}", traps.display(), std::env::var("PATH").unwrap());
+    let variables = [("PATH", Path::new(&path)), ("GOPRIVATE", Path::new("hidden.invalid"))];
+    let server = home.serve_with(&["--no-trust"], &variables);
+    server.wait_ready();
+    let (status, found) = server.get("/v1/usages?symbol=example.com/m.made");
+    assert_eq!((status, &found["total"]), (200, &json!(1)), "{found}");
+    assert_eq!(ran(&server.home), Vec::<String>::new());
+}
+
 fn untrusted(status: &Value) -> Vec<&str> {
     let missing = status["workspaces"][0]["missing"].as_array().unwrap();
     missing.iter().filter(|it| it["code"] == "untrusted").map(|it| it["detail"].as_str().unwrap()).collect()
@@ -414,6 +435,41 @@ fn a_request_opens_nothing_outside_of_the_permitted_roots() {
     let allowed = run(server.home.semdex().arg("trust").arg(&alone));
     assert_eq!(allowed.code, Some(0), "{}", allowed.errors);
     server.wait_for(|_| trusted(&alone) == true);
+}
+
+/// A manifest may say that its workspace is anywhere.
+#[test]
+fn what_a_manifest_names_around_a_root_is_trusted_within_its_repository_alone() {
+    let member =
+        |workspace: &str| format!("[package]\nname = \"member\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{workspace}");
+    for (file, own, outer) in [
+        ("member/Cargo.toml", member("workspace = \"../../private\"\n"), "private"),
+        ("member/Cargo.toml", member(""), "workspace"),
+    ] {
+        let home = Home::with(&[(file, &own), ("member/src/lib.rs", "pub fn f() {}\n")]);
+        let outer = home.path().join(outer);
+        fs::create_dir_all(&outer).unwrap();
+        fs::write(outer.join("Cargo.toml"), "[workspace]\nmembers = [\"../workspace/member\", \"member\"]\n").unwrap();
+        let named = home.root().join("member");
+        let serves = |server: &Server, trusted: bool| {
+            let (_, status) = server.get("/v1/status");
+            let workspace = &status["workspaces"][0];
+            assert_eq!((&workspace["root"], &workspace["trusted"]), (&json!(outer), &json!(trusted)), "{status}");
+        };
+        let arguments = ["--trust", named.to_str().unwrap()];
+        let server = home.serve(&arguments);
+        serves(&server, false);
+        server.wait_for_log(&format!("semdex trust {}", outer.display()));
+        // Of one repository that has both all is trusted, and of another nothing.
+        fs::create_dir(named.join(".git")).unwrap();
+        let server = server.restart(&arguments);
+        serves(&server, false);
+        fs::remove_dir(named.join(".git")).unwrap();
+        fs::create_dir(server.home.path().join(".git")).unwrap();
+        let is_around = named.starts_with(&outer);
+        let server = server.restart(&arguments);
+        serves(&server, is_around);
+    }
 }
 
 #[test]

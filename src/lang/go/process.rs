@@ -49,6 +49,13 @@ impl MemoryLimit {
 fn memory_limit(text: u64) -> u64 {
     text.saturating_mul(MEMORY_PER_BYTE).saturating_add(LEAST_MEMORY).min(MOST_MEMORY)
 }
+
+/// Keeps `go` from the network, and from git and its like. `GOPROXY` alone does not hold for modules that the user's
+/// `GOPRIVATE` or `GONOPROXY` names, nor for the database of checksums. An empty value is none for `go`, which then takes
+/// what `go env -w` has set, so each says something.
+const NO_DOWNLOAD: [(&str, &str); 4] =
+    [("GOPROXY", "off"), ("GONOPROXY", "none"), ("GOVCS", "*:off"), ("GOSUMDB", "off")];
+
 /// What gopls and `go` are given beside the user's own environment. Without trust they run nothing that the workspace
 /// brings: no toolchain that `go.mod` names, no cgo, no download.
 ///
@@ -58,7 +65,8 @@ pub fn environment(trusted: bool) -> Vec<(&'static str, &'static str)> {
     // Telemetry would start a second process beside gopls.
     let mut environment = vec![("GO_TELEMETRY_CHILD", "2")];
     if !trusted {
-        environment.extend([("GOTOOLCHAIN", "local"), ("CGO_ENABLED", "0"), ("GOPROXY", "off")]);
+        environment.extend([("GOTOOLCHAIN", "local"), ("CGO_ENABLED", "0")]);
+        environment.extend(NO_DOWNLOAD);
         // Not `-mod=readonly`: that is the default, but where a vendor directory is to be used.
         environment.extend([("GOFLAGS", "-buildvcs=false"), ("GOPACKAGESDRIVER", "off")]);
     }

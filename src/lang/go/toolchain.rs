@@ -97,10 +97,12 @@ async fn tool_tags(goroot: &Path, root: &Path) -> Vec<String> {
 
 fn parse(json: &[u8], root: &Path) -> Option<Toolchain> {
     let said: Said = serde_json::from_slice(json).ok()?;
+    let above = go_works_above(root, &said.gowork);
     // A `go.work` of the workspace itself is one of its files.
     let files = [said.goenv, said.gowork].into_iter().map(PathBuf::from);
     let files = files.filter(|it| it.is_absolute() && !it.starts_with(root)).chain(search_path::find("go"));
-    let sources = files.map(|it| (it.clone(), stamp(&it))).collect();
+    let files: BTreeSet<PathBuf> = files.chain(above).collect();
+    let sources = files.into_iter().map(|it| (it.clone(), stamp(&it))).collect();
     let flags = said.goflags.split_whitespace();
     let tags = flags.filter_map(|flag| flag.trim_start_matches('-').strip_prefix("tags="));
     let tags: BTreeSet<String> = tags.flat_map(|tags| tags.split(',')).map(str::to_owned).collect();
@@ -121,9 +123,30 @@ fn parse(json: &[u8], root: &Path) -> Option<Toolchain> {
     })
 }
 
+/// Each place above the root where `go` looks for a `go.work`, whether there is one or not; none where GOWORK is set, to
+/// `off` or to a file elsewhere.
+fn go_works_above(root: &Path, gowork: &str) -> Vec<PathBuf> {
+    let above: Vec<PathBuf> = root.ancestors().skip(1).map(|it| it.join("go.work")).collect();
+    let found = Path::new(gowork);
+    let is_looked_for = gowork.is_empty() || found == root.join("go.work") || above.iter().any(|it| it == found);
+    if is_looked_for { above } else { Vec::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_go_work_above_is_looked_for_where_go_does() {
+        let check = |gowork: &str| go_works_above(Path::new("/a/w"), gowork);
+        let above = [PathBuf::from("/a/go.work"), PathBuf::from("/go.work")];
+        for gowork in ["", "/a/w/go.work", "/go.work"] {
+            assert_eq!(check(gowork), above, "{gowork}");
+        }
+        for gowork in ["off", "/other/go.work"] {
+            assert!(check(gowork).is_empty(), "{gowork}");
+        }
+    }
 
     #[test]
     fn go_env_is_understood() {
@@ -135,7 +158,7 @@ mod tests {
         let (goroot, module_cache, version) = ("/r".into(), "/m".into(), "go1.26.8".into());
         let sources = toolchain.sources.clone();
         assert_eq!(toolchain, Toolchain { goroot, module_cache, context, version, sources });
-        assert_eq!(toolchain.sources[0], ("/nowhere/env".into(), None));
+        assert!(toolchain.sources.contains(&("/nowhere/env".into(), None)), "{:?}", toolchain.sources);
         assert!(toolchain.sources.iter().all(|it| !it.0.starts_with("/w")), "{:?}", toolchain.sources);
         assert_eq!(parse(b"{}", Path::new("/w")), None);
     }

@@ -53,56 +53,65 @@ pub async fn of(queries: &ServerQueries, files: &[Arc<File>], coverage: &mut Cov
             Some(command) => by_command.entry(command).or_default().push(file.clone()),
             None => {
                 let title = row.map_or(session.row.title(), |it| it.title());
-                without = Some(unavailable(session, format!("no other tool checks {title}")));
+                let why = format!("no other tool checks {title}");
+                without = Some(unavailable(session, MissingCode::EngineDown, why));
             }
         }
     }
     without.into_iter().for_each(|it| coverage.lacks(it));
     for (command, files) in by_command {
         let report = match tool(session, command, &files) {
-            Ok(tool) => tokio::time::timeout(LIMIT, run(session, &tool, &files)).await.unwrap_or(Err(late(&tool))),
-            Err(why) => Err(why),
+            Ok(tool) => {
+                let ended = tokio::time::timeout(LIMIT, run(session, &tool, &files)).await;
+                let report = ended.unwrap_or_else(|_| Err(late(&tool)));
+                report.map_err(|why| unavailable(session, MissingCode::EngineDown, why))
+            }
+            Err(missing) => Err(missing),
         };
         match report {
             Ok(ToolReport { tool, findings, unread }) => {
                 coverage.stands_in(&tool);
                 for file in unread {
                     let detail = format!("{tool} reads the disk, and the text of {file} is another");
-                    coverage.lacks(unavailable(session, detail));
+                    coverage.lacks(unavailable(session, MissingCode::EngineDown, detail));
                 }
                 for (file, list) in findings {
                     found.entry(file.path.to_string()).or_default().extend(list);
                 }
             }
-            Err(why) => coverage.lacks(unavailable(session, why)),
+            Err(missing) => coverage.lacks(missing),
         }
     }
     found
 }
 
-fn unavailable(session: &Session, why: String) -> Missing {
-    session.missing(MissingCode::EngineDown, format!("diagnostics unavailable: {why}"))
+fn unavailable(session: &Session, code: MissingCode, why: String) -> Missing {
+    session.missing(code, format!("diagnostics unavailable: {why}"))
 }
 
 fn late(tool: &Tool) -> String {
     format!("{} did not end within {} s", tool.name, LIMIT.as_secs())
 }
 
-fn tool(session: &Session, command: &[String], files: &[Arc<File>]) -> Result<Tool, String> {
+fn tool(session: &Session, command: &[String], files: &[Arc<File>]) -> Result<Tool, Missing> {
     let Some((program, arguments)) = command.split_first() else {
-        return Err("`fallback` names no program".to_owned());
+        return Err(unavailable(session, MissingCode::EngineDown, "`fallback` names no program".to_owned()));
     };
     let name = base_name(program).to_owned();
     let form = Form::of(&name);
-    if form.runs_code() && !session.trusted {
-        return Err(format!("{name} runs code of the workspace, which is not trusted"));
+    if !session.trusted
+        && let Some(what) = form.wants_trust(session.root.directory())
+    {
+        let why = format!("{name} {what}, which is not trusted; `semdex trust PATH` changes that");
+        return Err(unavailable(session, MissingCode::Untrusted, why));
     }
     let found = program::find_named(program, session.root.directory(), session.trusted);
     let Some(path) = found else {
         let row = files.first().and_then(|it| session.service.row_of(&it.path));
         let install = row.and_then(|it| it.keys.fallback_install.as_ref());
         let how = install.map(|it| format!("; install it with `{it}`")).unwrap_or_default();
-        return Err(format!("`{name}`, which would stand in, is not on the PATH{how}"));
+        let why = format!("`{name}`, which would stand in, is not on the PATH{how}");
+        return Err(unavailable(session, MissingCode::EngineDown, why));
     };
     Ok(Tool { name, path, arguments: arguments.to_vec(), form })
 }
@@ -126,7 +135,7 @@ async fn run(session: &Session, tool: &Tool, files: &[Arc<File>]) -> Result<Tool
             false => on_disk.into_iter().map(|it| vec![it]).collect(),
         };
         for files in rounds {
-            for one in ask(session, tool, &tool.form.on_disk(root, &files), None).await? {
+            for one in ask(session, tool, &tool.form.on_disk(root, &files, session.trusted), None).await? {
                 let named = one.file.as_deref().map(|it| relative(root, it));
                 let of = |it: &&mut (Arc<File>, Vec<Diagnostic>)| match &named {
                     Some(named) => *it.0.path == **named,

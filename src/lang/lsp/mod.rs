@@ -100,6 +100,10 @@ impl EngineKind for LspKind {
         self.service.main().is_some_and(|it| it.keys.on_request == Some(true))
     }
 
+    fn reader_of(&self, file: &str) -> Option<&str> {
+        self.service.is_manifest(file).then(|| self.name())
+    }
+
     fn requirements(&self, _: &Path) -> Vec<Requirement> {
         let of = |row: &Row| Requirement {
             name: row.server().to_owned(),

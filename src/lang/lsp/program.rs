@@ -29,7 +29,11 @@ fn find_in(row: &Row, root: &Path, trusted: bool, directories: Vec<PathBuf>) -> 
     let is_lawful = |it: &PathBuf| is_program(it) && (trusted || !lies_in(it, root));
     let found = candidates(name, root, trusted, directories).into_iter().find(is_lawful)?;
     let native = row.keys.native.iter().flatten().find_map(|it| native(&found, it));
-    Some(Program { path: native.unwrap_or(found), arguments: arguments.to_vec() })
+    let mut arguments = arguments.to_vec();
+    if !trusted {
+        arguments.extend(row.keys.untrusted_arguments.iter().flatten().cloned());
+    }
+    Some(Program { path: native.unwrap_or(found), arguments })
 }
 
 fn candidates(name: &str, root: &Path, trusted: bool, directories: Vec<PathBuf>) -> Vec<PathBuf> {
@@ -103,6 +107,22 @@ mod tests {
             assert_eq!(find_in(&row, &root, false, Vec::new()), None, "nor by its path");
             assert!(find_in(&row, &root, true, Vec::new()).is_some());
         }
+    }
+
+    #[test]
+    fn a_server_is_called_with_more_where_the_workspace_is_not_trusted() {
+        let home = tempfile::tempdir().unwrap();
+        program(&home.path().join("bin/srv"));
+        let list = |it: &[&str]| Some(it.iter().map(|it| (*it).to_owned()).collect());
+        let (command, untrusted_arguments) = (list(&["srv", "--x"]), list(&["--no-cache"]));
+        let keys = LanguageKeys { command, untrusted_arguments, ..LanguageKeys::default() };
+        let row = Row { name: "x".to_owned(), keys };
+        let arguments = |trusted| {
+            let found = find_in(&row, &home.path().join("w"), trusted, vec![home.path().join("bin")]);
+            found.map(|it| it.arguments.join(" "))
+        };
+        assert_eq!(arguments(true).as_deref(), Some("--x"));
+        assert_eq!(arguments(false).as_deref(), Some("--x --no-cache"));
     }
 
     #[test]

@@ -49,7 +49,12 @@ impl Row {
 
     /// Whether the server reads files of this name: the language's, and those that make a directory a root.
     pub fn is_read(&self, name: &str) -> bool {
-        self.language_id(name).is_some() || self.keys.roots.iter().flatten().any(|root| root == name)
+        self.language_id(name).is_some() || self.marks_root(name)
+    }
+
+    /// Whether a file of this name makes a directory a root of the server.
+    fn marks_root(&self, name: &str) -> bool {
+        self.keys.roots.iter().flatten().any(|root| root == name)
     }
 
     /// The language as all modules above know it. Two rows that say the same are one.
@@ -104,6 +109,11 @@ impl Service {
     pub fn row_of(&self, file: &str) -> Option<&Row> {
         self.rows.iter().find(|it| it.language_id(file).is_some())
     }
+
+    /// Whether the server reads this file from the disk alone, since it makes a root and is no source that is sent.
+    pub fn is_manifest(&self, file: &str) -> bool {
+        self.row_of(file).is_none() && self.rows.iter().any(|it| it.marks_root(base_name(file)))
+    }
 }
 
 /// All services, the built-in ones with what is configured put over them, in the order of their names.
@@ -153,6 +163,7 @@ fn other_program(command: &[String], base: LanguageKeys) -> LanguageKeys {
         quiet_ms: None,
         saves: None,
         format: None,
+        untrusted_arguments: None,
         runs_code: Some(!is_known),
         ..base
     };
@@ -222,6 +233,20 @@ mod tests {
         assert!(service.languages[0].takes("src/a.nim"));
         assert_eq!(service.rows[0].server(), "nimlangserver");
         assert!(row(&configured("[nim]\ncommand = ['x']"), "nim").is_none(), "of no file");
+    }
+
+    #[test]
+    fn what_makes_a_root_is_read_from_the_disk_unless_it_is_a_source_that_is_sent() {
+        let services = services(&BTreeMap::new());
+        let readers = |file: &str| -> Vec<&str> {
+            services.iter().filter(|it| it.is_manifest(file)).filter_map(|it| Some(it.main()?.server())).collect()
+        };
+        assert_eq!(readers("a/tsconfig.json"), ["tsc"]);
+        assert_eq!(readers("a/.clangd"), ["clangd"]);
+        assert_eq!(readers("pyproject.toml"), ["basedpyright"]);
+        for sent in ["setup.py", "build.zig", "Gemfile", "a/tsconfig.ts", "a.json"] {
+            assert_eq!(readers(sent), [""; 0], "{sent}");
+        }
     }
 
     #[test]

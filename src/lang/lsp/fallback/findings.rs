@@ -10,6 +10,23 @@ use serde_json::Value;
 use crate::lang::files::File;
 use crate::model::Severity;
 
+/// What tsc takes for a project.
+const PROJECT: &str = "tsconfig.json";
+/// `--noEmit` does not keep tsc from writing its build information, a trace and a profile where the project says. Where
+/// the project names a file for the first, that it is not written is an error which hides all others, hence the third.
+const LEAVES_NOTHING: &[&str] = &[
+    "--incremental",
+    "false",
+    "--composite",
+    "false",
+    "--tsBuildInfoFile",
+    "null",
+    "--generateTrace",
+    "null",
+    "--generateCpuProfile",
+    "null",
+];
+
 /// One thing that a tool has found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
@@ -46,9 +63,14 @@ impl Form {
         }
     }
 
-    /// Whether it runs code of the workspace: its configuration, or plugins. Of a tool that is not known nobody can say.
-    pub fn runs_code(self) -> bool {
-        matches!(self, Form::Eslint | Form::Lines)
+    /// Why it is run only where the workspace is trusted, if so. Of a tool that is not known nobody can say what it runs.
+    pub fn wants_trust(self, root: &Path) -> Option<&'static str> {
+        match self {
+            Form::Eslint | Form::Lines => Some("runs code of the workspace"),
+            // The configuration names files that the compiler writes, anywhere, whatever it is asked for.
+            Form::Tsc if root.join(PROJECT).is_file() => Some("follows the workspace's own tsconfig.json"),
+            Form::Ruff | Form::Tsc | Form::Shell => None,
+        }
     }
 
     /// Whether one run checks several files.
@@ -56,11 +78,13 @@ impl Form {
         self != Form::Shell
     }
 
-    /// The arguments for files of the disk.
-    pub fn on_disk(self, root: &Path, files: &[Arc<File>]) -> Vec<OsString> {
+    /// The arguments for files of the disk. Without trust no configuration that wants it is named, even where one has come
+    /// since that was asked.
+    pub fn on_disk(self, root: &Path, files: &[Arc<File>], trusted: bool) -> Vec<OsString> {
         // Where the workspace says what its program is, the whole of it is checked.
-        if self == Form::Tsc && root.join("tsconfig.json").is_file() {
-            return vec!["--project".into(), root.join("tsconfig.json").into()];
+        if self == Form::Tsc && trusted && root.join(PROJECT).is_file() {
+            let quiet = LEAVES_NOTHING.iter().map(OsString::from);
+            return quiet.chain(["--project".into(), root.join(PROJECT).into()]).collect();
         }
         files.iter().map(|it| root.join(&*it.path).into_os_string()).collect()
     }
@@ -248,10 +272,23 @@ fn severity_of(word: &str) -> Option<Severity> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::os::unix::process::ExitStatusExt as _;
     use std::process::ExitStatus;
 
     use super::*;
+
+    #[test]
+    fn a_project_is_followed_with_trust_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        assert_eq!(Form::Tsc.wants_trust(root), None);
+        fs::write(root.join("tsconfig.json"), "{}").unwrap();
+        assert!(Form::Tsc.wants_trust(root).is_some() && Form::Eslint.wants_trust(root).is_some());
+        assert_eq!(Form::Ruff.wants_trust(root), None);
+        assert!(Form::Tsc.on_disk(root, &[], true).contains(&"--project".into()));
+        assert!(Form::Tsc.on_disk(root, &[], false).is_empty());
+    }
 
     fn parsed(form: Form, exit: i32, stdout: &str, stderr: &str) -> Result<Vec<String>, String> {
         let output = Output { status: ExitStatus::from_raw(exit << 8), stdout: stdout.into(), stderr: stderr.into() };
