@@ -42,6 +42,7 @@ mod read;
 mod rename;
 #[cfg(feature = "bedrock")]
 mod runs;
+mod server_answers;
 mod settings;
 mod snapshots;
 #[cfg(feature = "otel")]

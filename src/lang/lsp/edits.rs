@@ -15,6 +15,9 @@ use crate::lang::files::File;
 use crate::lang::{Result, Tidied, Wanted};
 use crate::model::{Answer, Code, Coverage, Error, FileEdit, Renaming, Rewrite, Span, SymbolQuery};
 
+/// What each file gets in the place of what.
+type Parts = BTreeMap<String, BTreeSet<(Span, String)>>;
+
 pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str) -> Result<Answer<Renaming>> {
     let mut coverage = Coverage::default();
     let session = &queries.session;
@@ -32,11 +35,11 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
     open.push(&found.file.path);
     open.sort_unstable();
     open.dedup();
-    let mut parts: BTreeMap<String, BTreeSet<(Span, String)>> = BTreeMap::new();
+    let mut parts = Parts::new();
     let mut moves = Vec::new();
     for at in usages::declarations(queries, &found) {
-        let is_renamed = parts.get(&*found.file.path).is_some_and(|it| it.iter().any(|it| it.0.start == at));
-        if is_renamed {
+        let name = Span::new(at, at + found.item.name.len());
+        if is_renamed(&parts, &found.file.path, name) {
             continue;
         }
         let params = json!({
@@ -61,6 +64,15 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
             parts.entry(file.path.to_string()).or_default().extend(edits);
         }
         moves.extend(edit.moves);
+        // A server that renames nothing may say so with an edit of no places, or of others: of Python to a keyword.
+        if !is_renamed(&parts, &found.file.path, name) {
+            let detail = format!(
+                "{} does not rename `{}` to `{new_name}`: its edit leaves the declaration as it is",
+                session.row.server(),
+                symbol.path
+            );
+            return Err(refused(detail).into());
+        }
     }
     let mut rewrites = Vec::new();
     for (file, parts) in parts {
@@ -73,6 +85,10 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
     let named = |uri: &String| session.root.file(uri);
     let moves = moves.iter().filter_map(|(from, to)| named(from).zip(named(to))).collect();
     Ok(Answer { value: Renaming { symbol, rewrites, moves, possible: used.possible }, coverage })
+}
+
+fn is_renamed(parts: &Parts, file: &str, name: Span) -> bool {
+    parts.get(file).is_some_and(|it| it.iter().any(|(span, _)| span.start <= name.end && name.start <= span.end))
 }
 
 /// Planned texts as the server formats them, and with their imports put right.
