@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::language_servers::serve;
+use crate::language_servers::{serve, usages};
 use crate::support::Server;
 
 fn rename(server: &Server, symbol: &str, new_name: &str) -> (u16, Value) {
@@ -21,4 +21,42 @@ fn a_rename_that_leaves_the_declaration_is_refused() {
     let (status, reply) = rename(&server, "helper", "aid");
     assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
     assert_eq!(server.home.read("a.py"), text.replace("helper", "aid"));
+}
+
+/// Each caller of a symbol, which have to be all, with the lines of its calls.
+#[track_caller]
+fn callers(server: &Server, symbol: &str) -> Vec<String> {
+    let (status, reply) = server.get(&format!("/v1/callers?symbol={symbol}"));
+    assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
+    let items = reply["items"].as_array().unwrap().iter();
+    let lines = |calls: &Value| {
+        let lines: Vec<String> = calls.as_array().unwrap().iter().map(|it| it["line"].to_string()).collect();
+        lines.join(",")
+    };
+    items.map(|it| format!("{}:{}", it["symbol"]["path"].as_str().unwrap(), lines(&it["calls"]))).collect()
+}
+
+#[test]
+fn calls_of_a_method_that_changed_from_outside_are_found() {
+    let server = serve(&[
+        ("foo.h", "#pragma once\nstruct F {\n  int bar(int s) const;\n};\n"),
+        ("foo.cpp", "#include \"foo.h\"\n\nint F::bar(int s) const {\n  return s;\n}\n"),
+        ("main.cpp", "#include \"foo.h\"\n\nint main() {\n  F f;\n  return f.bar(1);\n}\n"),
+    ]);
+    assert!(usages(&server, "F.bar").contains(&"main.cpp:5 call".to_owned()));
+    server.home.write("foo.h", "#pragma once\nstruct F {\n  int bar(int s, int z = 0) const;\n};\n");
+    server.home.write("foo.cpp", "#include \"foo.h\"\n\nint F::bar(int s, int z) const {\n  return s + z;\n}\n");
+    // clangd's index of main.cpp has the old method.
+    assert!(usages(&server, "F.bar").contains(&"main.cpp:5 call".to_owned()));
+    assert_eq!(callers(&server, "F.bar"), ["main.cpp::main:5"]);
+}
+
+#[test]
+fn what_two_files_define_are_two_functions() {
+    let server = serve(&[
+        ("a.c", "static int twice(int a) {\n  return 2 * a;\n}\n\nint a(void) {\n  return twice(1);\n}\n"),
+        ("b.c", "static int twice(int a) {\n  return a + a;\n}\n\nint b(void) {\n  return twice(2);\n}\n"),
+    ]);
+    assert_eq!(usages(&server, "a.c::twice"), ["a.c:6 call"]);
+    assert_eq!(usages(&server, "b.c::twice"), ["b.c:6 call"]);
 }
