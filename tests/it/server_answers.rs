@@ -37,6 +37,25 @@ fn callers(server: &Server, symbol: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_prototype_is_renamed_with_its_function() {
+    let (header, lib, main) = (
+        "#ifndef LIB_H\n#define LIB_H\nint add(int a, int b);\nint lonely(int a);\n#endif\n",
+        "#include \"lib.h\"\n\nint add(int a, int b) {\n  return a + b;\n}\n\nint lonely(int a) {\n  return add(a, a);\n}\n",
+        "#include \"lib.h\"\n\nint main(void) {\n  return add(1, 2);\n}\n",
+    );
+    // Without a compile command clangd parses the header as one of C++.
+    let server = serve(&[("lib.h", header), ("lib.c", lib), ("main.c", main)]);
+    for (from, to) in [("lonely", "solo"), ("add", "plus")] {
+        let (status, reply) = rename(&server, from, to);
+        assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
+    }
+    let renamed = |text: &str| text.replace("lonely", "solo").replace("add(", "plus(");
+    for (file, text) in [("lib.h", header), ("lib.c", lib), ("main.c", main)] {
+        assert_eq!(server.home.read(file), renamed(text), "{file}");
+    }
+}
+
+#[test]
 fn calls_of_a_method_that_changed_from_outside_are_found() {
     let server = serve(&[
         ("foo.h", "#pragma once\nstruct F {\n  int bar(int s) const;\n};\n"),

@@ -31,20 +31,29 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
         return Err(refused(format!("{} renames nothing: edit the places", session.row.server())).into());
     }
     let used = usages::of(queries, &found, &mut coverage).await?;
-    let mut open: Vec<&str> = used.items.iter().map(|it| it.place.file.as_str()).collect();
+    // What is declared in another file is renamed by itself where the server takes it for another thing.
+    let apart = used.items.iter().filter_map(|it| {
+        let (file, at) = (queries.files.get(&it.place.file)?, it.place.start);
+        usages::is_counterpart(&found, file, at).then(|| (file.clone(), at))
+    });
+    let own = usages::declarations(queries, &found).into_iter().map(|at| (found.file.clone(), at));
+    let declared: Vec<(Arc<File>, usize)> = own.chain(apart).collect();
+    let naming = queries.files_naming(&found).await?;
+    let naming = naming.iter().take(usages::MOST_OPENED).map(|it| &*it.path);
+    let mut open: Vec<&str> = used.items.iter().map(|it| it.place.file.as_str()).chain(naming).collect();
     open.push(&found.file.path);
     open.sort_unstable();
     open.dedup();
     let mut parts = Parts::new();
     let mut moves = Vec::new();
-    for at in usages::declarations(queries, &found) {
+    for (file, at) in declared {
         let name = Span::new(at, at + found.item.name.len());
-        if is_renamed(&parts, &found.file.path, name) {
+        if is_renamed(&parts, &file.path, name) {
             continue;
         }
         let params = json!({
-            "textDocument": {"uri": session.root.uri(&found.file.path)},
-            "position": wire::position(&found.file, at),
+            "textDocument": {"uri": session.root.uri(&file.path)},
+            "position": wire::position(&file, at),
             "newName": new_name,
         });
         let edit = match queries.ask(&open, "textDocument/rename", &params).await? {
@@ -65,11 +74,13 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
         }
         moves.extend(edit.moves);
         // A server that renames nothing may say so with an edit of no places, or of others: of Python to a keyword.
-        if !is_renamed(&parts, &found.file.path, name) {
+        if !is_renamed(&parts, &file.path, name) {
+            let line = file.lines().line(at);
             let detail = format!(
-                "{} does not rename `{}` to `{new_name}`: its edit leaves the declaration as it is",
+                "{} does not rename `{}` to `{new_name}`: its edit leaves the declaration in {}:{line} as it is",
                 session.row.server(),
-                symbol.path
+                symbol.path,
+                file.path
             );
             return Err(refused(detail).into());
         }

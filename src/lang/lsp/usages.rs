@@ -16,7 +16,7 @@ use crate::lang::{Condition, Result};
 use crate::model::{Coverage, MissingCode, OutlineItem, Role, Span, SymbolKind, Usage, UsagePage, Usages, Window};
 
 /// Files with the name that are opened before the question.
-const MOST_OPENED: usize = 200;
+pub const MOST_OPENED: usize = 200;
 /// The same where the users of many declarations are asked for, one after the other.
 const MOST_OPENED_FOR_MANY: usize = 20;
 /// Words that the server did not list and that are looked up one by one.
