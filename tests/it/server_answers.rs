@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::language_servers::{serve, usages};
+use crate::language_servers::{errors, serve, usages};
 use crate::support::Server;
 
 fn rename(server: &Server, symbol: &str, new_name: &str) -> (u16, Value) {
@@ -34,6 +34,22 @@ fn callers(server: &Server, symbol: &str) -> Vec<String> {
         lines.join(",")
     };
     items.map(|it| format!("{}:{}", it["symbol"]["path"].as_str().unwrap(), lines(&it["calls"]))).collect()
+}
+
+#[test]
+fn an_error_that_names_what_is_renamed_is_no_clash() {
+    let text = "def old(a: int) -> int:\n    return a\n\n\nold(\"old\")\n";
+    let server = serve(&[("pyproject.toml", "[project]\nname = \"pkg\"\n"), ("a.py", text)]);
+    assert_eq!(errors(&server, "/v1/diagnostics"), ["a.py:5 reportArgumentType"]);
+    let (status, reply) = rename(&server, "old", "fresh");
+    assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
+    assert_eq!((&reply["diagnostics"]["new"], &reply["diagnostics"]["fixed"]), (&json!([]), &json!([])), "{reply}");
+    assert_eq!(server.home.read("a.py"), text.replace("old(", "fresh("));
+    // One that the new name makes is.
+    server.home.write("b.py", "from a import fresh\n\n\ndef twice(a: int) -> int:\n    return 2 * fresh(a)\n");
+    server.home.write("a.py", "def fresh(a: int) -> int:\n    return a\n\n\nother = 1\nother + 1\nfresh(\"x\")\n");
+    let (status, reply) = rename(&server, "fresh", "other");
+    assert_eq!((status, &reply["code"]), (422, &json!("rename_refused")), "{reply}");
 }
 
 #[test]
