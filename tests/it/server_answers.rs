@@ -95,3 +95,40 @@ fn what_two_files_define_are_two_functions() {
     assert_eq!(usages(&server, "a.c::twice"), ["a.c:6 call"]);
     assert_eq!(usages(&server, "b.c::twice"), ["b.c:6 call"]);
 }
+
+#[test]
+fn calls_outside_of_declarations_stand_under_their_file() {
+    let server = serve(&[
+        ("pyproject.toml", "[project]\nname = \"pkg\"\n"),
+        (
+            "a.py",
+            "def helper(x: int) -> int:\n    return x\n\n\ndef user() -> int:\n    return helper(1)\n\n\nhelper(2)\n",
+        ),
+        ("tests/test_a.py", "from a import helper\n\nhelper(3)\n"),
+        ("late.py", "from a import helper\n\nprint(list(map(helper, [1])))\n"),
+        ("lib.sh", "greet() {\n  echo hello\n}\ngreet world\n"),
+    ]);
+    assert_eq!(callers(&server, "helper"), ["a.py:9", "a.py::user:6", "late.py:3", "tests/test_a.py:3"]);
+    assert_eq!(callers(&server, "lib.sh::greet"), ["lib.sh:4"]);
+    let (_, reply) = server.get("/v1/callers?symbol=helper");
+    assert_eq!(reply["items"][0]["symbol"]["kind"], "module", "{reply}");
+
+    let server = serve(&[
+        ("package.json", "{\"name\": \"x\"}\n"),
+        (
+            "tsconfig.json",
+            "{\"compilerOptions\": {\"strict\": true, \"module\": \"esnext\", \"moduleResolution\": \"bundler\", \"jsx\": \"preserve\"}, \"include\": [\"src\"]}\n",
+        ),
+        ("src/fn.ts", "export function fn(n: number): number {\n  return n;\n}\n"),
+        (
+            "src/fn.test.ts",
+            "import { fn } from './fn';\ndeclare function test(name: string, run: () => void): void;\ntest('adds', () => {\n  if (fn(1) !== 2) throw 1;\n});\n",
+        ),
+        (
+            "src/view.tsx",
+            "export function Comp(p: { a: string }) {\n  return p.a;\n}\nexport const shown = <Comp a=\"1\" />;\n[<Comp a=\"2\" />];\n",
+        ),
+    ]);
+    assert_eq!(callers(&server, "src/fn.ts::fn"), ["src/fn.test.ts:4"]);
+    assert_eq!(callers(&server, "Comp"), ["src/view.tsx:5", "src/view.tsx::shown:4"]);
+}
