@@ -84,6 +84,12 @@ fn calls_of_a_method_that_changed_from_outside_are_found() {
     // clangd's index of main.cpp has the old method.
     assert!(usages(&server, "F.bar").contains(&"main.cpp:5 call".to_owned()));
     assert_eq!(callers(&server, "F.bar"), ["main.cpp::main:5"]);
+    // Where it stood before, now something else does.
+    server.home.write("foo.h", "#pragma once\n\nstruct F {\n  long bar(int s, int y, int z = 0) const;\n};\n");
+    server
+        .home
+        .write("foo.cpp", "#include \"foo.h\"\n\nlong F::bar(int s, int y, int z) const {\n  return s + y + z;\n}\n");
+    assert!(usages(&server, "F.bar").contains(&"main.cpp:5 call".to_owned()));
 }
 
 #[test]

@@ -47,6 +47,7 @@ async fn counted(
     let files = queries.files_naming(found).await?;
     let open: Vec<&str> = files.iter().take(MOST_OPENED).map(|it| &*it.path).collect();
     let mut is_first = true;
+    let mut has_touched = false;
     let own = declarations(queries, found);
     loop {
         let references = match references_of(queries, found, &own, &open).await? {
@@ -59,6 +60,15 @@ async fn counted(
         let knows_itself = is_listed(&references, &found.file.path, found.item.name_span.start);
         let unaccounted = unaccounted(name, &files, &references, declared_apart(found)).await?;
         let mut accounted = look_up(queries, found, &own, &unaccounted).await?;
+        // What includes a header that has changed is read anew, once.
+        if !accounted.stale.is_empty() && !has_touched {
+            has_touched = true;
+            for (file, _) in &accounted.stale {
+                session.documents().touch(&file.path);
+            }
+            continue;
+        }
+        accounted.possible.append(&mut accounted.stale);
         // Of these no waiting says more: they lead where they lead.
         let apart = std::mem::take(&mut accounted.apart);
         let is_sound = knows_itself && accounted.more.is_empty() && accounted.possible.is_empty();
@@ -134,6 +144,8 @@ struct Accounted {
     more: Vec<At>,
     /// They lead to a declaration of the same function in another file, of which the server does not know that it is one.
     apart: Vec<At>,
+    /// They lead to where a declaration stood before its file changed.
+    stale: Vec<At>,
     /// Nobody can say.
     possible: Vec<At>,
     failures: Vec<Failure>,
@@ -161,6 +173,8 @@ async fn look_up(queries: &ServerQueries, found: &ResolvedItem, own: &[usize], w
                     accounted.more.push(at);
                 } else if targets.iter().flatten().all(is_either) {
                     accounted.apart.push(at);
+                } else if has_headers(found) && targets.iter().flatten().any(|it| !is_named(it, &found.item.name)) {
+                    accounted.stale.push(at);
                 }
             }
             Err(failure) => {
@@ -239,6 +253,14 @@ pub fn is_counterpart(found: &ResolvedItem, file: &File, at: usize) -> bool {
         is_it |= is_same && !(it.body.is_some() && own.body.is_some());
     });
     is_it
+}
+
+/// Whether the name stands where a server says that what it names is declared. That of a destructor has a sign before it.
+fn is_named((file, span): &At, name: &str) -> bool {
+    let text = file.text.get(span.start..).unwrap_or_default();
+    let is_part = |it: char| it.is_alphanumeric() || it == '_';
+    let begins = |it: &str| it.strip_prefix(name).is_some_and(|rest| !rest.starts_with(is_part));
+    begins(text) || text.strip_prefix('~').is_some_and(begins)
 }
 
 /// Whether it is a function that more than its own file can mean.
