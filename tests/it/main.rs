@@ -43,6 +43,7 @@ mod read;
 mod rename;
 #[cfg(feature = "bedrock")]
 mod runs;
+mod server_answers;
 mod server_configuration;
 mod settings;
 mod snapshots;

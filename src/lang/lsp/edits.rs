@@ -15,6 +15,9 @@ use crate::lang::files::File;
 use crate::lang::{Result, Tidied, Wanted};
 use crate::model::{Answer, Code, Coverage, Error, FileEdit, Renaming, Rewrite, Span, SymbolQuery};
 
+/// What each file gets in the place of what.
+type Parts = BTreeMap<String, BTreeSet<(Span, String)>>;
+
 pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str) -> Result<Answer<Renaming>> {
     let mut coverage = Coverage::default();
     let session = &queries.session;
@@ -28,20 +31,29 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
         return Err(refused(format!("{} renames nothing: edit the places", session.row.server())).into());
     }
     let used = usages::of(queries, &found, &mut coverage).await?;
-    let mut open: Vec<&str> = used.items.iter().map(|it| it.place.file.as_str()).collect();
+    // What is declared in another file is renamed by itself where the server takes it for another thing.
+    let apart = used.items.iter().filter_map(|it| {
+        let (file, at) = (queries.files.get(&it.place.file)?, it.place.start);
+        usages::is_counterpart(&found, file, at).then(|| (file.clone(), at))
+    });
+    let own = usages::declarations(queries, &found).into_iter().map(|at| (found.file.clone(), at));
+    let declared: Vec<(Arc<File>, usize)> = own.chain(apart).collect();
+    let naming = queries.files_naming(&found).await?;
+    let naming = naming.iter().take(usages::MOST_OPENED).map(|it| &*it.path);
+    let mut open: Vec<&str> = used.items.iter().map(|it| it.place.file.as_str()).chain(naming).collect();
     open.push(&found.file.path);
     open.sort_unstable();
     open.dedup();
-    let mut parts: BTreeMap<String, BTreeSet<(Span, String)>> = BTreeMap::new();
+    let mut parts = Parts::new();
     let mut moves = Vec::new();
-    for at in usages::declarations(queries, &found) {
-        let is_renamed = parts.get(&*found.file.path).is_some_and(|it| it.iter().any(|it| it.0.start == at));
-        if is_renamed {
+    for (file, at) in declared {
+        let name = Span::new(at, at + found.item.name.len());
+        if is_renamed(&parts, &file.path, name) {
             continue;
         }
         let params = json!({
-            "textDocument": {"uri": session.root.uri(&found.file.path)},
-            "position": wire::position(&found.file, at),
+            "textDocument": {"uri": session.root.uri(&file.path)},
+            "position": wire::position(&file, at),
             "newName": new_name,
         });
         let edit = match queries.ask(&open, "textDocument/rename", &params).await? {
@@ -61,6 +73,17 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
             parts.entry(file.path.to_string()).or_default().extend(edits);
         }
         moves.extend(edit.moves);
+        // A server that renames nothing may say so with an edit of no places, or of others: of Python to a keyword.
+        if !is_renamed(&parts, &file.path, name) {
+            let line = file.lines().line(at);
+            let detail = format!(
+                "{} does not rename `{}` to `{new_name}`: its edit leaves the declaration in {}:{line} as it is",
+                session.row.server(),
+                symbol.path,
+                file.path
+            );
+            return Err(refused(detail).into());
+        }
     }
     let mut rewrites = Vec::new();
     for (file, parts) in parts {
@@ -73,6 +96,10 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
     let named = |uri: &String| session.root.file(uri);
     let moves = moves.iter().filter_map(|(from, to)| named(from).zip(named(to))).collect();
     Ok(Answer { value: Renaming { symbol, rewrites, moves, possible: used.possible }, coverage })
+}
+
+fn is_renamed(parts: &Parts, file: &str, name: Span) -> bool {
+    parts.get(file).is_some_and(|it| it.iter().any(|(span, _)| span.start <= name.end && name.start <= span.end))
 }
 
 /// Planned texts as the server formats them, and with their imports put right.

@@ -74,7 +74,7 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) 
             let new = fallback::of(queries, &of(&after, &edited), &mut coverage).await;
             queries.check()?;
             change_impact.coverage.absorb(coverage);
-            compare(queries, &after, [&old, &new], &mut change_impact);
+            compare(queries, &after, &altered, [&old, &new], &mut change_impact);
             broken(&after, &own, &altered, &mut change_impact);
             unchecked(queries, &own, &mut change_impact);
         }
@@ -121,7 +121,7 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) 
         let detail = "what imports a new file is judged once that is written: the server looks for it on the disk";
         change_impact.lacks(session.missing(MissingCode::Unsupported, detail));
     }
-    compare(queries, &after, [&old, &new], &mut change_impact);
+    compare(queries, &after, &altered, [&old, &new], &mut change_impact);
     broken(&after, &own, &altered, &mut change_impact);
     let tests = match extent {
         Extent::Whole => reaching::of(queries, &altered, &users).await?,
@@ -312,7 +312,15 @@ async fn users(
 type ByFile = BTreeMap<String, Vec<Diagnostic>>;
 
 /// What is there after and was not before; an error that has only moved is not new.
-fn compare(queries: &ServerQueries, after: &Files, [old, new]: [&ByFile; 2], change_impact: &mut ChangeImpact) {
+fn compare(
+    queries: &ServerQueries,
+    after: &Files,
+    altered: &[Altered],
+    [old, new]: [&ByFile; 2],
+    change_impact: &mut ChangeImpact,
+) {
+    let new_names: BTreeMap<&str, &str> =
+        altered.iter().filter_map(|it| Some((it.item.name.as_str(), it.new_name.as_deref()?))).collect();
     let line = |files: &Files, it: &Diagnostic| {
         let file = files.get(&it.place.file);
         file.map(|file| file.lines().line_text(&file.text, it.place.line).trim().to_owned()).unwrap_or_default()
@@ -351,11 +359,21 @@ fn compare(queries: &ServerQueries, after: &Files, [old, new]: [&ByFile; 2], cha
             let was = line(&queries.files, it);
             after.get(name).is_some_and(|file| file.text.lines().any(|it| it.trim() == was))
         };
+        // So is one that names what has another name now.
+        let as_named_now = |files: &Files, it: &Diagnostic| {
+            (
+                it.code.clone(),
+                it.severity,
+                with_names(&it.message, &new_names),
+                with_names(&line(files, it), &new_names),
+            )
+        };
         fresh.retain(|it| {
             let same = gone.iter().position(|old| {
-                (&old.code, &old.message, old.severity, old.symbol.as_ref().map(|it| base_of(it)))
-                    == (&it.code, &it.message, it.severity, it.symbol.as_ref().map(|it| base_of(it)))
-                    && !is_kept(old)
+                let is_alike = (&old.code, &old.message, old.severity, old.symbol.as_ref().map(|it| base_of(it)))
+                    == (&it.code, &it.message, it.severity, it.symbol.as_ref().map(|it| base_of(it)));
+                (is_alike && !is_kept(old))
+                    || (!new_names.is_empty() && as_named_now(&queries.files, old) == as_named_now(after, it))
             });
             same.map(|at| gone.remove(at)).is_none()
         });
@@ -364,6 +382,20 @@ fn compare(queries: &ServerQueries, after: &Files, [old, new]: [&ByFile; 2], cha
     }
     change_impact.new.sort();
     change_impact.fixed.sort();
+}
+
+/// A text with new names in the place of the old ones.
+fn with_names(text: &str, new_names: &BTreeMap<&str, &str>) -> String {
+    let mut written = String::with_capacity(text.len());
+    let mut from = 0;
+    for (at, word) in words(text) {
+        let Some(new_name) = new_names.get(word) else { continue };
+        written.push_str(text.get(from..at).unwrap_or_default());
+        written.push_str(new_name);
+        from = at + word.len();
+    }
+    written.push_str(text.get(from..).unwrap_or_default());
+    written
 }
 
 /// Of a path the container: the symbol itself may have another name now.

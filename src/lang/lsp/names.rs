@@ -1,7 +1,7 @@
 //! How symbols of these languages are named: `path/to/file.py::Class.method`; for Python also by the dotted module path.
 
 use crate::lang::files::{File, Files};
-use crate::model::{OutlineItem, Symbol};
+use crate::model::{OutlineItem, Place, Span, Symbol, SymbolKind};
 use crate::text::words::words;
 
 /// The declarations that lead to one, it included.
@@ -86,6 +86,30 @@ pub fn symbol(files: &Files, file: &File, item: &OutlineItem) -> Option<Symbol> 
         usages: None,
         also: Vec::new(),
         children: item.children.iter().filter_map(|it| symbol(files, file, it)).collect(),
+    })
+}
+
+/// A file, as what the code stands in that stands in none of its declarations.
+pub fn file_symbol(files: &Files, file: &File) -> Option<Symbol> {
+    let name = file.path.rsplit_once('/').map_or(&*file.path, |it| it.1);
+    Some(Symbol {
+        language: file.language?,
+        path: file.path.to_string(),
+        kind: SymbolKind::Module,
+        name: name.to_owned(),
+        signature: name.to_owned(),
+        package: package(files, &file.path),
+        place: file.lines().place(&file.path, Span::new(0, file.text.len())),
+        name_at: Place::start_of(&file.path),
+        declared_at: None,
+        docs: None,
+        external: false,
+        origin: None,
+        public: true,
+        test: is_test_file(&file.path),
+        usages: None,
+        also: Vec::new(),
+        children: Vec::new(),
     })
 }
 

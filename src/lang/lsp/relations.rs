@@ -13,14 +13,17 @@ use crate::lang::view::blocking;
 use crate::lang::{Result, Stop};
 use crate::model::{
     Answer, CallSite, Calls, Code, Coverage, Description, Error, Example, ExampleOrigin, MissingCode, Role, Span,
-    Symbol, SymbolAt, SymbolKind, SymbolQuery, UsagePage, Window,
+    Symbol, SymbolAt, SymbolKind, SymbolQuery, Usage, UsagePage, Window,
 };
 
 const MOST_EXAMPLES: usize = 5;
 const MOST_CALLEES: usize = 200;
 
 pub fn symbol_of(queries: &ServerQueries, found: &ResolvedItem) -> Result<Symbol> {
-    let symbol = names::symbol(&queries.files, &found.file, &found.item);
+    of_language(names::symbol(&queries.files, &found.file, &found.item))
+}
+
+fn of_language(symbol: Option<Symbol>) -> Result<Symbol> {
     symbol.ok_or_else(|| Stop::Failed(Error::new(Code::Internal, "a file of no language")))
 }
 
@@ -208,14 +211,24 @@ pub async fn callers(queries: &ServerQueries, query: &SymbolQuery) -> Result<Ans
         let detail = format!("calls are not told from other uses in {}", queries.session.row.title());
         coverage.lacks(queries.session.missing(MissingCode::Unsupported, detail));
     }
-    let mut callers: BTreeMap<(String, usize), Calls> = BTreeMap::new();
-    for usage in used.items.into_iter().filter(|it| matches!(it.role, Role::Call | Role::Other)) {
+    // Tests come last.
+    let mut callers: BTreeMap<(bool, String, Option<usize>), Calls> = BTreeMap::new();
+    // What is read may be called later.
+    let calling = |it: &Usage| matches!(it.role, Role::Call | Role::Read | Role::Other);
+    for usage in used.items.into_iter().filter(calling) {
         let Some(file) = queries.files.get(&usage.place.file) else { continue };
         let outline = file.outline().clone();
-        // A call at the top of a file has no caller that has a name.
-        let Some(item) = outline.enclosing(usage.place.start).last().map(|it| (*it).clone()) else { continue };
-        let key = (usage.place.file.clone(), item.name_span.start);
-        let symbol = symbol_of(queries, &ResolvedItem { file: file.clone(), item })?;
+        let enclosing = outline.enclosing(usage.place.start);
+        // A declaration of it in another file calls nothing.
+        if enclosing.iter().any(|it| it.name_span.contains(usage.place.start)) {
+            continue;
+        }
+        let around = enclosing.last().map(|it| (*it).clone());
+        let key = (usage.test, usage.place.file.clone(), around.as_ref().map(|it| it.name_span.start));
+        let symbol = match around {
+            Some(item) => symbol_of(queries, &ResolvedItem { file: file.clone(), item })?,
+            None => of_language(names::file_symbol(&queries.files, file))?,
+        };
         let calls = callers.entry(key).or_insert_with(|| Calls { symbol, calls: Vec::new() });
         calls.calls.push(CallSite { place: usage.place, text: usage.text, test: usage.test });
     }

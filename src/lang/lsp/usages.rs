@@ -13,10 +13,10 @@ use crate::lang::files::File;
 use crate::lang::rank::{self, UsageRank};
 use crate::lang::view::blocking;
 use crate::lang::{Condition, Result};
-use crate::model::{Coverage, MissingCode, Role, Span, Usage, UsagePage, Usages, Window};
+use crate::model::{Coverage, MissingCode, OutlineItem, Role, Span, SymbolKind, Usage, UsagePage, Usages, Window};
 
 /// Files with the name that are opened before the question.
-const MOST_OPENED: usize = 200;
+pub const MOST_OPENED: usize = 200;
 /// The same where the users of many declarations are asked for, one after the other.
 const MOST_OPENED_FOR_MANY: usize = 20;
 /// Words that the server did not list and that are looked up one by one.
@@ -47,6 +47,7 @@ async fn counted(
     let files = queries.files_naming(found).await?;
     let open: Vec<&str> = files.iter().take(MOST_OPENED).map(|it| &*it.path).collect();
     let mut is_first = true;
+    let mut has_touched = false;
     let own = declarations(queries, found);
     loop {
         let references = match references_of(queries, found, &own, &open).await? {
@@ -59,6 +60,17 @@ async fn counted(
         let knows_itself = is_listed(&references, &found.file.path, found.item.name_span.start);
         let unaccounted = unaccounted(name, &files, &references, declared_apart(found)).await?;
         let mut accounted = look_up(queries, found, &own, &unaccounted).await?;
+        // What includes a header that has changed is read anew, once.
+        if !accounted.stale.is_empty() && !has_touched {
+            has_touched = true;
+            for (file, _) in &accounted.stale {
+                session.documents().touch(&file.path);
+            }
+            continue;
+        }
+        accounted.possible.append(&mut accounted.stale);
+        // Of these no waiting says more: they lead where they lead.
+        let apart = std::mem::take(&mut accounted.apart);
         let is_sound = knows_itself && accounted.more.is_empty() && accounted.possible.is_empty();
         // A young server may only not know yet; any other may have been asked in the middle of its work.
         let may_learn = session.is_young() || (is_first && !(knows_itself && accounted.more.is_empty()));
@@ -79,6 +91,12 @@ async fn counted(
             accounted.possible.extend(unaccounted.into_iter().skip(MOST_LOOKED_UP));
         }
         accounted.failures.into_iter().for_each(|it| it.note(session, coverage));
+        if !apart.is_empty() {
+            match is_defined_once(found, &files).await? {
+                true => accounted.more.extend(apart),
+                false => accounted.possible.extend(apart),
+            }
+        }
         if !accounted.possible.is_empty() {
             let detail = format!(
                 "{} does not say what `{name}` means at {} of its places: they are listed as possible",
@@ -124,6 +142,10 @@ pub async fn listed(queries: &ServerQueries, found: &ResolvedItem) -> Result<Ask
 struct Accounted {
     /// They lead to the declaration all the same.
     more: Vec<At>,
+    /// They lead to a declaration of the same function in another file, of which the server does not know that it is one.
+    apart: Vec<At>,
+    /// They lead to where a declaration stood before its file changed.
+    stale: Vec<At>,
     /// Nobody can say.
     possible: Vec<At>,
     failures: Vec<Failure>,
@@ -141,12 +163,18 @@ async fn look_up(queries: &ServerQueries, found: &ResolvedItem, own: &[usize], w
         match definitions {
             Ok(definitions) if definitions.is_empty() => accounted.possible.push(at),
             Ok(definitions) => {
-                let leads_here = definitions.iter().all(|it| {
-                    let place = queries.place(it);
-                    place.is_some_and(|it| is_own(&it) || (it.0.path == *file && it.1.start == found.item.span.start))
-                });
-                if leads_here && !has_stub && !is_own(&at) {
+                let targets: Vec<Option<At>> = definitions.iter().map(|it| queries.place(it)).collect();
+                let is_here = |it: &At| is_own(it) || (it.0.path == *file && it.1.start == found.item.span.start);
+                let is_either = |it: &At| is_here(it) || is_counterpart(found, &it.0, it.1.start);
+                if has_stub || is_own(&at) || targets.iter().any(Option::is_none) {
+                    continue;
+                }
+                if targets.iter().flatten().all(is_here) {
                     accounted.more.push(at);
+                } else if targets.iter().flatten().all(is_either) {
+                    accounted.apart.push(at);
+                } else if has_headers(found) && targets.iter().flatten().any(|it| !is_named(it, &found.item.name)) {
+                    accounted.stale.push(at);
                 }
             }
             Err(failure) => {
@@ -201,10 +229,62 @@ fn is_listed(references: &PlaceSet, file: &Arc<str>, at: usize) -> bool {
     references.range((file.clone(), Span::new(at, 0))..).next().is_some_and(|it| it.0 == *file && it.1.start == at)
 }
 
-/// The path of a symbol that several files may declare, where that is so in its language: a header and what it is for.
+/// Whether several files may declare one symbol in its language: a header and what it is for.
+fn has_headers(found: &ResolvedItem) -> bool {
+    matches!(found.file.language.map(|it| it.name), Some("c" | "cpp"))
+}
+
+/// The path of a symbol that several files may declare.
 fn declared_apart(found: &ResolvedItem) -> Option<Vec<String>> {
-    let is_apart = matches!(found.file.language.map(|it| it.name), Some("c" | "cpp"));
-    is_apart.then(|| names::chain(&found.item).into_iter().map(str::to_owned).collect())
+    has_headers(found).then(|| names::chain(&found.item).into_iter().map(str::to_owned).collect())
+}
+
+/// Whether another file declares the same function at this place: a prototype and what it is for. clangd takes them for
+/// two things where it knows a header as one of another language, or a file as it was.
+pub fn is_counterpart(found: &ResolvedItem, file: &File, at: usize) -> bool {
+    let own = &found.item;
+    if !has_headers(found) || file.path == found.file.path || !is_shared_function(own) {
+        return false;
+    }
+    let mut is_it = false;
+    file.outline().walk(&mut |it| {
+        let is_same = it.name_span.start == at && is_shared_function(it) && names::chain(it) == names::chain(own);
+        // What two files define are two things.
+        is_it |= is_same && !(it.body.is_some() && own.body.is_some());
+    });
+    is_it
+}
+
+/// Whether the name stands where a server says that what it names is declared. That of a destructor has a sign before it.
+fn is_named((file, span): &At, name: &str) -> bool {
+    let text = file.text.get(span.start..).unwrap_or_default();
+    let is_part = |it: char| it.is_alphanumeric() || it == '_';
+    let begins = |it: &str| it.strip_prefix(name).is_some_and(|rest| !rest.starts_with(is_part));
+    begins(text) || text.strip_prefix('~').is_some_and(begins)
+}
+
+/// Whether it is a function that more than its own file can mean.
+fn is_shared_function(item: &OutlineItem) -> bool {
+    let is_internal = item.container.is_empty() && item.signature.split(' ').take(4).any(|it| it == "static");
+    matches!(item.kind, SymbolKind::Function | SymbolKind::Method) && !is_internal
+}
+
+/// Whether at most one of the files defines a function of this path, so that all who declare it mean that one.
+async fn is_defined_once(found: &ResolvedItem, files: &[Arc<File>]) -> Result<bool> {
+    let (item, files) = (found.item.clone(), files.to_vec());
+    blocking(move || {
+        let mut count = 0;
+        for file in files {
+            let mut defines = false;
+            file.outline().walk(&mut |it| {
+                let is_same = is_shared_function(it) && names::chain(it) == names::chain(&item);
+                defines |= is_same && it.body.is_some();
+            });
+            count += usize::from(defines);
+        }
+        Ok(count <= 1)
+    })
+    .await
 }
 
 /// Words of the name in the code that the server did not list. Without a grammar every word may be code. `apart`: of

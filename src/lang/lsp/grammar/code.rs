@@ -140,12 +140,19 @@ fn called(node: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
+/// What an element of JSX calls: `Shop` of `<Shop name="a" />`.
+fn rendered(node: Node<'_>) -> Option<Node<'_>> {
+    let is_element = matches!(node.kind(), "jsx_opening_element" | "jsx_self_closing_element");
+    is_element.then(|| node.child_by_field_name("name")).flatten()
+}
+
 /// Of `a.b.c` the last.
 fn last_name(node: Node<'_>) -> Node<'_> {
     let mut node = node;
     for _ in 0..50 {
         let inner = ["attribute", "property", "field", "name"].iter().find_map(|it| node.child_by_field_name(it));
-        match inner {
+        // Bash wraps the word.
+        match inner.or_else(|| node.named_child(0).filter(|_| node.kind() == "command_name")) {
             Some(inner) => node = inner,
             None => break,
         }
@@ -167,7 +174,7 @@ fn role(node: Node<'_>) -> Role {
         {
             return Role::Import;
         }
-        if let Some(function) = called(parent)
+        if let Some(function) = called(parent).or_else(|| rendered(parent))
             && last_name(function) == node
         {
             return Role::Call;

@@ -161,6 +161,14 @@ fn words_of_code_are_distinguished_from_comments_and_strings() {
         .map(|it| it.role)
         .collect();
     assert_eq!(roles, [Role::Import, Role::Call, Role::Call, Role::Call, Role::Read]);
+    let role = |language: &str, text: &str, word: &str| {
+        let at = text.rfind(word).unwrap();
+        Code::new(Grammar::of(language), text).word(Span::new(at, at + word.len())).map(|it| it.role)
+    };
+    assert_eq!(role("bash", "greet() { :; }\ngreet world\n", "greet"), Some(Role::Call));
+    for (text, word) in [("const x = <Shop name=\"a\" />;\n", "Shop"), ("const x = <a.Shop b=\"1\" />;\n", "Shop")] {
+        assert_eq!(role("javascript", text, word), Some(Role::Call), "{text}");
+    }
     let calls = Code::new(Grammar::of("typescript"), "function m() { a.b(new C(1)); d(); }\n");
     assert_eq!(calls.calls(Span::new(0, 40)).len(), 3);
 }
