@@ -1,6 +1,7 @@
 //! Languages that language servers of their own serve: the real servers, installed by scripts/install-missing.sh.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -232,6 +233,37 @@ fn typescript_is_read_and_edited() {
     server.home.write("src/shop.ts", "export const nothing = 1;\n");
     let found = errors(&server, "/v1/diagnostics");
     assert!(found.contains(&"src/again.ts:1 2305".to_owned()) && found.len() >= 3, "{found:?}");
+}
+
+/// What a server says while a new file is only tried, and is not on the disk, does not count once it is written.
+#[test]
+fn a_file_that_comes_is_known_to_who_imports_it() {
+    let server = serve(&[
+        ("py/pkg/__init__.py", ""),
+        ("tsconfig.json", "{\"compilerOptions\": {\"module\": \"esnext\", \"moduleResolution\": \"bundler\"}}\n"),
+        ("ts/first.ts", "export const first = 1;\n"),
+    ]);
+    assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
+    let write = |name: &str, content: &str| {
+        let (status, made) = server.post("/v1/write", &json!({"name": name, "content": content}));
+        assert_eq!((status, &made["applied"]), (200, &json!(true)), "{made}");
+    };
+    // In its first five seconds nothing is kept of what a server says: so again and again for longer.
+    let begun = Instant::now();
+    let mut round = 0;
+    while begun.elapsed() < Duration::from_secs(7) {
+        round += 1;
+        write(&format!("py/pkg/x{round}.py"), &format!("from .y{round} import zz\n"));
+        assert_eq!(errors(&server, &format!("/v1/diagnostics?file=py/pkg/x{round}.py")).len(), 1, "round {round}");
+        write(&format!("py/pkg/y{round}.py"), "zz = 1\n");
+        assert_eq!(errors(&server, &format!("/v1/diagnostics?file=py/pkg/x{round}.py")), [""; 0], "round {round}");
+        write(&format!("ts/x{round}.ts"), &format!("import {{ zz }} from './y{round}';\nzz;\n"));
+        assert_eq!(errors(&server, &format!("/v1/diagnostics?file=ts/x{round}.ts")).len(), 1, "round {round}");
+        write(&format!("ts/y{round}.ts"), "export const zz = 1;\n");
+        assert_eq!(errors(&server, &format!("/v1/diagnostics?file=ts/x{round}.ts")), [""; 0], "round {round}");
+    }
+    let (_, gate) = server.get("/v1/gate");
+    assert_eq!(gate["block"], false, "{gate}");
 }
 
 /// Of a dry run the places that it breaks.

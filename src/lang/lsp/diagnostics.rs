@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 
+use super::document_sync::are_of_same_names;
 use super::fallback;
 use super::names;
 use super::queries::{AT_ONCE, Asked, ServerQueries};
@@ -97,7 +98,11 @@ pub async fn by_file(
         return Ok(found);
     }
     let (all, asker) = (queries.files.clone(), session.clone());
-    let inputs = blocking(move || Ok(asker.inputs_of(&all))).await?;
+    let (inputs, is_on_disk) = blocking(move || {
+        let held = asker.documents().files().clone();
+        Ok((asker.inputs_of(&all), are_of_same_names(&all, &held)))
+    })
+    .await?;
     let mut left = Vec::new();
     for file in files {
         match session.checked.of(inputs, &file.path) {
@@ -114,8 +119,9 @@ pub async fn by_file(
             Ok(items) => {
                 let translated: Vec<Diagnostic> =
                     items.iter().filter_map(|it| diagnostic(queries, &file, it)).collect();
-                // One that has come up just now may not know everything yet.
-                if !session.is_young() {
+                // One that has come up just now may not know everything yet. And a trial that makes or removes files leaves
+                // the disk as it is: the same texts mean something else there once it is carried out.
+                if is_on_disk && !session.is_young() {
                     session.checked.keep(inputs, file.path.clone(), &translated);
                 }
                 found.insert(file.path.to_string(), translated);
