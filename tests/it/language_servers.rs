@@ -266,6 +266,42 @@ fn a_file_that_comes_is_known_to_who_imports_it() {
     assert_eq!(gate["block"], false, "{gate}");
 }
 
+#[test]
+fn how_c_is_compiled_is_followed() {
+    let source = "int f(void) {\n#ifdef FOO\n  return nothing;\n#else\n  return 1;\n#endif\n}\n";
+    let home = Home::with(&[("fl.c", source), ("deep/fl.c", source)]);
+    let root = home.root();
+    let commands = |flag: &str| {
+        let command = |file: &str| json!({"directory": root, "file": file, "arguments": ["cc", flag, "-c", file]});
+        json!([command("fl.c")]).to_string()
+    };
+    home.write("compile_commands.json", &commands("-DFOO"));
+    let server = serve_home(home);
+    let found = |file: &str| errors(&server, &format!("/v1/diagnostics?file={file}"));
+    assert_eq!(found("fl.c"), ["fl.c:3 undeclared_var_use"]);
+    server.home.write("compile_commands.json", &commands("-DBAR"));
+    assert_eq!(found("fl.c"), [""; 0]);
+    // What comes nearer to a file counts for it, and what goes does so no more.
+    assert_eq!(found("deep/fl.c"), [""; 0]);
+    server.home.write("deep/compile_flags.txt", "-DFOO\n");
+    assert_eq!(found("deep/fl.c"), ["deep/fl.c:3 undeclared_var_use"]);
+    std::fs::remove_file(server.home.root().join("deep/compile_flags.txt")).unwrap();
+    assert_eq!(found("deep/fl.c"), [""; 0]);
+    server.home.write(".clangd", "CompileFlags:\n  Add: [-DFOO]\n");
+    assert_eq!(found("fl.c"), ["fl.c:3 undeclared_var_use"]);
+}
+
+#[test]
+fn a_root_that_comes_below_the_workspace_counts() {
+    let server = serve(&[("py/a.py", "import os\n\n\ndef f(x):\n    return x\n"), ("b.py", "import os\n")]);
+    assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
+    server.home.write("py/pyrightconfig.json", "{\"typeCheckingMode\": \"strict\"}\n");
+    let found = errors(&server, "/v1/diagnostics?file=py/a.py");
+    assert!(found.contains(&"py/a.py:1 reportUnusedImport".to_owned()), "{found:?}");
+    std::fs::remove_file(server.home.root().join("py/pyrightconfig.json")).unwrap();
+    assert_eq!(errors(&server, "/v1/diagnostics?file=py/a.py"), [""; 0]);
+}
+
 /// Of a dry run the places that it breaks.
 #[track_caller]
 fn breaks(server: &Server, file: &str, old: &str, new: &str) -> Vec<String> {
