@@ -552,6 +552,25 @@ fn what_the_preprocessor_leaves_out_is_no_usage() {
     assert_eq!(usages(&server, "lang.h::Lang.size"), ["lang.c:4 read"]);
 }
 
+/// A server that knows nothing of code that is left out knows the workspace all the same.
+#[test]
+fn code_that_the_preprocessor_leaves_out_keeps_no_answer_incomplete() {
+    let both = "#ifdef _WIN32\nint win(void) { return 1; }\n#else\nint posix(void) { return 2; }\n#endif\n";
+    let server = serve(&[("only.c", both)]);
+    assert_eq!(errors(&server, "/v1/diagnostics?file=only.c"), [""; 0]);
+    let edit =
+        json!({"file": "only.c", "search_context": "return 2;", "replacement": "return 3;", "on_break": "reject"});
+    let (status, made) = server.post("/v1/edit", &edit);
+    assert_eq!((status, &made["applied"]), (200, &json!(true)), "{made}");
+
+    // Nothing that it has to know: it is believed once it is up for a while.
+    let server = serve(&[("only.c", "#ifdef _WIN32\nint win(void) { return 1; }\n#endif\n")]);
+    server.wait_for(|it| it.get("/v1/diagnostics?file=only.c").1["meta"]["complete"] == true);
+    // A guard against a second inclusion is no such condition.
+    server.home.write("guarded.h", "#ifndef GUARDED_H\n#define GUARDED_H\nint known(void);\n#endif\n");
+    assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
+}
+
 #[test]
 fn shell_scripts_are_read() {
     let server = serve(&[

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::document_sync::are_of_same_names;
 use super::fallback;
 use super::names;
+use super::proof;
 use super::queries::{AT_ONCE, Asked, ServerQueries};
 use super::session::{Failure, Session};
 use super::wire;
@@ -75,7 +76,7 @@ pub async fn by_file(
         }
         return Ok(found);
     }
-    match queries.is_proved(files).await? {
+    match proof::is_proved(queries, files).await? {
         Ok(true) => {}
         Ok(false) => {
             let detail = format!("{} does not know yet what these files declare: ask again", session.row.server());
