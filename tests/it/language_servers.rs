@@ -641,6 +641,15 @@ fn a_language_is_added_by_configuration_alone() {
     assert_eq!(engine(&server, "nim")["name"], "python3");
     let (_, opened) = server.post("/v1/open", &json!({"file": "a.nim"}));
     assert_eq!((&opened["language"], &opened["skeleton"]), (&json!("nim"), &json!("proc greet()\n")), "{opened}");
+    // Nobody knows what its files declare, so not what a change breaks in others.
+    let edit =
+        json!({"file": "a.nim", "search_context": "proc greet()", "replacement": "proc hail()", "dry_run": true});
+    let (status, planned) = server.post("/v1/edit", &edit);
+    assert_eq!((status, &planned["meta"]["complete"]), (200, &json!(false)), "{planned}");
+    assert_eq!(planned["impact"]["changed"], json!([]), "{planned}");
+    let unchecked = &planned["impact"]["unchecked"][0];
+    assert_eq!(unchecked["code"], "unsupported", "{planned}");
+    assert!(unchecked["detail"].as_str().unwrap().contains("the edited files alone were judged"), "{planned}");
     // What its server cannot do is said.
     let (status, reply) = server.get("/v1/usages?symbol=a.nim::greet");
     assert!(status != 200 || reply["meta"]["complete"] == false, "{reply}");
