@@ -599,6 +599,18 @@ fn shell_scripts_are_read() {
 }
 
 #[test]
+fn what_no_language_has_is_said_of_none() {
+    let server = serve(&[("a.c", "int helped(void) { return 1; }\n"), ("b.py", "def other() -> int:\n    return 1\n")]);
+    for (name, detail) in [
+        ("nowhere", "there is no symbol `nowhere`"),
+        ("helpe", "there is no symbol `helpe`: did you mean `a.c::helped`?"),
+    ] {
+        let (status, miss) = server.get(&format!("/v1/usages?symbol={name}"));
+        assert_eq!((status, &miss["detail"]), (404, &json!(detail)), "{miss}");
+    }
+}
+
+#[test]
 fn a_server_that_is_missing_is_said_to_be() {
     let home = Home::with(&[
         ("a.py", "def f(): pass\n\n\nf()\n"),
