@@ -207,10 +207,16 @@ pub(super) fn unless_loading(mut error: Error) -> Error {
 }
 
 /// What several languages miss as one: not even one of them may hold it unseen.
-pub(super) fn join_misses(first: &mut Option<Error>, other: Error) {
+pub(super) fn join_misses(first: &mut Option<Error>, other: Error, symbol: &str) {
     let Some(first) = first else { return *first = Some(other) };
     first.absorb(other.meta());
+    let are_symbols = first.code == Code::UnknownSymbol && other.code == Code::UnknownSymbol;
     first.help.suggestions.extend(other.help.suggestions);
+    if are_symbols {
+        // Each says that its own language has none.
+        let near = first.help.suggestions.first().map(|it| format!(": did you mean `{it}`?")).unwrap_or_default();
+        first.detail = format!("there is no symbol `{symbol}`{near}");
+    }
 }
 
 /// Which languages a symbol's name may be of: those that its file or its form tells, or else all that there is code of.
@@ -308,7 +314,7 @@ where
         for (language, answer) in these.iter().zip(answers.await) {
             match answer {
                 Ok(reply) => found.push((*language, reply)),
-                Err(error) if is_miss(&error) => join_misses(&mut first_miss, error),
+                Err(error) if is_miss(&error) => join_misses(&mut first_miss, error, &query.symbol),
                 // What one engine could not answer another may have.
                 Err(error) => first_failure = first_failure.or(Some(error)),
             }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::bad_servers::{fake, kill_all, set_mode};
+use crate::language_servers::{errors, serve};
 use crate::support::{Ended, Home, RUST, Reply, Server, run, wait};
 
 const SHOUT: &str = "use crate::greet;\n\npub fn shout(name: &str) -> String {\n    greet(name).to_uppercase()\n}\n";
@@ -175,6 +176,35 @@ fn what_an_edit_broke_elsewhere_is_told_once() {
         json!({}),
         "a file that is gone: silence"
     );
+}
+
+#[test]
+fn a_file_that_is_moved_is_missed_where_it_was_imported() {
+    let server = serve(&[
+        ("pkg/__init__.py", ""),
+        ("pkg/mod_a.py", "def f() -> int:\n    return 1\n"),
+        ("pkg/mod_b.py", "from .mod_a import f\n\nx = f()\n"),
+    ]);
+    assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
+    let patched = |patch: &str| {
+        json!({
+            "session_id": "s", "turn_id": "t", "cwd": server.home.root(), "hook_event_name": "PostToolUse", "model": "m",
+            "tool_name": "apply_patch", "tool_use_id": "u",
+            "tool_input": {"command": format!("*** Begin Patch\n{patch}*** End Patch")},
+        })
+    };
+    let root = server.home.root();
+    std::fs::rename(root.join("pkg/mod_a.py"), root.join("pkg/mod_q.py")).unwrap();
+    let moved = patched("*** Update File: pkg/mod_a.py\n*** Move to: pkg/mod_q.py\n");
+    let text = context(&post(&server, "codex", &moved));
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "LSP: 0 error(s), 0 warning(s) in pkg/mod_q.py", "{text}");
+    assert_eq!(lines[1], "This edit broke 1 place in 1 other file:", "{text}");
+    assert!(lines[2].starts_with("  - [ERROR] pkg/mod_b.py:1: ") && lines.len() == 3, "{text}");
+    // What brings it back breaks nothing.
+    std::fs::rename(root.join("pkg/mod_q.py"), root.join("pkg/mod_a.py")).unwrap();
+    let back = patched("*** Update File: pkg/mod_q.py\n*** Move to: pkg/mod_a.py\n");
+    assert_eq!(post(&server, "codex", &back), json!({}));
 }
 
 /// What goes is missed where it was named, whatever named it, and what brings it back mends just that.

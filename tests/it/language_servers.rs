@@ -1,6 +1,7 @@
 //! Languages that language servers of their own serve: the real servers, installed by scripts/install-missing.sh.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -233,6 +234,73 @@ fn typescript_is_read_and_edited() {
     server.home.write("src/shop.ts", "export const nothing = 1;\n");
     let found = errors(&server, "/v1/diagnostics");
     assert!(found.contains(&"src/again.ts:1 2305".to_owned()) && found.len() >= 3, "{found:?}");
+}
+
+/// What a server says while a new file is only tried, and is not on the disk, does not count once it is written.
+#[test]
+fn a_file_that_comes_is_known_to_who_imports_it() {
+    let server = serve(&[
+        ("py/pkg/__init__.py", ""),
+        ("tsconfig.json", "{\"compilerOptions\": {\"module\": \"esnext\", \"moduleResolution\": \"bundler\"}}\n"),
+        ("ts/first.ts", "export const first = 1;\n"),
+    ]);
+    assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
+    let write = |name: &str, content: &str| {
+        let (status, made) = server.post("/v1/write", &json!({"name": name, "content": content}));
+        assert_eq!((status, &made["applied"]), (200, &json!(true)), "{made}");
+    };
+    // In its first five seconds nothing is kept of what a server says: so again and again for longer.
+    let begun = Instant::now();
+    let mut round = 0;
+    while begun.elapsed() < Duration::from_secs(7) {
+        round += 1;
+        write(&format!("py/pkg/x{round}.py"), &format!("from .y{round} import zz\n"));
+        assert_eq!(errors(&server, &format!("/v1/diagnostics?file=py/pkg/x{round}.py")).len(), 1, "round {round}");
+        write(&format!("py/pkg/y{round}.py"), "zz = 1\n");
+        assert_eq!(errors(&server, &format!("/v1/diagnostics?file=py/pkg/x{round}.py")), [""; 0], "round {round}");
+        write(&format!("ts/x{round}.ts"), &format!("import {{ zz }} from './y{round}';\nzz;\n"));
+        assert_eq!(errors(&server, &format!("/v1/diagnostics?file=ts/x{round}.ts")).len(), 1, "round {round}");
+        write(&format!("ts/y{round}.ts"), "export const zz = 1;\n");
+        assert_eq!(errors(&server, &format!("/v1/diagnostics?file=ts/x{round}.ts")), [""; 0], "round {round}");
+    }
+    let (_, gate) = server.get("/v1/gate");
+    assert_eq!(gate["block"], false, "{gate}");
+}
+
+#[test]
+fn how_c_is_compiled_is_followed() {
+    let source = "int f(void) {\n#ifdef FOO\n  return nothing;\n#else\n  return 1;\n#endif\n}\n";
+    let home = Home::with(&[("fl.c", source), ("deep/fl.c", source)]);
+    let root = home.root();
+    let commands = |flag: &str| {
+        let command = |file: &str| json!({"directory": root, "file": file, "arguments": ["cc", flag, "-c", file]});
+        json!([command("fl.c")]).to_string()
+    };
+    home.write("compile_commands.json", &commands("-DFOO"));
+    let server = serve_home(home);
+    let found = |file: &str| errors(&server, &format!("/v1/diagnostics?file={file}"));
+    assert_eq!(found("fl.c"), ["fl.c:3 undeclared_var_use"]);
+    server.home.write("compile_commands.json", &commands("-DBAR"));
+    assert_eq!(found("fl.c"), [""; 0]);
+    // What comes nearer to a file counts for it, and what goes does so no more.
+    assert_eq!(found("deep/fl.c"), [""; 0]);
+    server.home.write("deep/compile_flags.txt", "-DFOO\n");
+    assert_eq!(found("deep/fl.c"), ["deep/fl.c:3 undeclared_var_use"]);
+    std::fs::remove_file(server.home.root().join("deep/compile_flags.txt")).unwrap();
+    assert_eq!(found("deep/fl.c"), [""; 0]);
+    server.home.write(".clangd", "CompileFlags:\n  Add: [-DFOO]\n");
+    assert_eq!(found("fl.c"), ["fl.c:3 undeclared_var_use"]);
+}
+
+#[test]
+fn a_root_that_comes_below_the_workspace_counts() {
+    let server = serve(&[("py/a.py", "import os\n\n\ndef f(x):\n    return x\n"), ("b.py", "import os\n")]);
+    assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
+    server.home.write("py/pyrightconfig.json", "{\"typeCheckingMode\": \"strict\"}\n");
+    let found = errors(&server, "/v1/diagnostics?file=py/a.py");
+    assert!(found.contains(&"py/a.py:1 reportUnusedImport".to_owned()), "{found:?}");
+    std::fs::remove_file(server.home.root().join("py/pyrightconfig.json")).unwrap();
+    assert_eq!(errors(&server, "/v1/diagnostics?file=py/a.py"), [""; 0]);
 }
 
 /// Of a dry run the places that it breaks.
@@ -485,6 +553,25 @@ fn what_the_preprocessor_leaves_out_is_no_usage() {
     assert_eq!(usages(&server, "lang.h::Lang.size"), ["lang.c:4 read"]);
 }
 
+/// A server that knows nothing of code that is left out knows the workspace all the same.
+#[test]
+fn code_that_the_preprocessor_leaves_out_keeps_no_answer_incomplete() {
+    let both = "#ifdef _WIN32\nint win(void) { return 1; }\n#else\nint posix(void) { return 2; }\n#endif\n";
+    let server = serve(&[("only.c", both)]);
+    assert_eq!(errors(&server, "/v1/diagnostics?file=only.c"), [""; 0]);
+    let edit =
+        json!({"file": "only.c", "search_context": "return 2;", "replacement": "return 3;", "on_break": "reject"});
+    let (status, made) = server.post("/v1/edit", &edit);
+    assert_eq!((status, &made["applied"]), (200, &json!(true)), "{made}");
+
+    // Nothing that it has to know: it is believed once it is up for a while.
+    let server = serve(&[("only.c", "#ifdef _WIN32\nint win(void) { return 1; }\n#endif\n")]);
+    server.wait_for(|it| it.get("/v1/diagnostics?file=only.c").1["meta"]["complete"] == true);
+    // A guard against a second inclusion is no such condition.
+    server.home.write("guarded.h", "#ifndef GUARDED_H\n#define GUARDED_H\nint known(void);\n#endif\n");
+    assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
+}
+
 #[test]
 fn shell_scripts_are_read() {
     let server = serve(&[
@@ -510,6 +597,18 @@ fn shell_scripts_are_read() {
     server.home.write("main.sh", "if true; then\n");
     let (_, found) = server.get("/v1/diagnostics?file=main.sh");
     assert_eq!((&found["total"], &found["items"][0]["source"]), (&json!(1), &json!("bash")), "{found}");
+}
+
+#[test]
+fn what_no_language_has_is_said_of_none() {
+    let server = serve(&[("a.c", "int helped(void) { return 1; }\n"), ("b.py", "def other() -> int:\n    return 1\n")]);
+    for (name, detail) in [
+        ("nowhere", "there is no symbol `nowhere`"),
+        ("helpe", "there is no symbol `helpe`: did you mean `a.c::helped`?"),
+    ] {
+        let (status, miss) = server.get(&format!("/v1/usages?symbol={name}"));
+        assert_eq!((status, &miss["detail"]), (404, &json!(detail)), "{miss}");
+    }
 }
 
 #[test]
@@ -559,6 +658,15 @@ fn a_language_is_added_by_configuration_alone() {
     assert_eq!(engine(&server, "nim")["name"], "python3");
     let (_, opened) = server.post("/v1/open", &json!({"file": "a.nim"}));
     assert_eq!((&opened["language"], &opened["skeleton"]), (&json!("nim"), &json!("proc greet()\n")), "{opened}");
+    // Nobody knows what its files declare, so not what a change breaks in others.
+    let edit =
+        json!({"file": "a.nim", "search_context": "proc greet()", "replacement": "proc hail()", "dry_run": true});
+    let (status, planned) = server.post("/v1/edit", &edit);
+    assert_eq!((status, &planned["meta"]["complete"]), (200, &json!(false)), "{planned}");
+    assert_eq!(planned["impact"]["changed"], json!([]), "{planned}");
+    let unchecked = &planned["impact"]["unchecked"][0];
+    assert_eq!(unchecked["code"], "unsupported", "{planned}");
+    assert!(unchecked["detail"].as_str().unwrap().contains("the edited files alone were judged"), "{planned}");
     // What its server cannot do is said.
     let (status, reply) = server.get("/v1/usages?symbol=a.nim::greet");
     assert!(status != 200 || reply["meta"]["complete"] == false, "{reply}");

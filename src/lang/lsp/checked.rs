@@ -29,6 +29,8 @@ impl Inputs {
             hasher.update(&file.path.len().to_le_bytes());
             hasher.update(file.path.as_bytes());
             hasher.update(file.hash.as_bytes());
+            // What the disk has under an overlay, or that it has nothing there, is seen by who looks for a file.
+            hasher.update(&[u8::from(file.overlay)]);
         }
         Inputs { texts: hasher.finalize(), life, renewals }
     }

@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use futures::StreamExt as _;
 use serde_json::{Value, json};
 
+use super::document_sync::are_of_same_names;
 use super::fallback;
 use super::names;
+use super::proof;
 use super::queries::{AT_ONCE, Asked, ServerQueries};
 use super::session::{Failure, Session};
 use super::wire;
@@ -74,7 +76,7 @@ pub async fn by_file(
         }
         return Ok(found);
     }
-    match queries.is_proved(files).await? {
+    match proof::is_proved(queries, files).await? {
         Ok(true) => {}
         Ok(false) => {
             let detail = format!("{} does not know yet what these files declare: ask again", session.row.server());
@@ -97,7 +99,11 @@ pub async fn by_file(
         return Ok(found);
     }
     let (all, asker) = (queries.files.clone(), session.clone());
-    let inputs = blocking(move || Ok(asker.inputs_of(&all))).await?;
+    let (inputs, is_on_disk) = blocking(move || {
+        let held = asker.documents().files().clone();
+        Ok((asker.inputs_of(&all), are_of_same_names(&all, &held)))
+    })
+    .await?;
     let mut left = Vec::new();
     for file in files {
         match session.checked.of(inputs, &file.path) {
@@ -114,8 +120,9 @@ pub async fn by_file(
             Ok(items) => {
                 let translated: Vec<Diagnostic> =
                     items.iter().filter_map(|it| diagnostic(queries, &file, it)).collect();
-                // One that has come up just now may not know everything yet.
-                if !session.is_young() {
+                // One that has come up just now may not know everything yet. And a trial that makes or removes files leaves
+                // the disk as it is: the same texts mean something else there once it is carried out.
+                if is_on_disk && !session.is_young() {
                     session.checked.keep(inputs, file.path.clone(), &translated);
                 }
                 found.insert(file.path.to_string(), translated);

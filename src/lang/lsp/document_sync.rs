@@ -243,6 +243,13 @@ impl DocumentSync {
     }
 }
 
+/// Whether both have files of the same names on the disk. The texts of a trial may lack some that are there, and have some
+/// that are not.
+pub fn are_of_same_names(one: &Files, other: &Files) -> bool {
+    let same = |(a, b): (&Arc<File>, &Arc<File>)| a.path == b.path && a.overlay == b.overlay;
+    one.len() == other.len() && one.iter().zip(other.iter()).all(same)
+}
+
 /// Whether two sets of texts are the same to a server: those of its languages, and what it reads besides.
 pub fn are_same(one: &Arc<Files>, other: &Arc<Files>) -> bool {
     let same = |(a, b): (&Arc<File>, &Arc<File>)| a.path == b.path && a.hash == b.hash;

@@ -64,6 +64,7 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) 
     let altered = altered(queries, &after, &own).await?;
     let mut change_impact = ChangeImpact::nothing();
     change_impact.impact.changed = altered.iter().map(|it| it.changed.clone()).collect();
+    note_undeclared(queries, &own, &mut change_impact);
     if let Err(failure) = session.ready(queries.deadlines.ready).await {
         let missing = failure.missing(session);
         change_impact.lacks(missing.clone());
@@ -131,6 +132,23 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) 
     moved(queries, &after, &own, &mut change_impact);
     unchecked(queries, &own, &mut change_impact);
     Ok(change_impact)
+}
+
+/// Without a grammar nobody knows what the edited files declare, and so not who uses it.
+fn note_undeclared(queries: &ServerQueries, edits: &[FileEdit], change_impact: &mut ChangeImpact) {
+    let session = &queries.session;
+    let Some(edit) = edits.iter().find(|it| queries.grammar_of(&it.file).is_none()) else { return };
+    let title = session.service.row_of(&edit.file).map_or("this language", |it| it.title());
+    let detail = format!(
+        "what a text of {title} declares is not known: the edited files alone were judged, not what the change breaks in \
+         others"
+    );
+    let missing = session.missing(MissingCode::Unsupported, detail);
+    match session.row.keys.on_request {
+        // Its files are checked each by itself, whatever is asked.
+        Some(true) => change_impact.impact.unchecked.push(Unchecked::from(&missing)),
+        _ => change_impact.lacks(missing),
+    }
 }
 
 fn of(files: &Files, names: &BTreeSet<String>) -> Vec<Arc<File>> {

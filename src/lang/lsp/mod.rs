@@ -25,6 +25,7 @@ mod names;
 mod origin;
 mod overview;
 mod program;
+mod proof;
 mod pushed;
 mod queries;
 mod reaching;

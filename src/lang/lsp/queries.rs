@@ -1,7 +1,6 @@
 //! One question about one revision: what it asks of the text, and what of the server.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
@@ -22,8 +21,6 @@ use crate::model::{
 /// Files without a grammar are outlined by the server: so many at most for one name.
 const MOST_OUTLINED: usize = 60;
 const MOST_CANDIDATES: usize = 20;
-/// Declarations by one of which a server shows that it knows the workspace.
-const MOST_PROOFS: usize = 5;
 /// Questions that are put to the server at once.
 pub const AT_ONCE: usize = 8;
 
@@ -84,42 +81,6 @@ impl ServerQueries {
             Ok(_) | Err(Failure::Refused(_)) => Ok(()),
             Err(failure) => Err(failure),
         })
-    }
-
-    /// Whether the server knows what the texts plainly declare: else that it has nothing to say means nothing. Shown once in
-    /// its life.
-    pub async fn is_proved(&self, files: &[Arc<File>]) -> Result<Asked<bool>> {
-        let session = &self.session;
-        if session.is_proved.load(Ordering::Relaxed) || !session.has("textDocument/references") {
-            return Ok(Ok(true));
-        }
-        // Where these declare nothing, others do.
-        let files: Vec<Arc<File>> = files.iter().cloned().chain(self.own_files()).collect();
-        let declared: Vec<(Arc<File>, usize)> = blocking(move || {
-            let first = |file: &Arc<File>| Some((file.clone(), file.outline().items.first()?.name_span.start));
-            Ok(files.iter().filter_map(first).take(MOST_PROOFS).collect())
-        })
-        .await?;
-        loop {
-            for (file, at) in &declared {
-                let locations = match self.ask_at(&[], "textDocument/references", file, *at).await? {
-                    Ok(answer) => wire::locations(&answer),
-                    Err(Failure::Refused(_)) => continue,
-                    Err(failure) => return Ok(Err(failure)),
-                };
-                let itself = |(other, span): (Arc<File>, Span)| other.path == file.path && span.start == *at;
-                if locations.iter().filter_map(|it| self.place(it)).any(itself) {
-                    session.is_proved.store(true, Ordering::Relaxed);
-                    return Ok(Ok(true));
-                }
-            }
-            if declared.is_empty() {
-                return Ok(Ok(true));
-            }
-            if !session.is_young() || !self.pause().await {
-                return Ok(Ok(false));
-            }
-        }
     }
 
     /// The files of the server's languages.

@@ -1,6 +1,6 @@
 //! One language server and everybody who asks it: questions in order, answers for one revision, nothing lost when it dies.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -11,11 +11,11 @@ use tokio::sync::{Notify, RwLock, watch};
 use super::capabilities::Capabilities;
 use super::checked::{Checked, Inputs};
 use super::document_sync::DocumentSync;
-use super::environment::Environment;
+use super::environment::{self, Environment};
 use super::import_graph::ImportGraph;
 use super::pushed::Pushed;
 use super::references::Tags;
-use super::table::{Row, Service, base_name};
+use super::table::{Row, Service};
 use super::wire::Root;
 use crate::lang::engine::FileChange;
 use crate::lang::files::{File, Files};
@@ -31,8 +31,6 @@ const LEARNING: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(50);
 /// `ContentModified` and `ServerCancelled`: the server gives the question back unanswered.
 const PUT_OFF: [i64; 2] = [-32801, -32802];
-/// Of a workspace with more roots the workspace itself is the only one.
-const MOST_FOLDERS: usize = 20;
 
 pub struct Session {
     pub service: Arc<Service>,
@@ -55,7 +53,7 @@ pub struct Session {
     pub lives: AtomicU32,
     /// Rises when the server has to begin anew, though nothing is wrong with it: what it has read is another now.
     pub renewals: watch::Sender<u32>,
-    /// What was installed for the workspace when it was last looked at.
+    /// What the server read besides the texts, as it was when it was last looked at.
     environment: Mutex<Environment>,
     /// Since when the server is up.
     up_since: Mutex<Option<Instant>>,
@@ -242,13 +240,11 @@ impl Session {
         Trial(self)
     }
 
-    /// Whether what was installed for the workspace is another than when this was last asked; then the server begins anew.
+    /// Whether what the server read when it was started is another than when this was last asked; then it begins anew.
     pub fn follow_environment(&self, files: &Arc<Files>) -> bool {
         let has_changed = sound::lock(&self.environment).follow(files);
         if has_changed {
-            let detail =
-                format!("{} is started anew: what is installed for the workspace has changed", self.row.server());
-            let missing = self.missing(MissingCode::EngineRestarting, detail);
+            let missing = self.renewing();
             self.documents().note_outside();
             self.link.send_if_modified(|link| {
                 let is_up = matches!(link, Link::Up { .. });
@@ -260,6 +256,14 @@ impl Session {
             self.renewals.send_modify(|it| *it += 1);
         }
         has_changed
+    }
+
+    /// Why a server that is begun anew does not answer yet.
+    pub fn renewing(&self) -> Missing {
+        let server = self.row.server();
+        let detail =
+            format!("{server} is started anew: its configuration or what is installed for the workspace has changed");
+        self.missing(MissingCode::EngineRestarting, detail)
     }
 
     /// Another server is started: nothing is known of it.
@@ -471,28 +475,10 @@ impl Session {
         }
     }
 
-    /// The directories that the server takes for roots: the workspace's own, or those below it that a marker makes one.
+    /// The directories that the server takes for roots.
     pub fn folders(&self) -> Vec<String> {
         let files = self.documents().files().clone();
-        let markers = |it: &Option<Vec<String>>| it.clone().unwrap_or_default();
-        let (roots, excluded) = (markers(&self.row.keys.roots), markers(&self.row.keys.exclude));
-        let directory = |path: &str| path.rsplit_once('/').map_or("", |it| it.0).to_owned();
-        let of = |names: &[String]| -> BTreeSet<String> {
-            let marked = files.iter().filter(|it| names.iter().any(|name| name == base_name(&it.path)));
-            marked.map(|it| directory(&it.path)).collect()
-        };
-        let is_within = |it: &str, outer: &str| outer.is_empty() || it == outer || it.starts_with(&format!("{outer}/"));
-        // What an excluded directory holds is another server's, unless a root lies nearer.
-        let excluded = of(&excluded);
-        let found: Vec<String> =
-            of(&roots).into_iter().filter(|it| !excluded.iter().any(|outer| is_within(it, outer))).collect();
-        // The outermost: a server finds those within by itself.
-        let outermost: Vec<String> = found
-            .iter()
-            .filter(|it| !found.iter().any(|outer| outer != *it && is_within(it, outer)))
-            .cloned()
-            .collect();
-        if outermost.is_empty() || outermost.len() > MOST_FOLDERS { vec![String::new()] } else { outermost }
+        environment::folders(&self.row, &files)
     }
 
     /// A file of its languages: some servers load nothing before one is open.

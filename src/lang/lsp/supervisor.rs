@@ -67,7 +67,7 @@ enum Ended {
     /// Nobody asks any more.
     Idle,
     NotThere(Missing),
-    /// It has to begin anew: what is installed for the workspace is another.
+    /// It has to begin anew: what it read when it was started is another.
     Renewed,
     Died {
         reason: String,
@@ -254,9 +254,7 @@ async fn live(session: &Arc<Session>, stop: &CancellationToken) -> Ended {
                 session.link.send_replace(Link::Idle);
             }
             if matches!(other, Ended::Renewed) {
-                let detail = format!("{server} is started anew: what is installed for the workspace has changed");
-                let waiting = session.missing(MissingCode::EngineRestarting, detail);
-                session.link.send_replace(Link::Waiting(waiting));
+                session.link.send_replace(Link::Waiting(session.renewing()));
             }
             goodbye(&client, &process).await;
             other

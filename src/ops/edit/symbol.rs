@@ -38,7 +38,7 @@ pub(in crate::ops) async fn find_symbol(
         .await;
         match found {
             Ok(reply) => return Ok(reply.value),
-            Err(error) if is_miss(&error) => join_misses(&mut miss, error),
+            Err(error) if is_miss(&error) => join_misses(&mut miss, error, &query.symbol),
             // What one engine could not answer another may have.
             Err(error) if error.code == Code::OutsideWorkspace || error.code == Code::AmbiguousSymbol => {
                 return Err(error);

@@ -52,7 +52,7 @@ pub(super) async fn edited(workspaces: &[Workspace], event: &Event) -> Option<Re
 /// Files of a workspace, each with the use of a tool that touched it.
 type Touches = Vec<(String, Option<String>)>;
 
-/// The files that are there, by the workspace that they belong to, each with the uses of tools that touched it.
+/// The files, by the workspace that they belong to, each with the uses of tools that touched it.
 fn located(workspaces: &[Workspace], event: &Event) -> Vec<(Workspace, Touches)> {
     let mut of: Vec<(Workspace, Touches)> = Vec::new();
     for touched in &event.touched {
@@ -90,13 +90,19 @@ async fn in_workspace(
     let (files_now, revision) = (snapshot.files.clone(), snapshot.revision);
     drop(snapshot);
     let session = event.session.as_deref();
-    let mut files: Vec<String> = Vec::new();
-    for (file, tool_use) in touched.iter().filter(|it| files_now.get(&it.0).is_some()) {
+    let (mut files, mut gone): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+    for (file, tool_use) in touched {
+        if files_now.get(file).is_none() {
+            gone.push(file.clone());
+            continue;
+        }
         workspace.statistics().count_edit(session, tool_use.as_deref(), event.kind == Kind::Batch);
         if !files.contains(file) && workspace.language_of(file).is_some() {
             files.push(file.clone());
         }
     }
+    // A file that is gone says nothing by itself; what it broke is said with those that the same edit touched, as where it
+    // was moved.
     if files.is_empty() {
         return Ok((false, false));
     }
@@ -117,7 +123,8 @@ async fn in_workspace(
     }
     // What is wrong in the file itself is worth more than all of it too late.
     let rest = LOOKING.saturating_sub(asked.begun.elapsed());
-    let broken = tokio::time::timeout(rest, elsewhere(workspace, &asked, &files, &files_now)).await;
+    let looked = elsewhere(workspace, &asked, [&files, &gone], &files_now);
+    let broken = tokio::time::timeout(rest, looked).await;
     if broken.is_err() && is_telling {
         text.elsewhere_unknown();
     }
@@ -147,20 +154,26 @@ async fn is_too_much(workspace: &Workspace, errors: usize) -> bool {
     configured(workspace).await.is_ok_and(is_more)
 }
 
-/// The errors in other files that would be gone with the edit taken back.
-async fn elsewhere(workspace: &Workspace, asked: &Ask, files: &[String], now: &Arc<Files>) -> Result<Vec<Diagnostic>> {
+/// The errors in other files that would be gone with the edit taken back: of these files, and of those that are gone.
+async fn elsewhere(
+    workspace: &Workspace,
+    asked: &Ask,
+    [files, gone]: [&[String]; 2],
+    now: &Arc<Files>,
+) -> Result<Vec<Diagnostic>> {
     let mut back = Vec::new();
-    for file in files {
-        let (Some(before), Some(now)) = (workspace.recent().before(file), now.get(file)) else { continue };
-        if before.as_deref() != Some(&*now.text) {
-            back.push(FileEdit { file: file.clone(), old: Some(now.text.clone()), new: before });
+    for file in files.iter().chain(gone) {
+        let Some(before) = workspace.recent().before(file) else { continue };
+        let old = now.get(file).map(|it| it.text.clone());
+        if before != old && !back.iter().any(|it: &FileEdit| it.file == *file) {
+            back.push(FileEdit { file: file.clone(), old, new: before });
         }
     }
     if back.is_empty() {
         return Ok(Vec::new());
     }
     let change_impact = tried(workspace, asked, back, Extent::Fixed).await?;
-    files.iter().for_each(|it| workspace.recent().forget(it));
+    files.iter().chain(gone).for_each(|it| workspace.recent().forget(it));
     let is_broken = |it: &Diagnostic| it.severity == Severity::Error && !files.contains(&it.place.file);
     let mut broken: Vec<Diagnostic> = change_impact.fixed.into_iter().filter(is_broken).collect();
     broken.sort_by(|a, b| a.place.cmp(&b.place));

@@ -55,6 +55,19 @@ impl Code {
         names
     }
 
+    /// Whether the preprocessor may leave out what stands here. A guard against a second inclusion leaves nothing out.
+    pub fn is_conditional(&self, text: &str, at: usize) -> bool {
+        let Some(tree) = &self.tree else { return false };
+        let mut around = tree.root_node().descendant_for_byte_range(at, at);
+        while let Some(node) = around {
+            if node.kind().starts_with("preproc_if") && !is_guard(node, text) {
+                return true;
+            }
+            around = node.parent();
+        }
+        false
+    }
+
     /// A stretch without its comments and with one space for each gap.
     pub fn without_comments(&self, text: &str, stretch: Span) -> String {
         self.written(text, stretch, |_| false)
@@ -121,6 +134,15 @@ fn is_name(node: Node<'_>) -> bool {
 }
 
 /// The parameter of a macro is another thing than what is declared in the code, and no part of it.
+/// `#ifndef NAME` above `#define NAME`.
+fn is_guard(node: Node<'_>, text: &str) -> bool {
+    let mut cursor = node.walk();
+    let second = node.named_children(&mut cursor).filter(|it| it.kind() != "comment").nth(1);
+    let defined = second.filter(|it| it.kind() == "preproc_def").and_then(|it| it.child_by_field_name("name"));
+    let is_same = |(asked, defined)| text_of(text, asked) == text_of(text, defined);
+    text_of(text, node).starts_with("#ifndef") && node.child_by_field_name("name").zip(defined).is_some_and(is_same)
+}
+
 fn is_parameter_of_macro(node: Node<'_>) -> bool {
     node.parent().is_some_and(|it| it.kind() == "preproc_params")
 }
