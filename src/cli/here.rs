@@ -19,7 +19,10 @@ impl Here {
         let own = find_root(&current)?;
         let around = match file.map(resolved).transpose()? {
             Some(file) if !file.starts_with(&own) => match servers::find_running(&config.state_dir, &file) {
-                Some(running) => return Ok(Here { root: root_of(&running, &file).unwrap_or(own), server: running }),
+                Some(running) => {
+                    let root = running.root_of(&file).map_or(own, Path::to_owned);
+                    return Ok(Here { root, server: running });
+                }
                 None => elsewhere(&file, &own)?,
             },
             Some(file) => directory_of(&file).map_or_else(|| Ok(own), find_root)?,
@@ -27,7 +30,7 @@ impl Here {
         };
         let server = servers::find_or_start(&config.state_dir, &around).await?;
         // A server of a directory further up names files from there.
-        let root = root_of(&server, &around).unwrap_or(around);
+        let root = server.root_of(&around).map_or(around, Path::to_owned);
         Ok(Here { root, server })
     }
 
@@ -46,11 +49,6 @@ impl Here {
     pub fn maybe(&self, file: Option<&PathBuf>) -> io::Result<Option<String>> {
         file.map(|it| self.name(it)).transpose()
     }
-}
-
-/// The server's root that holds this path.
-fn root_of(server: &Running, path: &Path) -> Option<PathBuf> {
-    server.roots.iter().filter(|it| path.starts_with(it)).max_by_key(|it| it.as_os_str().len()).cloned()
 }
 
 /// The root of a file that lies outside of the workspace around the current directory. A server is started for one that

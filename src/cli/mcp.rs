@@ -16,11 +16,14 @@ use crate::contract::{Name, Problem};
 use crate::mcp::{self, Asker, Backend};
 use crate::model::{Code, Error};
 use crate::render;
+use crate::text::visible::one_line;
 use crate::workspace::registry::find_root;
 
 /// Serves the workspace around a directory until standard input ends.
 pub async fn serve(directory: Option<&Path>, config: &Config) -> io::Result<()> {
-    let root = find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
+    let own = find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
+    let running = servers::find_running(&config.state_dir, &own);
+    let root = running.as_ref().and_then(|it| it.root_of(&own)).map_or(own, Path::to_owned);
     let remote = Remote { state_dir: config.state_dir.clone(), root, server: Arc::default() };
     // The index is loaded while the client still says hello. Whoever asks first is answered why that failed.
     let starting = remote.clone();
@@ -32,6 +35,9 @@ pub async fn serve(directory: Option<&Path>, config: &Config) -> io::Result<()> 
 #[derive(Clone)]
 struct Remote {
     state_dir: PathBuf,
+    /// Of the workspace that the session is about. That of a server around the directory, where one ran at the start:
+    /// the client reads at once what names of files are relative to, and that holds to the end, whatever servers come
+    /// and go.
     root: PathBuf,
     server: Arc<Mutex<Option<Running>>>,
 }
@@ -42,32 +48,30 @@ impl Remote {
         if let Some(running) = known.as_ref() {
             return Ok(running.clone());
         }
-        let found = servers::find_or_start(&self.state_dir, &self.root).await?;
+        let found = servers::find_or_start_of(&self.state_dir, &self.root).await?;
         Ok(known.insert(found).clone())
     }
 
     /// A server that cannot be reached any more has ended, and another takes its place.
     async fn said(&self, call: &Call, json: bool, client: Option<&str>) -> io::Result<Said> {
         let running = self.server().await?;
-        match client::call(&running.announcement, &self.narrowed(call, &running), json, client).await {
+        match client::call(&running.announcement, &self.narrowed(call), json, client).await {
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 let mut known = self.server.lock().await;
                 // Another call may have found one in the meantime.
                 known.take_if(|it| it.announcement == running.announcement);
                 drop(known);
                 let running = self.server().await?;
-                client::call(&running.announcement, &self.narrowed(call, &running), json, client).await
+                client::call(&running.announcement, &self.narrowed(call), json, client).await
             }
             said => said,
         }
     }
 
-    /// A call that names no workspace is about this one, where the server has it as one of several. A server of a
-    /// directory further up names files from there.
-    fn narrowed(&self, call: &Call, running: &Running) -> Call {
-        let is_own = running.roots.contains(&self.root) && !call.fields.contains_key("workspace");
-        let workspace = is_own.then(|| self.root.to_string_lossy().into_owned());
-        call.clone().with("workspace", workspace)
+    /// A call that names no workspace is about this one, which the server may have as one of several.
+    fn narrowed(&self, call: &Call) -> Call {
+        let is_own = !call.fields.contains_key("workspace");
+        call.clone().with("workspace", is_own.then(|| self.root.to_string_lossy().into_owned()))
     }
 }
 
@@ -104,5 +108,9 @@ impl Backend for Remote {
     /// Of several, the calls name the one that this is about.
     async fn has_several_workspaces(&self) -> bool {
         false
+    }
+
+    fn root(&self) -> Option<String> {
+        Some(one_line(&self.root.to_string_lossy()).into_owned())
     }
 }

@@ -47,6 +47,11 @@ impl Backend for Local {
     async fn has_several_workspaces(&self) -> bool {
         self.0.workspaces.list().len() > 1
     }
+
+    /// Workspaces come and go, and the client may be on another machine.
+    fn root(&self) -> Option<String> {
+        None
+    }
 }
 
 impl Local {

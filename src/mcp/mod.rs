@@ -57,6 +57,9 @@ pub trait Backend: Clone + Send + Sync + 'static {
 
     /// Whether a call has to say which workspace it is about.
     fn has_several_workspaces(&self) -> impl Future<Output = bool> + Send;
+
+    /// The directory of the workspace that calls are about which name none, where that is known.
+    fn root(&self) -> Option<String>;
 }
 
 /// A server of the protocol. Over HTTP there is one for each request.
@@ -109,9 +112,13 @@ pub async fn over_stdio<B: Backend>(backend: B) -> io::Result<()> {
 
 impl<B: Backend> ServerHandler for Server<B> {
     fn get_info(&self) -> ServerConfig {
+        let instructions = match self.backend.root() {
+            Some(root) => format!("{INSTRUCTIONS} Names of files are relative to `{root}`."),
+            None => INSTRUCTIONS.to_owned(),
+        };
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("semdex", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(instructions)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {

@@ -12,6 +12,7 @@ use super::telemetry::Telemetry;
 use super::writer::Shared;
 use crate::config::Config;
 use crate::lang::registry::Registry;
+use crate::lang::root;
 use crate::model::{Code, Error, Result};
 use crate::trust::TrustStore;
 
@@ -186,4 +187,9 @@ pub fn find_root(directory: &Path) -> io::Result<PathBuf> {
 /// The same, where a manifest makes it one.
 pub fn manifest_root(directory: &Path) -> io::Result<Option<PathBuf>> {
     Registry::default().manifest_root(directory)
+}
+
+/// The repository that a path lies in: the nearest directory around it that holds `.git`.
+pub(crate) fn repository_around(path: &Path) -> Option<PathBuf> {
+    root::repository_around(path)
 }

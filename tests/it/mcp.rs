@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, RUST, Reply, Server, run, wait};
+use crate::support::{Home, RUST, Reply, Server, Started, run, wait};
 
 pub const NEWEST: &str = "2026-07-28";
 const WITH_INITIALIZE: &[&str] = &["2025-03-26", "2025-06-18", "2025-11-25"];
@@ -240,12 +240,15 @@ impl Piped {
         self.input.as_mut().unwrap().write_all(&[line, b"\n"].concat()).unwrap();
     }
 
-    fn initialize(&mut self) {
+    /// What the client is to know, as the server says it.
+    fn initialize(&mut self) -> String {
         let hello = json!({
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "piped", "version": "2"},
         });
-        assert_eq!(self.ask("initialize", hello)["protocolVersion"], "2025-06-18");
+        let opened = self.ask("initialize", hello);
+        assert_eq!(opened["protocolVersion"], "2025-06-18");
         self.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        opened["instructions"].as_str().unwrap().to_owned()
     }
 
     /// Whether a tool failed, and its text.
@@ -341,6 +344,23 @@ fn standard_input_takes_the_workspace_that_a_call_names() {
     assert!(!server.home.root().join("a/new.txt").exists());
     let (failed, text) = stdio.call("describe", json!({"file": "x.txt", "workspace": null}));
     assert!(failed, "{text}");
+}
+
+#[test]
+fn a_session_in_a_repository_is_not_about_a_directory_above_it() {
+    let home = Home::with(&[("project/.git/HEAD", "ref: refs/heads/main\n"), ("plain/a.txt", "one\n")]);
+    let server = home.serve(&["--trust"]);
+    let _started = Started(&server.home);
+    let root = server.home.root();
+    for (directory, root) in [("project", root.join("project")), ("plain", root)] {
+        let mut stdio = Piped::of(&server.home, directory);
+        let instructions = stdio.initialize();
+        assert!(instructions.contains(&format!("relative to `{}`", root.display())), "{instructions}");
+        let new = json!({"name": "new.txt", "content": "text\n", "mode": "create"});
+        let (failed, text) = stdio.call("write", new);
+        assert!(!failed && root.join("new.txt").exists(), "{text}");
+        assert_eq!(server.home.root().join("new.txt").exists(), directory == "plain", "{text}");
+    }
 }
 
 #[test]
