@@ -25,7 +25,7 @@ impl Here {
                 }
                 None => elsewhere(&file, &own)?,
             },
-            Some(file) => directory_of(&file).map_or_else(|| Ok(own), find_root)?,
+            Some(file) => within(&file, own)?,
             None => own,
         };
         let server = servers::find_or_start(&config.state_dir, &around).await?;
@@ -51,14 +51,20 @@ impl Here {
     }
 }
 
+/// The root of a file that lies in the directory `own`: that one, so that all that is said there is about the same
+/// workspace. Only where no manifest makes it one, a manifest further down does.
+fn within(file: &Path, own: PathBuf) -> io::Result<PathBuf> {
+    if manifest_root(&own)?.is_some() {
+        return Ok(own);
+    }
+    let further_down = manifest_root_of(file)?.filter(|it| it.starts_with(&own));
+    Ok(further_down.unwrap_or(own))
+}
+
 /// The root of a file that lies outside of the workspace around the current directory. A server is started for one that
 /// a manifest makes a workspace, never for a directory that merely has the file in it, nor for one further up.
 fn elsewhere(file: &Path, own: &Path) -> io::Result<PathBuf> {
-    let root = match directory_of(file) {
-        Some(directory) => manifest_root(directory)?,
-        None => None,
-    };
-    root.filter(|root| !own.starts_with(root)).ok_or_else(|| {
+    manifest_root_of(file)?.filter(|root| !own.starts_with(root)).ok_or_else(|| {
         let message = format!(
             "{} lies outside of the workspace {}, and no server runs that serves it: go to its directory, or start one \
              with `semdex serve DIRECTORY`",
@@ -69,9 +75,12 @@ fn elsewhere(file: &Path, own: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// The directory that a file lies in, or would.
-fn directory_of(file: &Path) -> Option<&Path> {
-    file.ancestors().skip(1).find(|it| it.is_dir())
+/// The root that a manifest makes around the directory that a file lies in, or would.
+fn manifest_root_of(file: &Path) -> io::Result<Option<PathBuf>> {
+    match file.ancestors().skip(1).find(|it| it.is_dir()) {
+        Some(directory) => manifest_root(directory),
+        None => Ok(None),
+    }
 }
 
 /// An absolute path with the links of its directory and `..` resolved, as roots are; the file itself need not exist.
@@ -87,4 +96,37 @@ fn resolved(file: &Path) -> io::Result<PathBuf> {
         },
         None => absolute,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_in_the_current_directory_is_of_its_workspace() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        for (file, text) in [
+            ("plain/package/a.py", ""),
+            ("plain/rust/Cargo.toml", "[workspace]\n"),
+            ("plain/rust/src/lib.rs", ""),
+            ("made/go.mod", "module m\n"),
+            ("made/inner/go.mod", "module inner\n"),
+        ] {
+            fs::create_dir_all(top.join(file).parent().unwrap()).unwrap();
+            fs::write(top.join(file), text).unwrap();
+        }
+        for (own, file, root) in [
+            ("plain", "plain/package/a.py", "plain"),
+            ("plain", "plain/package/no/such/file", "plain"),
+            ("plain/package", "plain/package/a.py", "plain/package"),
+            ("plain", "plain/rust/src/lib.rs", "plain/rust"),
+            ("made", "made/inner/a.go", "made"),
+        ] {
+            let found = within(&top.join(file), top.join(own)).unwrap();
+            assert_eq!(found, top.join(root), "{file} in {own}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Ended, Home, RUST, Server, run};
+use crate::support::{Ended, Home, RUST, Server, Started, run};
 
 fn semdex(server: &Server, arguments: &[&str]) -> Ended {
     run(server.home.semdex().args(arguments))
@@ -122,6 +122,25 @@ fn without_a_server_one_is_started_and_found_again() {
     let second = pid();
     kill_process(Pid::from_raw(i32::try_from(first).unwrap()).unwrap(), Signal::TERM).unwrap();
     assert_eq!(first, second);
+}
+
+#[test]
+fn what_a_verb_did_to_a_file_further_down_is_listed_and_taken_back() {
+    let home = Home::with(&[("package/a.txt", "one\n")]);
+    let _started = Started(&home);
+    let semdex = |arguments: &[&str]| {
+        let ended = run(home.semdex().args(arguments).arg("--json"));
+        assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.errors);
+        serde_json::from_str::<Value>(&ended.output).unwrap()
+    };
+    let edited = semdex(&["edit", "package/a.txt", "--search", "one", "--replace", "two"]);
+    let token = edited["change"].as_str().unwrap();
+    let changes = semdex(&["changes"]);
+    assert_eq!(changes["changes"][0]["change"], token, "{changes}");
+    semdex(&["undo", token]);
+    assert_eq!(home.read("package/a.txt"), "one\n");
+    let roots: Vec<Value> = home.servers().into_iter().map(|it| it["roots"].clone()).collect();
+    assert_eq!(roots, [serde_json::json!([home.root()])]);
 }
 
 #[test]
