@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::servers::{self, Running};
 use crate::config::Config;
 use crate::workspace::disk::path_of_uri;
-use crate::workspace::registry::{find_root, manifest_root};
+use crate::workspace::registry::{find_root, is_everything, manifest_root};
 
 pub struct Here {
     pub root: PathBuf,
@@ -19,19 +19,29 @@ impl Here {
         let own = find_root(&current)?;
         let around = match file.map(resolved).transpose()? {
             Some(file) if !file.starts_with(&own) => match servers::find_running(&config.state_dir, &file) {
-                Some(running) => {
-                    let root = running.root_of(&file).map_or(own, Path::to_owned);
-                    return Ok(Here { root, server: running });
-                }
+                Some(running) => return Ok(Here::of(running, &file, &own)),
                 None => elsewhere(&file, &own)?,
             },
-            Some(file) => within(&file, own)?,
+            Some(file) => {
+                let root = within(&file, own)?;
+                // There none would be started, so one that serves the file is as good.
+                if is_everything(&root)?
+                    && let Some(running) = servers::find_running(&config.state_dir, &file)
+                {
+                    return Ok(Here::of(running, &file, &root));
+                }
+                root
+            }
             None => own,
         };
         let server = servers::find_or_start(&config.state_dir, &around).await?;
-        // A server of a directory further up names files from there.
-        let root = server.root_of(&around).map_or(around, Path::to_owned);
-        Ok(Here { root, server })
+        Ok(Here::of(server, &around, &around))
+    }
+
+    /// A server of a directory further up names files from there.
+    fn of(server: Running, path: &Path, otherwise: &Path) -> Here {
+        let root = server.root_of(path).unwrap_or(otherwise).to_owned();
+        Here { root, server }
     }
 
     /// The file as the server names it. One outside of the workspace keeps its name, for the server to refuse.

@@ -86,8 +86,8 @@ impl Backend for Remote {
             Ok(Said { well: true, text }) => Ok(text),
             Ok(Said { text, .. }) => Err(text),
             Err(error) => {
-                let error = Error::new(Code::EngineUnavailable, error.to_string());
-                Err(render::refusal(Problem::new(error), came))
+                let code = if servers::is_refused(&error) { Code::ForbiddenRoot } else { Code::EngineUnavailable };
+                Err(render::refusal(Problem::new(Error::new(code, error.to_string())), came))
             }
         }
     }

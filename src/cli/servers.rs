@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::config::create_private_dir;
-use crate::workspace::registry::repository_around;
+use crate::workspace::registry::{is_everything, repository_around};
 
 const START_DEADLINE: Duration = Duration::from_secs(30);
 /// A server that the command line started goes when nobody asked it for so long.
@@ -79,7 +79,8 @@ pub fn register(state_dir: &Path, announcement: &Announcement, roots: &[PathBuf]
 }
 
 /// The server of the workspace at `root`: the one that runs, or else one that is started now and outlives this
-/// process. Those who ask at the same time get the same.
+/// process. Those who ask at the same time get the same. None is started over the home directory or `/`, unless a
+/// manifest makes it a workspace.
 pub async fn find_or_start(state_dir: &Path, root: &Path) -> io::Result<Running> {
     start_unless(state_dir, root, || find_running(state_dir, root)).await
 }
@@ -98,7 +99,20 @@ async fn start_unless(state_dir: &Path, root: &Path, find: impl FnOnce() -> Opti
     if let Some(running) = find() {
         return Ok(running);
     }
+    if is_everything(root)? {
+        return Err(io::Error::other(Everything(root.to_owned())));
+    }
     start(&directory, root).await
+}
+
+/// Why no server is started for a directory by itself.
+#[derive(Debug, thiserror::Error)]
+#[error("{} is no project, and everything lies in it, so no server is started over it by itself: go into a project, or start one with `semdex serve DIRECTORY`", .0.display())]
+struct Everything(PathBuf);
+
+/// Whether no server was started because of what the directory is.
+pub fn is_refused(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|it| it.is::<Everything>())
 }
 
 /// The server that serves a path, if one runs.

@@ -21,6 +21,17 @@ impl Registry {
         Ok(self.roots_around(start, home().as_deref())?.1)
     }
 
+    /// Whether a directory, in canonical form, is one that everything lies in, the home directory or `/`, and no manifest
+    /// makes it a workspace.
+    pub fn is_everything(&self, directory: &Path) -> io::Result<bool> {
+        self.is_everything_of(directory, home().as_deref())
+    }
+
+    fn is_everything_of(&self, directory: &Path, home: Option<&Path>) -> io::Result<bool> {
+        let holds_all = directory.parent().is_none() || Some(directory) == home;
+        Ok(holds_all && self.roots_around(directory, home)?.1.is_none())
+    }
+
     fn find_root_below(&self, start: &Path, home: Option<&Path>) -> io::Result<PathBuf> {
         let (start, root) = self.roots_around(start, home)?;
         Ok(root.unwrap_or(start))
@@ -194,6 +205,17 @@ mod tests {
         assert_eq!(found("d"), None);
         fs::create_dir(home.join(".git")).unwrap();
         assert_eq!(found("d"), Some(home.clone()));
+    }
+
+    #[test]
+    fn everything_lies_in_the_home_directory_unless_a_manifest_makes_it_a_workspace() {
+        let top = tempfile::tempdir().unwrap();
+        let home = fs::canonicalize(top.path()).unwrap().join("home");
+        fs::create_dir_all(home.join("a")).unwrap();
+        let is_everything = |path: &Path| Registry::default().is_everything_of(path, Some(&home)).unwrap();
+        assert!(is_everything(&home) && !is_everything(&home.join("a")));
+        fs::write(home.join("go.mod"), "module m").unwrap();
+        assert!(!is_everything(&home));
     }
 
     #[test]

@@ -189,6 +189,11 @@ pub fn manifest_root(directory: &Path) -> io::Result<Option<PathBuf>> {
     Registry::default().manifest_root(directory)
 }
 
+/// Whether a directory is one that everything lies in, the home directory or `/`, and no manifest makes it a workspace.
+pub(crate) fn is_everything(directory: &Path) -> io::Result<bool> {
+    Registry::default().is_everything(directory)
+}
+
 /// The repository that a path lies in: the nearest directory around it that holds `.git`.
 pub(crate) fn repository_around(path: &Path) -> Option<PathBuf> {
     root::repository_around(path)

@@ -226,8 +226,12 @@ impl Piped {
     /// For the workspace in this directory below the root.
     fn of(home: &Home, directory: &str) -> Piped {
         let mut command = home.semdex();
-        command.args(["mcp", directory]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        command.args(["mcp", directory]);
+        Piped::by(&mut command)
+    }
+
+    fn by(command: &mut Command) -> Piped {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
         Piped { child, input, output: BufReader::new(output) }
     }
@@ -361,6 +365,22 @@ fn a_session_in_a_repository_is_not_about_a_directory_above_it() {
         assert!(!failed && root.join("new.txt").exists(), "{text}");
         assert_eq!(server.home.root().join("new.txt").exists(), directory == "plain", "{text}");
     }
+}
+
+#[test]
+fn in_the_home_directory_each_call_is_answered_with_what_to_do() {
+    let home = Home::with(&[("a.txt", "one\n")]);
+    let root = home.root();
+    let mut stdio = Piped::by(home.semdex().arg("mcp").env("HOME", &root));
+    stdio.initialize();
+    for _ in 0..2 {
+        let (failed, text) = stdio.call("describe", json!({"file": "a.txt"}));
+        assert!(failed && text.contains("semdex serve DIRECTORY"), "{text}");
+    }
+    assert!(home.servers().is_empty());
+    let _server = home.serve_with(&[], &[("HOME", &root)]);
+    let (failed, text) = stdio.call("describe", json!({"file": "a.txt"}));
+    assert!(!failed && text.contains("one"), "{text}");
 }
 
 #[test]
