@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
@@ -19,6 +19,11 @@ use crate::render;
 use crate::text::visible::one_line;
 use crate::workspace::registry::find_root;
 
+/// So often a call that reached no server is tried again.
+const MOST_UNREACHED: usize = 3;
+/// One that was killed keeps its file locked until all of it is gone.
+const PAUSE: Duration = Duration::from_millis(100);
+
 /// Serves the workspace around a directory until standard input ends.
 pub async fn serve(directory: Option<&Path>, config: &Config) -> io::Result<()> {
     let own = find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
@@ -29,6 +34,15 @@ pub async fn serve(directory: Option<&Path>, config: &Config) -> io::Result<()> 
     let starting = remote.clone();
     tokio::spawn(async move { starting.server().await.is_ok() });
     mcp::over_stdio(remote).await
+}
+
+/// What is said of a change that was sent, and not answered.
+fn in_doubt(error: &io::Error) -> io::Error {
+    let detail = format!(
+        "{error}. It is not known whether the change was made: `open` of the file shows it, or `semdex changes`; if it was \
+         not made, ask again"
+    );
+    io::Error::new(error.kind(), detail)
 }
 
 /// The server that answers, found again where it has ended.
@@ -52,19 +66,28 @@ impl Remote {
         Ok(known.insert(found).clone())
     }
 
-    /// A server that cannot be reached any more has ended, and another takes its place.
+    /// A server that does not answer may have ended: the one that there is then is asked, where the call can be repeated.
     async fn said(&self, call: &Call, json: bool, client: Option<&str>) -> io::Result<Said> {
-        let running = self.server().await?;
-        match client::call(&running.announcement, &self.narrowed(call), json, client).await {
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                let mut known = self.server.lock().await;
-                // Another call may have found one in the meantime.
-                known.take_if(|it| it.announcement == running.announcement);
-                drop(known);
-                let running = self.server().await?;
-                client::call(&running.announcement, &self.narrowed(call), json, client).await
+        let call = self.narrowed(call);
+        let (mut unreached, mut is_repeated) = (0, false);
+        loop {
+            let running = self.server().await?;
+            let error = match client::call(&running.announcement, &call, json, client).await {
+                Ok(said) => return Ok(said),
+                Err(error) => error,
+            };
+            // Another call may have found one in the meantime.
+            self.server.lock().await.take_if(|it| it.announcement == running.announcement);
+            match error.kind() {
+                // No server has seen it.
+                io::ErrorKind::ConnectionRefused if unreached < MOST_UNREACHED => unreached += 1,
+                io::ErrorKind::ConnectionAborted | io::ErrorKind::TimedOut if !call.only_reads() => {
+                    return Err(in_doubt(&error));
+                }
+                io::ErrorKind::ConnectionAborted if !is_repeated => is_repeated = true,
+                _ => return Err(error),
             }
-            said => said,
+            tokio::time::sleep(PAUSE).await;
         }
     }
 

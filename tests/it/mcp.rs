@@ -1,9 +1,12 @@
 //! The Model Context Protocol as it goes over the wire, by every protocol version; and the official SDKs.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
 
+use semdex::cli::{Announcement, register};
 use serde_json::{Value, json};
 
 use crate::support::{Home, RUST, Reply, Server, Started, run, wait};
@@ -381,6 +384,49 @@ fn in_the_home_directory_each_call_is_answered_with_what_to_do() {
     let _server = home.serve_with(&[], &[("HOME", &root)]);
     let (failed, text) = stdio.call("describe", json!({"file": "a.txt"}));
     assert!(!failed && text.contains("one"), "{text}");
+}
+
+/// A server that ends at the first request, before it has answered.
+fn ends_at_a_request(home: &Home) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listening = format!("http://{}", listener.local_addr().unwrap());
+    let announcement = Announcement { listening, token_file: None, pid: 0, version: "0".to_owned() };
+    let registered = register(&home.path().join("state/semdex"), &announcement, &[home.root()]).unwrap();
+    thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        // What is not read resets the connection.
+        client.read_exact(&mut [0]).unwrap();
+        drop(registered);
+    });
+}
+
+#[test]
+fn a_call_that_reads_is_asked_again_where_the_server_has_ended() {
+    let edit = json!({"file": "a.txt", "search_context": "one", "replacement": "two", "dry_run": true});
+    for (tool, arguments) in [("describe", json!({"file": "a.txt"})), ("edit", edit)] {
+        let home = Home::with(&[("a.txt", "one\n")]);
+        let _started = Started(&home);
+        ends_at_a_request(&home);
+        let mut stdio = Piped::start(&home);
+        stdio.initialize();
+        let (failed, text) = stdio.call(tool, arguments);
+        assert!(!failed, "{text}");
+    }
+}
+
+#[test]
+fn a_change_that_is_in_doubt_says_how_to_go_on() {
+    let home = Home::with(&[("a.txt", "one\n")]);
+    let _started = Started(&home);
+    ends_at_a_request(&home);
+    let mut stdio = Piped::start(&home);
+    stdio.initialize();
+    let new = json!({"name": "new.txt", "content": "two\n", "mode": "create"});
+    let (failed, text) = stdio.call("write", new.clone());
+    assert!(failed && text.contains("not known whether the change was made") && text.contains("ask again"), "{text}");
+    let (failed, text) = stdio.call("write", new);
+    assert!(!failed, "{text}");
+    assert_eq!(home.read("new.txt"), "two\n");
 }
 
 #[test]
