@@ -115,15 +115,18 @@ impl Backend for Remote {
         }
     }
 
-    async fn busy_with(&self) -> Option<String> {
-        let status = self.said(&Call::of(Name::Status), true, None).await.ok()?;
+    async fn busy_with(&self, workspace: Option<&str>) -> Option<String> {
+        let call = Call::of(Name::Status).with("workspace", workspace);
+        let status = self.said(&call, true, None).await.ok()?;
         let status: Value = serde_json::from_str(&status.text).ok()?;
-        let is_busy = |it: &&Value| !matches!(it["state"].as_str(), Some("ready" | "degraded"));
-        let waiting = status["workspaces"].as_array()?.iter().find(is_busy)?;
-        let (id, state) = (waiting["id"].as_str()?, waiting["state"].as_str()?);
-        let progress = &waiting["progress"];
+        let workspace = status["workspaces"].get(0)?;
+        let (id, state, progress) = (workspace["id"].as_str()?, workspace["state"].as_str()?, &workspace["progress"]);
+        if matches!(state, "ready" | "degraded") {
+            return None;
+        }
+        let count = |name: &str| progress[name].as_u64().unwrap_or_default();
         Some(match progress["stage"].as_str() {
-            Some(stage) => format!("{id}: {stage} ({} of {})", progress["done"], progress["total"]),
+            Some(stage) => mcp::describe_progress(id, stage, count("done"), count("total")),
             None => format!("{id}: {state}"),
         })
     }

@@ -1,5 +1,6 @@
 //! The Model Context Protocol as it goes over the wire, by every protocol version; and the official SDKs.
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::path::Path;
@@ -210,7 +211,33 @@ fn a_call_that_waits_for_the_index_tells_how_far_it_is() {
         let progress = it["params"]["progress"].as_f64().unwrap();
         assert!(progress > before, "{it}");
         before = progress;
-        assert!(!it["params"]["message"].as_str().unwrap().is_empty(), "{it}");
+        let message = it["params"]["message"].as_str().unwrap();
+        assert!(message.starts_with("workspace: ") && !message.contains("of 0"), "{it}");
+    }
+}
+
+#[test]
+fn progress_is_that_of_the_workspace_that_the_call_is_about() {
+    let home = Home::with(&[
+        ("a/Cargo.toml", MANIFEST),
+        ("a/src/lib.rs", "pub fn one() {}\n"),
+        ("b/Cargo.toml", MANIFEST),
+        ("b/src/lib.rs", "pub fn two() {}\n"),
+    ]);
+    // Both are being loaded as long as this lasts.
+    let faults = home.path().join("faults");
+    fs::create_dir(&faults).unwrap();
+    fs::write(faults.join("rust.prime"), "stall").unwrap();
+    let server = home.serve_with(&["--trust", "a", "b"], &[("SEMDEX_FAULTS", &faults)]);
+    for (directory, named) in [("b", None), ("a", Some("b"))] {
+        let mut stdio = Piped::of(&server.home, directory);
+        stdio.initialize();
+        let arguments = json!({"symbol": "two", "workspace": named, "wait_ms": 120_000});
+        let params = json!({"name": "usages", "arguments": arguments, "_meta": {"progressToken": "p"}});
+        stdio.tell(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}));
+        let message = stdio.hear();
+        let progress = message["params"]["message"].as_str().unwrap_or_else(|| panic!("{message}"));
+        assert!(progress.starts_with("b: ") && !progress.contains("of 0"), "{message}");
     }
 }
 
