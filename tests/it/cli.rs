@@ -226,23 +226,49 @@ fn doctor_fails_where_what_the_workspace_needs_is_missing() {
     assert!(without.output.contains("MISSING go: "), "{}", without.output);
 }
 
+/// What the hook answers before a tool is used.
+fn before_tool(server: &Server, tool: &str, input: Value) -> String {
+    let event = serde_json::json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": server.home.root(), "tool_name": tool,
+        "tool_input": input,
+    });
+    let file = server.home.path().join("event.json");
+    std::fs::write(&file, event.to_string()).unwrap();
+    let mut command = server.home.semdex();
+    command.args(["hook", "claude"]).stdin(std::fs::File::open(file).unwrap());
+    let ended = run(&mut command);
+    assert_eq!(ended.code, Some(0), "{}", ended.errors);
+    ended.output
+}
+
+#[test]
+fn the_hook_lets_a_search_pass_whose_answer_would_lack_something() {
+    let search = |server: &Server, name: &str| before_tool(server, "Grep", serde_json::json!({"pattern": name}));
+    // Its server would run code of the workspace.
+    let python = Home::with(&[("greet.py", "def greet_all(names):\n    return names\n")]).serve(&["--no-trust"]);
+    let (status, described) = python.post("/v1/describe", &serde_json::json!({"symbol": "greet_all"}));
+    assert_eq!((status, &described["meta"]["complete"]), (200, &Value::Bool(false)), "{described}");
+    assert_eq!(search(&python, "greet_all"), "");
+
+    // As long as it lasts, the index is loaded.
+    let home = Home::with(RUST);
+    let faults = home.path().join("faults");
+    std::fs::create_dir(&faults).unwrap();
+    std::fs::write(faults.join("rust.prime"), "stall").unwrap();
+    let rust = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    assert_eq!(search(&rust, "greet_all"), "");
+    std::fs::remove_file(faults.join("rust.prime")).unwrap();
+    rust.wait_ready();
+    // It has not been notified of the name before.
+    let answer = search(&rust, "greet_all");
+    assert!(answer.contains("\"permissionDecision\":\"deny\""), "{answer}");
+}
+
 #[test]
 fn the_hook_answers_the_first_search_of_a_name_and_lets_the_second_pass() {
     let server = Server::on(RUST);
     server.wait_ready();
-    let ask = |tool: &str, input: Value| {
-        let event = serde_json::json!({
-            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": server.home.root(), "tool_name": tool,
-            "tool_input": input,
-        });
-        let file = server.home.path().join("event.json");
-        std::fs::write(&file, event.to_string()).unwrap();
-        let mut command = server.home.semdex();
-        command.args(["hook", "claude"]).stdin(std::fs::File::open(file).unwrap());
-        let ended = run(&mut command);
-        assert_eq!(ended.code, Some(0), "{}", ended.errors);
-        ended.output
-    };
+    let ask = |tool: &str, input: Value| before_tool(&server, tool, input);
     let told = ask("Grep", serde_json::json!({"pattern": "greet_all"}));
     assert!(told.contains("\"permissionDecision\":\"deny\"") && told.contains("greeter::greet_all"), "{told}");
     assert_eq!(ask("Grep", serde_json::json!({"pattern": "greet_all"})), "");
