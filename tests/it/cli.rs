@@ -1,5 +1,9 @@
 //! The verbs on the command line, with a running server and without.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -199,6 +203,29 @@ fn init_prints_what_each_agent_needs_and_merges_it_without_loss() {
     assert_eq!(init(&["opencode", "--hook"]).code, Some(1));
     assert_eq!(init(&["codex", "--write", "--yes"]).code, Some(0));
     assert!(std::fs::read_to_string(home.path().join("codex/config.toml")).unwrap().contains("args = [\"mcp\"]"));
+}
+
+#[test]
+fn init_makes_files_as_any_program_does_and_follows_no_link_that_leads_nowhere() {
+    let home = Home::with(&[("go.mod", "module x\n"), ("opencode.json", "{}\n")]);
+    let init = |agent: &str| run(home.semdex().args(["init", agent, "--write", "--yes"]));
+    let mode = |name: &str| std::fs::metadata(home.root().join(name)).unwrap().permissions().mode();
+    assert_eq!(init("claude").code, Some(0));
+    assert_eq!(mode(".mcp.json"), mode("go.mod"), "the umask alone decides");
+    // One that is there keeps its own.
+    std::fs::set_permissions(home.root().join("opencode.json"), Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(init("opencode").code, Some(0));
+    assert_eq!((mode("opencode.json") & 0o777, home.read("opencode.json").contains("semdex")), (0o640, true));
+
+    let link = home.root().join(".cursor/mcp.json");
+    std::fs::create_dir(link.parent().unwrap()).unwrap();
+    symlink("../nowhere.json", &link).unwrap();
+    let refused = init("cursor");
+    assert_eq!(refused.code, Some(1), "{}", refused.errors);
+    assert!(refused.errors.contains("a link to ../nowhere.json, which is not there"), "{}", refused.errors);
+    assert!(refused.output.contains("mcpServers"), "{}", refused.output);
+    assert_eq!(std::fs::read_link(&link).unwrap(), Path::new("../nowhere.json"));
+    assert!(!home.root().join("nowhere.json").exists());
 }
 
 #[test]
