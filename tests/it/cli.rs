@@ -253,6 +253,44 @@ fn doctor_fails_where_what_the_workspace_needs_is_missing() {
     assert!(without.output.contains("MISSING go: "), "{}", without.output);
 }
 
+#[test]
+fn doctor_fails_where_the_server_of_what_the_workspace_is_made_up_of_is_missing() {
+    let home = Home::with(&[("greet.py", "def greet():\n    pass\n"), ("a.py", ""), ("a.yaml", "a: 1\n")]);
+    let bin = home.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let doctor = || run(home.semdex().arg("doctor").env("PATH", &bin));
+    let missing = doctor();
+    assert_eq!(missing.code, Some(1), "{}", missing.output);
+    for wanted in [
+        "MISSING basedpyright: install it with `pip install basedpyright`",
+        "absent  yaml-language-server: ",
+        "basedpyright is not started, since it runs code of the workspace: answers about Python come from the text alone",
+    ] {
+        assert!(missing.output.contains(wanted), "no {wanted:?} in {}", missing.output);
+    }
+    assert!(!missing.output.contains("cgo") && !missing.output.contains("build scripts"), "{}", missing.output);
+    let program = |name: &str| {
+        std::fs::write(bin.join(name), "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(bin.join(name), Permissions::from_mode(0o755)).unwrap();
+    };
+    program("basedpyright-langserver");
+    let found = doctor();
+    assert_eq!((found.code, found.output.contains("ok      basedpyright: ")), (Some(0), true), "{}", found.output);
+    // The settings say which server it is, where they count.
+    home.write("semdex.toml", "[languages.python]\ncommand = ['ty', 'server']\n");
+    assert_eq!(doctor().code, Some(0));
+    assert_eq!(run(home.semdex().args(["trust", "."])).code, Some(0));
+    let configured = doctor();
+    assert_eq!(configured.code, Some(1), "{}", configured.output);
+    assert!(
+        configured.output.contains("ok      trusted") && configured.output.contains("MISSING ty: "),
+        "{}",
+        configured.output
+    );
+    program("ty");
+    assert_eq!(doctor().code, Some(0));
+}
+
 /// What the hook answers before a tool is used.
 fn before_tool(server: &Server, tool: &str, input: Value) -> String {
     let event = serde_json::json!({

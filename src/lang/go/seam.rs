@@ -12,7 +12,7 @@ use futures::future::BoxFuture;
 use super::{Go, GoConfig, LANGUAGE, declare, document_sync, impact, local_modules, requirements, root, verify};
 use crate::config::Settings;
 use crate::fault;
-use crate::lang::engine::{Applied, Declaration, Engine, EngineKind, FileChange, Handle, Requirement, Setup};
+use crate::lang::engine::{Applied, Declaration, Engine, EngineKind, FileChange, Handle, Requirement, Setup, Site};
 use crate::lang::files::Files;
 use crate::lang::verify::{Job, Planned};
 use crate::lang::view::View;
@@ -61,8 +61,12 @@ impl EngineKind for GoKind {
         before.go_memory_limit != after.go_memory_limit
     }
 
-    fn requirements(&self, cache_dir: &Path) -> Vec<Requirement> {
-        requirements::requirements(cache_dir)
+    fn requirements(&self, site: &Site<'_>) -> Vec<Requirement> {
+        requirements::requirements(site.cache_dir)
+    }
+
+    fn lost_without_trust(&self) -> Option<String> {
+        Some("cgo is not run, and what it makes is unknown".to_owned())
     }
 
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {
