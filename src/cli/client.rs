@@ -9,7 +9,7 @@ use reqwest::Method;
 use serde_json::{Map, Value};
 
 use super::servers::Announcement;
-use crate::contract::Name;
+use crate::contract::{Effect, Name};
 
 /// Longer than the longest wait that a request may ask for.
 const DEADLINE: Duration = Duration::from_secs(180);
@@ -59,6 +59,11 @@ impl Call {
             self.fields.insert(name.to_owned(), value.into());
         }
         self
+    }
+
+    /// Whether nothing is another after it, so that it can be asked again.
+    pub fn only_reads(&self) -> bool {
+        self.name.call().effect == Effect::Read || self.fields.get("dry_run") == Some(&Value::Bool(true))
     }
 
     fn query(&self) -> String {
@@ -183,6 +188,7 @@ fn escaped(file: &str) -> String {
     utf8_percent_encode(file, ESCAPED).to_string()
 }
 
+/// What keeps a server from answering: `ConnectionRefused` where it was not reached, else `TimedOut` or `ConnectionAborted`.
 fn unreachable(server: &Announcement, error: &reqwest::Error) -> io::Error {
     let Announcement { listening, pid, .. } = server;
     // The outermost message names only the address; what went wrong is further in.
@@ -190,7 +196,13 @@ fn unreachable(server: &Announcement, error: &reqwest::Error) -> io::Error {
     while let Some(source) = why.source() {
         why = source;
     }
-    let kind = if error.is_connect() { io::ErrorKind::ConnectionRefused } else { io::ErrorKind::Other };
+    let kind = if error.is_connect() {
+        io::ErrorKind::ConnectionRefused
+    } else if error.is_timeout() {
+        io::ErrorKind::TimedOut
+    } else {
+        io::ErrorKind::ConnectionAborted
+    };
     io::Error::new(kind, format!("the server at {listening} (process {pid}) does not answer: {why}"))
 }
 

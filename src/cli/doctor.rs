@@ -15,17 +15,21 @@ pub fn doctor(directory: Option<&Path>, config: &Config) -> io::Result<bool> {
     let mut output = output();
     writeln!(output, "semdex {} on {}", env!("CARGO_PKG_VERSION"), root.display())?;
     let trusted = config.trust.map_or_else(|| TrustStore::new(&config.state_dir).is_trusted(&root), Ok)?;
-    let (mark, trust) = if trusted {
-        ("ok     ", "trusted".to_owned())
+    let engines = requirements(&root, trusted, config);
+    if trusted {
+        writeln!(output, "ok      trusted")?;
     } else {
-        let lost = "build scripts, proc macros and cgo are not run, and what they make is unknown";
-        ("note   ", format!("not trusted: {lost}. `semdex trust {}` lets them run", root.display()))
-    };
-    writeln!(output, "{mark} {trust}")?;
+        writeln!(output, "note    not trusted, which `semdex trust {}` changes. Without trust:", root.display())?;
+        let concerned = engines.iter().filter(|it| it.is_concerned);
+        let lost = concerned.filter_map(|it| it.lost_without_trust.as_deref());
+        for it in lost.chain(["`verify` runs nothing"]) {
+            writeln!(output, "        {it}")?;
+        }
+    }
     let mut is_well = true;
     let mut idle = Vec::new();
     let mut is_any = false;
-    for EngineRequirements { engine, is_concerned, requirements } in requirements(&root, trusted, &config.cache_dir) {
+    for EngineRequirements { engine, is_concerned, requirements, .. } in engines {
         if !is_concerned {
             idle.push(engine);
             continue;

@@ -211,8 +211,12 @@ impl Event {
 
 fn progress(data: &Value) -> String {
     let progress = &data["progress"];
-    let stage = progress["stage"].as_str();
-    stage.map(|it| format!(", {it}: {} of {}", progress["done"], progress["total"])).unwrap_or_default()
+    match progress["stage"].as_str() {
+        // Nobody knows how many steps there are.
+        Some(stage) if progress["total"] == 0 => format!(", {stage}"),
+        Some(stage) => format!(", {stage}: {} of {}", progress["done"], progress["total"]),
+        None => String::new(),
+    }
 }
 
 fn files(data: &Value) -> String {
@@ -250,6 +254,13 @@ mod tests {
                 r#"{"workspace":"w","revision":1,"state":"indexing","progress":{"stage":"prime","done":1,"total":9}}"#
             ),
             "w at revision 1, state: indexing, prime: 1 of 9"
+        );
+        assert_eq!(
+            line_of(
+                "state",
+                r#"{"workspace":"w","revision":1,"state":"indexing","progress":{"stage":"load","done":0,"total":0}}"#
+            ),
+            "w at revision 1, state: indexing, load"
         );
         assert_eq!(
             line_of("verify", r#"{"workspace":"w","revision":1,"kind":"test","state":"finished","ok":false}"#),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::servers::{self, Running};
 use crate::config::Config;
 use crate::workspace::disk::path_of_uri;
-use crate::workspace::registry::{find_root, manifest_root};
+use crate::workspace::registry::{find_root, is_everything, manifest_root};
 
 pub struct Here {
     pub root: PathBuf,
@@ -19,16 +19,29 @@ impl Here {
         let own = find_root(&current)?;
         let around = match file.map(resolved).transpose()? {
             Some(file) if !file.starts_with(&own) => match servers::find_running(&config.state_dir, &file) {
-                Some(running) => return Ok(Here { root: root_of(&running, &file).unwrap_or(own), server: running }),
+                Some(running) => return Ok(Here::of(running, &file, &own)),
                 None => elsewhere(&file, &own)?,
             },
-            Some(file) => directory_of(&file).map_or_else(|| Ok(own), find_root)?,
+            Some(file) => {
+                let root = within(&file, own)?;
+                // There none would be started, so one that serves the file is as good.
+                if is_everything(&root)?
+                    && let Some(running) = servers::find_running(&config.state_dir, &file)
+                {
+                    return Ok(Here::of(running, &file, &root));
+                }
+                root
+            }
             None => own,
         };
         let server = servers::find_or_start(&config.state_dir, &around).await?;
-        // A server of a directory further up names files from there.
-        let root = root_of(&server, &around).unwrap_or(around);
-        Ok(Here { root, server })
+        Ok(Here::of(server, &around, &around))
+    }
+
+    /// A server of a directory further up names files from there.
+    fn of(server: Running, path: &Path, otherwise: &Path) -> Here {
+        let root = server.root_of(path).unwrap_or(otherwise).to_owned();
+        Here { root, server }
     }
 
     /// The file as the server names it. One outside of the workspace keeps its name, for the server to refuse.
@@ -48,19 +61,20 @@ impl Here {
     }
 }
 
-/// The server's root that holds this path.
-fn root_of(server: &Running, path: &Path) -> Option<PathBuf> {
-    server.roots.iter().filter(|it| path.starts_with(it)).max_by_key(|it| it.as_os_str().len()).cloned()
+/// The root of a file that lies in the directory `own`: that one, so that all that is said there is about the same
+/// workspace. Only where no manifest makes it one, a manifest further down does.
+fn within(file: &Path, own: PathBuf) -> io::Result<PathBuf> {
+    if manifest_root(&own)?.is_some() {
+        return Ok(own);
+    }
+    let further_down = manifest_root_of(file)?.filter(|it| it.starts_with(&own));
+    Ok(further_down.unwrap_or(own))
 }
 
 /// The root of a file that lies outside of the workspace around the current directory. A server is started for one that
 /// a manifest makes a workspace, never for a directory that merely has the file in it, nor for one further up.
 fn elsewhere(file: &Path, own: &Path) -> io::Result<PathBuf> {
-    let root = match directory_of(file) {
-        Some(directory) => manifest_root(directory)?,
-        None => None,
-    };
-    root.filter(|root| !own.starts_with(root)).ok_or_else(|| {
+    manifest_root_of(file)?.filter(|root| !own.starts_with(root)).ok_or_else(|| {
         let message = format!(
             "{} lies outside of the workspace {}, and no server runs that serves it: go to its directory, or start one \
              with `semdex serve DIRECTORY`",
@@ -71,9 +85,12 @@ fn elsewhere(file: &Path, own: &Path) -> io::Result<PathBuf> {
     })
 }
 
-/// The directory that a file lies in, or would.
-fn directory_of(file: &Path) -> Option<&Path> {
-    file.ancestors().skip(1).find(|it| it.is_dir())
+/// The root that a manifest makes around the directory that a file lies in, or would.
+fn manifest_root_of(file: &Path) -> io::Result<Option<PathBuf>> {
+    match file.ancestors().skip(1).find(|it| it.is_dir()) {
+        Some(directory) => manifest_root(directory),
+        None => Ok(None),
+    }
 }
 
 /// An absolute path with the links of its directory and `..` resolved, as roots are; the file itself need not exist.
@@ -89,4 +106,37 @@ fn resolved(file: &Path) -> io::Result<PathBuf> {
         },
         None => absolute,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_in_the_current_directory_is_of_its_workspace() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        for (file, text) in [
+            ("plain/package/a.py", ""),
+            ("plain/rust/Cargo.toml", "[workspace]\n"),
+            ("plain/rust/src/lib.rs", ""),
+            ("made/go.mod", "module m\n"),
+            ("made/inner/go.mod", "module inner\n"),
+        ] {
+            fs::create_dir_all(top.join(file).parent().unwrap()).unwrap();
+            fs::write(top.join(file), text).unwrap();
+        }
+        for (own, file, root) in [
+            ("plain", "plain/package/a.py", "plain"),
+            ("plain", "plain/package/no/such/file", "plain"),
+            ("plain/package", "plain/package/a.py", "plain/package"),
+            ("plain", "plain/rust/src/lib.rs", "plain/rust"),
+            ("made", "made/inner/a.go", "made"),
+        ] {
+            let found = within(&top.join(file), top.join(own)).unwrap();
+            assert_eq!(found, top.join(root), "{file} in {own}");
+        }
+    }
 }

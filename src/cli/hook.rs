@@ -15,6 +15,7 @@ use tokio::io::AsyncReadExt;
 use super::client;
 use super::servers::{self, Running};
 use crate::config::{Config, Flags};
+use crate::workspace::registry::find_root;
 
 /// An agent waits for its hooks.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -83,5 +84,10 @@ fn server(event: &Value, config: &Config) -> Option<Running> {
     let file = file.into_iter().find_map(|it| event.pointer(it)?.as_str());
     let places = event["cwd"].as_str().into_iter().chain(roots.iter().filter_map(Value::as_str)).chain(file);
     let resolved = |it: &str| Path::new(it).canonicalize().unwrap_or_else(|_| PathBuf::from(it));
-    places.map(resolved).filter(|it| it.is_absolute()).find_map(|it| servers::find_running(&config.state_dir, &it))
+    let find = |path: &Path| servers::find_running(&config.state_dir, path);
+    places.map(resolved).filter(|it| it.is_absolute()).find_map(|it| {
+        // By its manifest a repository may belong to a workspace around it.
+        let of_manifest = || find(&find_root(it.ancestors().find(|it| it.is_dir())?).ok()?);
+        find(&it).or_else(of_manifest)
+    })
 }

@@ -4,8 +4,9 @@
 mod hooks;
 mod merge;
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -142,16 +143,15 @@ fn written(entry: &Entry, is_agreed: bool) -> io::Result<bool> {
     let file = entry.file.display();
     let text = match fs::read_to_string(&entry.file) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(&entry.file) {
+            Ok(target) => return refuse(entry, &format!("it is a link to {}, which is not there", target.display())),
+            Err(_) => String::new(),
+        },
         Err(error) => return Err(io::Error::new(error.kind(), format!("{file}: {error}"))),
     };
     let merged = match entry.merged(&text) {
         Ok(merged) => merged,
-        Err(why) => {
-            writeln!(errors(), "semdex: {file} is left as it is: {why}. This is what belongs into it:")?;
-            writeln!(output(), "{}", entry.text()?.trim_end())?;
-            return Ok(false);
-        }
+        Err(why) => return refuse(entry, &why),
     };
     if merged == text {
         writeln!(errors(), "{file} says so already.")?;
@@ -165,10 +165,17 @@ fn written(entry: &Entry, is_agreed: bool) -> io::Result<bool> {
         fs::create_dir_all(directory)?;
     }
     let directory = entry.file.parent().unwrap_or(Path::new("."));
-    let mut new = tempfile::Builder::new().prefix(".semdex-").tempfile_in(directory)?;
+    let known = fs::metadata(&entry.file).ok().map(|it| it.permissions());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".semdex-");
+    if known.is_none() {
+        // As any program makes a file: the umask takes from it. Else a temporary one is its owner's alone.
+        builder.permissions(Permissions::from_mode(0o666));
+    }
+    let mut new = builder.tempfile_in(directory)?;
     new.write_all(merged.as_bytes())?;
-    if let Ok(known) = fs::metadata(&entry.file) {
-        fs::set_permissions(new.path(), known.permissions())?;
+    if let Some(known) = known {
+        fs::set_permissions(new.path(), known)?;
     }
     // A link stays one, and what it names is changed.
     let target = entry.file.canonicalize().unwrap_or_else(|_| entry.file.clone());
@@ -178,6 +185,13 @@ fn written(entry: &Entry, is_agreed: bool) -> io::Result<bool> {
     }
     writeln!(errors(), "{file} is written.")?;
     Ok(true)
+}
+
+/// What belongs into the file, for whoever reads why it was not put there.
+fn refuse(entry: &Entry, why: &str) -> io::Result<bool> {
+    writeln!(errors(), "semdex: {} is left as it is: {why}. This is what belongs into it:", entry.file.display())?;
+    writeln!(output(), "{}", entry.text()?.trim_end())?;
+    Ok(false)
 }
 
 fn agreed(file: &Path, is_new: bool) -> io::Result<bool> {

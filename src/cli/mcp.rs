@@ -4,7 +4,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
@@ -16,11 +16,19 @@ use crate::contract::{Name, Problem};
 use crate::mcp::{self, Asker, Backend};
 use crate::model::{Code, Error};
 use crate::render;
+use crate::text::visible::one_line;
 use crate::workspace::registry::find_root;
+
+/// So often a call that reached no server is tried again.
+const MOST_UNREACHED: usize = 3;
+/// One that was killed keeps its file locked until all of it is gone.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves the workspace around a directory until standard input ends.
 pub async fn serve(directory: Option<&Path>, config: &Config) -> io::Result<()> {
-    let root = find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
+    let own = find_root(&directory.map_or_else(std::env::current_dir, |it| Ok(it.to_owned()))?)?;
+    let running = servers::find_running(&config.state_dir, &own);
+    let root = running.as_ref().and_then(|it| it.root_of(&own)).map_or(own, Path::to_owned);
     let remote = Remote { state_dir: config.state_dir.clone(), root, server: Arc::default() };
     // The index is loaded while the client still says hello. Whoever asks first is answered why that failed.
     let starting = remote.clone();
@@ -28,10 +36,22 @@ pub async fn serve(directory: Option<&Path>, config: &Config) -> io::Result<()> 
     mcp::over_stdio(remote).await
 }
 
+/// What is said of a change that was sent, and not answered.
+fn in_doubt(error: &io::Error) -> io::Error {
+    let detail = format!(
+        "{error}. It is not known whether the change was made: `open` of the file shows it, or `semdex changes`; if it was \
+         not made, ask again"
+    );
+    io::Error::new(error.kind(), detail)
+}
+
 /// The server that answers, found again where it has ended.
 #[derive(Clone)]
 struct Remote {
     state_dir: PathBuf,
+    /// Of the workspace that the session is about. That of a server around the directory, where one ran at the start:
+    /// the client reads at once what names of files are relative to, and that holds to the end, whatever servers come
+    /// and go.
     root: PathBuf,
     server: Arc<Mutex<Option<Running>>>,
 }
@@ -42,32 +62,39 @@ impl Remote {
         if let Some(running) = known.as_ref() {
             return Ok(running.clone());
         }
-        let found = servers::find_or_start(&self.state_dir, &self.root).await?;
+        let found = servers::find_or_start_of(&self.state_dir, &self.root).await?;
         Ok(known.insert(found).clone())
     }
 
-    /// A server that cannot be reached any more has ended, and another takes its place.
+    /// A server that does not answer may have ended: the one that there is then is asked, where the call can be repeated.
     async fn said(&self, call: &Call, json: bool, client: Option<&str>) -> io::Result<Said> {
-        let running = self.server().await?;
-        match client::call(&running.announcement, &self.narrowed(call, &running), json, client).await {
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                let mut known = self.server.lock().await;
-                // Another call may have found one in the meantime.
-                known.take_if(|it| it.announcement == running.announcement);
-                drop(known);
-                let running = self.server().await?;
-                client::call(&running.announcement, &self.narrowed(call, &running), json, client).await
+        let call = self.narrowed(call);
+        let (mut unreached, mut is_repeated) = (0, false);
+        loop {
+            let running = self.server().await?;
+            let error = match client::call(&running.announcement, &call, json, client).await {
+                Ok(said) => return Ok(said),
+                Err(error) => error,
+            };
+            // Another call may have found one in the meantime.
+            self.server.lock().await.take_if(|it| it.announcement == running.announcement);
+            match error.kind() {
+                // No server has seen it.
+                io::ErrorKind::ConnectionRefused if unreached < MOST_UNREACHED => unreached += 1,
+                io::ErrorKind::ConnectionAborted | io::ErrorKind::TimedOut if !call.only_reads() => {
+                    return Err(in_doubt(&error));
+                }
+                io::ErrorKind::ConnectionAborted if !is_repeated => is_repeated = true,
+                _ => return Err(error),
             }
-            said => said,
+            tokio::time::sleep(PAUSE).await;
         }
     }
 
-    /// A call that names no workspace is about this one, where the server has it as one of several. A server of a
-    /// directory further up names files from there.
-    fn narrowed(&self, call: &Call, running: &Running) -> Call {
-        let is_own = running.roots.contains(&self.root) && !call.fields.contains_key("workspace");
-        let workspace = is_own.then(|| self.root.to_string_lossy().into_owned());
-        call.clone().with("workspace", workspace)
+    /// A call that names no workspace is about this one, which the server may have as one of several.
+    fn narrowed(&self, call: &Call) -> Call {
+        let is_own = !call.fields.contains_key("workspace");
+        call.clone().with("workspace", is_own.then(|| self.root.to_string_lossy().into_owned()))
     }
 }
 
@@ -82,21 +109,24 @@ impl Backend for Remote {
             Ok(Said { well: true, text }) => Ok(text),
             Ok(Said { text, .. }) => Err(text),
             Err(error) => {
-                let error = Error::new(Code::EngineUnavailable, error.to_string());
-                Err(render::refusal(Problem::new(error), came))
+                let code = if servers::is_refused(&error) { Code::ForbiddenRoot } else { Code::EngineUnavailable };
+                Err(render::refusal(Problem::new(Error::new(code, error.to_string())), came))
             }
         }
     }
 
-    async fn busy_with(&self) -> Option<String> {
-        let status = self.said(&Call::of(Name::Status), true, None).await.ok()?;
+    async fn busy_with(&self, workspace: Option<&str>) -> Option<String> {
+        let call = Call::of(Name::Status).with("workspace", workspace);
+        let status = self.said(&call, true, None).await.ok()?;
         let status: Value = serde_json::from_str(&status.text).ok()?;
-        let is_busy = |it: &&Value| !matches!(it["state"].as_str(), Some("ready" | "degraded"));
-        let waiting = status["workspaces"].as_array()?.iter().find(is_busy)?;
-        let (id, state) = (waiting["id"].as_str()?, waiting["state"].as_str()?);
-        let progress = &waiting["progress"];
+        let workspace = status["workspaces"].get(0)?;
+        let (id, state, progress) = (workspace["id"].as_str()?, workspace["state"].as_str()?, &workspace["progress"]);
+        if matches!(state, "ready" | "degraded") {
+            return None;
+        }
+        let count = |name: &str| progress[name].as_u64().unwrap_or_default();
         Some(match progress["stage"].as_str() {
-            Some(stage) => format!("{id}: {stage} ({} of {})", progress["done"], progress["total"]),
+            Some(stage) => mcp::describe_progress(id, stage, count("done"), count("total")),
             None => format!("{id}: {state}"),
         })
     }
@@ -104,5 +134,9 @@ impl Backend for Remote {
     /// Of several, the calls name the one that this is about.
     async fn has_several_workspaces(&self) -> bool {
         false
+    }
+
+    fn root(&self) -> Option<String> {
+        Some(one_line(&self.root.to_string_lossy()).into_owned())
     }
 }

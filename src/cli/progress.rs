@@ -56,8 +56,9 @@ impl Bar {
         let stage = progress["stage"].as_str().or_else(|| loading["state"].as_str());
         self.0.set_message(format!("{name}: {}", stage.unwrap_or_default()));
         // Without a count it is a spinner alone.
-        self.0.set_style(if progress.is_object() { counted() } else { uncounted() });
-        self.0.set_length(progress["total"].as_u64().unwrap_or_default());
+        let total = progress["total"].as_u64().unwrap_or_default();
+        self.0.set_style(if total > 0 { counted() } else { uncounted() });
+        self.0.set_length(total);
         self.0.set_position(progress["done"].as_u64().unwrap_or_default());
         self.0.tick();
     }

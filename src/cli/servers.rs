@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::config::create_private_dir;
+use crate::workspace::registry::{is_everything, repository_around};
 
 const START_DEADLINE: Duration = Duration::from_secs(30);
 /// A server that the command line started goes when nobody asked it for so long.
@@ -38,6 +39,14 @@ pub struct Running {
     #[serde(flatten)]
     pub announcement: Announcement,
     pub roots: Vec<PathBuf>,
+}
+
+impl Running {
+    /// The root that holds this path: the nearest around it.
+    pub fn root_of(&self, path: &Path) -> Option<&Path> {
+        let around = self.roots.iter().filter(|it| path.starts_with(it));
+        around.max_by_key(|it| it.as_os_str().len()).map(PathBuf::as_path)
+    }
 }
 
 /// The file of this process's server, removed with this value. It is locked as long as the server lives: the number
@@ -70,16 +79,40 @@ pub fn register(state_dir: &Path, announcement: &Announcement, roots: &[PathBuf]
 }
 
 /// The server of the workspace at `root`: the one that runs, or else one that is started now and outlives this
-/// process. Those who ask at the same time get the same.
+/// process. Those who ask at the same time get the same. None is started over the home directory or `/`, unless a
+/// manifest makes it a workspace.
 pub async fn find_or_start(state_dir: &Path, root: &Path) -> io::Result<Running> {
+    start_unless(state_dir, root, || find_running(state_dir, root)).await
+}
+
+/// The same, but none of a directory around: files are named from this root.
+pub async fn find_or_start_of(state_dir: &Path, root: &Path) -> io::Result<Running> {
+    let is_of_root = |it: &Running| it.roots.iter().any(|it| it == root);
+    start_unless(state_dir, root, || find_running(state_dir, root).filter(is_of_root)).await
+}
+
+async fn start_unless(state_dir: &Path, root: &Path, find: impl FnOnce() -> Option<Running>) -> io::Result<Running> {
     let directory = directory(state_dir);
     create_private_dir(&directory)?;
     let lock = File::create(directory.join("lock"))?;
     flock(&lock, FlockOperation::LockExclusive)?;
-    if let Some(running) = find(&directory, root) {
+    if let Some(running) = find() {
         return Ok(running);
     }
+    if is_everything(root)? {
+        return Err(io::Error::other(Everything(root.to_owned())));
+    }
     start(&directory, root).await
+}
+
+/// Why no server is started for a directory by itself.
+#[derive(Debug, thiserror::Error)]
+#[error("{} is no project, and everything lies in it, so no server is started over it by itself: go into a project, or start one with `semdex serve DIRECTORY`", .0.display())]
+struct Everything(PathBuf);
+
+/// Whether no server was started because of what the directory is.
+pub fn is_refused(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|it| it.is::<Everything>())
 }
 
 /// The server that serves a path, if one runs.
@@ -91,11 +124,14 @@ fn directory(state_dir: &Path) -> PathBuf {
     state_dir.join("servers")
 }
 
-/// The living server that serves this root, or else the nearest one around it.
+/// The living server that serves this root, or else the nearest one around it. A server of a directory above the
+/// repository serves other things: what is said in a repository is about that.
 fn find(directory: &Path, root: &Path) -> Option<Running> {
+    let repository = repository_around(root);
+    let is_near = |it: &Path| repository.as_ref().is_none_or(|repository| it.starts_with(repository));
     let entries = fs::read_dir(directory).ok()?;
     let files = entries.flatten().map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == "json"));
-    let around = |it: &Running| it.roots.iter().filter(|it| root.starts_with(it)).map(|it| it.as_os_str().len()).max();
+    let around = |it: &Running| it.root_of(root).filter(|it| is_near(it)).map(|it| it.as_os_str().len());
     files
         .filter_map(|file| {
             let mut opened = File::open(&file).ok()?;
@@ -166,5 +202,30 @@ mod tests {
         assert_eq!(found("/src/a/b/c"), Some(2));
         drop(far);
         assert_eq!(found("/src/a/b/c"), None);
+    }
+
+    #[test]
+    fn a_server_above_the_repository_is_not_found() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        let (state, project) = (top.join("state"), top.join("hh/project"));
+        fs::create_dir_all(project.join(".git")).unwrap();
+        fs::create_dir_all(top.join("hh/plain")).unwrap();
+        let serve = |pid, root: &Path| {
+            let listening = "http://127.0.0.1:1".to_owned();
+            let announcement = Announcement { listening, token_file: None, pid, version: "0".to_owned() };
+            register(&state, &announcement, &[root.to_owned()]).unwrap()
+        };
+        let found = |path: &Path| find_running(&state, path).map(|it| it.announcement.pid);
+        let above = serve(1, &top.join("hh"));
+        for path in [project.clone(), project.join("src"), project.join("src/a.py")] {
+            assert_eq!(found(&path), None, "{}", path.display());
+        }
+        assert_eq!(found(&top.join("hh/plain")), Some(1));
+        let own = serve(2, &project);
+        assert_eq!(found(&project.join("src/a.py")), Some(2));
+        let below = serve(3, &project.join("src"));
+        assert_eq!((found(&project.join("src/a.py")), found(&project)), (Some(3), Some(2)));
+        drop((above, own, below));
     }
 }

@@ -15,6 +15,7 @@ use super::overlay::Overlay;
 use super::print::{self, Color};
 use super::progress;
 use super::run::{RunTask, Runs};
+use super::servers;
 use super::verify::{self, VerifyCode};
 use super::watched::{self, Watched};
 use super::workspaces::Workspaces;
@@ -216,6 +217,7 @@ async fn ask(verb: Verb, config: &Config) -> io::Result<client::Said> {
 /// An error of this program as the server would tell it.
 fn problem(error: &io::Error) -> String {
     let code = match error.kind() {
+        _ if servers::is_refused(error) => Code::ForbiddenRoot,
         io::ErrorKind::NotFound => Code::UnknownFile,
         io::ErrorKind::PermissionDenied => Code::OutsideWorkspace,
         io::ErrorKind::InvalidInput => Code::InvalidRequest,

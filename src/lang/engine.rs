@@ -97,13 +97,31 @@ pub trait EngineKind: Send + Sync {
     }
 
     /// What has to be installed for its languages. May block.
-    fn requirements(&self, cache_dir: &Path) -> Vec<Requirement> {
-        let _ = cache_dir;
+    fn requirements(&self, site: &Site<'_>) -> Vec<Requirement> {
+        let _ = site;
         Vec::new()
+    }
+
+    /// What is not run, and what is unknown by that, where a workspace is not trusted.
+    fn lost_without_trust(&self) -> Option<String> {
+        None
     }
 
     /// Returns at once; what takes longer goes on in the background. An error says what the workspace lacks by it.
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing>;
+}
+
+/// The workspace for which something has to be installed.
+#[derive(Debug, Clone, Copy)]
+pub struct Site<'s> {
+    /// Its directory.
+    pub root: &'s Path,
+    /// Whether its own programs count.
+    pub trusted: bool,
+    /// `$XDG_CACHE_HOME/semdex`.
+    pub cache_dir: &'s Path,
+    /// More of its files are of the engine's languages than of any other's.
+    pub is_main: bool,
 }
 
 /// A program or a part of a toolchain that an engine works with.

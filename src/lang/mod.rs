@@ -18,7 +18,7 @@ pub mod process_group;
 pub mod rank;
 pub mod registry;
 pub(crate) mod retries;
-mod root;
+pub(crate) mod root;
 pub(crate) mod rust;
 pub mod search_path;
 pub(crate) mod sound;

@@ -13,12 +13,23 @@ use super::registry::Registry;
 impl Registry {
     /// The root of the workspace that contains this directory, in canonical form.
     pub fn find_root(&self, start: &Path) -> io::Result<PathBuf> {
-        self.find_root_below(start, std::env::home_dir().as_deref())
+        self.find_root_below(start, home().as_deref())
     }
 
     /// The same, where a manifest makes it one.
     pub fn manifest_root(&self, start: &Path) -> io::Result<Option<PathBuf>> {
-        Ok(self.roots_around(start, std::env::home_dir().as_deref())?.1)
+        Ok(self.roots_around(start, home().as_deref())?.1)
+    }
+
+    /// Whether a directory, in canonical form, is one that everything lies in, the home directory or `/`, and no manifest
+    /// makes it a workspace.
+    pub fn is_everything(&self, directory: &Path) -> io::Result<bool> {
+        self.is_everything_of(directory, home().as_deref())
+    }
+
+    fn is_everything_of(&self, directory: &Path, home: Option<&Path>) -> io::Result<bool> {
+        let holds_all = directory.parent().is_none() || Some(directory) == home;
+        Ok(holds_all && self.roots_around(directory, home)?.1.is_none())
     }
 
     fn find_root_below(&self, start: &Path, home: Option<&Path>) -> io::Result<PathBuf> {
@@ -36,12 +47,26 @@ impl Registry {
                 format!("{} is not a directory", start.display()),
             ));
         }
-        let home = home.and_then(|home| fs::canonicalize(home).ok());
-        let around = around(&start, home.as_deref());
+        let around = around(&start, home);
         let nearest = self.kinds().iter().filter_map(|it| it.root_of(&around));
         let root = nearest.max_by_key(|root| root.components().count());
         Ok((start.clone(), root))
     }
+}
+
+/// The nearest directory around a path that holds `.git`, the path itself among them; in canonical form, as the path is.
+pub fn repository_around(path: &Path) -> Option<PathBuf> {
+    repository_below(path, home().as_deref())
+}
+
+fn repository_below(path: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    // A worktree and a submodule have a file of this name.
+    around(path, home).into_iter().find(|it| it.join(".git").symlink_metadata().is_ok()).map(Path::to_owned)
+}
+
+/// In canonical form.
+fn home() -> Option<PathBuf> {
+    std::env::home_dir().and_then(|home| fs::canonicalize(home).ok())
 }
 
 /// The directory and those above it that may be a root, innermost first.
@@ -162,6 +187,35 @@ mod tests {
             ],
             &[("r/go/pkg", "r/go"), ("r/src", "r"), ("g/rs/src", "g/rs"), ("g/pkg", "g")],
         );
+    }
+
+    #[test]
+    fn the_nearest_repository_is_found_up_to_the_home_directory() {
+        let top = tempfile::tempdir().unwrap();
+        let home = fs::canonicalize(top.path()).unwrap().join("home");
+        for directory in ["a/.git", "a/b/c", "d", "../.git"] {
+            fs::create_dir_all(home.join(directory)).unwrap();
+        }
+        fs::write(home.join("a/b/.git"), "gitdir: ../.git/modules/b\n").unwrap();
+        let found = |path: &str| repository_below(&home.join(path), Some(&home));
+        for path in ["a/b", "a/b/c", "a/b/c/no/such/file"] {
+            assert_eq!(found(path), Some(home.join("a/b")), "from {path}");
+        }
+        assert_eq!(found("a/x.py"), Some(home.join("a")));
+        assert_eq!(found("d"), None);
+        fs::create_dir(home.join(".git")).unwrap();
+        assert_eq!(found("d"), Some(home.clone()));
+    }
+
+    #[test]
+    fn everything_lies_in_the_home_directory_unless_a_manifest_makes_it_a_workspace() {
+        let top = tempfile::tempdir().unwrap();
+        let home = fs::canonicalize(top.path()).unwrap().join("home");
+        fs::create_dir_all(home.join("a")).unwrap();
+        let is_everything = |path: &Path| Registry::default().is_everything_of(path, Some(&home)).unwrap();
+        assert!(is_everything(&home) && !is_everything(&home.join("a")));
+        fs::write(home.join("go.mod"), "module m").unwrap();
+        assert!(!is_everything(&home));
     }
 
     #[test]

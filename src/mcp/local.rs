@@ -7,7 +7,7 @@ use futures::FutureExt;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
-use super::{Asker, Backend};
+use super::{Asker, Backend, describe_progress};
 use crate::contract::{Call, Name, Problem};
 use crate::model::{Code, Error, Result, State};
 use crate::ops::Service;
@@ -34,18 +34,24 @@ impl Backend for Local {
         })
     }
 
-    async fn busy_with(&self) -> Option<String> {
-        let statuses = self.0.workspaces.list().into_iter().map(|it| it.status());
-        let waiting =
-            statuses.filter(|it| !matches!(it.state, State::Ready | State::Degraded)).min_by_key(|it| it.state)?;
-        Some(match waiting.progress {
-            Some(it) => format!("{}: {} ({} of {})", waiting.id, it.stage, it.done, it.total),
-            None => format!("{}: {}", waiting.id, waiting.state.name()),
+    async fn busy_with(&self, workspace: Option<&str>) -> Option<String> {
+        let status = self.0.workspaces.pick(workspace).ok()?.status();
+        if matches!(status.state, State::Ready | State::Degraded) {
+            return None;
+        }
+        Some(match status.progress {
+            Some(it) => describe_progress(&status.id, &it.stage, it.done as u64, it.total as u64),
+            None => format!("{}: {}", status.id, status.state.name()),
         })
     }
 
     async fn has_several_workspaces(&self) -> bool {
         self.0.workspaces.list().len() > 1
+    }
+
+    /// Workspaces come and go, and the client may be on another machine.
+    fn root(&self) -> Option<String> {
+        None
     }
 }
 

@@ -25,6 +25,7 @@ use serde_json::{Map, Value};
 
 pub use local::Local;
 pub use message::refusal;
+pub use progress::describe_progress;
 
 use crate::contract::{Name, Needs};
 pub use crate::ops::slow::Asker;
@@ -52,11 +53,14 @@ pub trait Backend: Clone + Send + Sync + 'static {
         asker: Asker,
     ) -> impl Future<Output = Result<String, String>> + Send;
 
-    /// What the workspaces are busy with, in a few words, while one of them is not ready.
-    fn busy_with(&self) -> impl Future<Output = Option<String>> + Send;
+    /// What the workspace of a call is busy with, in a few words, while it is not ready; absent: the call names none.
+    fn busy_with(&self, workspace: Option<&str>) -> impl Future<Output = Option<String>> + Send;
 
     /// Whether a call has to say which workspace it is about.
     fn has_several_workspaces(&self) -> impl Future<Output = bool> + Send;
+
+    /// The directory of the workspace that calls are about which name none, where that is known.
+    fn root(&self) -> Option<String>;
 }
 
 /// A server of the protocol. Over HTTP there is one for each request.
@@ -109,9 +113,13 @@ pub async fn over_stdio<B: Backend>(backend: B) -> io::Result<()> {
 
 impl<B: Backend> ServerHandler for Server<B> {
     fn get_info(&self) -> ServerConfig {
+        let instructions = match self.backend.root() {
+            Some(root) => format!("{INSTRUCTIONS} Names of files are relative to `{root}`."),
+            None => INSTRUCTIONS.to_owned(),
+        };
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("semdex", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(instructions)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -141,13 +149,15 @@ impl<B: Backend> ServerHandler for Server<B> {
             return Err(ErrorData::invalid_params(detail, None));
         };
         let asker = Asker { client: client(&context), request_id: self.request_id.clone() };
-        let answer = self.backend.answer(tool.name, request.arguments.unwrap_or_default(), asker);
+        let arguments = request.arguments.unwrap_or_default();
+        let workspace = arguments.get("workspace").and_then(Value::as_str).map(str::to_owned);
+        let answer = self.backend.answer(tool.name, arguments, asker);
         let cancelled = context.ct.clone();
         let answer = async {
             if tool.call().needs < Needs::Index {
                 return answer.await;
             }
-            progress::telling(&self.backend, &context, answer).await
+            progress::telling(&self.backend, workspace.as_deref(), &context, answer).await
         };
         // Whoever gave the question up is not answered; dropped, it is given up by the engine too.
         let answer = tokio::select! {

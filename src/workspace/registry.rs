@@ -13,6 +13,7 @@ use super::telemetry::Telemetry;
 use super::writer::Shared;
 use crate::config::Config;
 use crate::lang::registry::Registry;
+use crate::lang::root;
 use crate::model::{Code, Error, Result};
 use crate::text::visible;
 use crate::trust::TrustStore;
@@ -216,8 +217,8 @@ fn innermost(open: &[Workspace], file: &str) -> Option<Workspace> {
 /// Whether who trusts a directory by naming it trusts the root that was found for it too. A manifest may say that its
 /// workspace is anywhere, so that this is so only within the repository of the directory.
 fn trust_reaches(named: &Path, root: &Path) -> bool {
-    let repository = || named.ancestors().find(|it| it.join(".git").symlink_metadata().is_ok());
-    root.starts_with(named) || named.starts_with(root) && repository().is_some_and(|it| root.starts_with(it))
+    let in_repository = || repository_around(named).is_some_and(|it| root.starts_with(it));
+    root.starts_with(named) || named.starts_with(root) && in_repository()
 }
 
 /// The root of the workspace that contains a directory, by the engines that are built in.
@@ -228,6 +229,16 @@ pub fn find_root(directory: &Path) -> io::Result<PathBuf> {
 /// The same, where a manifest makes it one.
 pub fn manifest_root(directory: &Path) -> io::Result<Option<PathBuf>> {
     Registry::default().manifest_root(directory)
+}
+
+/// Whether a directory is one that everything lies in, the home directory or `/`, and no manifest makes it a workspace.
+pub(crate) fn is_everything(directory: &Path) -> io::Result<bool> {
+    Registry::default().is_everything(directory)
+}
+
+/// The repository that a path lies in: the nearest directory around it that holds `.git`.
+pub(crate) fn repository_around(path: &Path) -> Option<PathBuf> {
+    root::repository_around(path)
 }
 
 #[cfg(test)]

@@ -1,9 +1,13 @@
 //! The verbs on the command line, with a running server and without.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Ended, Home, RUST, Server, run};
+use crate::support::{Ended, Home, RUST, Server, Started, run};
 
 fn semdex(server: &Server, arguments: &[&str]) -> Ended {
     run(server.home.semdex().args(arguments))
@@ -125,6 +129,25 @@ fn without_a_server_one_is_started_and_found_again() {
 }
 
 #[test]
+fn what_a_verb_did_to_a_file_further_down_is_listed_and_taken_back() {
+    let home = Home::with(&[("package/a.txt", "one\n")]);
+    let _started = Started(&home);
+    let semdex = |arguments: &[&str]| {
+        let ended = run(home.semdex().args(arguments).arg("--json"));
+        assert_eq!(ended.code, Some(0), "{arguments:?}: {}", ended.errors);
+        serde_json::from_str::<Value>(&ended.output).unwrap()
+    };
+    let edited = semdex(&["edit", "package/a.txt", "--search", "one", "--replace", "two"]);
+    let token = edited["change"].as_str().unwrap();
+    let changes = semdex(&["changes"]);
+    assert_eq!(changes["changes"][0]["change"], token, "{changes}");
+    semdex(&["undo", token]);
+    assert_eq!(home.read("package/a.txt"), "one\n");
+    let roots: Vec<Value> = home.servers().into_iter().map(|it| it["roots"].clone()).collect();
+    assert_eq!(roots, [serde_json::json!([home.root()])]);
+}
+
+#[test]
 fn init_prints_what_each_agent_needs_and_merges_it_without_loss() {
     let home = Home::with(&[
         (".mcp.json", "{\n  \"mcpServers\": {\"other\": {\"command\": \"o\"}}\n}\n"),
@@ -183,6 +206,29 @@ fn init_prints_what_each_agent_needs_and_merges_it_without_loss() {
 }
 
 #[test]
+fn init_makes_files_as_any_program_does_and_follows_no_link_that_leads_nowhere() {
+    let home = Home::with(&[("go.mod", "module x\n"), ("opencode.json", "{}\n")]);
+    let init = |agent: &str| run(home.semdex().args(["init", agent, "--write", "--yes"]));
+    let mode = |name: &str| std::fs::metadata(home.root().join(name)).unwrap().permissions().mode();
+    assert_eq!(init("claude").code, Some(0));
+    assert_eq!(mode(".mcp.json"), mode("go.mod"), "the umask alone decides");
+    // One that is there keeps its own.
+    std::fs::set_permissions(home.root().join("opencode.json"), Permissions::from_mode(0o640)).unwrap();
+    assert_eq!(init("opencode").code, Some(0));
+    assert_eq!((mode("opencode.json") & 0o777, home.read("opencode.json").contains("semdex")), (0o640, true));
+
+    let link = home.root().join(".cursor/mcp.json");
+    std::fs::create_dir(link.parent().unwrap()).unwrap();
+    symlink("../nowhere.json", &link).unwrap();
+    let refused = init("cursor");
+    assert_eq!(refused.code, Some(1), "{}", refused.errors);
+    assert!(refused.errors.contains("a link to ../nowhere.json, which is not there"), "{}", refused.errors);
+    assert!(refused.output.contains("mcpServers"), "{}", refused.output);
+    assert_eq!(std::fs::read_link(&link).unwrap(), Path::new("../nowhere.json"));
+    assert!(!home.root().join("nowhere.json").exists());
+}
+
+#[test]
 fn doctor_fails_where_what_the_workspace_needs_is_missing() {
     let home = Home::with(RUST);
     let fine = run(home.semdex().arg("doctor"));
@@ -208,22 +254,86 @@ fn doctor_fails_where_what_the_workspace_needs_is_missing() {
 }
 
 #[test]
+fn doctor_fails_where_the_server_of_what_the_workspace_is_made_up_of_is_missing() {
+    let home = Home::with(&[("greet.py", "def greet():\n    pass\n"), ("a.py", ""), ("a.yaml", "a: 1\n")]);
+    let bin = home.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let doctor = || run(home.semdex().arg("doctor").env("PATH", &bin));
+    let missing = doctor();
+    assert_eq!(missing.code, Some(1), "{}", missing.output);
+    for wanted in [
+        "MISSING basedpyright: install it with `pip install basedpyright`",
+        "absent  yaml-language-server: ",
+        "basedpyright is not started, since it runs code of the workspace: answers about Python come from the text alone",
+    ] {
+        assert!(missing.output.contains(wanted), "no {wanted:?} in {}", missing.output);
+    }
+    assert!(!missing.output.contains("cgo") && !missing.output.contains("build scripts"), "{}", missing.output);
+    let program = |name: &str| {
+        std::fs::write(bin.join(name), "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(bin.join(name), Permissions::from_mode(0o755)).unwrap();
+    };
+    program("basedpyright-langserver");
+    let found = doctor();
+    assert_eq!((found.code, found.output.contains("ok      basedpyright: ")), (Some(0), true), "{}", found.output);
+    // The settings say which server it is, where they count.
+    home.write("semdex.toml", "[languages.python]\ncommand = ['ty', 'server']\n");
+    assert_eq!(doctor().code, Some(0));
+    assert_eq!(run(home.semdex().args(["trust", "."])).code, Some(0));
+    let configured = doctor();
+    assert_eq!(configured.code, Some(1), "{}", configured.output);
+    assert!(
+        configured.output.contains("ok      trusted") && configured.output.contains("MISSING ty: "),
+        "{}",
+        configured.output
+    );
+    program("ty");
+    assert_eq!(doctor().code, Some(0));
+}
+
+/// What the hook answers before a tool is used.
+fn before_tool(server: &Server, tool: &str, input: Value) -> String {
+    let event = serde_json::json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": server.home.root(), "tool_name": tool,
+        "tool_input": input,
+    });
+    let file = server.home.path().join("event.json");
+    std::fs::write(&file, event.to_string()).unwrap();
+    let mut command = server.home.semdex();
+    command.args(["hook", "claude"]).stdin(std::fs::File::open(file).unwrap());
+    let ended = run(&mut command);
+    assert_eq!(ended.code, Some(0), "{}", ended.errors);
+    ended.output
+}
+
+#[test]
+fn the_hook_lets_a_search_pass_whose_answer_would_lack_something() {
+    let search = |server: &Server, name: &str| before_tool(server, "Grep", serde_json::json!({"pattern": name}));
+    // Its server would run code of the workspace.
+    let python = Home::with(&[("greet.py", "def greet_all(names):\n    return names\n")]).serve(&["--no-trust"]);
+    let (status, described) = python.post("/v1/describe", &serde_json::json!({"symbol": "greet_all"}));
+    assert_eq!((status, &described["meta"]["complete"]), (200, &Value::Bool(false)), "{described}");
+    assert_eq!(search(&python, "greet_all"), "");
+
+    // As long as it lasts, the index is loaded.
+    let home = Home::with(RUST);
+    let faults = home.path().join("faults");
+    std::fs::create_dir(&faults).unwrap();
+    std::fs::write(faults.join("rust.prime"), "stall").unwrap();
+    let rust = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
+    assert_eq!(search(&rust, "greet_all"), "");
+    std::fs::remove_file(faults.join("rust.prime")).unwrap();
+    rust.wait_ready();
+    // It has not been notified of the name before.
+    let answer = search(&rust, "greet_all");
+    assert!(answer.contains("\"permissionDecision\":\"deny\""), "{answer}");
+}
+
+#[test]
 fn the_hook_answers_the_first_search_of_a_name_and_lets_the_second_pass() {
     let server = Server::on(RUST);
     server.wait_ready();
-    let ask = |tool: &str, input: Value| {
-        let event = serde_json::json!({
-            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": server.home.root(), "tool_name": tool,
-            "tool_input": input,
-        });
-        let file = server.home.path().join("event.json");
-        std::fs::write(&file, event.to_string()).unwrap();
-        let mut command = server.home.semdex();
-        command.args(["hook", "claude"]).stdin(std::fs::File::open(file).unwrap());
-        let ended = run(&mut command);
-        assert_eq!(ended.code, Some(0), "{}", ended.errors);
-        ended.output
-    };
+    let ask = |tool: &str, input: Value| before_tool(&server, tool, input);
     let told = ask("Grep", serde_json::json!({"pattern": "greet_all"}));
     assert!(told.contains("\"permissionDecision\":\"deny\"") && told.contains("greeter::greet_all"), "{told}");
     assert_eq!(ask("Grep", serde_json::json!({"pattern": "greet_all"})), "");

@@ -1,12 +1,16 @@
 //! The Model Context Protocol as it goes over the wire, by every protocol version; and the official SDKs.
 
-use std::io::{BufRead, BufReader, Write};
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
 
+use semdex::cli::{Announcement, register};
 use serde_json::{Value, json};
 
-use crate::support::{Home, RUST, Reply, Server, run, wait};
+use crate::support::{Home, RUST, Reply, Server, Started, run, wait};
 
 pub const NEWEST: &str = "2026-07-28";
 const WITH_INITIALIZE: &[&str] = &["2025-03-26", "2025-06-18", "2025-11-25"];
@@ -214,7 +218,33 @@ fn a_call_that_waits_for_the_index_tells_how_far_it_is() {
         let progress = it["params"]["progress"].as_f64().unwrap();
         assert!(progress > before, "{it}");
         before = progress;
-        assert!(!it["params"]["message"].as_str().unwrap().is_empty(), "{it}");
+        let message = it["params"]["message"].as_str().unwrap();
+        assert!(message.starts_with("workspace: ") && !message.contains("of 0"), "{it}");
+    }
+}
+
+#[test]
+fn progress_is_that_of_the_workspace_that_the_call_is_about() {
+    let home = Home::with(&[
+        ("a/Cargo.toml", MANIFEST),
+        ("a/src/lib.rs", "pub fn one() {}\n"),
+        ("b/Cargo.toml", MANIFEST),
+        ("b/src/lib.rs", "pub fn two() {}\n"),
+    ]);
+    // Both are being loaded as long as this lasts.
+    let faults = home.path().join("faults");
+    fs::create_dir(&faults).unwrap();
+    fs::write(faults.join("rust.prime"), "stall").unwrap();
+    let server = home.serve_with(&["--trust", "a", "b"], &[("SEMDEX_FAULTS", &faults)]);
+    for (directory, named) in [("b", None), ("a", Some("b"))] {
+        let mut stdio = Piped::of(&server.home, directory);
+        stdio.initialize();
+        let arguments = json!({"symbol": "two", "workspace": named, "wait_ms": 120_000});
+        let params = json!({"name": "usages", "arguments": arguments, "_meta": {"progressToken": "p"}});
+        stdio.tell(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}));
+        let message = stdio.hear();
+        let progress = message["params"]["message"].as_str().unwrap_or_else(|| panic!("{message}"));
+        assert!(progress.starts_with("b: ") && !progress.contains("of 0"), "{message}");
     }
 }
 
@@ -233,8 +263,12 @@ impl Piped {
     /// For the workspace in this directory below the root.
     fn of(home: &Home, directory: &str) -> Piped {
         let mut command = home.semdex();
-        command.args(["mcp", directory]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        command.args(["mcp", directory]);
+        Piped::by(&mut command)
+    }
+
+    fn by(command: &mut Command) -> Piped {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
         Piped { child, input, output: BufReader::new(output) }
     }
@@ -247,12 +281,15 @@ impl Piped {
         self.input.as_mut().unwrap().write_all(&[line, b"\n"].concat()).unwrap();
     }
 
-    fn initialize(&mut self) {
+    /// What the client is to know, as the server says it.
+    fn initialize(&mut self) -> String {
         let hello = json!({
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "piped", "version": "2"},
         });
-        assert_eq!(self.ask("initialize", hello)["protocolVersion"], "2025-06-18");
+        let opened = self.ask("initialize", hello);
+        assert_eq!(opened["protocolVersion"], "2025-06-18");
         self.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        opened["instructions"].as_str().unwrap().to_owned()
     }
 
     /// Whether a tool failed, and its text.
@@ -348,6 +385,82 @@ fn standard_input_takes_the_workspace_that_a_call_names() {
     assert!(!server.home.root().join("a/new.txt").exists());
     let (failed, text) = stdio.call("describe", json!({"file": "x.txt", "workspace": null}));
     assert!(failed, "{text}");
+}
+
+#[test]
+fn a_session_in_a_repository_is_not_about_a_directory_above_it() {
+    let home = Home::with(&[("project/.git/HEAD", "ref: refs/heads/main\n"), ("plain/a.txt", "one\n")]);
+    let server = home.serve(&["--trust"]);
+    let _started = Started(&server.home);
+    let root = server.home.root();
+    for (directory, root) in [("project", root.join("project")), ("plain", root)] {
+        let mut stdio = Piped::of(&server.home, directory);
+        let instructions = stdio.initialize();
+        assert!(instructions.contains(&format!("relative to `{}`", root.display())), "{instructions}");
+        let new = json!({"name": "new.txt", "content": "text\n", "mode": "create"});
+        let (failed, text) = stdio.call("write", new);
+        assert!(!failed && root.join("new.txt").exists(), "{text}");
+        assert_eq!(server.home.root().join("new.txt").exists(), directory == "plain", "{text}");
+    }
+}
+
+#[test]
+fn in_the_home_directory_each_call_is_answered_with_what_to_do() {
+    let home = Home::with(&[("a.txt", "one\n")]);
+    let root = home.root();
+    let mut stdio = Piped::by(home.semdex().arg("mcp").env("HOME", &root));
+    stdio.initialize();
+    for _ in 0..2 {
+        let (failed, text) = stdio.call("describe", json!({"file": "a.txt"}));
+        assert!(failed && text.contains("semdex serve DIRECTORY"), "{text}");
+    }
+    assert!(home.servers().is_empty());
+    let _server = home.serve_with(&[], &[("HOME", &root)]);
+    let (failed, text) = stdio.call("describe", json!({"file": "a.txt"}));
+    assert!(!failed && text.contains("one"), "{text}");
+}
+
+/// A server that ends at the first request, before it has answered.
+fn ends_at_a_request(home: &Home) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let listening = format!("http://{}", listener.local_addr().unwrap());
+    let announcement = Announcement { listening, token_file: None, pid: 0, version: "0".to_owned() };
+    let registered = register(&home.path().join("state/semdex"), &announcement, &[home.root()]).unwrap();
+    thread::spawn(move || {
+        let (mut client, _) = listener.accept().unwrap();
+        // What is not read resets the connection.
+        client.read_exact(&mut [0]).unwrap();
+        drop(registered);
+    });
+}
+
+#[test]
+fn a_call_that_reads_is_asked_again_where_the_server_has_ended() {
+    let edit = json!({"file": "a.txt", "search_context": "one", "replacement": "two", "dry_run": true});
+    for (tool, arguments) in [("describe", json!({"file": "a.txt"})), ("edit", edit)] {
+        let home = Home::with(&[("a.txt", "one\n")]);
+        let _started = Started(&home);
+        ends_at_a_request(&home);
+        let mut stdio = Piped::start(&home);
+        stdio.initialize();
+        let (failed, text) = stdio.call(tool, arguments);
+        assert!(!failed, "{text}");
+    }
+}
+
+#[test]
+fn a_change_that_is_in_doubt_says_how_to_go_on() {
+    let home = Home::with(&[("a.txt", "one\n")]);
+    let _started = Started(&home);
+    ends_at_a_request(&home);
+    let mut stdio = Piped::start(&home);
+    stdio.initialize();
+    let new = json!({"name": "new.txt", "content": "two\n", "mode": "create"});
+    let (failed, text) = stdio.call("write", new.clone());
+    assert!(failed && text.contains("not known whether the change was made") && text.contains("ask again"), "{text}");
+    let (failed, text) = stdio.call("write", new);
+    assert!(!failed, "{text}");
+    assert_eq!(home.read("new.txt"), "two\n");
 }
 
 #[test]

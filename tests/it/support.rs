@@ -8,6 +8,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::process::{Pid, Signal, kill_process};
 use semdex::contract::{CALLS, Needs};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -79,6 +81,16 @@ impl Home {
         fs::read_to_string(self.path().join("state/semdex/token")).unwrap().trim().to_owned()
     }
 
+    /// The servers of this home that live, as their files describe them.
+    pub fn servers(&self) -> Vec<Value> {
+        let files = fs::read_dir(self.path().join("state/semdex/servers")).into_iter().flatten().flatten();
+        let files = files.map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == "json"));
+        // A server keeps its file locked.
+        let lives = |it: &fs::File| flock(it, FlockOperation::NonBlockingLockShared).is_err();
+        let opened = files.filter_map(|it| fs::File::open(it).ok()).filter(lives);
+        opened.filter_map(|it| serde_json::from_reader(it).ok()).collect()
+    }
+
     /// Starts a server on a free port.
     pub fn serve(self, arguments: &[&str]) -> Server {
         Server::start(self, arguments, &[])
@@ -87,6 +99,19 @@ impl Home {
     /// The same with other variables in its environment.
     pub fn serve_with(self, arguments: &[&str], variables: &[(&str, &Path)]) -> Server {
         Server::start(self, arguments, variables)
+    }
+}
+
+/// Ends the servers that the command line has started for a home, when it is dropped.
+pub struct Started<'h>(pub &'h Home);
+
+impl Drop for Started<'_> {
+    fn drop(&mut self) {
+        let pids = self.0.servers().into_iter().filter_map(|it| i32::try_from(it["pid"].as_i64()?).ok());
+        for pid in pids.filter_map(Pid::from_raw) {
+            // One that has ended meanwhile is gone as well.
+            let _ = kill_process(pid, Signal::TERM);
+        }
     }
 }
 
@@ -173,7 +198,7 @@ impl Server {
 
     /// Ends it in good order, and starts another in its place.
     pub fn restart(mut self, arguments: &[&str]) -> Server {
-        self.signal(rustix::process::Signal::TERM);
+        self.signal(Signal::TERM);
         self.wait();
         self.beside(arguments)
     }
@@ -266,9 +291,9 @@ impl Server {
         }
     }
 
-    pub fn signal(&self, signal: rustix::process::Signal) {
-        let pid = rustix::process::Pid::from_raw(self.pid().cast_signed()).unwrap();
-        rustix::process::kill_process(pid, signal).unwrap();
+    pub fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.pid().cast_signed()).unwrap();
+        kill_process(pid, signal).unwrap();
     }
 
     /// Waits until the process has ended.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::support::{Ended, Home, RUST, SEMDEX, Server, run, wait};
+use crate::support::{Ended, Home, RUST, SEMDEX, Server, Started, run, wait};
 
 const DEADLINE: Duration = Duration::from_secs(300);
 
@@ -52,6 +52,38 @@ fn no_server_is_started_over_a_directory_above() {
     let json = semdex(&home, &["open", &passwd, "--json"]);
     let problem: Value = serde_json::from_str(&json.errors).unwrap_or_else(|_| panic!("{}", json.errors));
     assert_eq!((json.code, &problem["code"]), (Some(1), &Value::from("outside_workspace")));
+}
+
+#[test]
+fn no_server_is_started_over_everything() {
+    let home = Home::with(&[("notes/a.txt", "one\n")]);
+    let (root, notes) = (home.root(), home.root().join("notes"));
+    let said = |home: &Home, directory: &Path, arguments: &[&str]| {
+        run(home.semdex().env("HOME", &root).current_dir(directory).args(arguments))
+    };
+    for (directory, arguments) in
+        [(Path::new("/"), &["status"][..]), (root.as_path(), &["status"]), (root.as_path(), &["open", "notes/a.txt"])]
+    {
+        let ended = said(&home, directory, arguments);
+        assert_eq!((ended.code, ended.output.as_str()), (Some(1), ""), "{arguments:?}");
+        assert!(ended.errors.contains("semdex serve DIRECTORY"), "{}", ended.errors);
+        assert!(is_without_server(&home), "{arguments:?} started a server");
+    }
+    let json = said(&home, &root, &["status", "--json"]);
+    let problem: Value = serde_json::from_str(&json.errors).unwrap_or_else(|_| panic!("{}", json.errors));
+    assert_eq!((json.code, &problem["code"]), (Some(1), &Value::from("forbidden_root")));
+    {
+        // One that serves the file is asked.
+        let _started = Started(&home);
+        assert_eq!(said(&home, &notes, &["status"]).code, Some(0));
+        let open = said(&home, &root, &["open", "notes/a.txt"]);
+        assert!(open.output.starts_with("# a.txt"), "{}{}", open.output, open.errors);
+    }
+    // So is one that somebody started over all of it.
+    let server = home.serve_with(&["--no-trust"], &[("HOME", &root)]);
+    let status = said(&server.home, &root, &["status", "--json"]);
+    let json: Value = serde_json::from_str(&status.output).unwrap_or_else(|_| panic!("{}", status.errors));
+    assert_eq!(json["pid"], server.pid());
 }
 
 #[test]

@@ -17,7 +17,7 @@ const LONG_FILE: u64 = 16 << 10;
 /// What an answer may take of a conversation.
 const MAX_TOKENS: usize = 1500;
 
-/// What is said in place of the tool's answer, where there is something to say for the first time.
+/// What is said in place of the tool's answer, where there is something to say for the first time, and nothing is missing.
 pub async fn nudge(event: &Value, config: &Config) -> Option<String> {
     let directory = PathBuf::from(event["cwd"].as_str()?);
     let root = find_root(&directory).ok()?;
@@ -26,9 +26,16 @@ pub async fn nudge(event: &Value, config: &Config) -> Option<String> {
     let call = call.with("wait_ms", Some(0)).with("max_tokens", Some(MAX_TOKENS));
     let is_own = running.roots.contains(&root);
     let call = call.with("workspace", is_own.then(|| root.to_string_lossy().into_owned()));
-    let Said { well: true, text } = client::call(&running.announcement, &call, false, None).await.ok()? else {
-        return None;
+    let said = async |json: bool| match client::call(&running.announcement, &call, json, None).await {
+        Ok(Said { well: true, text }) => Some(text),
+        _ => None,
     };
+    // What is not known in full, the tool may know better. In Markdown only prose says whether it is.
+    let answer: Value = serde_json::from_str(&said(true).await?).ok()?;
+    if answer["meta"]["complete"] != true {
+        return None;
+    }
+    let text = said(false).await?;
     is_first(&config.state_dir, event["session_id"].as_str()?, &subject).then(|| {
         format!("semdex knows this already; the same call again passes, if this is not what was wanted.\n\n{text}")
     })

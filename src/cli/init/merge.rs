@@ -1,6 +1,7 @@
 //! An entry put into a configuration file that a person wrote: every byte that was there stays.
 
 use serde_json::{Value, json};
+use toml::de::DeTable;
 
 /// The text with `value` below these keys; added to the list there, where the last key holds one.
 pub fn into_json(text: &str, keys: &[&str], value: &Value, is_listed: bool) -> Result<String, String> {
@@ -128,11 +129,10 @@ fn closing_quote(bytes: &[u8], open: usize) -> Option<usize> {
     Some(at)
 }
 
-/// A table can always stand at the end of a file.
+/// A table can always stand at the end of a file, unless one around it is written inline.
 pub fn into_toml(text: &str, keys: &[&str], value: &Value) -> Result<String, String> {
-    let parse =
-        |text: &str| text.parse::<toml::Table>().map_err(|error| format!("it is not TOML ({})", error.message()));
-    let document = parse(text)?;
+    let parse = |text: &str| text.parse::<toml::Table>().map_err(|error| error.message().to_owned());
+    let document = parse(text).map_err(|why| format!("it is not TOML ({why})"))?;
     let entry = toml::Table::try_from(value).map_err(|error| error.to_string())?;
     let mut known = Some(&document);
     for (depth, key) in keys.iter().enumerate() {
@@ -145,17 +145,45 @@ pub fn into_toml(text: &str, keys: &[&str], value: &Value) -> Result<String, Str
             Some(_) => return Err(format!("its `{key}` is no table")),
         }
     }
-    let body = toml::to_string(&entry).map_err(|error| error.to_string())?;
-    let gap = if text.is_empty() {
-        ""
-    } else if text.ends_with('\n') {
-        "\n"
-    } else {
-        "\n\n"
+    let merged = match inline_table(text, keys) {
+        Some((opening, below)) => {
+            let (before, rest) = text.split_at(opening + 1);
+            let (end, rest) = match rest.trim_start() {
+                empty if empty.starts_with('}') => (" ", empty),
+                _ => (",", rest),
+            };
+            // On the line of the bracket: before TOML 1.1 such a table is one line.
+            format!("{before} {} = {}{end}{rest}", below.join("."), toml::Value::Table(entry))
+        }
+        None => {
+            let body = toml::to_string(&entry).map_err(|error| error.to_string())?;
+            let gap = if text.is_empty() {
+                ""
+            } else if text.ends_with('\n') {
+                "\n"
+            } else {
+                "\n\n"
+            };
+            format!("{text}{gap}[{}]\n{body}", keys.join("."))
+        }
     };
-    let merged = format!("{text}{gap}[{}]\n{body}", keys.join("."));
-    // An inline table cannot be added to.
-    parse(&merged).map(|_| merged)
+    parse(&merged).map(|_| merged).map_err(|why| format!("it could not be merged safely ({why})"))
+}
+
+/// Where the first table on the way of the keys opens that is written inline, and the keys below it: nothing can be added
+/// to it from outside.
+fn inline_table<'k, 's>(text: &str, keys: &'k [&'s str]) -> Option<(usize, &'k [&'s str])> {
+    let document = DeTable::parse(text).ok()?;
+    let mut table = document.get_ref();
+    for (depth, key) in keys.iter().enumerate() {
+        let value = table.get(*key)?;
+        table = value.get_ref().as_table()?;
+        // Of any other the span is that of its key or header.
+        if text.get(value.span())?.starts_with('{') {
+            return Some((value.span().start, keys.get(depth + 1..)?));
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -214,7 +242,29 @@ mod tests {
         assert!(merged.starts_with(text) && merged.contains("\n\n[mcp_servers.semdex]\n"), "{merged}");
         assert_eq!(into_toml(&merged, keys, &value).unwrap(), merged);
         assert!(into_toml(&merged, keys, &json!({"command": "x"})).unwrap_err().contains("another"));
-        assert!(into_toml("mcp_servers = {}", keys, &value).is_err());
         assert!(into_toml("a = ", keys, &value).unwrap_err().contains("not TOML"));
+        assert!(into_toml("mcp_servers = 3", keys, &value).unwrap_err().contains("no table"));
+    }
+
+    #[test]
+    fn a_table_is_added_to_one_that_is_written_inline() {
+        let keys = &["mcp_servers", "semdex"];
+        let value = json!({"command": "semdex", "args": ["mcp"]});
+        for (before, inside, after) in [
+            ("mcp_servers = {", "", "}\n"),
+            ("# mine\nmcp_servers = {", " other = { command = \"x\" } ", "} # { }\nmodel = \"m\"\n"),
+            ("mcp_servers={", "other.command=\"x\"", "}"),
+        ] {
+            let text = format!("{before}{inside}{after}");
+            let merged = into_toml(&text, keys, &value).unwrap();
+            assert!(merged.starts_with(before) && merged.ends_with(&format!("{inside}{after}")), "{merged}");
+            assert_eq!(merged.lines().count(), text.lines().count(), "{merged}");
+            let mut now: toml::Table = merged.parse().unwrap();
+            let servers = now["mcp_servers"].as_table_mut().unwrap();
+            assert_eq!(servers.remove("semdex"), Some(toml::Value::try_from(&value).unwrap()), "{merged}");
+            assert_eq!(now, text.parse::<toml::Table>().unwrap(), "{merged}");
+            assert_eq!(into_toml(&merged, keys, &value).unwrap(), merged);
+            assert!(into_toml(&merged, keys, &json!({"command": "x"})).unwrap_err().contains("another"));
+        }
     }
 }

@@ -14,7 +14,7 @@ use super::{Go, GoConfig, LANGUAGE, declare, document_sync, impact, local_module
 use crate::config::Settings;
 use crate::fault;
 use crate::lang::engine::{
-    Applied, Declaration, Engine, EngineKind, FileChange, Handle, Requirement, Setup, Trial, unknown_until_loaded,
+    Applied, Declaration, Engine, EngineKind, FileChange, Handle, Requirement, Setup, Site, Trial, unknown_until_loaded,
 };
 use crate::lang::files::Files;
 use crate::lang::verify::{Job, Planned};
@@ -64,8 +64,12 @@ impl EngineKind for GoKind {
         before.go_memory_limit != after.go_memory_limit
     }
 
-    fn requirements(&self, cache_dir: &Path) -> Vec<Requirement> {
-        requirements::requirements(cache_dir)
+    fn requirements(&self, site: &Site<'_>) -> Vec<Requirement> {
+        requirements::requirements(site.cache_dir)
+    }
+
+    fn lost_without_trust(&self) -> Option<String> {
+        Some("cgo is not run, and what it makes is unknown".to_owned())
     }
 
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {

@@ -43,7 +43,6 @@ mod wire;
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -56,7 +55,9 @@ use self::session::Session;
 use self::table::{Row, Service};
 use self::view::LspView;
 use self::wire::Root;
-use super::engine::{Applied, Engine, EngineKind, FileChange, Handle, Requirement, Setup, Trial, unknown_until_loaded};
+use super::engine::{
+    Applied, Engine, EngineKind, FileChange, Handle, Requirement, Setup, Site, Trial, unknown_until_loaded,
+};
 use super::files::Files;
 use super::panic_message;
 use super::retries::Retries;
@@ -105,16 +106,28 @@ impl EngineKind for LspKind {
         self.service.is_manifest(file).then(|| self.name())
     }
 
-    fn requirements(&self, _: &Path) -> Vec<Requirement> {
+    fn requirements(&self, site: &Site<'_>) -> Vec<Requirement> {
+        let found = |row: &Row| program::find_named(row.keys.command.as_ref()?.first()?, site.root, site.trusted);
         let of = |row: &Row| Requirement {
             name: row.server().to_owned(),
-            found: program::on_path(row).map(|it| it.display().to_string()),
-            // The text answers without it.
-            is_needed: false,
+            found: found(row).map(|it| it.display().to_string()),
+            // Of a language beside others the outline may be enough.
+            is_needed: site.is_main,
             install: row.install(),
             without: "answers come from the text and its outline alone, and say so",
         };
         self.service.main().map(of).into_iter().collect()
+    }
+
+    fn lost_without_trust(&self) -> Option<String> {
+        let row = self.service.main()?;
+        let why = match &row.keys {
+            keys if keys.runs_code == Some(true) => "it runs code of the workspace",
+            keys if keys.command.is_none() => "the workspace's own configuration names it",
+            _ => return None,
+        };
+        let titles = self.service.rows.iter().map(Row::title).collect::<Vec<_>>().join(" and ");
+        Some(format!("{} is not started, since {why}: answers about {titles} come from the text alone", row.server()))
     }
 
     fn depends_on(&self, before: &Settings, after: &Settings) -> bool {

@@ -18,11 +18,6 @@ pub fn find(session: &Session) -> Option<Program> {
     find_in(&session.row, session.root.directory(), session.trusted, search_path::directories())
 }
 
-/// The program of a row, as far as the search path has it.
-pub fn on_path(row: &Row) -> Option<PathBuf> {
-    search_path::find(row.keys.command.as_ref()?.first()?)
-}
-
 fn find_in(row: &Row, root: &Path, trusted: bool, directories: Vec<PathBuf>) -> Option<Program> {
     let (name, arguments) = row.keys.command.as_ref()?.split_first()?;
     // A program that lies in the workspace, by whatever links one comes to it, is code of the workspace.

@@ -19,7 +19,7 @@ use super::{Adopted, OutsideChange, Rust, RustConfig, Step, is_reload, requireme
 use crate::config::{Features, Settings};
 use crate::lang::engine::{
     Applied, Declaration, Engine, EngineKind, Formatting, Handle, IDLE, NamedTexts, OutsideText, Pause, Requirement,
-    Route, SOON, Setup, SourcesOutside, Trial, Unformatted,
+    Route, SOON, Setup, Site, SourcesOutside, Trial, Unformatted,
 };
 use crate::lang::files::Files;
 use crate::lang::rust::LANGUAGE;
@@ -94,8 +94,12 @@ impl EngineKind for RustKind {
         !before.rust.start_the_same(&after.rust)
     }
 
-    fn requirements(&self, _: &Path) -> Vec<Requirement> {
+    fn requirements(&self, _: &Site<'_>) -> Vec<Requirement> {
         requirements::requirements()
+    }
+
+    fn lost_without_trust(&self) -> Option<String> {
+        Some("build scripts and proc macros are not run, and what they make is unknown".to_owned())
     }
 
     fn start(&self, setup: Setup) -> Result<Box<dyn Engine>, Missing> {
