@@ -242,7 +242,14 @@ impl Session {
 
     /// Whether what the server read when it was started is another than when this was last asked; then it begins anew.
     pub fn follow_environment(&self, files: &Arc<Files>) -> bool {
-        let has_changed = sound::lock(&self.environment).follow(files);
+        let mut environment = self.environment.lock().unwrap_or_else(|poisoned| {
+            let mut content = poisoned.into_inner();
+            *content = Environment::new(&self.row, self.root.directory(), files);
+            self.environment.clear_poison();
+            content
+        });
+        let has_changed = environment.follow(files);
+        drop(environment);
         if has_changed {
             let missing = self.renewing();
             self.documents().note_outside();
