@@ -211,8 +211,9 @@ pub(super) fn join_misses(first: &mut Option<Error>, other: Error, symbol: &str)
     let Some(first) = first else { return *first = Some(other) };
     first.absorb(other.meta());
     let are_symbols = first.code == Code::UnknownSymbol && other.code == Code::UnknownSymbol;
+    let says_more = first.detail != other.detail;
     first.help.suggestions.extend(other.help.suggestions);
-    if are_symbols {
+    if are_symbols && says_more {
         // Each says that its own language has none.
         let near = first.help.suggestions.first().map(|it| format!(": did you mean `{it}`?")).unwrap_or_default();
         first.detail = format!("there is no symbol `{symbol}`{near}");

@@ -108,6 +108,7 @@ mod tests {
     fn a_server_is_called_with_more_where_the_workspace_is_not_trusted() {
         let home = tempfile::tempdir().unwrap();
         program(&home.path().join("bin/srv"));
+        fs::create_dir(home.path().join("w")).unwrap();
         let list = |it: &[&str]| Some(it.iter().map(|it| (*it).to_owned()).collect());
         let (command, untrusted_arguments) = (list(&["srv", "--x"]), list(&["--no-cache"]));
         let keys = LanguageKeys { command, untrusted_arguments, ..LanguageKeys::default() };
