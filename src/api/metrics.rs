@@ -93,10 +93,7 @@ impl Metrics {
             return &self.inner.mcp;
         }
         let calls = self.inner.routes.get(route.as_str()).map_or(&[][..], Vec::as_slice);
-        calls
-            .iter()
-            .find(|(method, _)| method == request.method())
-            .map_or(&self.inner.unknown, |(_, call)| call)
+        calls.iter().find(|(method, _)| method == request.method()).map_or(&self.inner.unknown, |(_, call)| call)
     }
 
     /// Notes how long a request took, and how it ended.

@@ -47,9 +47,7 @@ impl Differing<'_> {
     /// Another number: nobody can say of a digit more or less whether it is a slip.
     fn is_other_number(&self) -> bool {
         let digits = |it: &str| it.replace('_', "");
-        is_number(self.asked)
-            && is_number(self.there)
-            && (self.negated || digits(self.asked) != digits(self.there))
+        is_number(self.asked) && is_number(self.there) && (self.negated || digits(self.asked) != digits(self.there))
     }
 
     /// What is gone and what has come between the same beginning and the same end.
