@@ -61,7 +61,7 @@ def _essence(name, status, reply):
     if name == "usages":
         return found | {f"{it['file']}:{it['start']} {it['role']}" for it in reply["items"] + reply["possible"]}
     if name == "diagnostics":
-        return found | {f"{it['file']}:{it['line']} {it['severity']} {it.get('code')}" for it in reply["items"]}
+        return found | {f"{it['file']}:{it['line']} {it['severity']} {it.get('code')} {it['message'][:200]}" for it in reply["items"]}
     if name == "open":
         streams = {f"{way} {it['package']} {it.get('file')}" for way in ("upstream", "downstream") for it in reply[way]}
         return found | {reply["hash"], reply["skeleton"]} | streams
@@ -72,7 +72,7 @@ def _essence(name, status, reply):
 def _difference(old, new):
     only = [f"only after the storm {sorted(old - new)[:3]}"] if old - new else []
     only += [f"only fresh {sorted(new - old)[:3]}"] if new - old else []
-    return "; ".join(only)[:800]
+    return "; ".join(only)[:1500]
 
 
 def _flat(symbol):

@@ -123,7 +123,7 @@ class Tree:
             f"{self.compared} answers: {len(self.panics)} panics, {len(self.findings.faults)} faults, {len(self.differences)} differences"
         )
         for what, count in collections.Counter([*self.panics, *self.findings.faults, *self.differences]).most_common():
-            print(f"  {count}x {what[:1000]}")
+            print(f"  {count}x {what[:2000]}")
         return bool(self.panics or self.findings.faults or self.differences)
 
 
