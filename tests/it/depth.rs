@@ -209,7 +209,7 @@ fn rust_that_is_nested_as_deeply_as_is_allowed_is_analysed() {
     }
     // rust-analyzer takes long for some of them, which is not waited for.
     for it in RUST {
-        let (status, found) = server.get(&format!("/v1/diagnostics?file=src/{}.rs&wait_ms=10000", it.0));
+        let (status, found) = server.get(&format!("/v1/diagnostics?file=src/{}.rs&wait_ms=1000", it.0));
         assert!(matches!(status, 200 | 504) && !lacks(&found, it.0), "{}: {found}", it.0);
     }
     let edit = json!({"file": "src/lib.rs", "search_context": "pub fn last() {}", "replacement": "pub fn last(_x: u8) {}", "dry_run": true});
