@@ -50,7 +50,7 @@ func main() {
 	name, content, mode := "notes.txt", "one\n", semdex.Create
 	written := must(client.WriteWithResponse(ctx, semdex.WriteRequest{Name: name, Content: content, Mode: &mode, WaitMs: &wait}))
 	expect("write", http.StatusOK, written.StatusCode())
-	undone := must(client.UndoWithResponse(ctx, semdex.UndoRequest{Change: *written.JSON200.Change, WaitMs: &wait}))
+	undone := must(client.UndoWithResponse(ctx, semdex.UndoRequest{Change: written.JSON200.Change, WaitMs: &wait}))
 	expect("undo", true, undone.JSON200.Applied)
 
 	missing := must(client.OpenWithResponse(ctx, semdex.OpenRequest{File: "src/lbi.rs"}))
