@@ -3,7 +3,7 @@
 
 - MCP over HTTP beside REST: the same `usages` in Markdown by either, alternating, each on one connection that is kept;
 - `/healthz`: requests a second, the client on the same cores as the server (`load`, built by `go build`);
-- metrics: the same, of two servers that differ in nothing but the layer that measures (`SEMDEX_METRICS=off`, which is for this
+- metrics: the same, and as many `usages`, of two servers that differ in nothing but the layer that measures (`SEMDEX_METRICS=off`, which is for this
   program alone) and are asked in turn, 20 ms each: over longer times what else the machine does differs by more than metrics cost.
   Two processes of the same kind differ by 1 to 2 % as well, so there are many pairs of them.
 
