@@ -1,4 +1,5 @@
-"""A server that went through a storm against one that was started a moment ago on the same files: the answers must be the same."""
+"""A server that went through a storm against one that was started a moment ago on the same files: the answers must be the same. Where
+both say that they lack something, what differs is told apart."""
 
 import time
 
@@ -12,8 +13,13 @@ PATIENCE = 20.0
 MOST_DIFFERENCES = 20
 
 
+# Whose lacks count: servers of other languages are missing on either side.
+SCOPES = {".rs": "rust", ".go": "go"}
+
+
 def compare(old, new, root, chance, suffixes):
-    """(answers compared, [what differs])."""
+    """(answers compared, [what differs], [what differs where both say that they lack the same])."""
+    scopes = {None, *(SCOPES[it] for it in suffixes)}
     pair = [(it.client, it.workspace(root)) for it in (old, new)]
     files = sorted({it for suffix in suffixes for it in semdex.source_files(root, suffix)})
     questions = [("describe", "POST", "/v1/describe", {"file": it}) for it in files]
@@ -28,19 +34,27 @@ def compare(old, new, root, chance, suffixes):
     questions += [("open", "POST", "/v1/open", {"file": file}) for file in chance.sample(files, min(20, len(files)))]
     for path, file in sample[:DRY_RUNS]:
         questions.append(("impact", "POST", "/v1/impact", {"symbol": path, "file": file, "change": chance.choice(["remove", "signature"])}))
-    differences = []
+    differences, lacking = [], []
     for name, method, path, what in questions:
         deadline = time.monotonic() + PATIENCE
         while True:
-            answers = [_essence(name, *_ask(it, method, path, what)) for it in pair]
+            replies = [_ask(it, method, path, what) for it in pair]
+            lacks = [_lacks(it[1], scopes) for it in replies]
+            answers = [_essence(name, *it) | {f"lacks {lack}" for lack in lack_of} for it, lack_of in zip(replies, lacks)]
             if answers[0] == answers[1] or time.monotonic() > deadline:
                 break
             time.sleep(0.5)
         if answers[0] != answers[1]:
-            differences.append(f"{name} {what}: {_difference(*answers)}")
+            is_excused = lacks[0] and lacks[0] == lacks[1]
+            (lacking if is_excused else differences).append(f"{name} {what}: {_difference(*answers)}")
         if len(differences) == MOST_DIFFERENCES:
             break
-    return len(questions), differences
+    return len(questions), differences, lacking
+
+
+def _lacks(reply, scopes):
+    missing = (reply.get("meta") or {}).get("missing") or []
+    return {f"{it['code']} {it.get('scope')}" for it in missing if it.get("scope") in scopes}
 
 
 def _ask(of, method, path, what):
@@ -53,20 +67,19 @@ def _essence(name, status, reply):
     """What of an answer has to be the same, as a set of lines."""
     if status != 200:
         return {f"{status} {reply.get('code')}"}
-    found = {f"complete: {reply['meta']['complete']}"}
     if name == "describe":
-        return found | {str(reply.get("file", {}).get("hash"))}
+        return {str(reply.get("file", {}).get("hash"))}
     if name == "symbols":
-        return found | {f"{it['path']} {it['kind']} {it['line']}" for symbol in reply["symbols"] for it in _flat(symbol)}
+        return {f"{it['path']} {it['kind']} {it['line']}" for symbol in reply["symbols"] for it in _flat(symbol)}
     if name == "usages":
-        return found | {f"{it['file']}:{it['start']} {it['role']}" for it in reply["items"] + reply["possible"]}
+        return {f"{it['file']}:{it['start']} {it['role']}" for it in reply["items"] + reply["possible"]}
     if name == "diagnostics":
-        return found | {f"{it['file']}:{it['line']} {it['severity']} {it.get('code')} {it['message'][:200]}" for it in reply["items"]}
+        return {f"{it['file']}:{it['line']} {it['severity']} {it.get('code')} {it['message'][:200]}" for it in reply["items"]}
     if name == "open":
         streams = {f"{way} {it['package']} {it.get('file')}" for way in ("upstream", "downstream") for it in reply[way]}
-        return found | {reply["hash"], reply["skeleton"]} | streams
+        return {reply["hash"], reply["skeleton"]} | streams
     broken = {f"broken {it['file']}:{it['line']} {it.get('code')}" for it in reply["impact"]["broken"]}
-    return found | broken | {f"affected {it['file']}:{it['line']}" for it in reply["impact"]["affected"]}
+    return broken | {f"affected {it['file']}:{it['line']}" for it in reply["impact"]["affected"]}
 
 
 def _difference(old, new):

@@ -39,6 +39,7 @@ class Tree:
         shutil.copytree(root, pristine, symlinks=True)
         self.disturbance = disturbance.Disturbance(root, pristine, suffixes, random.Random(self.chance.random()))
         self.findings = asking.Findings()
+        self.lacking = []
         self.differences, self.compared, self.kills, self.intervals, self.unloadable = [], 0, 0, 0, 0
 
     def storm(self, seconds):
@@ -103,9 +104,10 @@ class Tree:
             fresh.client.timeout = 60.0
             fresh.wait_ready(self.options.ready_timeout)
             fresh.wait_indexed()
-            compared, differences = comparison.compare(server, fresh, self.root, self.chance, self.suffixes)
+            compared, differences, lacking = comparison.compare(server, fresh, self.root, self.chance, self.suffixes)
         self.compared += compared
         self.differences += differences
+        self.lacking += lacking
 
     def tell(self):
         rows = []
@@ -120,8 +122,11 @@ class Tree:
         print(
             f"{requests} requests, {sum(self.disturbance.counts.values())} disturbances, {self.kills} kills of gopls, {self.intervals} comparisons ({self.unloadable} after "
             f"all was put back, as nothing could be loaded) of "
-            f"{self.compared} answers: {len(self.panics)} panics, {len(self.findings.faults)} faults, {len(self.differences)} differences"
+            f"{self.compared} answers: {len(self.panics)} panics, {len(self.findings.faults)} faults, {len(self.differences)} differences, "
+            f"{len(self.lacking)} more where both sides say that they lack something"
         )
+        for what, count in collections.Counter(f"incomplete: {it}" for it in self.lacking).most_common():
+            print(f"  {count}x {what[:500]}")
         for what, count in collections.Counter([*self.panics, *self.findings.faults, *self.differences]).most_common():
             print(f"  {count}x {what[:2000]}")
         return bool(self.panics or self.findings.faults or self.differences)
