@@ -43,8 +43,8 @@ pub struct Suggested {
 pub enum Extent {
     /// All of it.
     Whole,
-    /// The diagnostics that go: an engine may leave out all else.
-    Fixed,
+    /// The errors that go from files which are not edited: an engine may leave out all else.
+    FixedElsewhere,
 }
 
 /// One revision of a workspace as an engine sees it, asked by a reader. A question ends it, as it may hold up the next

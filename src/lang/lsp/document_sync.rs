@@ -168,7 +168,8 @@ impl DocumentSync {
         let files = self.files.clone();
         let hidden = files.iter().filter(|it| it.overlay && self.service.row_of(&it.path).is_some());
         let hidden: Vec<String> = hidden.map(|it| it.path.to_string()).collect();
-        for file in wanted.iter().copied().chain(hidden.iter().map(String::as_str)) {
+        let tried: Vec<String> = self.trial.keys().cloned().collect();
+        for file in wanted.iter().copied().chain(hidden.iter().chain(&tried).map(String::as_str)) {
             self.ensure_open(file, &mut messages);
         }
         self.close_some(&mut messages);

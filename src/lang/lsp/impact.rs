@@ -96,19 +96,26 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) 
     for detail in affected_set.lacks {
         change_impact.lacks(session.missing(MissingCode::TooMany, detail));
     }
-    let before_files = of(&queries.files, &affected_set.files);
-    let old = diagnostics::by_file(queries, &before_files, &mut change_impact.coverage).await?;
-    let mut after_files = of(&after, &affected_set.files);
-    if extent == Extent::Fixed {
-        after_files.retain(|it| old.get(&*it.path).is_none_or(|it| !it.is_empty()));
+    let mut judged = affected_set.files;
+    if extent == Extent::FixedElsewhere {
+        own.iter().for_each(|it| drop(judged.remove(&it.file)));
     }
-    let texts = own.iter().map(|it| (it.file.clone(), it.new.clone().unwrap_or_default())).collect();
-    let tried = session.try_texts(texts);
-    let trial = ServerQueries { files: after.clone(), ..queries.clone() };
-    let new = diagnostics::by_file(&trial, &after_files, &mut change_impact.coverage).await;
-    drop(tried);
+    let old = diagnostics::by_file(queries, &of(&queries.files, &judged), &mut change_impact.coverage).await?;
+    if extent == Extent::FixedElsewhere {
+        let has_errors = |it: &Vec<Diagnostic>| it.iter().any(|it| it.severity == Severity::Error);
+        judged.retain(|it| old.get(it).is_none_or(has_errors));
+    }
+    let after_files = of(&after, &judged);
+    // A trial has the server look anew at what it knows.
+    let mut new = if after_files.is_empty() {
+        ByFile::new()
+    } else {
+        let texts = own.iter().map(|it| (it.file.clone(), it.new.clone().unwrap_or_default())).collect();
+        let _tried = session.try_texts(texts);
+        let trial = ServerQueries { files: after.clone(), ..queries.clone() };
+        diagnostics::by_file(&trial, &after_files, &mut change_impact.coverage).await?
+    };
     drop(alone);
-    let mut new = new?;
     queries.check()?;
     let mut is_unseen = false;
     for (name, list) in &mut new {
@@ -126,7 +133,7 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) 
     broken(&after, &own, &altered, &mut change_impact);
     let tests = match extent {
         Extent::Whole => reaching::of(queries, &altered, &users).await?,
-        Extent::Fixed => Tests::unsought(),
+        Extent::FixedElsewhere => Tests::unsought(),
     };
     affected(users, tests, &mut change_impact);
     moved(queries, &after, &own, &mut change_impact);

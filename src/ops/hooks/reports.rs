@@ -172,7 +172,7 @@ async fn elsewhere(
     if back.is_empty() {
         return Ok(Vec::new());
     }
-    let change_impact = tried(workspace, asked, back, Extent::Fixed).await?;
+    let change_impact = tried(workspace, asked, back, Extent::FixedElsewhere).await?;
     files.iter().chain(gone).for_each(|it| workspace.recent().forget(it));
     let is_broken = |it: &Diagnostic| it.severity == Severity::Error && !files.contains(&it.place.file);
     let mut broken: Vec<Diagnostic> = change_impact.fixed.into_iter().filter(is_broken).collect();
