@@ -98,7 +98,7 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) 
     }
     let mut judged = affected_set.files;
     if extent == Extent::FixedElsewhere {
-        own.iter().for_each(|it| drop(judged.remove(&it.file)));
+        judged.retain(|file| !own.iter().any(|it| it.file == *file));
     }
     let old = diagnostics::by_file(queries, &of(&queries.files, &judged), &mut change_impact.coverage).await?;
     if extent == Extent::FixedElsewhere {

@@ -1,9 +1,12 @@
 //! What a change leaves known of what files name, and what it does not.
 //!
 //! `file_interface` tells what other files can see of a file; where a change is seen, `words` finds what it may concern: what
-//! names the changed items, and what follows from that. `Index::invalidate` forgets what is found here.
+//! names the changed items, and what follows from that, within bodies by `statements`, and by `arguments` where only
+//! parameters differ. `Index::invalidate` forgets what is found here.
 
+mod arguments;
 pub(super) mod file_interface;
+mod statements;
 pub(crate) mod words;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -55,7 +55,7 @@ pub(in crate::lang::rust) struct PlainItem {
     behind: Fingerprint,
     /// What decides whether a name means it.
     access: Fingerprint,
-    /// Of a trait's own function what decides the type of a call of it, where its arguments do not.
+    /// What decides the type of a call of it, where its arguments do not.
     call: Option<Fingerprint>,
     /// All of it that can be seen.
     hash: Fingerprint,
@@ -78,6 +78,8 @@ pub(in crate::lang::rust) struct ChangedItem<'a> {
     pub(in crate::lang::rust) is_found_elsewise: bool,
     /// What its name means elsewhere it goes on to mean there.
     pub(in crate::lang::rust) others_stay: bool,
+    /// A call of it is of the type that it was of.
+    pub(in crate::lang::rust) calls_stay: bool,
 }
 
 impl FileInterface {
@@ -85,7 +87,7 @@ impl FileInterface {
         self.hash == other.hash
     }
 
-    fn text(&self, at: Span) -> &str {
+    pub(in crate::lang::rust) fn text(&self, at: Span) -> &str {
         &self.text[at.start..at.end]
     }
 
@@ -110,12 +112,12 @@ impl FileInterface {
             let is_found_elsewise = new.is_none_or(|it| it.access != item.access);
             // Where something is gone, what another was found by is still there.
             let others_stay = new.is_none() || !is_found_elsewise;
+            let calls_stay = !is_found_elsewise && item.call.is_some() && new.is_some_and(|it| it.call == item.call);
             if new.is_none_or(|it| it.hash != item.hash) {
-                let calls_stay = || item.call.is_some() && new.is_some_and(|it| it.call == item.call);
-                if item.is_of_trait && (is_found_elsewise || !calls_stay()) {
+                if item.is_of_trait && !calls_stay {
                     return None;
                 }
-                altered.push(ChangedItem { item, was_there: true, is_found_elsewise, others_stay });
+                altered.push(ChangedItem { item, was_there: true, is_found_elsewise, others_stay, calls_stay });
             }
         }
         let added = after.plain.iter().filter(|it| self.plain_of(it).is_none());
@@ -127,6 +129,7 @@ impl FileInterface {
             was_there: false,
             is_found_elsewise: true,
             others_stay: false,
+            calls_stay: false,
         }));
         Some(altered)
     }
@@ -196,8 +199,7 @@ impl Walk<'_> {
                 Some((node, name)) => {
                     let hash = self.visible(&node);
                     let access = self.access(&node);
-                    let is_of_trait = is_of_trait(&node);
-                    let call = ast::Fn::cast(node.clone()).filter(|_| is_of_trait).and_then(|it| self.call(&it));
+                    let call = ast::Fn::cast(node.clone()).and_then(|it| self.call(&it));
                     hash.hash(&mut self.whole);
                     self.plain.push(PlainItem {
                         name: name.text().trim_start_matches("r#").to_owned(),
@@ -208,7 +210,7 @@ impl Walk<'_> {
                         access,
                         call,
                         hash,
-                        is_of_trait,
+                        is_of_trait: is_of_trait(&node),
                     });
                     walk.skip_subtree();
                     // That it is left counts no more than that it was entered.
@@ -259,8 +261,8 @@ impl Walk<'_> {
         hasher.fingerprint()
     }
 
-    /// What decides the type of a call of a trait's function: all of its head but the parameters after the receiver. `None`
-    /// where arguments may tell it too, or who implements the trait, or where it is evaluated.
+    /// What decides the type of a call of a function: all of its head but the parameters after the receiver. `None` where
+    /// arguments may decide it too, or where it is evaluated.
     fn call(&mut self, function: &ast::Fn) -> Option<Fingerprint> {
         let mut around = function.syntax().ancestors().skip(1);
         let lists = [
@@ -272,9 +274,11 @@ impl Walk<'_> {
         let parameters = below(function.param_list().map(|it| it.syntax().clone()));
         let result = function.ret_type().map(|it| it.syntax().clone());
         let mut types = parameters.chain(below(result.clone()));
+        let is_of_trait = is_of_trait(function.syntax());
+        // Of a trait an argument may decide who implements it.
         let is_open = |it: SyntaxNode| {
-            ast::ImplTraitType::can_cast(it.kind())
-                || ast::NameRef::cast(it).is_some_and(|it| it.Self_token().is_some())
+            let names_self = || ast::NameRef::cast(it.clone()).is_some_and(|it| it.Self_token().is_some());
+            ast::ImplTraitType::can_cast(it.kind()) || is_of_trait && names_self()
         };
         if generic.next().is_some() || function.const_token().is_some() || types.any(is_open) {
             return None;
@@ -355,7 +359,7 @@ fn all_named(attribute: &ast::Attr, fits: fn(&str) -> bool) -> bool {
 }
 
 /// Whether no attribute may make something else of what stands in this.
-fn has_plain_attributes(node: &SyntaxNode) -> bool {
+pub(in crate::lang::rust) fn has_plain_attributes(node: &SyntaxNode) -> bool {
     let mut attributes = node.children().filter_map(ast::Attr::cast);
     attributes.all(|it| all_named(&it, is_builtin))
 }

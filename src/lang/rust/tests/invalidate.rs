@@ -106,10 +106,11 @@ fn a_signature_touches_what_names_it() {
             "pub fn size(&self) -> u16 { 1 }",
             "alias caller constant linked made makers opaque other",
         ),
+        // A call without arguments is what it was.
         (
             "pub fn size(&self) -> u16 { 1 }",
             "pub fn size(&self, by: u8) -> u16 { by.into() }",
-            "alias caller constant linked made makers opaque other",
+            "alias caller constant linked made makers opaque other user",
         ),
         // Who may name it has changed, so each place of the name is uncertain.
         (
@@ -140,26 +141,24 @@ fn a_signature_touches_what_names_it() {
     }
 }
 
-/// Types flow into arguments, and from there to whatever the variables that these name tell.
 #[test]
-fn other_parameters_leave_nothing_wrong() {
-    let base = "#[derive(Default)]\npub struct A;\nimpl A { pub fn m(&self) {} pub fn plain(&self) -> u8 { 1 } }\n\
+fn parameters_touch_arguments_and_what_these_may_tell() {
+    let base = "#[derive(Default)]\npub struct A;\nimpl A { pub fn m(&self) {} }\n\
                 #[derive(Default)]\npub struct B;\nimpl B { pub fn m(&self) {} }\n\
-                pub trait Makes<T> { fn make(&self) -> T; }\n\
-                impl Makes<u8> for A { fn make(&self) -> u8 { 1 } }\nimpl Makes<u16> for A { fn make(&self) -> u16 { 1 } }\n\
-                pub fn takes(a: A) -> u8 { 0 }\npub fn sums(a: u8, b: u8) -> u8 { a.count_ones(); A.plain() }\n\
-                pub fn runs(a: fn(A)) {}\npub fn generic<T>(a: A, b: T) -> Option<T> { None }\n";
+                pub fn takes(a: A) -> u8 { 0 }\npub fn runs(a: fn(A)) {}\npub fn generic<T>(a: A, b: T) -> Option<T> { None }\n";
     let user = "use crate::base::*;\nmacro_rules! calls { ($it:ident) => { takes($it) } }\n\
                 macro_rules! sets { ($it:ident) => { let $it = Default::default(); } }\n\
+                pub fn typed(it: A) { takes(it); it.m(); }\n\
                 pub fn open() { let it = Default::default(); takes(it); it.m(); }\n\
                 pub fn written() { let it: A = Default::default(); takes(it); it.m(); }\n\
+                pub fn part((it, _): (A, u8)) { takes(it); it.m(); }\n\
+                pub fn shadowed(it: A) { let it = Default::default(); takes(it); it.m(); }\n\
                 pub fn set(it: A) { sets!(it); takes(it); it.m(); }\n\
                 pub fn handed() { let it = Default::default(); Some(it).map(takes); it.m(); }\n\
                 pub fn made() { let it = Default::default(); calls!(it); it.m(); }\n\
+                pub fn beside() { takes(A); takes(Default::default()); A.m(); }\n\
                 pub fn within() { runs(|it| it.m()); }\n\
-                pub fn told(b: B) { let it = generic(Default::default(), b); it.unwrap().m(); }\n\
-                pub fn implemented(it: A) { sums(A::make(&it), it.make()); it.plain(); }\n\
-                pub fn cast(it: A) { sums(it.plain() as _, it.plain() as u8); }\n";
+                pub fn told(b: B) { let it = generic(Default::default(), b); it.unwrap().m(); }\n";
     let (_directory, mut it) = fixture(&[
         ("Cargo.toml", MANIFEST),
         ("src/lib.rs", "pub mod base;\npub mod user;\n"),
@@ -167,16 +166,68 @@ fn other_parameters_leave_nothing_wrong() {
         ("src/user.rs", user),
     ]);
     it.fill();
-    for (from, to) in [
-        ("takes(a: A)", "takes(a: B)"),
-        ("takes(a: B)", "takes(extra: u8, a: A)"),
-        ("runs(a: fn(A))", "runs(a: fn(B))"),
-        ("generic<T>(a: A, b: T)", "generic<T>(b: T, a: A)"),
-        ("sums(a: u8, b: u8)", "sums(a: u8, extra: u8, b: u16)"),
-        ("a: u8, extra: u8, b: u16", "b: u16, a: u16"),
-        ("b: u16, a: u16", "A: u16, a: u16"),
+    for (from, to, touched) in [
+        ("takes(a: A)", "takes(a: B)", "open shadowed set handed made"),
+        ("takes(a: B)", "takes(extra: u8, a: A)", "open shadowed set handed made"),
+        ("runs(a: fn(A))", "runs(a: fn(B))", "within"),
+        ("generic<T>(a: A, b: T)", "generic<T>(b: T, a: A)", "told"),
     ] {
         apply(&mut it, "src/base.rs", from, to);
+        let known = it.asked(|view| view.ask(|it| Ok(it.index.names(it.file_id("src/user.rs").unwrap()))));
+        let known = known.unwrap().unwrap();
+        let functions = user.match_indices("pub fn ").map(|it| &user[it.0 + 7..]);
+        let is_unknown = |it: &&str| !known.is_known_at(user.len() - it.len() + it.find(".m()").unwrap() + 1);
+        let names = functions.filter(is_unknown).map(|it| it.split('(').next().unwrap());
+        assert_eq!(names.collect::<Vec<_>>().join(" "), touched, "{to}");
+        assert_eq!(all_faults(&it), [] as [String; 0], "{to}");
+        it.fill();
+        assert_eq!(all_faults(&it), [] as [String; 0], "all known after {to}");
+    }
+}
+
+#[test]
+fn parameters_touch_what_their_names_and_types_tell() {
+    let base = "pub struct A;\nimpl A { pub fn plain(&self) -> u8 { 1 } }\npub trait Makes<T> { fn make(&self) -> T; }\n\
+                impl Makes<u8> for A { fn make(&self) -> u8 { 1 } }\nimpl Makes<u16> for A { fn make(&self) -> u16 { 1 } }\n\
+                pub fn takes(a: u8, b: u8) -> u8 { a.count_ones(); A.plain() }\n";
+    let user = "use crate::base::*;\n\
+                pub fn plain(it: A) { takes(it.plain(), [A.plain(); 2][0]); }\n\
+                pub fn made(it: A) { takes(A::make(&it), it.make()); it.plain(); }\n\
+                pub fn closed(it: A) { takes((|| it.plain())(), it.plain()); A.plain(); }\n\
+                pub fn block(it: A) { takes({ it.plain() }, 0); }\n\
+                pub fn macros(it: A) { takes(vec![it.plain()][0], 0); }\n\
+                pub fn cast(it: A) { takes(it.plain() as _, it.plain() as u8); }\n";
+    let (_directory, mut it) = fixture(&[
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "pub mod base;\npub mod user;\n"),
+        ("src/base.rs", base),
+        ("src/user.rs", user),
+    ]);
+    it.fill();
+    for (from, to, own_touched) in [
+        // What comes is not named in the body.
+        ("takes(a: u8, b: u8)", "takes(a: u8, extra: u8, b: u8)", false),
+        // Nor is what is of another type, or goes.
+        ("extra: u8, b: u8", "extra: u8, b: u16", false),
+        ("a: u8, extra: u8, b: u16", "b: u16, a: u8", false),
+        ("b: u16, a: u8", "b: u16, a: u16", true),
+        ("b: u16, a: u16", "A: u16, a: u16", true),
+    ] {
+        apply(&mut it, "src/base.rs", from, to);
+        let known = it.asked(|view| {
+            view.ask(|it| {
+                let of = |file| it.index.names(it.file_id(file).unwrap()).unwrap();
+                Ok((of("src/base.rs"), of("src/user.rs")))
+            })
+        });
+        let (own, known) = known.unwrap();
+        let text = &it.files.get("src/base.rs").unwrap().text;
+        assert_eq!(!own.is_known_at(text.rfind("plain()").unwrap()), own_touched, "{to}");
+        let unknown = ["plain()", "make("].map(|word| {
+            let all = user.match_indices(word).filter(|it| !user[..it.0].ends_with("fn "));
+            all.filter(|it| !known.is_known_at(it.0)).count()
+        });
+        assert_eq!(unknown, [6, 2], "{to}");
         assert_eq!(all_faults(&it), [] as [String; 0], "{to}");
         it.fill();
         assert_eq!(all_faults(&it), [] as [String; 0], "all known after {to}");
@@ -217,7 +268,7 @@ fn what_stands_in_a_trait_or_a_module_and_what_a_macro_names_is_distinguished() 
             "fn size(&self, by: u8, extra: u8)",
             "base lib made makers other",
         ),
-        ("src/base.rs", "fn twice(&self, by: u8)", "fn twice(&self)", "implementor lib made makers other"),
+        ("src/base.rs", "fn twice(&self, by: u8)", "fn twice(&self)", "caller implementor lib made makers other"),
         // Who implements it has to have it, and its arguments may tell who does.
         ("src/base.rs", "fn twice(&self) -> u8 { by }", "fn twice(&self) -> u8;", ""),
         ("src/base.rs", "fn sum(of: u8)", "fn sum(of: Self)", ""),

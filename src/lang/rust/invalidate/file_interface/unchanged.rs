@@ -1,9 +1,10 @@
 //! What of a file's text goes on to name what it did after a change, as far as the file itself decides.
 //!
 //! A text is cut where bodies begin and end, and where plain items do. What is the same in both texts and stands in a
-//! row that is the same names what it did.
+//! row that is the same names what it did; of bodies and heads that differ, parts may.
 
-use super::FileInterface;
+use super::{FileInterface, PlainItem};
+use crate::lang::rust::invalidate::{arguments, statements};
 use crate::lang::rust::syntax::fingerprint::Fingerprint;
 use crate::model::Span;
 
@@ -25,7 +26,11 @@ impl FileInterface {
             let parts = |at: usize| match (self.within_body(at), after.within_body(at)) {
                 _ if is_same((at, at)) => vec![(Some(old[at]), new[at])],
                 (None, None) => self.heads(old[at], after, new[at]),
-                _ => vec![(None, new[at])],
+                (a, b) => {
+                    let parts =
+                        (a == b).then(|| statements::unchanged(self.text(old[at]), after.text(new[at]))).flatten();
+                    parts.map_or_else(|| vec![(None, new[at])], |it| placed(it, old[at].start, new[at].start))
+                }
             };
             return (0..both).flat_map(parts).collect();
         }
@@ -69,11 +74,35 @@ impl FileInterface {
             let (head, new_head) =
                 (Span::new(gap.end, a.at.end.min(old.end)), Span::new(new_gap.end, b.at.end.min(new.end)));
             stretches.push((same(gap, new_gap), new_gap));
-            stretches.push((same(head, new_head), new_head));
+            match same(head, new_head) {
+                Some(same) => stretches.push((Some(same), new_head)),
+                None => stretches.extend(self.head(a, head, after, b, new_head)),
+            }
             (from, to) = (head.end, new_head.end);
         }
         let (rest, new_rest) = (Span::new(from, old.end), Span::new(to, new.end));
         stretches.push((same(rest, new_rest), new_rest));
         stretches
     }
+
+    /// The head of a function. Where only parameters differ, each of the others, and all around them, is what it was.
+    fn head(&self, old: &PlainItem, head: Span, after: &FileInterface, new: &PlainItem, new_head: Span) -> Stretches {
+        let apart = || {
+            let calls_stay = old.access == new.access && old.call.is_some() && old.call == new.call;
+            let (was, is) = arguments::parameters_apart(calls_stay.then(|| self.text(old.at))?, after.text(new.at))?;
+            let (was, is) = (was.moved(|at| at + old.at.start), is.moved(|at| at + new.at.start));
+            let pairs = [
+                (Span::new(head.start, was.start), Span::new(new_head.start, is.start)),
+                (Span::new(was.end, head.end), Span::new(is.end, new_head.end)),
+            ];
+            let is_same = pairs.iter().all(|(a, b)| self.text(*a) == after.text(*b));
+            is_same.then(|| vec![(Some(pairs[0].0), pairs[0].1), (None, is), (Some(pairs[1].0), pairs[1].1)])
+        };
+        apart().unwrap_or_else(|| vec![(None, new_head)])
+    }
+}
+
+fn placed(stretches: Stretches, old: usize, new: usize) -> Stretches {
+    let placed = |it: Span, start: usize| it.moved(|at| at + start);
+    stretches.into_iter().map(|(a, b)| (a.map(|it| placed(it, old)), placed(b, new))).collect()
 }
