@@ -36,9 +36,10 @@ run:
 	$(MAKE) build
 	$(SEMDEX) serve --trust --listen $(LISTEN) "$(WORKSPACE)"
 
+# Tests wait for servers and tools for a part of their time: three run on two processors.
 test:
 	@scripts/install-missing.sh go std venv node lsp git
-	cargo test --locked --features $(ALL_FEATURES) --lib --test it
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(( $$(nproc) * 3 / 2 ))} cargo test --locked --features $(ALL_FEATURES) --lib --test it
 
 # The binary of the tests, as `make test` has built it.
 test-all: test
