@@ -609,3 +609,48 @@ fn a_miss_with_an_elision_of_the_file_tells_the_nearest() {
     let (nearest, reason) = missed(&search(text, "class A:\n    def funct(self):\n        ...\n"));
     assert!(nearest.is_some() && !reason.contains("elision"), "{reason}");
 }
+
+/// Whether anything is taken at all, and if so the text after it.
+fn made(search: &Search) -> Option<String> {
+    match find(search) {
+        Ok(Outcome::Found(hit)) => Some(apply(search.text, &hit, search.context, search.replacement).text),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_blank_that_was_lost_or_added_moves_no_line() {
+    let text = "steps:\n  - name: first\n  - uses: actions/upload-artifact@v4\n";
+    let asked = "   uses: actions/upload-artifct@v4\n";
+    let wanted = text.replace("v4", "v7");
+    let new = "  - uses: actions/upload-artifact@v7\n";
+    assert_eq!(made(&Search { replacement: new, autofix: 85, ..search(text, asked) }), Some(wanted));
+    let text = "    (\n        /// Not a part of the body: the path of the call names it.\n        pub file: String,\n    } }\n";
+    let asked =
+        "        /// Not a part of the body: the path of the call thenames it.\n        pub file: String,\n   } }\n";
+    let new =
+        "        /// Not a part of the body: the path of the call names it.\n        pub $field: String,\n    } }\n";
+    assert_eq!(edit(text, asked, new), (Fuzzy, text.replace(" file", " $field")));
+}
+
+#[test]
+fn what_has_lost_its_indentation_does_not_move_the_lines_below_it() {
+    let text = "    fn size_hint(&self) -> (usize, Option<usize>) {\n        let (low, hi) = self.iter.size_hint();\n        ((low > 0 && self.used.is_empty()) as usize, hi)\n    }\n";
+    let asked = "let (low, hi) , self.iter.size_hint();\n        ;(low > 0 && self.used.is_empy()) as usize, hi)";
+    let new = "let (low, hi) = self.iter.size_hint();\n        (usize::from(low > 0 && self.used.is_empty()), hi)";
+    let wanted = text.replace("((low > 0 && self.used.is_empty()) as usize, hi)", new.lines().last().unwrap().trim());
+    assert_eq!(edit(text, asked, new), (Fuzzy, wanted));
+    let text =
+        "        assert_eq!(\n            guess_target(\"x86_64\", \"unknown\", \"linux\", \"gnu\", \"eabi\"),\n";
+    let asked = "guess_target(\"x86_64\", \"unknown\", \"linux\", \"gnu\", \"myeabi\"),";
+    let new = "TargetInfo {\n                arch: \"x86_64\",\n            }\n            .target(\"invalid\", None),";
+    assert_eq!(edit(text, asked, new), (Fuzzy, format!("        assert_eq!(\n            {new}\n")));
+}
+
+#[test]
+fn a_bracket_alone_tells_no_indentation_where_lines_are_wrapped() {
+    let text = "fn f() {\n    if start == bytes.len() {\n        return Ok(());\n    }\n\n    formatter.write_string_fragment(writer, &value[start..])\n}\n";
+    let asked = "        return Ok(());\n    :\n\n    formatter.write_straing_fragment(writer,\n&value[start..])\n}\n";
+    let new = "        return Ok(());\n    }\n\n    formatter.write_string_fragment(writer, string_run)\n}\n";
+    assert_eq!(edit(text, asked, new), (Fuzzy, text.replace("&value[start..]", "string_run")));
+}
