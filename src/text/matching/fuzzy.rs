@@ -112,8 +112,10 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
     rivals.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.start.cmp(&b.start)));
     let candidates: Vec<Hit> =
         rivals.iter().filter(|place| place.doubt.is_none() && place.score >= least).map(|place| hit(place)).collect();
-    match nearest_to_line(search, &candidates) {
-        Some(hit) if candidates.len() == rivals.len() && !exhausted => Outcome::Found(hit),
+    let chosen = nearest_to_line(search, &candidates).filter(|_| candidates.len() == rivals.len() && !exhausted);
+    let place = chosen.and_then(|it| rivals.iter().find(|place| hit(place) == it));
+    match place {
+        Some(place) if !finder.prefers(best, place) => Outcome::Found(hit(place)),
         _ => Outcome::Ambiguous(rivals.into_iter().map(hit).collect()),
     }
 }
@@ -128,14 +130,14 @@ struct Finder<'a> {
 impl<'a> Finder<'a> {
     fn new(asked: &'a Asked<'a>, flat: &'a Flat, replacement: &'a str, search: &Search) -> Finder<'a> {
         let autofix = f64::from(search.autofix);
-        let closes_more = extent::closes_more(asked, search.replacement);
-        Finder { extents: Extents { asked, flat, replacement, closes_more, autofix }, asked, flat, autofix }
+        let extents = Extents::new(asked, flat, search.replacement, replacement, autofix);
+        Finder { extents, asked, flat, autofix }
     }
 
     /// A place below the threshold with the extent that a lower threshold would give it: whole words, where the file has them.
     fn as_if_taken(&self, place: &Place) -> Option<Place> {
         let autofix = place.score.floor();
-        let below = (autofix < self.autofix).then_some(Extents { autofix, ..self.extents })?;
+        let below = (autofix < self.autofix).then(|| self.extents.with_autofix(autofix))?;
         below.place(place.start, place.end).filter(|it| it.score >= autofix)
     }
 
@@ -157,7 +159,8 @@ impl<'a> Finder<'a> {
                 return (places, true);
             }
             let part = self.part(start);
-            let mut known = places.iter().filter(|place| place.doubt.is_none());
+            // Only what is good enough itself hides what begins near by.
+            let mut known = places.iter().filter(|place| place.doubt.is_none() && place.score >= needed);
             if known.any(|place| place.start == part.start || !self.may_be_shifted(place, start, needed)) {
                 continue;
             }
@@ -234,7 +237,7 @@ impl<'a> Finder<'a> {
         let begin = self.flat.lines[start.line].start;
         // A place that lacks more of the search text lacks lines of it.
         let shortest = self.asked.text.len().saturating_sub(self.asked.most_edits(LEAST).min(MOST_LACKING));
-        let lines = self.flat.lines_between(start.line, start.end_line);
+        let lines = self.flat.lines_between(start.line, start.end_line + 1);
         let long_enough = &lines[lines.partition_point(|line| line.end - begin < shortest)..];
         let mut ends: Vec<usize> = long_enough
             .iter()
@@ -246,17 +249,28 @@ impl<'a> Finder<'a> {
         ends.retain(|&end| score::differing(&self.asked.text, &self.flat.text[begin..end]) <= MOST_DIFFERING);
         let places = ends.into_iter().filter_map(|end| self.extents.judge(begin, end));
         let is_good = |place: &Place| place.doubt.is_none() && place.score >= f64::max(self.autofix, LEAST);
-        places.filter(|(place, _)| is_good(place)).min_by(|a, b| a.1.cmp(&b.1)).map(|(place, _)| place)
+        places.min_by(|a, b| a.1.cmp(&b.1)).map(|(place, _)| place).filter(is_good)
     }
 
     /// Whether the search text is on the side of the better place wherever the two places differ: it is further from
     /// the other one by all, or nearly all, that lies between them.
     fn distinguishes(&self, best: &Place, other: &Place) -> bool {
+        let (nearer, between) = self.nearer(best, other);
+        nearer > 0 && 4 * nearer >= 3 * between
+    }
+
+    /// Whether the search text speaks for one place so much that a line given beside it is no reason to take the other.
+    fn prefers(&self, best: &Place, other: &Place) -> bool {
+        let (nearer, between) = self.nearer(best, other);
+        nearer > 0 && 2 * nearer >= between
+    }
+
+    /// By how many edits the search text is nearer to one place than to another, and how many lie between the two.
+    fn nearer(&self, place: &Place, other: &Place) -> (usize, usize) {
         let text = |place: &Place| &self.flat.text[place.start..place.end];
         let edits = |there: &str| score::distance(&self.asked.text, there);
-        let (near, far) = (edits(text(best)), edits(text(other)));
-        let between = score::distance(text(best), text(other));
-        far > near && 4 * (far - near) >= 3 * between
+        let nearer = edits(text(other)).saturating_sub(edits(text(place)));
+        (nearer, score::distance(text(place), text(other)))
     }
 
     /// Whether the edit was made before: what it brings stands in the file, and is no mere part of the place.

@@ -44,6 +44,11 @@ impl Differing<'_> {
         self.asked.chars().nth(1).or(self.there.chars().nth(1)).is_none()
     }
 
+    /// Whether it is quite another word, and no mere letter.
+    pub fn is_named(&self) -> bool {
+        self.is_foreign() && !self.is_letter()
+    }
+
     /// Another number: nobody can say of a digit more or less whether it is a slip.
     fn is_other_number(&self) -> bool {
         let digits = |it: &str| it.replace('_', "");
@@ -213,14 +218,13 @@ pub(super) fn says_another_thing(asked: &str, there: &str) -> bool {
         return true;
     }
     let differing = &pairing.differing;
-    let is_named = |it: &Differing| it.is_foreign() && !it.is_letter();
     let same_way = |it: &[Differing]| it.len() > 1 && it.iter().all(|other| other.change() == it[0].change());
     let other_signs = signs(asked) != signs(there);
     differing.iter().any(|it| it.declared && it.is_foreign())
-        || (a[0] == "impl" && differing.iter().any(is_named))
+        || (a[0] == "impl" && differing.iter().any(Differing::is_named))
         || differing.iter().any(Differing::is_other_number)
         || (2 * differing.len() >= pairing.words && same_way(differing))
-        || (differing.iter().any(is_named) && other_signs)
+        || (differing.iter().any(Differing::is_named) && other_signs)
         || (!pairing.as_many && !pairing.begins_alike && other_signs)
 }
 
