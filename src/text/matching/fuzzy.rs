@@ -20,7 +20,7 @@ use crate::model::{Span, Strategy};
 use crate::text::score::{self, NearestPart, Pattern};
 use extent::{Doubt, Extents, Place};
 use flat::{Asked, Flat, is_word, occurrences_of_word, words};
-use sweep::{Start, TRIES, lacking_characters};
+use sweep::{Characters, Start, TRIES};
 
 /// Longer search texts are not compared fuzzily: nobody means a place by so much text that has it wrong.
 const LONGEST: usize = 20_000;
@@ -145,7 +145,7 @@ impl<'a> Finder<'a> {
     fn places(&self) -> (Vec<Place>, bool) {
         let mut aligner = Aligner::new(self.asked);
         let starts = sweep::starts(self.asked, self.flat, self.autofix);
-        let nearly_equal = starts.iter().filter_map(|start| self.nearly_equal(start));
+        let nearly_equal = starts.iter().enumerate().filter_map(|(at, start)| self.nearly_equal(start, at < TRIES));
         let mut places: Vec<Place> = nearly_equal.take(MOST_ALIKE).collect();
         // Of those that leave no doubt.
         let mut best = places.iter().map(|place| place.score).fold(0.0, f64::max);
@@ -164,7 +164,7 @@ impl<'a> Finder<'a> {
             if known.any(|place| place.start == part.start || !self.may_be_shifted(place, start, needed)) {
                 continue;
             }
-            let Some(lacking) = aligner.lacking(self.asked, &self.flat.text[part.start..part.end]) else {
+            let Some(lacking) = aligner.lacking(&self.flat.text[part.start..part.end]) else {
                 return (places, true);
             };
             if hopeless(self.asked.at_most(lacking)) {
@@ -224,9 +224,11 @@ impl<'a> Finder<'a> {
 
     /// The short cut for the most frequent case: whole lines, the first and the last one equal to the search text's,
     /// that differ from it in a small part between them. One line more or less could begin or end with the same word:
-    /// only the same lines settle it.
-    fn nearly_equal(&self, start: &Start) -> Option<Place> {
+    /// only the same lines settle it. For the most promising starts the differences may lie as far apart as they like, if they
+    /// are few.
+    fn nearly_equal(&self, start: &Start, is_promising: bool) -> Option<Place> {
         const MOST_DIFFERING: usize = 256;
+        const FEW: usize = 64;
         const LEAST: f64 = 90.0;
         const MOST_LACKING: usize = 32;
         const MOST_ENDS: usize = 8;
@@ -246,8 +248,12 @@ impl<'a> Finder<'a> {
             .collect();
         ends.sort_by_key(|end| (end - begin).abs_diff(self.asked.text.len()));
         ends.truncate(MOST_ENDS);
-        ends.retain(|&end| score::differing(&self.asked.text, &self.flat.text[begin..end]) <= MOST_DIFFERING);
-        let places = ends.into_iter().filter_map(|end| self.extents.judge(begin, end));
+        let places = ends.into_iter().filter_map(|end| {
+            let differing = score::differing(&self.asked.text, &self.flat.text[begin..end]);
+            let limit = if differing <= MOST_DIFFERING { differing } else { FEW };
+            let is_small = differing <= MOST_DIFFERING || is_promising;
+            is_small.then(|| self.extents.judge(begin, end, limit)).flatten()
+        });
         let is_good = |place: &Place| place.doubt.is_none() && place.score >= f64::max(self.autofix, LEAST);
         places.min_by(|a, b| a.1.cmp(&b.1)).map(|(place, _)| place).filter(is_good)
     }
@@ -323,19 +329,25 @@ fn is_name(word: &str) -> bool {
 struct Aligner {
     forwards: Pattern,
     backwards: Pattern,
+    characters: Characters,
     budget: usize,
 }
 
 impl Aligner {
     fn new(asked: &Asked) -> Aligner {
         let budget = BUDGET.max(5 * asked.length * asked.length.div_ceil(64));
-        Aligner { forwards: Pattern::new(&asked.text), backwards: Pattern::reversed(&asked.text), budget }
+        Aligner {
+            forwards: Pattern::new(&asked.text),
+            backwards: Pattern::reversed(&asked.text),
+            characters: Characters::of(&asked.text),
+            budget,
+        }
     }
 
     /// A bound of the distance that costs little.
-    fn lacking(&mut self, asked: &Asked, text: &str) -> Option<usize> {
+    fn lacking(&mut self, text: &str) -> Option<usize> {
         self.budget = self.budget.checked_sub(text.len() / 8)?;
-        Some(lacking_characters(&asked.text, text))
+        Some(self.characters.lacking_in(text))
     }
 
     /// The part of the text with the least distance, if that is within the limit. Nothing at all if the budget is

@@ -219,9 +219,9 @@ impl<'a> Extents<'a> {
         Some(self.meant(&Extent { brackets, ..best }))
     }
 
-    /// A place that is known to the character, and its rank among others: the lower the better.
-    pub fn judge(&self, begin: usize, end: usize) -> Option<(Place, impl Ord + use<>)> {
-        let extent = self.extent(begin, end, usize::MAX)?;
+    /// A place that is known to the character, and its rank among others: the lower the better. None beyond so many edits.
+    pub fn judge(&self, begin: usize, end: usize, limit: usize) -> Option<(Place, impl Ord + use<>)> {
+        let extent = self.extent(begin, end, limit)?;
         Some((self.meant(&extent), (extent.distance, extent.rank())))
     }
 

@@ -255,8 +255,16 @@ fn is_like(a: &str, b: &str) -> bool {
 pub(super) fn is_slip(a: &str, b: &str) -> bool {
     /// Of longer words the exchange of two letters counts as two.
     const LONGEST: usize = 64;
-    let length = a.chars().count().max(b.chars().count());
+    let lengths = [a, b].map(|it| it.chars().count());
+    let length = lengths[0].max(lengths[1]);
     let most = (length / 3).max(usize::from(length > 1));
+    // What one has more of, or other letters, costs an edit each at least.
+    let letters = |word: &str| word.chars().fold(0u64, |set, letter| set | 1 << (u32::from(letter) % 64));
+    let [of_a, of_b] = [a, b].map(letters);
+    let more = (of_a & !of_b).count_ones().max((of_b & !of_a).count_ones()) as usize;
+    if lengths[0].abs_diff(lengths[1]).max(more) > most {
+        return false;
+    }
     if length > LONGEST {
         return score::distance_within(a, b, most).is_some();
     }
