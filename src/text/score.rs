@@ -23,13 +23,12 @@ pub fn from_distance(distance: usize, longest: usize) -> f64 {
 /// The text trimmed, with each run of white space as one blank.
 pub fn collapse(text: &str) -> Cow<'_, str> {
     let trimmed = text.trim();
-    let mut before = b'x';
-    // Bytes of ASCII without other white space than single blanks, as most lines are.
-    let collapsed = trimmed.bytes().all(|byte| {
-        let fine = (b' '..0x80).contains(&byte) && !(byte == b' ' && before == b' ');
-        before = byte;
-        fine
-    });
+    // Bytes of ASCII without other white space than single blanks, as most lines are. Both are looked at to the end, which is
+    // done for many bytes at once.
+    let bytes = trimmed.as_bytes();
+    let plain = bytes.iter().fold(true, |plain, byte| plain & (b' '..0x80).contains(byte));
+    let pairs = bytes.iter().zip(bytes.iter().skip(1));
+    let collapsed = pairs.fold(plain, |single, pair| single & (pair != (&b' ', &b' ')));
     if collapsed {
         return Cow::Borrowed(trimmed);
     }
@@ -48,6 +47,9 @@ pub fn distance(a: &str, b: &str) -> usize {
     distance_within(a, b, usize::MAX).unwrap_or(usize::MAX)
 }
 
+/// How far apart two texts are taken to be at first.
+const FIRST_LIMIT: usize = 64;
+
 /// The distance if it is at most `limit`. What both have in common at the start and at the end costs nothing.
 pub fn distance_within(a: &str, b: &str, limit: usize) -> Option<usize> {
     let (a, b) = between(a, b);
@@ -62,7 +64,21 @@ pub fn distance_within(a: &str, b: &str, limit: usize) -> Option<usize> {
         return Some(text.len());
     }
     let masks = Masks::new(&pattern);
-    let mut columns = Columns::new(&masks, pattern.len(), Begin::AtStart, limit.min(text.len()));
+    let limit = limit.min(text.len());
+    // Most texts that are compared are alike: then few blocks beside the diagonal tell it.
+    let mut first = FIRST_LIMIT.max(text.len() - pattern.len()).min(limit);
+    loop {
+        let found = within(&masks, pattern.len(), &text, first);
+        if found.is_some() || first == limit {
+            return found;
+        }
+        first = (4 * first).min(limit);
+    }
+}
+
+/// The distance of a pattern to a text, if it is at most `limit`.
+fn within(masks: &Masks, rows: usize, text: &[char], limit: usize) -> Option<usize> {
+    let mut columns = Columns::new(masks, rows, Begin::AtStart, limit);
     for (done, &character) in text.iter().enumerate() {
         columns.push(character);
         // Each further column can lower the distance by one at most.
@@ -81,10 +97,13 @@ pub fn differing(a: &str, b: &str) -> usize {
 
 /// What lies between what both texts have in common at the start and at the end.
 pub fn between<'a>(a: &'a str, b: &'a str) -> (&'a str, &'a str) {
-    let prefix: usize = a.chars().zip(b.chars()).take_while(|(x, y)| x == y).map(|(x, _)| x.len_utf8()).sum();
+    let equal = |(a, b): &(&u8, &u8)| a == b;
+    let common = a.as_bytes().iter().zip(b.as_bytes()).take_while(equal).count();
+    // Bytes in common up to where a character begins are characters in common.
+    let prefix = (0..=common).rev().find(|&at| a.is_char_boundary(at)).unwrap_or_default();
     let (a, b) = (&a[prefix..], &b[prefix..]);
-    let suffix: usize =
-        a.chars().rev().zip(b.chars().rev()).take_while(|(x, y)| x == y).map(|(x, _)| x.len_utf8()).sum();
+    let common = a.as_bytes().iter().rev().zip(b.as_bytes().iter().rev()).take_while(equal).count();
+    let suffix = (0..=common).rev().find(|&length| a.is_char_boundary(a.len() - length)).unwrap_or_default();
     (&a[..a.len() - suffix], &b[..b.len() - suffix])
 }
 
@@ -307,6 +326,26 @@ mod tests {
             if expected > 0 {
                 assert_eq!(distance_within(&a, &b, expected - 1), None);
             }
+        }
+    }
+
+    #[test]
+    fn characters_in_common_are_whole() {
+        // 𝒳 and 𝒴 have three bytes in common at the start, é and ũ the last one.
+        assert_eq!(between("a𝒳b", "a𝒴b"), ("𝒳", "𝒴"));
+        assert_eq!(between("xé", "xũ"), ("é", "ũ"));
+        assert_eq!(between("aa", "a"), ("a", ""));
+        assert_eq!(between("größe", "grösse"), ("ß", "ss"));
+        let mut dice = Dice::new(5);
+        for _ in 0..400 {
+            let (a, b) = (dice.text("aé𝒳𝒴", 6), dice.text("aé𝒳𝒴", 6));
+            let same = |(x, y): &(char, char)| x == y;
+            let prefix = a.chars().zip(b.chars()).take_while(same).count();
+            let most = a.chars().count().min(b.chars().count()) - prefix;
+            let suffix = a.chars().rev().zip(b.chars().rev()).take(most).take_while(same).count();
+            let inner = |text: &str| text.chars().skip(prefix).take(text.chars().count() - prefix - suffix).collect();
+            let expected: (String, String) = (inner(&a), inner(&b));
+            assert_eq!(between(&a, &b), (expected.0.as_str(), expected.1.as_str()), "{a} {b}");
         }
     }
 

@@ -6,6 +6,7 @@ use crate::perturb::{self, Layout};
 use crate::random::Random;
 use crate::several;
 use crate::text::score;
+use crate::text::words::words;
 
 pub const AUTOFIX: u8 = 95;
 
@@ -44,8 +45,8 @@ pub enum Expected {
     TextOrRefusal(String),
     /// Nothing, since nobody can know what is meant.
     Refusal,
-    /// This part replaced by whatever, or a refusal.
-    Place(Span),
+    /// This part replaced by whatever, or a refusal. Where the text before had these words once, also what has all of them.
+    Place { span: Span, may_move: bool },
 }
 
 /// The block that a person would send for a hunk: its lines and a few around them, as many as make it unique.
@@ -139,6 +140,19 @@ pub fn with_layout(
     others.next().is_none().then_some(made)
 }
 
+/// Whether a perturbed search text has by chance a line of the replacement: that says that the edit leaves the line alone, which
+/// the real edit does not.
+pub fn by_chance(search: &str, perturbed: &str, replacement: &str) -> bool {
+    let has = |text: &str, line: &str| text.lines().any(|it| it.trim() == line.trim());
+    perturbed.lines().any(|it| !has(search, it) && has(replacement, it))
+}
+
+/// Whether the words of a search text stand once in a text, one after the other, whatever is between them.
+fn has_words_once(text: &str, search: &str) -> bool {
+    let [there, asked] = [text, search].map(|it| words(it).map(|it| it.1).collect::<Vec<_>>());
+    !asked.is_empty() && there.windows(asked.len()).filter(|it| *it == asked).count() == 1
+}
+
 /// A few classes of edits of one hunk.
 pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
     let Some(block) = block(hunk, random) else { return Vec::new() };
@@ -165,6 +179,7 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
         search.pop();
         replacement.pop();
     }
+    let is_drift = |drifted: &String| !by_chance(&block.search, drifted, &replacement);
     let kind = random.below(18);
     if kind >= 10 {
         let block =
@@ -187,7 +202,7 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
         }
         4 | 5 => {
             let tokens = random.between(1, 3);
-            if let Some(drifted) = perturb::drift(&search, tokens, random) {
+            if let Some(drifted) = perturb::drift(&search, tokens, random).filter(is_drift) {
                 let within = score::score(&drifted, &block.search) >= f64::from(AUTOFIX);
                 let class = if within { format!("drift of {tokens}") } else { format!("drift of {tokens}, too much") };
                 made.push(drifted_edit(&class, &text, &drifted, &replacement, &truth, block.span));
@@ -204,8 +219,9 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
         }
         6 => {
             if hunk.after.matches(&block.search).count() == 0 {
-                if let Some(place) = block.after {
-                    made.push(edit("stale", &hunk.after, &search, &replacement, Expected::Place(place)));
+                if let Some(span) = block.after {
+                    let expected = Expected::Place { span, may_move: has_words_once(&text, &search) };
+                    made.push(edit("stale", &hunk.after, &search, &replacement, expected));
                 }
             }
         }
@@ -226,7 +242,7 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
                             &replacement,
                             Expected::Text(truth.clone()),
                         ));
-                        if let Some(drifted) = perturb::drift(&search, 1, random)
+                        if let Some(drifted) = perturb::drift(&search, 1, random).filter(is_drift)
                             && score::score(&drifted, &block.search) >= f64::from(AUTOFIX)
                         {
                             let class = "near-duplicate, drift";
@@ -270,7 +286,7 @@ pub fn edits(hunk: &Hunk, large: &[String], random: &mut Random) -> Vec<Edit> {
             made.push(edit("CRLF and BOM", &(bom.clone() + &windows), &s, &r, Expected::Text(bom + &truth)));
             // Words of other scripts in place of the ones that are there, everywhere.
             let foreign = |it: &str| it.replace('e', "é").replace("st", "ß").replace("in", "语𝒳");
-            if let Some(drifted) = perturb::drift(&search, 1, random)
+            if let Some(drifted) = perturb::drift(&search, 1, random).filter(is_drift)
                 && score::score(&foreign(&drifted), &foreign(&block.search)) >= f64::from(AUTOFIX)
                 && foreign(&text).matches(&foreign(&block.search)).count() == 1
             {

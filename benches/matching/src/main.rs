@@ -16,6 +16,7 @@ use matching_bench::perturb;
 use matching_bench::random::Random;
 use matching_bench::text::matching::{self, Outcome, Search};
 use matching_bench::text::score;
+use matching_bench::text::words::words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
@@ -233,16 +234,14 @@ fn judge(edit: &Edit) -> (Verdict, bool, Duration) {
                 _ => Verdict::WrongPlace,
             }
         }
-        // What is there word for word was meant, wherever it came to stand.
-        Expected::Refusal if edit.class == "stale" && hit.strategy != Strategy::Fuzzy => Verdict::Right,
-        Expected::Refusal => Verdict::WrongPlace,
-        Expected::Place(span) => {
-            if mostly_in(hit.span, *span) || hit.strategy != Strategy::Fuzzy {
-                Verdict::Right
-            } else {
-                Verdict::WrongPlace
-            }
+        // What is there word for word was meant, wherever it came to stand, and by its words if they stood nowhere else before.
+        Expected::Place { span, may_move } => {
+            let spoken = |text| words(text).map(|it| it.1).collect::<Vec<_>>();
+            let place = &edit.text[hit.span.start..hit.span.end];
+            let moved = hit.strategy != Strategy::Fuzzy || (*may_move && spoken(place) == spoken(&edit.search));
+            if mostly_in(hit.span, *span) || moved { Verdict::Right } else { Verdict::WrongPlace }
         }
+        Expected::Refusal => Verdict::WrongPlace,
     };
     (verdict, true, time)
 }
@@ -362,7 +361,7 @@ fn show(hunk: &Hunk, edit: &Edit, verdict: Verdict) {
     println!("=== {verdict:?} {} {}", edit.class, hunk.name);
     let search = search(edit);
     println!("--- search\n{}\n--- replacement\n{}", edit.search, edit.replacement);
-    if let Expected::Place(place) = &edit.expected {
+    if let Expected::Place { span: place, .. } = &edit.expected {
         println!("--- stood at\n{}", &edit.text[place.start..place.end]);
     }
     match matching::find(&search) {

@@ -1,6 +1,6 @@
 //! Requests that are off in several ways at once, and those that nobody may guess: ties and elisions.
 
-use crate::edits::{AUTOFIX, Block, Edit, Expected, cuts, spliced, with_layout};
+use crate::edits::{AUTOFIX, Block, Edit, Expected, by_chance, cuts, spliced, with_layout};
 use crate::model::Span;
 use crate::perturb::{self, Layout};
 use crate::random::Random;
@@ -32,10 +32,8 @@ impl Sent<'_> {
     /// somewhere word for word.
     fn perturbed(&self, class: &str, search: &str, replacement: &str) -> Option<Edit> {
         let expected = Expected::Text(self.truth.to_owned());
-        // Nor where a line is by chance one of the replacement: that says that the edit leaves it alone.
-        let of = |text: &str, line: &str| text.lines().any(|it| it.trim() == line.trim());
-        let by_chance = search.lines().any(|it| !of(self.search, it) && of(replacement, it));
-        let by_chance = by_chance && class != "typo in both texts";
+        // Nor where a line is by chance one of the replacement.
+        let by_chance = by_chance(self.search, search, replacement) && class != "typo in both texts";
         let is_typo = !by_chance && !squeezed(self.text).contains(&squeezed(search));
         let edit = Edit::new(class, self.text, search, replacement, expected);
         is_typo.then_some(Edit { meant: Some(self.block.span), ..edit })

@@ -24,19 +24,19 @@ struct Unix<'a> {
 
 impl Unix<'_> {
     fn new(text: &str) -> Unix<'_> {
-        let mut parts = text.split("\r\n");
-        let first = parts.next().unwrap_or_default();
-        if first.len() == text.len() {
+        let mut ends = memmem::find_iter(text.as_bytes(), "\r\n").peekable();
+        if ends.peek().is_none() {
             return Unix { text: Cow::Borrowed(text), shortened: Vec::new() };
         }
         let mut out = String::with_capacity(text.len());
         let mut shortened = Vec::new();
-        out.push_str(first);
-        for part in parts {
+        let mut done = 0;
+        for at in ends {
+            out.push_str(&text[done..at]);
             shortened.push(out.len());
-            out.push('\n');
-            out.push_str(part);
+            done = at + 1;
         }
+        out.push_str(&text[done..]);
         Unix { text: Cow::Owned(out), shortened }
     }
 

@@ -20,7 +20,7 @@ use crate::model::{Span, Strategy};
 use crate::text::score::{self, NearestPart, Pattern};
 use extent::{Doubt, Extents, Place};
 use flat::{Asked, Flat, is_word, occurrences_of_word, words};
-use sweep::{Start, TRIES, lacking_characters};
+use sweep::{Characters, Start, TRIES};
 
 /// Longer search texts are not compared fuzzily: nobody means a place by so much text that has it wrong.
 const LONGEST: usize = 20_000;
@@ -112,8 +112,10 @@ pub(super) fn find(search: &Search, region: &Region, context: &str) -> Outcome {
     rivals.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.start.cmp(&b.start)));
     let candidates: Vec<Hit> =
         rivals.iter().filter(|place| place.doubt.is_none() && place.score >= least).map(|place| hit(place)).collect();
-    match nearest_to_line(search, &candidates) {
-        Some(hit) if candidates.len() == rivals.len() && !exhausted => Outcome::Found(hit),
+    let chosen = nearest_to_line(search, &candidates).filter(|_| candidates.len() == rivals.len() && !exhausted);
+    let place = chosen.and_then(|it| rivals.iter().find(|place| hit(place) == it));
+    match place {
+        Some(place) if !finder.prefers(best, place) => Outcome::Found(hit(place)),
         _ => Outcome::Ambiguous(rivals.into_iter().map(hit).collect()),
     }
 }
@@ -128,14 +130,14 @@ struct Finder<'a> {
 impl<'a> Finder<'a> {
     fn new(asked: &'a Asked<'a>, flat: &'a Flat, replacement: &'a str, search: &Search) -> Finder<'a> {
         let autofix = f64::from(search.autofix);
-        let closes_more = extent::closes_more(asked, search.replacement);
-        Finder { extents: Extents { asked, flat, replacement, closes_more, autofix }, asked, flat, autofix }
+        let extents = Extents::new(asked, flat, search.replacement, replacement, autofix);
+        Finder { extents, asked, flat, autofix }
     }
 
     /// A place below the threshold with the extent that a lower threshold would give it: whole words, where the file has them.
     fn as_if_taken(&self, place: &Place) -> Option<Place> {
         let autofix = place.score.floor();
-        let below = (autofix < self.autofix).then_some(Extents { autofix, ..self.extents })?;
+        let below = (autofix < self.autofix).then(|| self.extents.with_autofix(autofix))?;
         below.place(place.start, place.end).filter(|it| it.score >= autofix)
     }
 
@@ -143,7 +145,7 @@ impl<'a> Finder<'a> {
     fn places(&self) -> (Vec<Place>, bool) {
         let mut aligner = Aligner::new(self.asked);
         let starts = sweep::starts(self.asked, self.flat, self.autofix);
-        let nearly_equal = starts.iter().filter_map(|start| self.nearly_equal(start));
+        let nearly_equal = starts.iter().enumerate().filter_map(|(at, start)| self.nearly_equal(start, at < TRIES));
         let mut places: Vec<Place> = nearly_equal.take(MOST_ALIKE).collect();
         // Of those that leave no doubt.
         let mut best = places.iter().map(|place| place.score).fold(0.0, f64::max);
@@ -157,11 +159,12 @@ impl<'a> Finder<'a> {
                 return (places, true);
             }
             let part = self.part(start);
-            let mut known = places.iter().filter(|place| place.doubt.is_none());
+            // Only what is good enough itself hides what begins near by.
+            let mut known = places.iter().filter(|place| place.doubt.is_none() && place.score >= needed);
             if known.any(|place| place.start == part.start || !self.may_be_shifted(place, start, needed)) {
                 continue;
             }
-            let Some(lacking) = aligner.lacking(self.asked, &self.flat.text[part.start..part.end]) else {
+            let Some(lacking) = aligner.lacking(&self.flat.text[part.start..part.end]) else {
                 return (places, true);
             };
             if hopeless(self.asked.at_most(lacking)) {
@@ -221,9 +224,11 @@ impl<'a> Finder<'a> {
 
     /// The short cut for the most frequent case: whole lines, the first and the last one equal to the search text's,
     /// that differ from it in a small part between them. One line more or less could begin or end with the same word:
-    /// only the same lines settle it.
-    fn nearly_equal(&self, start: &Start) -> Option<Place> {
+    /// only the same lines settle it. For the most promising starts the differences may lie as far apart as they like, if they
+    /// are few.
+    fn nearly_equal(&self, start: &Start, is_promising: bool) -> Option<Place> {
         const MOST_DIFFERING: usize = 256;
+        const FEW: usize = 64;
         const LEAST: f64 = 90.0;
         const MOST_LACKING: usize = 32;
         const MOST_ENDS: usize = 8;
@@ -234,7 +239,7 @@ impl<'a> Finder<'a> {
         let begin = self.flat.lines[start.line].start;
         // A place that lacks more of the search text lacks lines of it.
         let shortest = self.asked.text.len().saturating_sub(self.asked.most_edits(LEAST).min(MOST_LACKING));
-        let lines = self.flat.lines_between(start.line, start.end_line);
+        let lines = self.flat.lines_between(start.line, start.end_line + 1);
         let long_enough = &lines[lines.partition_point(|line| line.end - begin < shortest)..];
         let mut ends: Vec<usize> = long_enough
             .iter()
@@ -243,20 +248,35 @@ impl<'a> Finder<'a> {
             .collect();
         ends.sort_by_key(|end| (end - begin).abs_diff(self.asked.text.len()));
         ends.truncate(MOST_ENDS);
-        ends.retain(|&end| score::differing(&self.asked.text, &self.flat.text[begin..end]) <= MOST_DIFFERING);
-        let places = ends.into_iter().filter_map(|end| self.extents.judge(begin, end));
+        let places = ends.into_iter().filter_map(|end| {
+            let differing = score::differing(&self.asked.text, &self.flat.text[begin..end]);
+            let limit = if differing <= MOST_DIFFERING { differing } else { FEW };
+            let is_small = differing <= MOST_DIFFERING || is_promising;
+            is_small.then(|| self.extents.judge(begin, end, limit)).flatten()
+        });
         let is_good = |place: &Place| place.doubt.is_none() && place.score >= f64::max(self.autofix, LEAST);
-        places.filter(|(place, _)| is_good(place)).min_by(|a, b| a.1.cmp(&b.1)).map(|(place, _)| place)
+        places.min_by(|a, b| a.1.cmp(&b.1)).map(|(place, _)| place).filter(is_good)
     }
 
     /// Whether the search text is on the side of the better place wherever the two places differ: it is further from
     /// the other one by all, or nearly all, that lies between them.
     fn distinguishes(&self, best: &Place, other: &Place) -> bool {
+        let (nearer, between) = self.nearer(best, other);
+        nearer > 0 && 4 * nearer >= 3 * between
+    }
+
+    /// Whether the search text speaks for one place so much that a line given beside it is no reason to take the other.
+    fn prefers(&self, best: &Place, other: &Place) -> bool {
+        let (nearer, between) = self.nearer(best, other);
+        nearer > 0 && 2 * nearer >= between
+    }
+
+    /// By how many edits the search text is nearer to one place than to another, and how many lie between the two.
+    fn nearer(&self, place: &Place, other: &Place) -> (usize, usize) {
         let text = |place: &Place| &self.flat.text[place.start..place.end];
         let edits = |there: &str| score::distance(&self.asked.text, there);
-        let (near, far) = (edits(text(best)), edits(text(other)));
-        let between = score::distance(text(best), text(other));
-        far > near && 4 * (far - near) >= 3 * between
+        let nearer = edits(text(other)).saturating_sub(edits(text(place)));
+        (nearer, score::distance(text(place), text(other)))
     }
 
     /// Whether the edit was made before: what it brings stands in the file, and is no mere part of the place.
@@ -309,19 +329,25 @@ fn is_name(word: &str) -> bool {
 struct Aligner {
     forwards: Pattern,
     backwards: Pattern,
+    characters: Characters,
     budget: usize,
 }
 
 impl Aligner {
     fn new(asked: &Asked) -> Aligner {
         let budget = BUDGET.max(5 * asked.length * asked.length.div_ceil(64));
-        Aligner { forwards: Pattern::new(&asked.text), backwards: Pattern::reversed(&asked.text), budget }
+        Aligner {
+            forwards: Pattern::new(&asked.text),
+            backwards: Pattern::reversed(&asked.text),
+            characters: Characters::of(&asked.text),
+            budget,
+        }
     }
 
     /// A bound of the distance that costs little.
-    fn lacking(&mut self, asked: &Asked, text: &str) -> Option<usize> {
+    fn lacking(&mut self, text: &str) -> Option<usize> {
         self.budget = self.budget.checked_sub(text.len() / 8)?;
-        Some(lacking_characters(&asked.text, text))
+        Some(self.characters.lacking_in(text))
     }
 
     /// The part of the text with the least distance, if that is within the limit. Nothing at all if the budget is

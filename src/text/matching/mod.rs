@@ -77,19 +77,13 @@ pub fn find(search: &Search) -> Result<Outcome> {
         }
         Outcome::Found(hit) => {
             elision::refuse_in_search(context, search.text, hit.span)?;
-            if !elision::may_be_alike(context, &hit) {
-                let reason = miss::reason(search, &hit, ELIDED);
-                return Ok(Outcome::Missed { nearest: Some(hit), reason });
+            match doubt(search, &hit, context) {
+                Some(why) => {
+                    let reason = miss::reason(search, &hit, why);
+                    Ok(Outcome::Missed { nearest: Some(hit), reason })
+                }
+                None => Ok(Outcome::Found(hit)),
             }
-            if whitespace::indentation_differs_in_meaning(search.text, hit.span, context) {
-                let reason = miss::reason(search, &hit, whitespace::OTHER_INDENTATION);
-                return Ok(Outcome::Missed { nearest: Some(hit), reason });
-            }
-            if loses_edge(search, hit.span, context) {
-                let reason = miss::reason(search, &hit, LOST_EDGE);
-                return Ok(Outcome::Missed { nearest: Some(hit), reason });
-            }
-            Ok(Outcome::Found(hit))
         }
         Outcome::Missed { nearest: Some(hit), reason } => {
             elision::refuse_in_search(context, search.text, hit.span)?;
@@ -121,8 +115,45 @@ fn line_before(text: &str, at: usize) -> &str {
 }
 
 const ELIDED: &str = "the search text has a line that reads like an elision, and the other lines differ";
+const OTHER_BRACKET: &str = "its first or last line is a bracket, and the search text has it where the file has the bracket beside it, so \
+                             that it is not clear where the place ends";
 const LOST_EDGE: &str = "its first or last line is blank in the search text but not in the file, so that it is not clear where \
                          the place ends";
+
+/// Why a place that is alike, and the only one, is not taken all the same.
+fn doubt(search: &Search, hit: &Hit, context: &str) -> Option<&'static str> {
+    if !elision::may_be_alike(context, hit) {
+        Some(ELIDED)
+    } else if whitespace::indentation_differs_in_meaning(search.text, hit.span, context) {
+        Some(whitespace::OTHER_INDENTATION)
+    } else if loses_edge(search, hit.span, context) {
+        Some(LOST_EDGE)
+    } else {
+        takes_other_bracket(search.text, hit.span, context).then_some(OTHER_BRACKET)
+    }
+}
+
+/// Whether the search text begins or ends with one bracket alone that stands as far to the right as the file's bracket beside
+/// the place, and not as the place's own, although other lines stand where the file has them.
+fn takes_other_bracket(text: &str, span: Span, context: &str) -> bool {
+    let has_line = |line: &&str| !is_blank(line);
+    let asked: Vec<&str> = context.lines().filter(has_line).collect();
+    let place = reindent::with_indentation(text, span);
+    let is_other = |[asked, inner, there, beside]: [Option<&str>; 4]| {
+        let (Some(asked), Some(there), Some(beside)) = (asked, there, beside) else { return false };
+        let [of_asked, of_there, of_beside] = [asked, there, beside].map(reindent::indent);
+        let is_one = [asked, there, beside].into_iter().all(is_bracket) && !inner.is_some_and(is_bracket);
+        is_one && of_asked != of_there && of_asked == of_beside
+    };
+    let mut lines = asked.iter().copied();
+    let first = [lines.next(), lines.next(), place.lines().find(has_line)];
+    let mut lines = asked.iter().rev().copied();
+    let last = [lines.next(), lines.next(), place.lines().rfind(has_line)];
+    let above = text[..span.start].rsplit('\n').skip(1).find(has_line);
+    let below = text[span.end..].split('\n').skip(1).find(has_line);
+    (is_other([first[0], first[1], first[2], above]) || is_other([last[0], last[1], last[2], below]))
+        && reindent::indentations(text, span, context).iter().any(|it| it.asked == it.there)
+}
 
 /// Whether the search text begins or ends with an indentation that nothing follows where the file has something, or with a blank
 /// line where the file has a bracket alone: one was left out perhaps, and would stand there twice after the edit.
@@ -130,9 +161,7 @@ fn loses_edge(search: &Search, span: Span, context: &str) -> bool {
     let text = search.text;
     let is_lost = |line: Option<&str>| line.is_some_and(|it| !it.is_empty() && is_blank(it));
     let has_more = |line: Option<&str>| line.is_some_and(|it| !is_blank(it));
-    let is_bracket = |line: Option<&str>| {
-        line.map(str::trim).is_some_and(|it| !it.is_empty() && it.chars().all(|it| "()[]{};,".contains(it)))
-    };
+    let is_bracket = |line: Option<&str>| line.is_some_and(is_bracket);
     let brackets = |text: &str| text.lines().filter(|line| is_bracket(Some(line))).count();
     let above = text[..span.start].rsplit('\n').skip(1);
     let below = text[span.end..].split('\n').skip(1);
@@ -149,6 +178,11 @@ fn loses_edge(search: &Search, span: Span, context: &str) -> bool {
         || blank_above + blank_below > 0 && brackets(&text[span.start..span.end]) > brackets(words)
         || above.take(blank_above).any(|it| is_bracket(Some(it)))
         || below.take(blank_below).any(|it| is_bracket(Some(it)))
+}
+
+fn is_bracket(line: &str) -> bool {
+    let line = line.trim();
+    !line.is_empty() && line.chars().all(|it| "()[]{};,".contains(it))
 }
 
 /// Whether nothing but white space stands before a place on its first line and after it on its last.

@@ -345,7 +345,8 @@ pub(super) struct Indentations<'a> {
 }
 
 /// Line for line, the first one first if it begins a line of the file. A line that begins with another sign than the file's
-/// does not tell how far to the right it stands: a sign that was lost or added there leaves its blanks. Where all do, all count.
+/// does not tell how far to the right it stands: a sign that was lost or added there leaves its blanks. Where all do, or all but
+/// the first one, which may have lost its indentation, all count.
 pub(super) fn indentations<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<Indentations<'a>> {
     let pairs = line_pairs(text, span, context);
     let begins_alike = |(asked, there): &&(&str, &str)| {
@@ -353,12 +354,14 @@ pub(super) fn indentations<'a>(text: &'a str, span: Span, context: &'a str) -> V
         asked == there || [asked, there].iter().all(|it| it.is_some_and(char::is_alphanumeric))
     };
     let alike: Vec<&(&str, &str)> = pairs.iter().filter(begins_alike).collect();
-    let counting = if alike.is_empty() { pairs.iter().collect() } else { alike };
     let first_line = context.lines().find(|line| !line.trim().is_empty()).map(str::as_ptr);
+    let is_first = |asked: &str| Some(asked.as_ptr()) == first_line;
+    let tells = alike.iter().any(|(asked, _)| !is_first(asked) || !indent(asked).is_empty());
+    let counting = if tells { alike } else { pairs.iter().collect() };
     let indentations = |(asked, there): &(&'a str, &'a str)| Indentations {
         asked: indent(asked),
         there: indent(there),
-        first: Some(asked.as_ptr()) == first_line,
+        first: is_first(asked),
     };
     counting.into_iter().map(indentations).collect()
 }
@@ -394,12 +397,14 @@ fn line_pairs<'a>(text: &'a str, span: Span, context: &'a str) -> Vec<(&'a str, 
     pairs
 }
 
-/// Whether two lines that a comparison has paired are the same one: not where both are brackets alone, of which one text has more
-/// than the other.
+/// Whether two lines that a comparison has paired are the same one. Of brackets alone, only where both texts have as many of them,
+/// and as many lines, or there is but one such line: else it may be any other one.
 pub(super) fn tells_which<T: AsRef<str>>(asked: &[T], there: &[T]) -> impl Fn(&str, &str) -> bool {
     let is_bracket = |line: &str| !line.contains(|it: char| it.is_alphanumeric() || !it.is_ascii());
     let [of_asked, of_there] = [asked, there].map(|it| it.iter().filter(|it| is_bracket(it.as_ref())).count());
-    move |a, b| of_asked == of_there || !(is_bracket(a) && is_bracket(b))
+    let as_many_lines = asked.len() == there.len();
+    let is_only = move |line: &str| there.iter().filter(|it| it.as_ref().trim() == line.trim()).count() == 1;
+    move |a, b| !(is_bracket(a) && is_bracket(b)) || (of_asked == of_there && (as_many_lines || is_only(b)))
 }
 
 /// Whether two texts have as many lines, each with words as alike as a misspelt one.

@@ -426,9 +426,9 @@ fn near_duplicates_are_ambiguous() {
     let context = block("two").replace("prepare", "prepar");
     assert_eq!(found(&search(&text, &context)).1, block("two").trim_end(), "it is clearly nearer");
     let context = block("ten").replace("prepare", "prepar");
-    let lines = ambiguous(&Search { autofix: 80, ..search(&text, &context) });
+    let lines = ambiguous(&Search { replacement: "x", autofix: 80, ..search(&text, &context) });
     assert_eq!(lines.len(), 3);
-    let near = Search { autofix: 80, near_line: Some(12), ..search(&text, &context) };
+    let near = Search { replacement: "x", autofix: 80, near_line: Some(12), ..search(&text, &context) };
     assert_eq!(found(&near).1, block("six").trim_end());
 }
 
@@ -608,4 +608,194 @@ fn a_miss_with_an_elision_of_the_file_tells_the_nearest() {
     let text = "class A:\n    def f(self):\n        ...\n";
     let (nearest, reason) = missed(&search(text, "class A:\n    def funct(self):\n        ...\n"));
     assert!(nearest.is_some() && !reason.contains("elision"), "{reason}");
+}
+
+/// Whether anything is taken at all, and if so the text after it.
+fn made(search: &Search) -> Option<String> {
+    match find(search) {
+        Ok(Outcome::Found(hit)) => Some(apply(search.text, &hit, search.context, search.replacement).text),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_bracket_that_both_texts_have_wrong_moves_no_edge() {
+    let text = "match event {\n    Event::Stop => {\n        if last {\n            return;\n        }\n    }\n    Event::Change { change, reply } => {\n        reply.send(self.propose(*change));\n    }\n    Event::Fix { edits, reply } => {\n        fix(edits);\n    }\n}\n";
+    let asked = "        }\n    }\n    Event::Change { change, reply } => {\n        reply.send(self.propose(*change));\n    }\n    Event::Fix { edits, reply : => {\n";
+    let new = asked.replace("    Event::Change", "    Event::None => {}\n    Event::Change");
+    let wanted = text.replace("    Event::Change", "    Event::None => {}\n    Event::Change");
+    assert_eq!(edit(text, asked, &new), (Fuzzy, wanted));
+    let text = "impl Trouble {\n    pub fn unreachable(detail: impl Into<String>) -> Trouble {\n        Trouble { detail: detail.into(), lasts: Lasts::Unreachable }\n    }\n}\n";
+    let asked = "    pub fn unreachable(detail: impl Into<String>) -> Trouble ;\n        Trouble { detail: detail.into(), lasts: Lasts::Unreachable }\n";
+    let new = format!("    /// It could not be reached.\n{asked}");
+    let wanted = text.replace("    pub fn", "    /// It could not be reached.\n    pub fn");
+    assert_eq!(edit(text, asked, &new), (Fuzzy, wanted));
+}
+
+/// The edit itself leaves other brackets than it found: a line that was searched is not left out for that, nor another one taken.
+#[test]
+fn an_edit_that_closes_more_or_less_does_not_move_where_its_place_begins_and_ends() {
+    let text = "    quote! {\n        if skip {\n            call(first_argument, second_argument, third_argument);\n        }\n    }\n}\n";
+    let asked =
+        "        if skp {\n            call(first_argument, second_argument, third_argument);\n        }\n    }\n";
+    let new = "    if skip {\n        call(first_argument, second_argument, third_argument);\n    }\n";
+    let outcome = made(&Search { replacement: new, ..search(text, asked) });
+    assert!(outcome.as_ref().is_none_or(|it| !it.contains("    }\n    }")), "{outcome:?}");
+    let text = "fn f() {\n    {\n        all.map(|it| {\n            {\n            }\n        })\n        .collect()\n}\n\nfn wrap_the_field_with(\n    params: &Parameters,\n";
+    let asked = "            }\n        })\n        .collect_new()\n}\n\nfn wrap_the_field_with(\n";
+    let new = "            }\n        });\n    }\n    all_fields\n}\n}\n\nfn wrap_the_field_with(\n";
+    let outcome = made(&Search { replacement: new, autofix: 85, ..search(text, asked) });
+    assert!(outcome.as_ref().is_none_or(|it| it.contains("            {\n            }\n        });")), "{outcome:?}");
+}
+
+#[test]
+fn a_sign_that_stands_too_late_does_not_cut_the_line() {
+    let text = ")]\n\n#[rustfmt::skip]\nmod tables;\n\nuse crate::tables::{ASCII_CONTINUE, ASCII_START, CHUNK};\n";
+    let asked = "[#rustfmt::skip]\nmod tables;\n\nuse crate::tables::{ASCII_CONTINUE, ASCII_START, CHUNK};\n";
+    let new = asked.replace("use", "pub use crate::tables::VERSION;\nuse");
+    let wanted = text.replace("use", "pub use crate::tables::VERSION;\nuse");
+    assert_eq!(edit(text, asked, &new), (Fuzzy, wanted));
+}
+
+#[test]
+fn a_bracket_alone_is_not_taken_for_the_one_beside_it() {
+    let text = "macro_rules! a {\n    () => {\n    };\n}\n\nmacro_rules! bench_insert {\n    x\n}\n";
+    let (_, reason) = missed(&Search { autofix: 80, ..search(text, "    }\n\n\nmacra_rules! bench_inser {\n") });
+    assert!(reason.contains("bracket beside it"), "{reason}");
+    // All of it stands further left.
+    let text = "impl A {\n    fn f() {\n        compute(first_argument, second_argument);\n    }\n}\n";
+    let asked = "fn f() {\n    compute(first_argumen, second_argument);\n}\n";
+    assert_eq!(found(&search(text, asked)).0, Fuzzy);
+    // The bracket itself stands before the place.
+    let text = "        match next {\n            _ => None,\n        } {\n            input = input.advance(1);\n            let frame = (open_delimiter, trees);\n";
+    let asked = "         { input = input.advance(1);\n            let frame = (open_delimter, trees);\n";
+    let (_, reason) = missed(&Search { autofix: 90, ..search(text, asked) });
+    assert!(reason.contains("begin and end"), "{reason}");
+}
+
+#[test]
+fn a_first_line_that_the_place_does_not_have_is_not_passed_over() {
+    let line = |name: &str, value: usize| format!("pub const {name}: ::c_int = {value};\n");
+    let names =
+        ["O_DIRECT", "O_DIRECTORY", "O_NOFOLLOW", "MAP_HUGETLB", "MAP_LOCKED", "MAP_ANON", "MAP_STACK", "EUCLEAN"];
+    let rest: String = (0..5).flat_map(|round| names.map(|it| line(&format!("{it}{round}"), 1000 + round))).collect();
+    let text = format!("pub const __SIZEOF_PTHREAD_BARRIERATTR_T: usize = 4;\n{rest}");
+    let asked = format!("pub const Quux: usize = 4;\n{rest}");
+    let (_, reason) = missed(&search(&text, &asked));
+    assert!(reason.contains("another thing"), "{reason}");
+}
+
+#[test]
+fn nothing_is_deleted_that_was_called_otherwise() {
+    let text = "impl ToTokens for AttrValue {\n    fn to_tokens(&self, tokens: &mut TokenStream) {\n        match self {\n            Self::Expr(t) => t.to_tokens(tokens),\n        }\n    }\n}\n";
+    let asked = "    fn to_tokens(&self, tokens: &mut TokenStream) {\n        match self {\n            Self::LitStr(t) => t.to_tokens(tokens),\n";
+    let new = "    fn to_tokens(&self, tokens: &mut TokenStream) {\n        match self {\n";
+    let (_, reason) = missed(&Search { replacement: new, autofix: 90, ..search(text, asked) });
+    assert!(reason.contains("another thing"), "{reason}");
+    let misspelt = asked.replace("LitStr", "Exper");
+    let left = text.replace("            Self::Expr(t) => t.to_tokens(tokens),\n", "");
+    assert_eq!(edit(text, &misspelt, new), (Fuzzy, left));
+}
+
+#[test]
+fn a_search_text_that_is_shorter_than_its_place_does_not_end_a_line_early() {
+    let text = "            _ => {\n                let Reply { value, meta } = reply;\n                let meta = Meta::new(meta, self.elapsed());\n                serde_json::to_vec(&wire(value, meta)).unwrap_or_default()\n            }\n        }\n    }\n";
+    let asked = "            _ => {\n                let Reply { value,meta } = reply;\n                let meta = Meta::en(wmeta,self.elapsed());\n                serde_json::t_vec(&wie(value,mttea)).unwrap_or_default()\n            ;\n        }\n";
+    let new = "            _ => {\n                let Reply { value, meta } = reply;\n                serde_json::to_vec(&wire(value, meta))\n            }\n        }\n";
+    assert_eq!(made(&Search { replacement: new, autofix: 89, ..search(text, asked) }), Some(format!("{new}    }}\n")));
+}
+
+#[test]
+fn a_place_that_is_not_good_enough_hides_none_that_is() {
+    const BLOCK: &str = r#"    #[cfg(web_sys_unstable_apis)]
+    #[wasm_bindgen(method, {access}, js_class = "USB", js_name = "{name}")]
+    #[doc = "{access} for the `{name}` field of this object."]
+    #[doc = ""]
+    #[doc = "[MDN Documentation](https://developer.mozilla.org/en-US/docs/Web/API/USB/{name})"]
+    #[doc = ""]
+    #[doc = "*This API requires the following crate features to be activated: `Usb`*"]
+    #[doc = ""]
+    #[doc = "*This API is unstable and requires `--cfg=web_sys_unstable_apis` to be activated, as"]
+    #[doc = "[described in the `wasm-bindgen` guide](https://wasm-bindgen.github.io/wasm-bindgen/web-sys/unstable-apis.html)*"]
+"#;
+    const GETTER: &str = "    pub fn {name}(this: &Usb) -> Option<::js_sys::Function>;\n";
+    const SETTER: &str = "    pub fn set_{name}(this: &Usb, value: Option<&::js_sys::Function>);\n";
+    let of = |name: &str| {
+        let block = |access: &str, function: &str| BLOCK.replace("{access}", access) + function;
+        (block("getter", GETTER) + &block("setter", SETTER)).replace("{name}", name)
+    };
+    let text = of("onconnect") + &of("ondisconnect");
+    let asked = r#"    #[mydoc = ""]
+    #[doc = "*This API is unstable and requires `--cfg=web_sys_unstable_apis` to be activated, as"]
+    #[doc = "[thedescribed in the `wasm-bindgen` guide](https://wasm-bindgen.github.io/wasm-bindgen/web-sys/unstab-apis.html)*"]
+    pub fn onconnect(this: &Usb) -> Optio<::js_sys::Function>;
+    #[cfg(web_sys_unstable_apis)]
+    #[wasm_bindgen(method, setter, js_class = "USB", js_name = "onconnect")]
+    #[doc = "setter for the `onconnect` field of this object."]
+    #[doc = ""]
+"#;
+    let (_, place) = found(&Search { replacement: "x", ..search(&text, asked) });
+    assert!(place.contains("pub fn onconnect"), "{place}");
+}
+
+#[test]
+fn a_line_beside_a_worse_place_does_not_choose_it() {
+    let block = |name: &str| {
+        format!(
+            "#[wasm_bindgen(method, js_class = \"DOMMatrixReadOnly\", js_name = \"{name}\")]\n#[doc = \"The `{name}()` method.\"]\n"
+        )
+    };
+    let text = [block("flipX"), block("flipY"), block("flipX")].join("fn f() {}\n");
+    let asked = block("flipX").replacen("flipX", "fliXp", 1);
+    let near = |line| find(&Search { replacement: "x", near_line: Some(line), ..search(&text, &asked) }).unwrap();
+    assert!(matches!(near(4), Outcome::Ambiguous(hits) if hits.len() == 3));
+    let first = near(1);
+    assert!(matches!(&first, Outcome::Found(hit) if hit.span.start == 0), "{first:?}");
+}
+
+#[test]
+fn a_blank_that_was_lost_or_added_moves_no_line() {
+    let text = "steps:\n  - name: first\n  - uses: actions/upload-artifact@v4\n";
+    let asked = "   uses: actions/upload-artifct@v4\n";
+    let wanted = text.replace("v4", "v7");
+    let new = "  - uses: actions/upload-artifact@v7\n";
+    assert_eq!(made(&Search { replacement: new, autofix: 85, ..search(text, asked) }), Some(wanted));
+    let text = "    (\n        /// Not a part of the body: the path of the call names it.\n        pub file: String,\n    } }\n";
+    let asked =
+        "        /// Not a part of the body: the path of the call thenames it.\n        pub file: String,\n   } }\n";
+    let new =
+        "        /// Not a part of the body: the path of the call names it.\n        pub $field: String,\n    } }\n";
+    assert_eq!(edit(text, asked, new), (Fuzzy, text.replace(" file", " $field")));
+}
+
+#[test]
+fn what_has_lost_its_indentation_does_not_move_the_lines_below_it() {
+    let text = "    fn size_hint(&self) -> (usize, Option<usize>) {\n        let (low, hi) = self.iter.size_hint();\n        ((low > 0 && self.used.is_empty()) as usize, hi)\n    }\n";
+    let asked = "let (low, hi) , self.iter.size_hint();\n        ;(low > 0 && self.used.is_empy()) as usize, hi)";
+    let new = "let (low, hi) = self.iter.size_hint();\n        (usize::from(low > 0 && self.used.is_empty()), hi)";
+    let wanted = text.replace("((low > 0 && self.used.is_empty()) as usize, hi)", new.lines().last().unwrap().trim());
+    assert_eq!(edit(text, asked, new), (Fuzzy, wanted));
+    let text =
+        "        assert_eq!(\n            guess_target(\"x86_64\", \"unknown\", \"linux\", \"gnu\", \"eabi\"),\n";
+    let asked = "guess_target(\"x86_64\", \"unknown\", \"linux\", \"gnu\", \"myeabi\"),";
+    let new = "TargetInfo {\n                arch: \"x86_64\",\n            }\n            .target(\"invalid\", None),";
+    assert_eq!(edit(text, asked, new), (Fuzzy, format!("        assert_eq!(\n            {new}\n")));
+}
+
+#[test]
+fn a_bracket_alone_tells_no_indentation_where_lines_are_wrapped() {
+    let text = "fn f() {\n    if start == bytes.len() {\n        return Ok(());\n    }\n\n    formatter.write_string_fragment(writer, &value[start..])\n}\n";
+    let asked = "        return Ok(());\n    :\n\n    formatter.write_straing_fragment(writer,\n&value[start..])\n}\n";
+    let new = "        return Ok(());\n    }\n\n    formatter.write_string_fragment(writer, string_run)\n}\n";
+    assert_eq!(edit(text, asked, new), (Fuzzy, text.replace("&value[start..]", "string_run")));
+}
+
+#[test]
+fn what_is_left_of_a_line_does_not_stand_there_twice() {
+    let text =
+        "use std::path::{Path, PathBuf};\n\nuse super::names::{GitPath, Naming, text};\nuse super::program::Run;\n";
+    let asked = "use std::path::{Path,\nPathBuf};\n\nuse super::names::{GitPath,\nNaming, text;}";
+    let new = "use std::path::{Path, PathBuf};\n\nuse super::end::End;\nuse super::names::{GitPath, Naming, text};";
+    let outcome = made(&Search { replacement: new, ..search(text, asked) });
+    assert!(outcome.as_ref().is_none_or(|it| !it.contains(";;")), "{outcome:?}");
 }

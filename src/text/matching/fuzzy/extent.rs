@@ -2,8 +2,11 @@
 //! is meant: a closing bracket more or less costs one edit. So both edges must agree with the search text's, in their
 //! words and lines, and the place must open and close what the search text does.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
+
+use rustc_hash::FxHashSet;
 
 use super::flat::{Asked, Flat, first_atom, is_word, last_atom, words};
 use super::meaning::{Differing, are_others, is_slip, pairing, says_another_thing};
@@ -54,14 +57,22 @@ impl Place {
 }
 
 /// Judges and mends the extents of places.
+#[derive(Clone)]
 pub(super) struct Extents<'a> {
-    pub asked: &'a Asked<'a>,
-    pub flat: &'a Flat,
+    asked: &'a Asked<'a>,
+    flat: &'a Flat,
     /// Collapsed.
-    pub replacement: &'a str,
+    replacement: &'a str,
+    /// Of each line of the search text, whether the replacement has it as well.
+    repeats: Vec<bool>,
+    /// The replacement is the search text without some of its lines.
+    only_deletes: bool,
+    /// What the search text and the replacement open more than they close.
+    asked_open: [i64; 3],
+    left_open: [i64; 3],
     /// The replacement begins or ends with a line of a bracket alone, and the search text does not.
-    pub closes_more: bool,
-    pub autofix: f64,
+    closes_more: bool,
+    autofix: f64,
 }
 
 /// A beginning and an end of a place, and what speaks against them.
@@ -74,11 +85,17 @@ struct Extent {
     begins: bool,
     ends: bool,
     brackets: bool,
+    /// The search text leaves as many brackets open.
+    as_asked: bool,
     /// The replacement leaves as many brackets open.
     as_left: bool,
+    /// What the edit would leave of a line would stand there twice.
+    repeats: bool,
     /// In half edits: the distance, and what an extent would do to the text around it.
     cost: usize,
     as_many_lines: bool,
+    /// Whether its first and its last line are the search text's, to the letter.
+    same_edges: [bool; 2],
     /// How many of its edges are no line's.
     cut_lines: usize,
 }
@@ -91,6 +108,13 @@ impl Extent {
         (!self.brackets).then_some(Doubt::Brackets)
     }
 
+    /// Whether another extent, which is further away, differs at the one edge where this one has the search text's line.
+    fn is_torn_by(&self, other: &Extent) -> bool {
+        let [begins, ends] = self.same_edges;
+        let moved = [self.start != other.start, self.end != other.end];
+        self.distance < other.distance && ((begins && moved == [true, false]) || (ends && moved == [false, true]))
+    }
+
     /// The lower the better.
     fn rank(&self) -> (usize, usize, bool, usize) {
         let doubts = 2 * (usize::from(!self.begins) + usize::from(!self.ends)) + usize::from(!self.brackets);
@@ -99,7 +123,7 @@ impl Extent {
 }
 
 /// Whether a replacement begins or ends with a line of a bracket alone where the search text does not.
-pub(super) fn closes_more(asked: &Asked, replacement: &str) -> bool {
+fn closes_more(asked: &Asked, replacement: &str) -> bool {
     let mut lines = replacement.lines().map(str::trim).filter(|it| !it.is_empty());
     let first = lines.next();
     let last = lines.next_back().or(first);
@@ -109,7 +133,34 @@ pub(super) fn closes_more(asked: &Asked, replacement: &str) -> bool {
     more(first, asked.lines.first()) || more(last, asked.lines.last())
 }
 
-impl Extents<'_> {
+impl<'a> Extents<'a> {
+    /// `collapsed` is the replacement as the score wants it.
+    pub fn new(
+        asked: &'a Asked<'a>,
+        flat: &'a Flat,
+        replacement: &str,
+        collapsed: &'a str,
+        autofix: f64,
+    ) -> Extents<'a> {
+        let lines: FxHashSet<Cow<str>> = replacement.lines().map(score::collapse).collect();
+        let only_deletes = lines.iter().all(|line| line.is_empty() || asked.lines.iter().any(|it| it == line));
+        Extents {
+            asked,
+            flat,
+            replacement: collapsed,
+            repeats: asked.lines.iter().map(|line| lines.contains(line.as_str())).collect(),
+            only_deletes,
+            asked_open: balance(&asked.text),
+            left_open: balance(collapsed),
+            closes_more: closes_more(asked, replacement),
+            autofix,
+        }
+    }
+
+    pub fn with_autofix(&self, autofix: f64) -> Extents<'a> {
+        Extents { autofix, ..self.clone() }
+    }
+
     /// The place of an alignment. The ends of lines and the words like those at the search text's edges are tried near
     /// by: what leaves no doubt and costs least is the place.
     pub fn place(&self, begin: usize, end: usize) -> Option<Place> {
@@ -135,12 +186,18 @@ impl Extents<'_> {
         let nearest = Cell::new(usize::MAX);
         // What the cheapest costs that has the replacement's brackets, whatever its edges.
         let balanced = Cell::new(usize::MAX);
+        // The nearest of those that have the search text's lines, one for one, and its brackets.
+        let of_its_lines: Cell<Option<Extent>> = Cell::new(None);
         let cheaper = |best: Extent, other: Extent| {
             if other.begins && other.ends {
                 nearest.set(nearest.get().min(other.distance));
             }
             if other.as_left && self.begins_line(other.start) && self.ends_line(other.end) {
                 balanced.set(balanced.get().min(other.cost));
+            }
+            if other.as_many_lines && other.as_asked && of_its_lines.get().is_none_or(|it| other.distance < it.distance)
+            {
+                of_its_lines.set(Some(other));
             }
             let better = other.score >= self.autofix && other.rank() < best.rank();
             if better { other } else { best }
@@ -156,13 +213,15 @@ impl Extents<'_> {
         let is_near = best.distance <= nearest.get().saturating_add(FURTHER);
         // A line with the bracket that the search text has lost may be a part of the place.
         let lost = self.closes_more && !best.as_left && balanced.get() < best.cost;
-        let brackets = best.brackets && is_near && !lost;
+        // A line more or less than was searched, for the brackets alone, may as well be what the edit means to change.
+        let torn = !best.as_many_lines && of_its_lines.get().is_some_and(|it| it.is_torn_by(&best));
+        let brackets = best.brackets && is_near && !lost && !torn && !best.repeats;
         Some(self.meant(&Extent { brackets, ..best }))
     }
 
-    /// A place that is known to the character, and its rank among others: the lower the better.
-    pub fn judge(&self, begin: usize, end: usize) -> Option<(Place, impl Ord + use<>)> {
-        let extent = self.extent(begin, end, usize::MAX)?;
+    /// A place that is known to the character, and its rank among others: the lower the better. None beyond so many edits.
+    pub fn judge(&self, begin: usize, end: usize, limit: usize) -> Option<(Place, impl Ord + use<>)> {
+        let extent = self.extent(begin, end, limit)?;
         Some((self.meant(&extent), (extent.distance, extent.rank())))
     }
 
@@ -181,23 +240,57 @@ impl Extents<'_> {
         let distance = score::distance_within(&self.asked.text, text, limit)?;
         let longest = self.asked.length.max(text.chars().count());
         let opened = balance(text);
-        let as_asked = opened == balance(&self.asked.text);
-        let as_left = opened == balance(self.replacement);
         let lines = self.flat.texts_between(start, end);
         let as_many_lines = lines.len() == self.asked.lines.len();
+        let as_asked = opened == self.asked_open;
+        let as_left = opened == self.leaves_open(&lines);
+        let is_same = |asked: Option<&String>, there: Option<&&str>| asked.map(String::as_str) == there.copied();
+        let asked = &self.asked.lines;
+        let same_edges = [is_same(asked.first(), lines.first()), is_same(asked.last(), lines.last())];
         let [begins, ends] = self.edges_agree(start, end, &lines, as_asked || as_left);
         let repeats = self.repeats_head(start) || self.repeats_tail(end);
         let of_lines = self.asked.lines.len() > 1 || self.asked.begins_line() || self.asked.ends_line();
         let cut_lines = usize::from(!self.begins_line(start)) + usize::from(!self.ends_line(end));
+        let cut_signs = usize::from(is_signs(self.head(start))) + usize::from(is_signs(self.tail(end)));
         let cost = EDIT * distance
             + BREAKS * (usize::from(!as_left) + usize::from(repeats))
             + usize::from(!as_asked)
-            + if of_lines { cut_lines } else { 0 };
+            + if of_lines { cut_lines + cut_signs } else { 0 };
         // Blanks alone on a line, where the file has none such, may have been before a bracket.
         let has_lost = !as_left && self.asked.has_blanks_alone && !self.flat.has_blanks_alone;
         let brackets = (as_asked || as_left || self.lines_agree(&lines)) && !has_lost;
         let score = score::from_distance(distance, longest);
-        Some(Extent { start, end, distance, score, begins, ends, brackets, as_left, cost, as_many_lines, cut_lines })
+        Some(Extent {
+            start,
+            end,
+            distance,
+            score,
+            begins,
+            ends,
+            brackets,
+            as_asked,
+            as_left,
+            repeats,
+            cost,
+            as_many_lines,
+            same_edges,
+            cut_lines,
+        })
+    }
+
+    /// What the replacement opens more than it closes once the lines that it repeats are as the file has them: a slip in such
+    /// a line is not written.
+    fn leaves_open(&self, lines: &[&str]) -> [i64; 3] {
+        let mut open = self.left_open;
+        if lines.len() != self.asked.lines.len() {
+            return open;
+        }
+        let lines = self.asked.lines.iter().zip(lines).zip(&self.repeats);
+        for ((asked, there), _) in lines.filter(|((asked, there), repeats)| **repeats && asked.as_str() != **there) {
+            let (asked, there) = (balance(asked), balance(there));
+            (0..open.len()).for_each(|kind| open[kind] += there[kind] - asked[kind]);
+        }
+        open
     }
 
     fn begins_line(&self, at: usize) -> bool {
@@ -208,14 +301,24 @@ impl Extents<'_> {
         self.flat.lines[self.flat.line_of(at - 1)].end == at
     }
 
+    /// What stands before a place on its line.
+    fn head(&self, at: usize) -> &str {
+        self.flat.text[self.flat.lines[self.flat.line_of(at)].start..at].trim_end()
+    }
+
+    /// What stands after a place on its line.
+    fn tail(&self, at: usize) -> &str {
+        self.flat.text[at..self.flat.lines[self.flat.line_of(at - 1)].end].trim_start()
+    }
+
     /// Whether what stands before the place on its line would stand there twice.
     fn repeats_head(&self, at: usize) -> bool {
-        let before = self.flat.text[self.flat.lines[self.flat.line_of(at)].start..at].trim_end();
+        let before = self.head(at);
         !before.is_empty() && self.replacement.starts_with(before) && !self.asked.text.starts_with(before)
     }
 
     fn repeats_tail(&self, at: usize) -> bool {
-        let after = self.flat.text[at..self.flat.lines[self.flat.line_of(at - 1)].end].trim_start();
+        let after = self.tail(at);
         !after.is_empty() && self.replacement.ends_with(after) && !self.asked.text.ends_with(after)
     }
 
@@ -226,7 +329,12 @@ impl Extents<'_> {
             return false;
         }
         let there = &self.flat.text[at..];
-        let same = || same_word(self.asked.first_atom(), first_atom(there));
+        let (asked, first) = (self.asked.first_atom(), first_atom(there));
+        // The bracket that the search text begins with is the one before the place.
+        if asked != first && is_bracket(asked) && self.flat.text[..at].trim_end().ends_with(asked) {
+            return false;
+        }
+        let same = || same_word(asked, first);
         if !self.begins_line(at) {
             return !self.asked.begins_line() && same();
         }
@@ -242,7 +350,11 @@ impl Extents<'_> {
             return false;
         }
         let there = &self.flat.text[..at];
-        let same = || same_word(self.asked.last_atom(), last_atom(there));
+        let (asked, last) = (self.asked.last_atom(), last_atom(there));
+        if asked != last && is_bracket(asked) && self.flat.text[at..].trim_start().starts_with(asked) {
+            return false;
+        }
+        let same = || same_word(asked, last);
         if !self.ends_line(at) {
             return !self.asked.ends_line() && same();
         }
@@ -296,6 +408,13 @@ impl Extents<'_> {
             && asked.zip(lines).all(|(asked, there)| (is_short(asked) && is_short(there)) || line_agrees(asked, there))
     }
 
+    /// Whether the edit does nothing but delete, and would delete a line that names something else.
+    fn deletes_another(&self, asked: &str, there: &str) -> bool {
+        let is_repeated =
+            || self.asked.lines.iter().zip(&self.repeats).any(|(line, repeats)| *repeats && line == asked);
+        self.only_deletes && !is_repeated() && pairing(asked, there).differing.iter().any(Differing::is_named)
+    }
+
     /// Whether a line corresponds to one that says another thing. However alike the whole is then, that line was not
     /// misspelt.
     fn has_another_line(&self, begin: usize, end: usize) -> bool {
@@ -318,11 +437,19 @@ impl Extents<'_> {
             pair(0..asked.len(), 0..lines.len());
         } else {
             let there: Vec<String> = lines.iter().map(|it| (*it).to_owned()).collect();
-            diff::of_lines(asked, &there).into_iter().for_each(|op| pair(op.old_range(), op.new_range()));
+            let ops = diff::of_lines(asked, &there);
+            // A line at an edge that the place does not have in any form: it begins or ends somewhere else.
+            let at_edge = |lines: &Range<usize>| lines.start == 0 || lines.end == asked.len();
+            let is_lost = |lines: Range<usize>| at_edge(&lines) && asked[lines].iter().any(|it| !is_short(it));
+            if ops.iter().any(|op| op.new_range().is_empty() && is_lost(op.old_range())) {
+                return true;
+            }
+            ops.into_iter().for_each(|op| pair(op.old_range(), op.new_range()));
         }
         pairs.retain(|(asked, there)| asked != there);
         let words: Vec<Differing> = pairs.iter().flat_map(|(asked, there)| pairing(asked, there).differing).collect();
-        are_others(&words) || pairs.iter().any(|(asked, there)| says_another_thing(asked, there))
+        are_others(&words)
+            || pairs.iter().any(|(asked, there)| says_another_thing(asked, there) || self.deletes_another(asked, there))
     }
 }
 
@@ -340,6 +467,15 @@ fn line_agrees(asked: &str, there: &str) -> bool {
 /// A bracket or two, with a letter that slipped in at most.
 fn is_short(line: &str) -> bool {
     line.len() <= 3 && line.chars().filter(|it| is_word(*it)).count() <= 1
+}
+
+/// Signs and nothing else.
+fn is_signs(text: &str) -> bool {
+    !text.is_empty() && !text.contains(is_word)
+}
+
+fn is_bracket(atom: &str) -> bool {
+    matches!(atom, "(" | ")" | "[" | "]" | "{" | "}")
 }
 
 /// The few edges nearest to where an alignment has one: of lines, and of words.

@@ -44,6 +44,11 @@ impl Differing<'_> {
         self.asked.chars().nth(1).or(self.there.chars().nth(1)).is_none()
     }
 
+    /// Whether it is quite another word, and no mere letter.
+    pub fn is_named(&self) -> bool {
+        self.is_foreign() && !self.is_letter()
+    }
+
     /// Another number: nobody can say of a digit more or less whether it is a slip.
     fn is_other_number(&self) -> bool {
         let digits = |it: &str| it.replace('_', "");
@@ -213,14 +218,13 @@ pub(super) fn says_another_thing(asked: &str, there: &str) -> bool {
         return true;
     }
     let differing = &pairing.differing;
-    let is_named = |it: &Differing| it.is_foreign() && !it.is_letter();
     let same_way = |it: &[Differing]| it.len() > 1 && it.iter().all(|other| other.change() == it[0].change());
     let other_signs = signs(asked) != signs(there);
     differing.iter().any(|it| it.declared && it.is_foreign())
-        || (a[0] == "impl" && differing.iter().any(is_named))
+        || (a[0] == "impl" && differing.iter().any(Differing::is_named))
         || differing.iter().any(Differing::is_other_number)
         || (2 * differing.len() >= pairing.words && same_way(differing))
-        || (differing.iter().any(is_named) && other_signs)
+        || (differing.iter().any(Differing::is_named) && other_signs)
         || (!pairing.as_many && !pairing.begins_alike && other_signs)
 }
 
@@ -251,8 +255,16 @@ fn is_like(a: &str, b: &str) -> bool {
 pub(super) fn is_slip(a: &str, b: &str) -> bool {
     /// Of longer words the exchange of two letters counts as two.
     const LONGEST: usize = 64;
-    let length = a.chars().count().max(b.chars().count());
+    let lengths = [a, b].map(|it| it.chars().count());
+    let length = lengths[0].max(lengths[1]);
     let most = (length / 3).max(usize::from(length > 1));
+    // What one has more of, or other letters, costs an edit each at least.
+    let letters = |word: &str| word.chars().fold(0u64, |set, letter| set | 1 << (u32::from(letter) % 64));
+    let [of_a, of_b] = [a, b].map(letters);
+    let more = (of_a & !of_b).count_ones().max((of_b & !of_a).count_ones()) as usize;
+    if lengths[0].abs_diff(lengths[1]).max(more) > most {
+        return false;
+    }
     if length > LONGEST {
         return score::distance_within(a, b, most).is_some();
     }

@@ -38,7 +38,8 @@ fn bounded(asked: &Asked, flat: &Flat) -> Vec<Start> {
     let first_line = asked.lines.first().map_or(0, String::len);
     let rest = asked.text.len().saturating_sub(first_line);
     let mut lacking = Lacking::new(&asked.text);
-    let groups: Vec<u16> = groups(&flat.text).map(|group| lacking.slots[usize::from(group)]).collect();
+    let mut groups = groups(&flat.text);
+    groups.iter_mut().for_each(|group| *group = lacking.slots[usize::from(*group)]);
     let mut starts = Vec::with_capacity(lines.len());
     let (mut end, mut added) = (0, 0);
     for (at, line) in lines.iter().enumerate() {
@@ -61,15 +62,18 @@ fn bounded(asked: &Asked, flat: &Flat) -> Vec<Start> {
 }
 
 /// A text's groups of neighbouring characters, folded to 16 bits, which can only make two of them equal.
-fn groups(text: &str) -> impl Iterator<Item = u16> {
-    let mut characters = text.chars().map(u32::from);
-    let mut last = (characters.next().unwrap_or_default(), characters.next().unwrap_or_default());
-    characters.map(move |character| {
-        let mixed =
-            last.0.wrapping_mul(0x9E37_79B1) ^ last.1.wrapping_mul(0x85EB_CA6B) ^ character.wrapping_mul(0xC2B2_AE35);
-        last = (last.1, character);
-        (mixed >> 16) as u16
-    })
+fn groups(text: &str) -> Vec<u16> {
+    // Of ASCII all three are in it, one beside the other.
+    let folded = |group: [u32; GROUP]| {
+        let mixed = group[0] ^ group[1].rotate_left(8) ^ group[2].rotate_left(16);
+        (mixed.wrapping_mul(0x9E37_79B1) >> 16) as u16
+    };
+    if text.is_ascii() {
+        let bytes = text.as_bytes().windows(GROUP);
+        return bytes.map(|it| folded([it[0], it[1], it[2]].map(u32::from))).collect();
+    }
+    let characters: Vec<u32> = text.chars().map(u32::from).collect();
+    characters.windows(GROUP).map(|it| folded([it[0], it[1], it[2]])).collect()
 }
 
 /// The groups that the search text has more often than some lines. Those of the file that it does not have are of no
@@ -114,15 +118,25 @@ impl Lacking {
     }
 }
 
-/// The characters that the search text has more often than some lines: each of them costs an edit at least.
-pub(super) fn lacking_characters(asked: &str, lines: &str) -> usize {
-    // By character, folded to a byte, which can only make two of them equal.
-    let fold = |character: char| {
-        let code = character as usize;
-        (code ^ (code >> 8) ^ (code >> 16)) & 255
-    };
-    let mut more = [0i32; 256];
-    asked.chars().for_each(|character| more[fold(character)] += 1);
-    lines.chars().for_each(|character| more[fold(character)] -= 1);
-    more.iter().map(|&more| usize::try_from(more).unwrap_or(0)).sum()
+/// How often a text has each of its characters, folded to a byte, which can only make two of them equal.
+pub(super) struct Characters([i32; 256]);
+
+impl Characters {
+    pub fn of(text: &str) -> Characters {
+        let mut counts = [0; 256];
+        text.chars().for_each(|character| counts[folded(character)] += 1);
+        Characters(counts)
+    }
+
+    /// How many of them some lines lack: each costs an edit at least.
+    pub fn lacking_in(&self, lines: &str) -> usize {
+        let mut more = self.0;
+        lines.chars().for_each(|character| more[folded(character)] -= 1);
+        more.iter().map(|&more| usize::try_from(more).unwrap_or(0)).sum()
+    }
+}
+
+fn folded(character: char) -> usize {
+    let code = character as usize;
+    (code ^ (code >> 8) ^ (code >> 16)) & 255
 }

@@ -45,13 +45,15 @@ pub(super) fn ignores(replacement: &str, context: &str, indentation: &str) -> bo
         // What the first line closes was opened before it.
         let words = if at == 0 { words.trim_start_matches([')', ']', '}']) } else { words };
         let continues = continues(before, words);
+        // What goes on after a bracket that closes stands as far to the right as the bracket.
+        let closes = before.starts_with([')', ']', '}']);
         before = words;
         if at > 0 && !words.is_empty() {
             let closed = words.chars().take_while(|it| matches!(it, ')' | ']' | '}')).count();
             let depth = depth - closed.cast_signed() as i64;
             let misfits = |first: usize| match depth {
                 1.. => width(indent(line)) <= first,
-                0 if continues => width(indent(line)) <= first,
+                0 if continues && !closes => width(indent(line)) <= first,
                 0 => width(indent(line)) < first,
                 _ => width(indent(line)) >= first,
             };

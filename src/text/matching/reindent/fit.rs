@@ -49,6 +49,10 @@ impl<'a> Fit<'a> {
         let deeper = self.table.partition_point(|pair| width(pair.asked) <= width(asked));
         let Some(base) = self.table.get(deeper.saturating_sub(1)) else { return asked.to_owned() };
         let (from, to) = (width(base.asked), width(asked));
+        // The search text had a blank more or less there, and the replacement has it right.
+        if from != to && asked == base.there && from.abs_diff(to) == 1 {
+            return asked.to_owned();
+        }
         if let (Some(shift), Unit::Spaces(_)) = (self.shift, self.unit) {
             return " ".repeat(to.saturating_add_signed(shift));
         }
