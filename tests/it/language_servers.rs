@@ -303,6 +303,27 @@ fn a_root_that_comes_below_the_workspace_counts() {
     assert_eq!(errors(&server, "/v1/diagnostics?file=py/a.py"), [""; 0]);
 }
 
+#[test]
+fn the_configuration_of_python_counts_at_once() {
+    let project = |rule: &str| format!("[project]\nname = \"x\"\nversion = \"1\"\n\n[tool.basedpyright]\n{rule}\n");
+    let server = serve(&[
+        ("pyproject.toml", &project("")),
+        ("m.py", "def f(x: str) -> int:\n    return 1\n\n\nf(1)\n"),
+        ("n.py", "import lx\n"),
+        ("libs/lx.py", "y = 1\n"),
+    ]);
+    let (argument, import) = ("m.py:5 reportArgumentType", "n.py:1 reportMissingImports");
+    assert_eq!(errors(&server, "/v1/diagnostics"), [argument, import]);
+    for _ in 0..2 {
+        server.home.write("pyproject.toml", &project("reportArgumentType = false"));
+        assert_eq!(errors(&server, "/v1/diagnostics"), [import]);
+        server.home.write("pyproject.toml", &project("reportArgumentType = true\nextraPaths = [\"libs\"]"));
+        assert_eq!(errors(&server, "/v1/diagnostics"), [argument]);
+    }
+    server.home.write("pyrightconfig.json", "{\"reportArgumentType\": false, \"extraPaths\": [\"libs\"]}\n");
+    assert_eq!(errors(&server, "/v1/diagnostics"), [""; 0]);
+}
+
 /// Of a dry run the places that it breaks.
 #[track_caller]
 fn breaks(server: &Server, file: &str, old: &str, new: &str) -> Vec<String> {
