@@ -66,7 +66,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use differ::differ;
 use edit_context::EditContext;
@@ -99,6 +99,8 @@ pub(super) use rules::RULES;
 
 /// More bodies than this are not checked again for one edit; the answer says so.
 const MAX_BODIES: usize = 4000;
+/// So long bodies are checked before a change, and so long after it: everybody else waits meanwhile.
+const MOST_TIME: Duration = Duration::from_secs(6);
 
 impl BodyRef {
     fn at(&self, side: Side) -> Option<usize> {
@@ -191,11 +193,12 @@ impl Rust {
             ))
         })?;
         let reached = started.elapsed();
-        let is_cut = affected.bodies_by_ref.len() > MAX_BODIES;
+        let concerned = affected.bodies_by_ref.len();
+        affected.bodies_by_ref.sort_by_key(|it| !it.edited);
         affected.bodies_by_ref.truncate(MAX_BODIES);
-        let mut earlier = errors_of(&affected, Side::Before, view_before)?;
-        earlier.extend(earlier_blocks);
-        earlier.extend(edit.olds.iter().flat_map(|it| report::syntax_errors(it)));
+        let errors_before = errors_of(&affected, Side::Before, view_before)?;
+        // What was not checked before says nothing after.
+        affected.bodies_by_ref.truncate(errors_before.checked);
         let compared = started.elapsed();
         let here = match tried {
             Some(beside) => {
@@ -208,7 +211,13 @@ impl Rust {
         };
         let applied = started.elapsed();
         let view_after = || self.view_of(after, here).with(&stumbles);
-        let mut later = errors_of(&affected, Side::After, view_after)?;
+        let errors_after = errors_of(&affected, Side::After, view_after)?;
+        let checked = errors_after.checked;
+        affected.bodies_by_ref.truncate(checked);
+        let mut earlier = errors_before.of_first(checked);
+        earlier.extend(earlier_blocks);
+        earlier.extend(edit.olds.iter().flat_map(|it| report::syntax_errors(it)));
+        let mut later = errors_after.of_first(checked);
         let inferred = started.elapsed();
         let mut change_impact = self.view_of(after, here).with(&stumbles).ask(|it| {
             if matches!(here, Tried::Here(_)) && !modules::are_there(it.db, &modules) {
@@ -255,45 +264,49 @@ impl Rust {
             );
             change_impact.lacks(Missing::new(MissingCode::Unsupported, &*it.path, detail));
         });
-        if is_cut {
-            let detail = format!("more than {MAX_BODIES} bodies name what changed: the others were not checked again");
+        if concerned > bodies_by_ref {
+            let why = if bodies_by_ref < MAX_BODIES { "for more there was no time" } else { "more are not" };
+            let detail = format!("{concerned} bodies name what changed: {bodies_by_ref} were checked again, {why}");
             change_impact.lacks(Missing::new(MissingCode::TooMany, "rust", detail));
         }
         Ok(change_impact)
     }
 }
 
-/// The errors in each of these bodies, on all cores.
-fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) -> Result<Vec<Finding>> {
+/// The errors in the first of the bodies.
+struct ErrorsOfBodies {
+    checked: usize,
+    /// By the body's place among all.
+    found: Vec<(usize, Finding)>,
+}
+
+impl ErrorsOfBodies {
+    fn of_first(self, bodies: usize) -> Vec<Finding> {
+        self.found.into_iter().filter(|it| it.0 < bodies).map(|it| it.1).collect()
+    }
+}
+
+/// The errors in each of these bodies, on all cores, as far as there is time.
+fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) -> Result<ErrorsOfBodies> {
     let bodies_by_ref = &affected.bodies_by_ref;
     let cores = std::thread::available_parallelism().map_or(1, |it| it.get());
     let threads = cores.min(bodies_by_ref.len()).max(1);
     let next = AtomicUsize::new(0);
+    let latest = Instant::now() + MOST_TIME;
     let work = |view: View| {
         view.ask(|it| {
             let mut found = Vec::new();
-            while let Some(body_ref) = bodies_by_ref.get(next.fetch_add(1, Ordering::Relaxed)) {
+            while Instant::now() < latest {
+                let nth = next.fetch_add(1, Ordering::Relaxed);
+                let Some(body_ref) = bodies_by_ref.get(nth) else { break };
                 let Some(at) = body_ref.at(side) else { continue };
-                let with_operators = body_ref.edited || affected.retyped;
-                // What was not changed yet may be known already.
-                let known = it.file_id(&body_ref.file).filter(|_| side == Side::Before);
-                let known = known.and_then(|id| it.index.errors(id));
-                let known = known.filter(|known| {
-                    !derive_expansion::is_derive_anchor(it, &body_ref.file, at) || known.made.contains(&at)
-                });
-                match known.map(|known| known.bodies.get(&at).cloned().unwrap_or_default()) {
-                    // All was looked for in what is known: what was wrong is asked for again as it is after.
-                    Some(errors) if with_operators || errors.is_empty() => found.extend(errors),
-                    _ => {
-                        let bodies = anchors::bodies_at(it, &body_ref.file, at).into_iter();
-                        found.extend(bodies.flat_map(|body| errors::errors_in(it, body, with_operators)));
-                    }
-                }
+                crate::fault::point("rust.body");
+                found.extend(errors_of_body(it, affected, body_ref, at, side).into_iter().map(|it| (nth, it)));
             }
             Ok(found)
         })
     };
-    std::thread::scope(|scope| {
+    let found: Vec<(usize, Finding)> = std::thread::scope(|scope| -> Result<_> {
         let helper = || std::thread::Builder::new().name("rust-impact".to_owned()).stack_size(super::STACK_BYTES);
         let views = (1..threads).map(|_| view());
         let helpers: Vec<_> = views.map(|view| helper().spawn_scoped(scope, || work(view))).collect();
@@ -305,7 +318,31 @@ fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() -> View) ->
             }
         }
         Ok(found)
-    })
+    })?;
+    Ok(ErrorsOfBodies { checked: next.into_inner().min(bodies_by_ref.len()), found })
+}
+
+fn errors_of_body(
+    cx: &Context<'_>,
+    affected: &AffectedSet<'_>,
+    body_ref: &BodyRef,
+    at: usize,
+    side: Side,
+) -> Vec<Finding> {
+    let with_operators = body_ref.edited || affected.retyped;
+    // What was not changed yet may be known already.
+    let known = cx.file_id(&body_ref.file).filter(|_| side == Side::Before).and_then(|id| cx.index.errors(id));
+    let known = known
+        .filter(|known| !derive_expansion::is_derive_anchor(cx, &body_ref.file, at) || known.made.contains(&at))
+        .map(|known| known.bodies.get(&at).cloned().unwrap_or_default());
+    match known {
+        // All was looked for in what is known: what was wrong is asked for again as it is after.
+        Some(errors) if with_operators || errors.is_empty() => errors.into_iter().collect(),
+        _ => {
+            let bodies = anchors::bodies_at(cx, &body_ref.file, at).into_iter();
+            bodies.flat_map(|body| errors::errors_in(cx, body, with_operators)).collect()
+        }
+    }
 }
 
 fn texts(edits: &[FileEdit], text: impl Fn(&FileEdit) -> Option<Arc<str>>) -> Vec<(Arc<str>, Option<Arc<str>>)> {
