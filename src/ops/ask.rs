@@ -9,7 +9,7 @@ use crate::contract::budget::{Listing, positions};
 use crate::contract::{Common, check_query};
 use crate::lang::files::Files;
 use crate::lang::view::{View, blocking};
-use crate::lang::{self, Condition, Deadlines, Stop};
+use crate::lang::{self, Condition, Deadlines, Stop, links};
 use crate::model::{
     Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
 };
@@ -115,8 +115,9 @@ where
                 return Err(Error::new(Code::NotReady, lack.detail).in_workspace(meta));
             }
         }
-        let nameless = snapshot.nameless.filter(|_| needs.index);
-        nameless.iter().for_each(|it| coverage.lacks(it.clone()));
+        let unseen = snapshot.nameless.into_iter().chain(links::lack(&snapshot.links));
+        let unseen: Vec<Missing> = unseen.filter(|_| needs.index).collect();
+        unseen.iter().for_each(|it| coverage.lacks(it.clone()));
         // What the workspace's own programs make is there at a revision or not.
         let memo = memo.as_ref().filter(|_| settled).map(|it| format!("{it} {}", snapshot.trusted));
         if let Some(answer) = memo.as_ref().and_then(|it| workspace.answers().answer(it, revision)) {
@@ -133,7 +134,7 @@ where
         };
         let failed = |error: Error| {
             let mut coverage = coverage_of(workspace, needs.language, settled, &error);
-            nameless.iter().for_each(|it| coverage.lacks(it.clone()));
+            unseen.iter().for_each(|it| coverage.lacks(it.clone()));
             unserved.iter().filter(|_| is_miss(&error)).for_each(|it| coverage.lacks(it.clone()));
             error.in_workspace(workspace.meta(needs.language, revision, coverage))
         };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::lang::files::Files;
+use crate::lang::links::Link;
 use crate::lang::view::View;
 use crate::model::{LanguageId, Missing, Revision};
 
@@ -37,4 +38,6 @@ pub struct Snapshot {
     pub lacks: Option<Missing>,
     /// What no answer about the language can hold, since its files cannot be named.
     pub nameless: Option<Missing>,
+    /// The links to code of the language that its engine does not follow.
+    pub links: Vec<Link>,
 }
