@@ -15,6 +15,8 @@ pub struct Needs {
     pub language: Option<LanguageId>,
     /// The index of that language, not only its text.
     pub index: bool,
+    /// Whether it may lack code for links that the engine does not follow: else whoever asks looks at them.
+    pub links: bool,
     /// The least revision that will do.
     pub min_revision: Option<u64>,
     /// What is not there by then is given up.

@@ -85,7 +85,13 @@ fn a_module_of_go_by_a_link_is_not_followed_and_said_so() {
     let edit = replaced("lib2/lib.go", "Name()", "Gone()");
     is_lacking(&dry_run(&server, &edit), OF_GO);
     is_refused(&server, &edit);
+    let rename = |symbol: &str| server.post("/v1/rename", &json!({"symbol": symbol, "new_name": "Other"}));
+    let (status, reply) = rename("example.com/lib.Name");
+    assert_eq!((status, &reply["code"]), (422, &json!("rename_refused")), "{reply}");
     // What no link leads to is judged in full.
+    server.home.write("own.go", "package main\n\nfunc Own() int { return 1 }\n");
+    let (status, reply) = rename("Own");
+    assert_eq!((status, &reply["applied"]), (200, &json!(true)), "{reply}");
     let reply = dry_run(&server, &replaced("main.go", "lib.Name()", "1"));
     assert_eq!(lacks(&reply), Vec::<String>::new(), "{reply}");
 }

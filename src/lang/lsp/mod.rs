@@ -163,8 +163,8 @@ impl EngineKind for LspKind {
 
 /// Whether code may name by a link what it leads to. One in a virtual environment was made with it: `lib64`.
 fn is_for_code(link: &Link, files: &Files) -> bool {
-    let above = |it: &str| link.name.rsplit_once('/').map(|(directory, _)| format!("{directory}/{it}"));
-    above("pyvenv.cfg").is_none_or(|it| files.get(&it).is_none())
+    let Some((directory, _)) = link.name.rsplit_once('/') else { return true };
+    files.get(&format!("{directory}/pyvenv.cfg")).is_none()
 }
 
 /// Supervises, and again where that panics, after a pause that grows.
