@@ -103,7 +103,7 @@ pub async fn checked(workspace: &Workspace, task: RunTask) -> Result<RunTask> {
 }
 
 async fn look(workspace: &Workspace) -> Result<Sight> {
-    let needs = Needs { language: None, index: false, min_revision: None, deadline: Instant::now() };
+    let needs = Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() };
     let files = workspace.snapshot(needs).await?.files;
     Ok(Sight::new(files, workspace.root()))
 }

@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use tokio::sync::watch;
 
 use super::files::Files;
+use super::links::Link;
 use super::verify::{Job, Planned};
 use super::view::View;
 use super::{EngineStatus, Tidied};
@@ -69,6 +70,12 @@ pub trait EngineKind: Send + Sync {
     fn declare(&self, files: &Files, name: &str, content: &str) -> Declaration {
         let _ = (files, name, content);
         Declaration::default()
+    }
+
+    /// Whether it misses code that names by this link what the link leads to: it knows all there by its own name alone.
+    fn misses_link(&self, link: &Link, files: &Files) -> bool {
+        let _ = (link, files);
+        true
     }
 
     /// How a text is formatted, where that needs no engine; else `View::tidy` is asked.
@@ -350,6 +357,8 @@ pub struct NamedTexts {
     pub by_path: Vec<(String, String)>,
     /// Texts that are compiled under another name, behind a link.
     pub compiled_elsewhere: BTreeSet<String>,
+    /// The links within the root that lead to code.
+    pub links: Vec<Link>,
 }
 
 /// A file outside of the root and what it holds now; nothing where no file stands any more.

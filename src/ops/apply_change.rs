@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crate::contract::{ChangeReport, ChangedFile, DiagnosticsDelta, Finding, Meta, OnBreak, list};
 use crate::lang::Stop;
 use crate::lang::engine::{EngineKind, Route, not_started};
+use crate::lang::links::{self, Link};
 use crate::lang::view::Extent;
 use crate::model::{
     Affected, Broken, ChangeImpact, Code, Coverage, Diagnostic, Error, FileEdit, Help, Landed, MissingCode, Result,
@@ -183,10 +184,13 @@ async fn impact_of(
         if kind.route() == Route::Writer {
             continue;
         }
-        change_impact.join(match snapshot.view {
+        let mut own = match snapshot.view {
             Some(view) => timing::during(Part::Engine, view.impact(edits.to_vec(), extent, deadlines(needs))).await?,
             None => not_started(language),
-        });
+        };
+        let leads_here = |it: &&Link| edits.iter().any(|edit| it.other_name(&edit.file).is_some());
+        links::lack(snapshot.links.iter().filter(leads_here)).into_iter().for_each(|it| own.lacks(it));
+        change_impact.join(own);
     }
     Ok(change_impact)
 }

@@ -9,7 +9,7 @@ use crate::contract::budget::{Listing, positions};
 use crate::contract::{Common, check_query};
 use crate::lang::files::Files;
 use crate::lang::view::{View, blocking};
-use crate::lang::{self, Condition, Deadlines, Stop};
+use crate::lang::{self, Condition, Deadlines, Stop, links};
 use crate::model::{
     Answer, Code, Coverage, Error, LanguageId, Meta, Missing, MissingCode, Result, SymbolQuery, Window,
 };
@@ -38,6 +38,8 @@ pub struct Ask {
     pub limit: Option<usize>,
     /// Who asks, as it calls itself.
     pub client: Option<String>,
+    /// Whether what links may hide counts whatever is asked.
+    pub links: bool,
 }
 
 /// An answer and what it says of itself.
@@ -51,13 +53,13 @@ impl Ask {
     /// As a request says it. `client`: who asks, as it calls itself.
     pub(super) fn new(common: &Common, client: Option<String>) -> Result<Ask> {
         let Common { min_revision, cursor, limit, .. } = common.clone();
-        Ok(Ask { begun: Instant::now(), min_revision, wait: common.wait()?, cursor, limit, client })
+        Ok(Ask { begun: Instant::now(), min_revision, wait: common.wait()?, cursor, limit, client, links: true })
     }
 
     pub(super) fn needs(&self, language: Option<LanguageId>, index: bool) -> Needs {
         let default = if index { WAIT_FOR_INDEX } else { Duration::ZERO };
         let deadline = self.begun + self.wait.unwrap_or(default);
-        Needs { language, index, min_revision: self.min_revision, deadline }
+        Needs { language, index, links: self.links, min_revision: self.min_revision, deadline }
     }
 
     /// The stretch of a list that was asked for.
@@ -115,8 +117,10 @@ where
                 return Err(Error::new(Code::NotReady, lack.detail).in_workspace(meta));
             }
         }
-        let nameless = snapshot.nameless.filter(|_| needs.index);
-        nameless.iter().for_each(|it| coverage.lacks(it.clone()));
+        let by_links = links::lack(&snapshot.links).filter(|_| needs.links);
+        let unseen = snapshot.nameless.into_iter().chain(by_links);
+        let unseen: Vec<Missing> = unseen.filter(|_| needs.index).collect();
+        unseen.iter().for_each(|it| coverage.lacks(it.clone()));
         // What the workspace's own programs make is there at a revision or not.
         let memo = memo.as_ref().filter(|_| settled).map(|it| format!("{it} {}", snapshot.trusted));
         if let Some(answer) = memo.as_ref().and_then(|it| workspace.answers().answer(it, revision)) {
@@ -133,7 +137,7 @@ where
         };
         let failed = |error: Error| {
             let mut coverage = coverage_of(workspace, needs.language, settled, &error);
-            nameless.iter().for_each(|it| coverage.lacks(it.clone()));
+            unseen.iter().for_each(|it| coverage.lacks(it.clone()));
             unserved.iter().filter(|_| is_miss(&error)).for_each(|it| coverage.lacks(it.clone()));
             error.in_workspace(workspace.meta(needs.language, revision, coverage))
         };

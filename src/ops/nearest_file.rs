@@ -31,7 +31,7 @@ pub(super) async fn suggest(workspace: &Workspace, mut error: Error) -> Error {
         return error;
     }
     let Some(file) = error.help.file.clone() else { return error };
-    let needs = Needs { language: None, index: false, min_revision: None, deadline: Instant::now() };
+    let needs = Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() };
     let Ok(snapshot) = workspace.snapshot(needs).await else { return error };
     // What is there is no other name for itself: it has something else not, an overlay perhaps.
     error.help.suggestions = near(&snapshot.files, &file).into_iter().filter(|it| *it != file).collect();

@@ -6,6 +6,7 @@ use super::apply_change::{Mode, Plan, apply_change};
 use super::ask::{Ask, ask_by_name, unless_loading};
 use crate::contract::{ChangeReport, OnBreak, RenameRequest};
 use crate::lang::files::File;
+use crate::lang::links;
 use crate::model::{Candidate, Code, Error, FileEdit, Help, Landed, Renaming, Result, Strategy, SymbolQuery};
 use crate::text::matching::{self, Patch};
 use crate::workspace::{Cause, Workspace};
@@ -43,12 +44,17 @@ async fn plan(workspace: &Workspace, request: &RenameRequest, asked: &Ask) -> Re
     let query = SymbolQuery { symbol: request.symbol.clone(), package: request.package.clone(), file };
     // Not kept as an answer: what it rests on are the very texts that it changes.
     let verb = format!("rename {}", request.new_name);
-    let found = ask_by_name(workspace, asked, &verb, &query, |view, query, deadlines| {
+    // A link matters where it leads to the symbol's own file.
+    let all = Ask { links: false, ..asked.clone() };
+    let mut found = ask_by_name(workspace, &all, &verb, &query, |view, query, deadlines| {
         view.rename(query, request.new_name.clone(), deadlines)
     })
     .await
     .map_err(unless_loading)?;
     let renaming = found.value;
+    let links = workspace.snapshot(asked.needs(Some(renaming.symbol.language), true)).await?.links;
+    let leads_there = links.iter().filter(|it| it.other_name(&renaming.symbol.place.file).is_some());
+    links::lack(leads_there).into_iter().for_each(|it| found.meta.coverage.lacks(it));
     if renaming.symbol.name == request.new_name {
         return Ok(Plan::new(Vec::new(), Vec::new()));
     }

@@ -162,7 +162,7 @@ pub(super) async fn confirm_when_idle(workspace: Workspace) {
 
 /// What was seen of the disk until now is enough.
 fn needs() -> Needs {
-    Needs { language: None, index: false, min_revision: None, deadline: Instant::now() }
+    Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() }
 }
 
 /// Runs on a thread that may block. `None` where no compiler is to be asked, or it did not come to its end.

@@ -48,7 +48,7 @@ impl Writer {
                 slot.engine = Some(engine);
                 slot.lives.fed = self.files.clone();
                 slot.lives.down = None;
-                self.named.note_new_engine();
+                self.named.note_news();
             }
             Ok(Err(missing)) => {
                 if !self.missing.contains(&missing) {

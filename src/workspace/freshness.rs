@@ -27,6 +27,7 @@ impl Writer {
             None => Seen::Rescan,
         };
         self.take(seen)?;
+        self.follow_links();
         self.follow_named();
         self.follow_environment();
         Ok(())
@@ -46,6 +47,7 @@ impl Writer {
         self.news_since = None;
         let edits = match seen {
             Seen::Paths(mut paths) if !self.compares_all => {
+                self.has_to_find_links |= !paths.is_empty();
                 paths.append(&mut self.unread);
                 let sources = self.split_sources_outside(&mut paths);
                 if let Err(error) = self.compare_sources_outside(sources.clone(), false) {
@@ -68,6 +70,7 @@ impl Writer {
             }
             _ => {
                 self.compares_all = true;
+                self.has_to_find_links = true;
                 let edits = self.compare_all()?;
                 self.compares_all = false;
                 self.unread.clear();

@@ -53,8 +53,8 @@ impl NamedFiles {
         self.known.get(name).is_some_and(|it| matches!(it.found, Lookup::Text))
     }
 
-    /// An engine knows nothing of all this before it is notified.
-    pub(super) fn note_new_engine(&mut self) {
+    /// The engines are to be notified anew: one of them knows nothing of all this yet, or links have changed.
+    pub(super) fn note_news(&mut self) {
         self.is_news = true;
     }
 
@@ -77,6 +77,7 @@ impl Writer {
                     unread: self.named.lacks(),
                     by_path: self.by_path(),
                     compiled_elsewhere: self.real_names().into_values().collect(),
+                    links: self.links.clone(),
                 };
                 for at in 0..self.slots.len() {
                     self.with_engine(at, |it| it.set_named(&named));

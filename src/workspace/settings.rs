@@ -17,7 +17,8 @@ impl Workspace {
         let is_out_of_date = self.inner.published.borrow().settings_files.is_out_of_date();
         if is_out_of_date {
             // Whoever asks next meets what goes wrong here.
-            let needs = Needs { language: None, index: false, min_revision: None, deadline: Instant::now() };
+            let needs =
+                Needs { language: None, index: false, links: false, min_revision: None, deadline: Instant::now() };
             drop(self.snapshot(needs).await);
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::lang::files::Files;
+use crate::lang::links::Link;
 use crate::lang::view::View;
 use crate::model::{LanguageId, Missing, Revision};
 
@@ -14,6 +15,8 @@ pub struct Needs {
     pub language: Option<LanguageId>,
     /// The index of that language, not only its text.
     pub index: bool,
+    /// Whether it may lack code for links that the engine does not follow: else whoever asks looks at them.
+    pub links: bool,
     /// The least revision that will do.
     pub min_revision: Option<u64>,
     /// What is not there by then is given up.
@@ -37,4 +40,6 @@ pub struct Snapshot {
     pub lacks: Option<Missing>,
     /// What no answer about the language can hold, since its files cannot be named.
     pub nameless: Option<Missing>,
+    /// The links to code of the language that its engine does not follow.
+    pub links: Vec<Link>,
 }

@@ -42,7 +42,7 @@ use aliases::Aliases;
 use cookie::Cookie;
 use inbox::{Inbox, Mail, TouchKind};
 use place::{identity_now, identity_of, identity_on_the_way, is_remote};
-pub use walk::{Texts, is_hidden_name, walk};
+pub use walk::{Texts, is_hidden_name, is_ignored_dir_name, walk};
 use walk::{enter, present};
 
 use crate::beneath::{Descent, Identity, Reader, Tree};

@@ -40,6 +40,7 @@ use crate::config::{Config, Settings};
 use crate::fault;
 use crate::lang::engine::{IDLE, SOON};
 use crate::lang::files::Files;
+use crate::lang::links::Link;
 use crate::lang::registry::Registry;
 use crate::lang::search_path::{self, Barred};
 use crate::lang::{STACK_BYTES, Tidied};
@@ -145,6 +146,10 @@ pub(super) struct Writer {
     /// Directories of sources outside of the root.
     pub(super) outside_roots: Vec<PathBuf>,
     pub(super) named: NamedFiles,
+    /// Within the root, to code.
+    pub(super) links: Vec<Link>,
+    /// They may be others than these.
+    pub(super) has_to_find_links: bool,
     pub(super) revision: Revision,
     pub(super) revisions: Revisions,
     pub(super) registry: Registry,
@@ -242,6 +247,8 @@ pub(super) fn start(
         has_looked_into_journal: false,
         outside_roots: Vec::new(),
         named: NamedFiles::default(),
+        links: Vec::new(),
+        has_to_find_links: false,
         revision: Revision(0),
         revisions: Revisions::new(&config.state_dir, &root),
         registry,
@@ -293,6 +300,7 @@ impl Writer {
             }
         }
         self.begin_named();
+        self.links = self.find_links();
         self.start_engines();
         self.begin_outside();
         self.publish();
@@ -441,6 +449,7 @@ impl Writer {
             settled: engine.is_none_or(|it| it.is_settled()) && lacks.is_none(),
             lacks,
             nameless: self.lack_of_names(language),
+            links: slot.map(|it| self.links_missed_by(&*it.kind)).unwrap_or_default(),
         }
     }
 
@@ -449,6 +458,7 @@ impl Writer {
     pub(super) fn apply(&mut self, edits: &[FileEdit], after: Arc<Files>, cause: Cause) {
         self.note_names(edits, &after);
         self.files = after;
+        self.has_to_find_links = true;
         match cause {
             Cause::Outside => self.recent.note(edits),
             // The effect was reported to whoever made it.

@@ -203,6 +203,11 @@ impl Go {
         self.session.feed_outside(changed);
     }
 
+    /// The files that were fed last.
+    pub fn files(&self) -> Arc<Files> {
+        self.session.documents().files().clone()
+    }
+
     /// Whether Go's environment is another than when it was asked for: `go env -w`, another toolchain, another `go.work`.
     /// Then all that was said of the workspace is forgotten, and what runs is started anew.
     pub fn follow_environment(&self) -> bool {

@@ -14,9 +14,11 @@ use super::{Go, GoConfig, LANGUAGE, declare, document_sync, impact, local_module
 use crate::config::Settings;
 use crate::fault;
 use crate::lang::engine::{
-    Applied, Declaration, Engine, EngineKind, FileChange, Handle, Requirement, Setup, Site, Trial, unknown_until_loaded,
+    Applied, Declaration, Engine, EngineKind, FileChange, FileChangeKind, Handle, NamedTexts, Requirement, Setup, Site,
+    Trial, unknown_until_loaded,
 };
 use crate::lang::files::Files;
+use crate::lang::links::{self, Link};
 use crate::lang::verify::{Job, Planned};
 use crate::lang::view::View;
 use crate::model::{FileEdit, LanguageId, Missing, MissingCode, VerifyKind};
@@ -76,13 +78,22 @@ impl EngineKind for GoKind {
         let Setup { root, trusted, settings, cache_dir, runtime, files, .. } = setup;
         let memory_limit = settings.go_memory_limit;
         let config = GoConfig { root: root.clone(), trusted, cache_dir, runtime, memory_limit };
-        Ok(Box::new(GoEngine { go: Go::start(config, files), root }))
+        Ok(Box::new(GoEngine { go: Go::start(config, files), root, links: None }))
     }
 }
 
 struct GoEngine {
     go: Go,
     root: PathBuf,
+    /// Within the root, as the engine was notified of them last; none before it was.
+    links: Option<Vec<Link>>,
+}
+
+/// What comes or goes with a link.
+fn read_by(link: &Link, files: &Files, kind: FileChangeKind) -> Vec<FileChange> {
+    let below = files.get(&link.target).into_iter().chain(files.below(&link.target));
+    let read = below.filter(|it| document_sync::matters(&it.path)).filter_map(|it| link.other_name(&it.path));
+    read.map(|path| FileChange { path, kind }).collect()
 }
 
 impl Engine for GoEngine {
@@ -111,7 +122,28 @@ impl Engine for GoEngine {
 
     fn apply(&mut self, change: Applied<'_>) {
         fault::point("go.feed");
-        self.go.feed(change.files.clone(), &change.edits.iter().map(FileChange::from).collect::<Vec<_>>());
+        let changes: Vec<FileChange> = change.edits.iter().map(FileChange::from).collect();
+        self.go.feed(change.files.clone(), &changes);
+        // What is built of a file by a link has that name: as if it lay outside.
+        let links = self.links.as_deref().filter(|_| change.is_on_disk).unwrap_or_default();
+        let mut others = links::by_other_names(links, &changes, change.files);
+        others.retain(|it| document_sync::matters(&it.path));
+        if !others.is_empty() {
+            self.go.feed_outside(&others);
+        }
+    }
+
+    fn set_named(&mut self, named: &NamedTexts) {
+        let Some(before) = self.links.replace(named.links.clone()) else { return };
+        let files = self.go.files();
+        let gone = before.iter().filter(|it| !named.links.contains(it));
+        let come = named.links.iter().filter(|it| !before.contains(it));
+        let gone = gone.flat_map(|it| read_by(it, &files, FileChangeKind::Deleted));
+        let changes: Vec<FileChange> =
+            gone.chain(come.flat_map(|it| read_by(it, &files, FileChangeKind::Created))).collect();
+        if !changes.is_empty() {
+            self.go.feed_outside(&changes);
+        }
     }
 
     fn unknown_before_load(&self, trial: &Trial<'_>) -> Option<Missing> {

@@ -56,9 +56,10 @@ use self::table::{Row, Service};
 use self::view::LspView;
 use self::wire::Root;
 use super::engine::{
-    Applied, Engine, EngineKind, FileChange, Handle, Requirement, Setup, Site, Trial, unknown_until_loaded,
+    Applied, Engine, EngineKind, FileChange, Handle, NamedTexts, Requirement, Setup, Site, Trial, unknown_until_loaded,
 };
 use super::files::Files;
+use super::links::{self, Link};
 use super::panic_message;
 use super::retries::Retries;
 use super::verify::{Job, Planned};
@@ -100,6 +101,10 @@ impl EngineKind for LspKind {
 
     fn is_on_request(&self) -> bool {
         self.service.main().is_some_and(|it| it.keys.on_request == Some(true))
+    }
+
+    fn misses_link(&self, link: &Link, files: &Files) -> bool {
+        is_for_code(link, files)
     }
 
     fn reader_of(&self, file: &str) -> Option<&str> {
@@ -152,8 +157,14 @@ impl EngineKind for LspKind {
         let stop = CancellationToken::new();
         let supervisor = setup.runtime.spawn(persist(session.clone(), stop.clone()));
         let supervisor = Arc::new(tokio::sync::Mutex::new(Some(supervisor)));
-        Ok(Box::new(LspEngine { session, stop: Arc::new(Stopper(stop)), supervisor }))
+        Ok(Box::new(LspEngine { session, stop: Arc::new(Stopper(stop)), supervisor, links: None }))
     }
+}
+
+/// Whether code may name by a link what it leads to. One in a virtual environment was made with it: `lib64`.
+fn is_for_code(link: &Link, files: &Files) -> bool {
+    let Some((directory, _)) = link.name.rsplit_once('/') else { return true };
+    files.get(&format!("{directory}/pyvenv.cfg")).is_none()
 }
 
 /// Supervises, and again where that panics, after a pause that grows.
@@ -185,9 +196,18 @@ struct LspEngine {
     session: Arc<Session>,
     stop: Arc<Stopper>,
     supervisor: Arc<tokio::sync::Mutex<Option<JoinHandle<()>>>>,
+    /// Within the root, as the server was notified of them last; none before it was.
+    links: Option<Vec<Link>>,
 }
 
 impl LspEngine {
+    /// The links by which the server may read code.
+    fn read_by<'l>(&self, links: &'l [Link], files: &Files) -> Vec<&'l Link> {
+        let languages = &self.session.service.languages;
+        let reads = |it: &&Link| it.leads_to_code(files, languages) && is_for_code(it, files);
+        links.iter().filter(reads).collect()
+    }
+
     /// Ends the server: politely, then by force. Bounded in time.
     async fn shutdown(self) {
         self.stop.0.cancel();
@@ -225,7 +245,10 @@ impl Engine for LspEngine {
     }
 
     fn apply(&mut self, change: Applied<'_>) {
-        let changes: Vec<FileChange> = change.edits.iter().map(FileChange::from).collect();
+        let mut changes: Vec<FileChange> = change.edits.iter().map(FileChange::from).collect();
+        // A server that has read a file by a link looks for changes of that name.
+        let links = self.links.as_deref().unwrap_or_default();
+        changes.extend(links::by_other_names(links, &changes, change.files));
         self.session.feed(change.files.clone(), &changes, change.is_on_disk);
     }
 
@@ -240,11 +263,36 @@ impl Engine for LspEngine {
         Some(unknown_until_loaded(MissingCode::Unsupported, &edit.file, &why))
     }
 
+    /// Where links come or go, what the server has read by them is another: it begins anew.
+    fn set_named(&mut self, named: &NamedTexts) {
+        let files = self.session.documents().files().clone();
+        let before = self.links.replace(named.links.clone());
+        if before.is_some_and(|it| self.read_by(&it, &files) != self.read_by(&named.links, &files)) {
+            self.session.renew();
+        }
+    }
+
     fn follow_environment(&mut self, files: &Arc<Files>) -> bool {
         self.session.follow_environment(files)
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
         self.shutdown().boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Link, is_for_code};
+    use crate::lang::files::{File, Files};
+
+    #[test]
+    fn a_link_of_a_virtual_environment_is_not_for_code() {
+        let link = |name: &str| Link { name: name.to_owned(), target: ".venv/lib".to_owned() };
+        let mut files = Files::default();
+        assert!(is_for_code(&link(".venv/lib64"), &files));
+        files.insert(std::sync::Arc::new(File::new(None, ".venv/pyvenv.cfg", "")));
+        assert!(!is_for_code(&link(".venv/lib64"), &files));
+        assert!(is_for_code(&link("lib64"), &files) && is_for_code(&link("src/lib"), &files));
     }
 }

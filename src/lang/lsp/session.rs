@@ -251,18 +251,23 @@ impl Session {
         let has_changed = environment.follow(files);
         drop(environment);
         if has_changed {
-            let missing = self.renewing();
-            self.documents().note_outside();
-            self.link.send_if_modified(|link| {
-                let is_up = matches!(link, Link::Up { .. });
-                if is_up {
-                    *link = Link::Waiting(missing);
-                }
-                is_up
-            });
-            self.renewals.send_modify(|it| *it += 1);
+            self.renew();
         }
         has_changed
+    }
+
+    /// Has the server begin anew: what it has read is another.
+    pub fn renew(&self) {
+        let missing = self.renewing();
+        self.documents().note_outside();
+        self.link.send_if_modified(|link| {
+            let is_up = matches!(link, Link::Up { .. });
+            if is_up {
+                *link = Link::Waiting(missing);
+            }
+            is_up
+        });
+        self.renewals.send_modify(|it| *it += 1);
     }
 
     /// Why a server that is begun anew does not answer yet.

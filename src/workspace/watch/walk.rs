@@ -143,7 +143,8 @@ pub fn is_hidden_name(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(".git") || name.as_encoded_bytes().starts_with(b".semdex-")
 }
 
-pub(super) fn is_ignored_dir_name(name: &OsStr) -> bool {
+/// Names of directories that are no part of any tree.
+pub fn is_ignored_dir_name(name: &OsStr) -> bool {
     is_hidden_name(name) || name == "node_modules"
 }
 

@@ -22,6 +22,7 @@ use crate::lang::engine::{
     Route, SOON, Setup, Site, SourcesOutside, Trial, Unformatted,
 };
 use crate::lang::files::Files;
+use crate::lang::links::Link;
 use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::syntax::declare;
 use crate::lang::rust::verify;
@@ -59,6 +60,11 @@ impl EngineKind for RustKind {
 
     fn route(&self) -> Route {
         Route::Writer
+    }
+
+    /// It is given the texts by all their names.
+    fn misses_link(&self, _: &Link, _: &Files) -> bool {
+        false
     }
 
     fn reader_of(&self, file: &str) -> Option<&str> {

@@ -14,7 +14,7 @@ use crate::lang::rust::LANGUAGE;
 impl Rust {
     /// By the names of the files.
     pub fn set_named(&mut self, named: &NamedTexts) {
-        let NamedTexts { unread, by_path, compiled_elsewhere } = named;
+        let NamedTexts { unread, by_path, compiled_elsewhere, .. } = named;
         let included: BTreeSet<String> =
             by_path.iter().filter(|it| !LANGUAGE.takes(&it.1)).map(|it| it.1.clone()).collect();
         let environment = &self.environment;
