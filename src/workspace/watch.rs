@@ -339,7 +339,7 @@ impl Watcher {
         let mut pending = vec![top.to_path_buf()];
         while let Some(directory) = pending.pop() {
             let is_root = self.is_root(&directory);
-            if !is_root && directory.file_name().is_some_and(walk::is_ignored_dir_name) {
+            if !is_root && directory.file_name().is_some_and(is_ignored_dir_name) {
                 continue;
             }
             if !self.watch(&mut descent, &directory)? {
