@@ -12,6 +12,7 @@ pub(crate) mod git;
 mod handle;
 mod inputs;
 pub(crate) mod journal;
+mod left_out;
 mod lock;
 mod named;
 mod nameless;
