@@ -6,11 +6,15 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use crate::beneath::{Look, Tree};
+use crate::lang::files::Files;
 use crate::model::{Missing, MissingCode};
 use crate::text::words::{WordHash, word_hash, words};
 
 /// Larger files are not searched: they may hold any word.
 const MOST_SEARCHED: usize = 16 << 20;
+
+/// So many are named for one name.
+const MOST_NAMED: usize = 10;
 
 /// All of a workspace, by their names.
 pub type AllLeftOut = BTreeMap<Arc<str>, Arc<LeftOut>>;
@@ -73,6 +77,17 @@ impl LeftOut {
         let bytes = self.tree.read(Path::new(&*self.path), MOST_SEARCHED).ok()?;
         Some(words_of(&bytes))
     }
+}
+
+/// What answers about a name lack, since files of the code that may hold it are no texts. Reads files: may block.
+pub(crate) fn lacks(files: &Files, is_code: impl Fn(&str) -> bool, name: &str) -> Vec<Missing> {
+    let code = files.left_out().filter(|it| is_code(&it.path) && !is_installed(&it.path));
+    code.filter(|it| it.may_hold(name)).take(MOST_NAMED).map(|it| it.missing(name)).collect()
+}
+
+/// Whether a file is one of a dependency, which uses nothing of the workspace.
+pub(crate) fn is_installed(file: &str) -> bool {
+    file.split('/').any(|it| matches!(it, "node_modules" | "site-packages" | "dist-packages"))
 }
 
 /// The hashes of the ASCII words of a file in an encoding that is not known.

@@ -113,3 +113,22 @@ fn a_text_of_no_language_that_code_includes_may_use_what_it_names() {
     let (status, reply) = server.get("/v1/usages?symbol=b.c::other");
     assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
 }
+
+#[test]
+fn of_go_too_a_file_that_is_too_large_may_use_what_it_names() {
+    let large = format!("package lib\n\nvar X = Twice(1)\n\n// {}\n", "long ".repeat(400));
+    let lib = "package lib\n\n// Twice doubles.\nfunc Twice(a int) int { return 2 * a }\n\nfunc Alone(a int) int { return a }\n";
+    let server = serve_bytes(&[
+        ("go.mod", b"module example.com/lib\n\ngo 1.21\n"),
+        ("semdex.toml", b"[limits]\nmax_file_bytes = 1000\n"),
+        ("lib.go", lib.as_bytes()),
+        ("large.go", large.as_bytes()),
+    ]);
+    server.wait_ready();
+    let (status, reply) = server.get("/v1/usages?symbol=Twice");
+    assert_eq!(status, 200, "{reply}");
+    named(&reply, &["large.go"]);
+    let (status, refused) = server.post("/v1/rename", &json!({"symbol": "Twice", "new_name": "Double"}));
+    assert_eq!((status, &refused["code"]), (422, &json!("rename_refused")), "{refused}");
+    assert_eq!(server.home.read("lib.go"), lib);
+}

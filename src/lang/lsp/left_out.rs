@@ -13,21 +13,16 @@ use super::table::base_name;
 use super::usages;
 use crate::lang::Result;
 use crate::lang::files::File;
-use crate::lang::left_out::LeftOut;
+use crate::lang::left_out::{self, is_installed};
 use crate::lang::view::blocking;
 use crate::model::{ChangeImpact, ChangeKind, Missing, MissingCode, Unchecked};
-
-/// So many are named for one symbol.
-const MOST_NAMED: usize = 10;
 
 /// What an answer about a name lacks, since files of the server's languages that may hold it are no texts.
 pub async fn naming(queries: &ServerQueries, name: &str) -> Result<Vec<Missing>> {
     let (queries, name) = (queries.clone(), name.to_owned());
     blocking(move || {
-        let service = &queries.session.service;
-        let is_code = |it: &&Arc<LeftOut>| service.row_of(&it.path).is_some() && !is_installed(&it.path);
-        let naming = queries.files.left_out().filter(is_code).filter(|it| it.may_hold(&name));
-        Ok(naming.take(MOST_NAMED).map(|it| it.missing(&name)).collect())
+        let is_code = |it: &str| queries.session.service.row_of(it).is_some();
+        Ok(left_out::lacks(&queries.files, is_code, &name))
     })
     .await
 }
@@ -67,11 +62,6 @@ pub fn of_no_text(file: &str, name: &str) -> Missing {
 /// Whether a file by its name relative to the root lies in the workspace, and in no directory of what is installed.
 pub fn is_of_workspace(file: &str) -> bool {
     !file.starts_with('/') && !is_installed(file) && !file.split('/').any(|it| it.starts_with('.'))
-}
-
-/// Whether a file is one of a dependency, which uses nothing of the workspace.
-fn is_installed(file: &str) -> bool {
-    file.split('/').any(|it| matches!(it, "node_modules" | "site-packages" | "dist-packages"))
 }
 
 /// Adds what is not known of a change since such files may use what it alters.
