@@ -1,4 +1,4 @@
-//! Which files of the workspace are no texts: they are not UTF-8, or larger than files are read. Engines are not given
+//! Which source files of the workspace are no texts: they are not UTF-8, or larger than files are read. Engines are not given
 //! them, and are told which they are.
 
 use std::collections::BTreeSet;
@@ -49,8 +49,9 @@ impl Writer {
         now.map(Arc::new)
     }
 
-    /// The file of this name, if it is there and no text.
+    /// The file of this name, if it is there, is of a language by its name, and is no text.
     fn left_out_at(&self, trees: &mut OpenTrees, after: &Files, name: &Arc<str>) -> Option<Arc<LeftOut>> {
+        self.registry.languages().of(name)?;
         let path = self.root.join(&**name);
         let is_text = match self.overlays.contains_key(&**name) {
             // What the disk has under it.
