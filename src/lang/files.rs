@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use crate::lang::left_out::{AllLeftOut, LeftOut};
 use crate::lang::sound;
 use crate::model::{LanguageId, Languages, NamedFile, Outline};
 use crate::text::lines::LineIndex;
@@ -123,17 +124,18 @@ fn recent_outline(language: LanguageId, hash: blake3::Hash, parse: impl FnOnce()
 pub struct Files {
     languages: Languages,
     files: BTreeMap<Arc<str>, Arc<File>>,
+    left_out: Arc<AllLeftOut>,
 }
 
 impl Files {
     /// None yet, in a workspace of these languages.
     pub fn new(languages: Languages) -> Files {
-        Files { languages, files: BTreeMap::new() }
+        Files { languages, files: BTreeMap::new(), left_out: Arc::default() }
     }
 
     /// The same texts, assigned to other languages.
     pub fn in_languages(&self, languages: Languages) -> Files {
-        let mut files = Files::new(languages);
+        let mut files = Files::new(languages).with_left_out(self.left_out.clone());
         for file in self.iter() {
             let language = files.languages.of(&file.path);
             let is_same = match (language, file.language) {
@@ -157,6 +159,21 @@ impl Files {
     /// The languages to which texts are assigned.
     pub fn languages(&self) -> &Languages {
         &self.languages
+    }
+
+    /// The same texts, beside these files that are none.
+    pub fn with_left_out(self, left_out: Arc<AllLeftOut>) -> Files {
+        Files { left_out, ..self }
+    }
+
+    /// The files that are no texts, as they stand on the disk.
+    pub fn all_left_out(&self) -> &AllLeftOut {
+        &self.left_out
+    }
+
+    /// The same without those that have a text all the same: that of an overlay.
+    pub fn left_out(&self) -> impl Iterator<Item = &Arc<LeftOut>> {
+        self.left_out.values().filter(|it| self.get(&it.path).is_none())
     }
 
     /// A file by its name relative to the root.

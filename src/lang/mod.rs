@@ -10,6 +10,7 @@ pub(crate) mod file_uri;
 pub mod files;
 pub(crate) mod fixes;
 pub(crate) mod go;
+pub mod left_out;
 pub mod links;
 pub(crate) mod lsp;
 mod manifest;

@@ -12,6 +12,7 @@ use super::open_trees::OpenTrees;
 use super::watch::{Seen, Watcher, walk};
 use super::writer::Writer;
 use crate::beneath::Tree;
+use crate::lang::files::Files;
 use crate::model::{Code, Error, FileEdit, Missing, MissingCode, Result};
 
 /// How long the file system may take to tell what has happened.
@@ -45,7 +46,7 @@ impl Writer {
 
     fn take(&mut self, seen: Seen) -> Result<()> {
         self.news_since = None;
-        let edits = match seen {
+        let (edits, looked_at, is_all) = match seen {
             Seen::Paths(mut paths) if !self.compares_all => {
                 self.has_to_find_links |= !paths.is_empty();
                 paths.append(&mut self.unread);
@@ -66,21 +67,44 @@ impl Writer {
                     return Ok(());
                 }
                 // What cannot be read now is looked at again before the next answer.
-                self.compare(&paths).inspect_err(|_| self.unread = paths)?
+                match self.compare(&paths) {
+                    Ok(edits) => (edits, paths, false),
+                    Err(error) => {
+                        self.unread = paths;
+                        return Err(error);
+                    }
+                }
             }
             _ => {
                 self.compares_all = true;
                 self.has_to_find_links = true;
-                let edits = self.compare_all()?;
+                let (edits, listed) = self.compare_all()?;
                 self.compares_all = false;
                 self.unread.clear();
-                edits
+                (edits, listed, true)
             }
         };
-        if !edits.is_empty() {
-            self.apply(&edits, with_edits(&self.files, &edits), Cause::Outside);
-        }
+        self.take_edits(&edits, &looked_at, is_all);
         Ok(())
+    }
+
+    /// Brings in what differs at these paths, and which files there are no texts.
+    fn take_edits(&mut self, edits: &[FileEdit], looked_at: &BTreeSet<PathBuf>, is_all: bool) {
+        let after = if edits.is_empty() { self.files.clone() } else { with_edits(&self.files, edits) };
+        let left_out = self.left_out_after(&after, looked_at, is_all);
+        let is_news = left_out.is_some();
+        let after = match left_out {
+            Some(now) => Arc::new(Files::clone(&after).with_left_out(now)),
+            None => after,
+        };
+        if !edits.is_empty() {
+            self.apply(edits, after, Cause::Outside);
+        } else if is_news {
+            // No text has changed, and answers are complete no more, or again.
+            self.files = after;
+            self.note_change_outside();
+            self.publish();
+        }
     }
 
     /// Reads what stands at these paths now. A path that is no file stands for everything known below it.
@@ -102,7 +126,8 @@ impl Writer {
         Ok(edits)
     }
 
-    fn compare_all(&mut self) -> Result<Vec<FileEdit>> {
+    /// The same of all files, with these.
+    fn compare_all(&mut self) -> Result<(Vec<FileEdit>, BTreeSet<PathBuf>)> {
         self.telemetry.rescans.up();
         let listed = match &mut self.watcher {
             Some(watcher) => watcher.rescan(),
@@ -135,7 +160,7 @@ impl Writer {
         for name in gone {
             self.differs(name, None, &mut seen, &mut edits);
         }
-        Ok(edits)
+        Ok((edits, listed))
     }
 
     /// All files of the workspace and of its sources outside, where nothing can be watched.

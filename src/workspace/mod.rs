@@ -12,6 +12,7 @@ pub(crate) mod git;
 mod handle;
 mod inputs;
 pub(crate) mod journal;
+mod left_out;
 mod linked;
 mod lock;
 mod named;

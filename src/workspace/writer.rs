@@ -284,14 +284,15 @@ impl Writer {
                 if self.find_nameless(&mut found, false).is_err() {
                     self.compares_all = true;
                 }
-                for path in found {
-                    match self.read_with(&mut trees, &path) {
-                        Ok(Some(text)) => drop(files.insert(Arc::new(files.file(&self.name_of(&path), text)))),
+                for path in &found {
+                    match self.read_with(&mut trees, path) {
+                        Ok(Some(text)) => drop(files.insert(Arc::new(files.file(&self.name_of(path), text)))),
                         Ok(None) => {}
-                        Err(_) => drop(self.unread.insert(path)),
+                        Err(_) => drop(self.unread.insert(path.clone())),
                     }
                 }
                 self.files = Arc::new(files);
+                self.begin_left_out(&found);
                 self.revision = self.revisions.first();
             }
             Err(error) => {

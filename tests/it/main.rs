@@ -26,6 +26,7 @@ mod impact;
 mod inputs;
 mod journal;
 mod language_servers;
+mod left_out;
 mod linked;
 mod map;
 mod markdown;

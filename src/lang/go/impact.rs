@@ -15,6 +15,7 @@ use super::queries::GoplsQueries;
 use super::quick;
 use super::session::{SCOPE, Session};
 use super::silence::{self, State};
+use super::unread;
 use super::usages::{self, Effort};
 use crate::lang::files::Files;
 use crate::lang::go::LANGUAGE;
@@ -93,6 +94,7 @@ pub async fn run(
         change_impact.coverage.lacks(proof::left_out(&edit.file));
     }
     tell_unanswered(&mut change_impact);
+    unread::of_change(&context.before, &mut change_impact).await?;
     Ok(change_impact)
 }
 

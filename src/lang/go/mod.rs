@@ -62,6 +62,7 @@ mod tests;
 mod tidy;
 mod toolchain;
 mod unknown;
+mod unread;
 mod usages;
 mod verify;
 mod view;

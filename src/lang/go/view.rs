@@ -8,7 +8,9 @@ use super::layout::Layout;
 use super::queries::GoplsQueries;
 use super::search::{self, Hits};
 use super::session::{SCOPE, Session};
-use super::{calls, diagnostics, fixes, meaning, outside, overview, references, relations, rename, resolve, usages};
+use super::{
+    calls, diagnostics, fixes, meaning, outside, overview, references, relations, rename, resolve, unread, usages,
+};
 use crate::lang::files::{File, Files};
 use crate::lang::fixes::Fix;
 use crate::lang::go::LANGUAGE;
@@ -116,7 +118,8 @@ impl View {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(UsagePage::default(), busy())) };
         let queries = turn.queries(deadlines);
         let answer = usages::places(&queries, symbol, usages::Effort::Thorough).await?;
-        let page = answer.map(|places| usages::page(&queries, symbol, &places, window));
+        let mut page = answer.map(|places| usages::page(&queries, symbol, &places, window));
+        unread::naming(&self.files, &symbol.name).await?.into_iter().for_each(|it| page.coverage.lacks(it));
         turn.end(page)
     }
 
@@ -136,7 +139,8 @@ impl View {
     /// Who calls a function, and where.
     pub async fn callers(&self, symbol: &Symbol, deadlines: Deadlines) -> Result<Answer<Vec<Calls>>> {
         let Some(turn) = self.turn(deadlines).await? else { return Ok(Answer::lacking(Vec::new(), busy())) };
-        let answer = calls::callers(&turn.queries(deadlines), symbol).await?;
+        let mut answer = calls::callers(&turn.queries(deadlines), symbol).await?;
+        unread::naming(&self.files, &symbol.name).await?.into_iter().for_each(|it| answer.coverage.lacks(it));
         turn.end(answer)
     }
 

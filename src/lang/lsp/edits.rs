@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::actions;
+use super::left_out;
 use super::queries::ServerQueries;
 use super::relations::symbol_of;
 use super::session::Failure;
@@ -29,6 +30,10 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
     }
     if !session.has("textDocument/rename") {
         return Err(refused(format!("{} renames nothing: edit the places", session.row.server())).into());
+    }
+    let unread = left_out::naming(queries, &found.item.name).await?;
+    if let Some(missing) = unread.first() {
+        return Err(refused(format!("`{}` would be renamed in part: {}", symbol.path, missing.detail)).into());
     }
     let used = usages::of(queries, &found, &mut coverage).await?;
     // What is declared in another file is renamed by itself where the server takes it for another thing.
@@ -84,6 +89,11 @@ pub async fn rename(queries: &ServerQueries, query: &SymbolQuery, new_name: &str
             );
             return Err(refused(detail).into());
         }
+    }
+    let included = left_out::included(queries, &found).await?;
+    if let Some(file) = included.iter().find(|it| !parts.contains_key(&*it.path)) {
+        let missing = left_out::of_no_language(&file.path, &found.item.name);
+        return Err(refused(format!("`{}` would be renamed in part: {}", symbol.path, missing.detail)).into());
     }
     let mut rewrites = Vec::new();
     for (file, parts) in parts {

@@ -21,6 +21,7 @@ mod grammar;
 mod impact;
 mod import_graph;
 mod introduction;
+mod left_out;
 mod names;
 mod origin;
 mod overview;

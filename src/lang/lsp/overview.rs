@@ -14,8 +14,8 @@ use crate::lang::files::{File, Files};
 use crate::lang::rank;
 use crate::lang::view::blocking;
 use crate::model::{
-    Answer, Code, Coverage, Downstream, Error, MissingCode, OutlineItem, Overview, Package, Symbol, SymbolKind,
-    Upstream, UsageCount,
+    Answer, Code, Coverage, Downstream, Error, Missing, MissingCode, OutlineItem, Overview, Package, Symbol,
+    SymbolKind, Upstream, UsageCount,
 };
 
 /// What the text says by itself.
@@ -56,6 +56,8 @@ pub async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant) -> Re
         futures::stream::iter(counted.collect::<Vec<_>>()).buffered(AT_ONCE).collect().await;
     let mut counts: BTreeMap<usize, UsageCount> = BTreeMap::new();
     let mut users: BTreeMap<String, (BTreeSet<String>, usize)> = BTreeMap::new();
+    let left_out = queries.files.all_left_out();
+    let is_left_out = |it: &Missing| it.scope.as_deref().is_some_and(|it| left_out.contains_key(it));
     for one in counted {
         let Some((at, usages, mut lacks)) = one? else {
             let detail = "the usages of some symbols were not counted in time: ask again, or give `wait_ms`";
@@ -65,10 +67,12 @@ pub async fn of(queries: &ServerQueries, file: &Arc<File>, until: Instant) -> Re
         let is_known = !lacks.missing.iter().any(|it| it.code.passes());
         if is_known && !usages.possible.is_empty() {
             // Each symbol's count says how many: one sentence is enough of it here.
-            lacks.missing.retain(|it| it.code != MissingCode::Unsupported);
+            lacks.missing.retain(|it| it.code != MissingCode::Unsupported || is_left_out(it));
             let detail = "some places may be usages of these symbols: each `usages` says of how many `possible` ones";
             coverage.lacks(queries.session.missing(MissingCode::Unsupported, detail));
         }
+        // Of a file that may name several of them one sentence is enough.
+        lacks.missing.retain(|it| !is_left_out(it) || !coverage.missing.iter().any(|known| known.scope == it.scope));
         coverage.absorb(lacks);
         if is_known {
             counts.insert(at, usages.count());

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::grammar::{Code, Grammar};
 use super::import_graph::ImportGraph;
+use super::left_out;
 use super::names;
 use super::session::{Failure, Session};
 use super::wire::{self, Location};
@@ -207,8 +208,12 @@ impl ServerQueries {
                 Err(Error::new(code, detail).into())
             }
             0 => {
-                let near = self.near(last).await?;
-                Err(self.unknown(query, near).into())
+                let mut unknown = self.unknown(query, self.near(last).await?);
+                // It may be declared where nobody looks.
+                if let Some(lack) = left_out::naming(self, last).await?.first() {
+                    unknown.detail = format!("{}; {}", unknown.detail, lack.detail);
+                }
+                Err(unknown.into())
             }
             1 => Ok(found.remove(0)),
             _ => {

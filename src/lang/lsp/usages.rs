@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::grammar::Code;
+use super::left_out;
 use super::names;
 use super::queries::{Asked, ResolvedItem, ServerQueries};
 use super::session::Failure;
@@ -26,6 +27,13 @@ const MOST_LOOKED_UP: usize = 500;
 pub type At = (Arc<File>, Span);
 /// What a server listed: files and words.
 type PlaceSet = BTreeSet<(Arc<str>, Span)>;
+
+/// The same, and the files of the workspace that it named and that are no texts.
+#[derive(Default)]
+struct Listed {
+    places: PlaceSet,
+    no_texts: BTreeSet<String>,
+}
 
 /// All usages of a declaration. A server that does not know enough yet is asked again.
 pub async fn of(queries: &ServerQueries, found: &ResolvedItem, coverage: &mut Coverage) -> Result<Usages> {
@@ -49,9 +57,10 @@ async fn counted(
     let mut is_first = true;
     let mut has_touched = false;
     let own = declarations(queries, found);
+    left_out::naming(queries, name).await?.into_iter().for_each(|it| coverage.lacks(it));
     loop {
-        let references = match references_of(queries, found, &own, &open).await? {
-            Ok(references) => references,
+        let Listed { places: references, no_texts } = match references_of(queries, found, &own, &open).await? {
+            Ok(listed) => listed,
             Err(failure) => {
                 failure.note(session, coverage);
                 return by_text(queries, found, files).await;
@@ -82,6 +91,7 @@ async fn counted(
             let detail = format!("{} does not tell `{name}` itself among its uses yet", session.row.server());
             coverage.lacks(session.missing(MissingCode::Indexing, detail));
         }
+        note_unread(queries, found, (&references, &no_texts), coverage).await?;
         if unaccounted.len() > MOST_LOOKED_UP {
             let detail = format!(
                 "{} more places hold the word `{name}`; {MOST_LOOKED_UP} were looked up, the others are listed as possible",
@@ -131,8 +141,8 @@ pub async fn listed(queries: &ServerQueries, found: &ResolvedItem) -> Result<Ask
     }
     let open: Vec<&str> = files.iter().take(MOST_OPENED_FOR_MANY).map(|it| &*it.path).collect();
     let references = references_of(queries, found, &own, &open).await?;
-    Ok(references.map(|references| {
-        let others = references.into_iter().filter(|(file, span)| !is_own(file, span.start));
+    Ok(references.map(|listed| {
+        let others = listed.places.into_iter().filter(|(file, span)| !is_own(file, span.start));
         others.filter_map(|(file, span)| Some((queries.files.get(&file)?.clone(), span))).collect()
     }))
 }
@@ -209,20 +219,48 @@ async fn references_of(
     found: &ResolvedItem,
     own: &[usize],
     open: &[&str],
-) -> Result<Asked<PlaceSet>> {
-    let mut references = PlaceSet::new();
+) -> Result<Asked<Listed>> {
+    let mut listed = Listed::default();
     for &at in own {
-        if is_listed(&references, &found.file.path, at) {
+        if is_listed(&listed.places, &found.file.path, at) {
             continue;
         }
         let answer = match queries.ask_at(open, "textDocument/references", &found.file, at).await? {
             Ok(answer) => wire::locations(&answer),
             Err(failure) => return Ok(Err(failure)),
         };
-        references
-            .extend(answer.iter().filter_map(|it| queries.place(it)).map(|(file, span)| (file.path.clone(), span)));
+        for location in &answer {
+            match queries.place(location) {
+                Some((file, span)) => drop(listed.places.insert((file.path.clone(), span))),
+                None => {
+                    let file = queries.session.root.file(&location.uri);
+                    listed.no_texts.extend(file.filter(|it| left_out::is_of_workspace(it)));
+                }
+            }
+        }
     }
-    Ok(Ok(references))
+    Ok(Ok(listed))
+}
+
+/// Files that the server reads and that are not looked into may use the symbol too.
+async fn note_unread(
+    queries: &ServerQueries,
+    found: &ResolvedItem,
+    (places, no_texts): (&PlaceSet, &BTreeSet<String>),
+    coverage: &mut Coverage,
+) -> Result<()> {
+    let name = &found.item.name;
+    let is_told = |coverage: &Coverage, file: &str| coverage.missing.iter().any(|it| it.scope.as_deref() == Some(file));
+    for file in no_texts.iter().filter(|it| !is_told(coverage, it)).collect::<Vec<_>>() {
+        coverage.lacks(left_out::of_no_text(file, name));
+    }
+    for file in left_out::included(queries, found).await? {
+        // Of a file of which it tells one place the server knows all.
+        if !places.iter().any(|it| it.0 == file.path) {
+            coverage.lacks(left_out::of_no_language(&file.path, name));
+        }
+    }
+    Ok(())
 }
 
 fn is_listed(references: &PlaceSet, file: &Arc<str>, at: usize) -> bool {
@@ -230,7 +268,7 @@ fn is_listed(references: &PlaceSet, file: &Arc<str>, at: usize) -> bool {
 }
 
 /// Whether several files may declare one symbol in its language: a header and what it is for.
-fn has_headers(found: &ResolvedItem) -> bool {
+pub fn has_headers(found: &ResolvedItem) -> bool {
     matches!(found.file.language.map(|it| it.name), Some("c" | "cpp"))
 }
 

@@ -74,6 +74,14 @@ impl Texts {
         }
         Ok(content)
     }
+
+    /// How large the file is that `walk` lists at this path; `None` for what it does not list.
+    pub fn size(&self, path: &Path) -> io::Result<Option<u64>> {
+        let Some(reader) = &self.reader else { return Ok(None) };
+        let Some(found) = find(reader, path, None)? else { return Ok(None) };
+        let stat = statat(&found.directory, found.name.as_os_str(), AtFlags::SYMLINK_NOFOLLOW);
+        Ok(present(stat.map_err(io::Error::from))?.map(|it| u64::try_from(it.st_size).unwrap_or(u64::MAX)))
+    }
 }
 
 /// The file that a path of the tree stands for.

@@ -49,6 +49,8 @@ impl Writer {
         }
         if before.languages != after.languages {
             self.take_registry(self.registry.configured(&after.languages));
+            // What is no text is known of files of a language alone.
+            self.compares_all = true;
         }
         self.start_engines();
         self.note_change_outside();

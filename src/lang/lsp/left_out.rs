@@ -1,0 +1,89 @@
+//! Files that the server reads from the disk and whose uses of a symbol nobody can list: those that are no texts of the
+//! workspace, and those that code includes by a name of no language. Where one of them may hold the symbol's name, no
+//! answer about the symbol is complete.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::affected;
+use super::impact::Altered;
+use super::names;
+use super::queries::{ResolvedItem, ServerQueries};
+use super::table::base_name;
+use super::usages;
+use crate::lang::Result;
+use crate::lang::files::File;
+use crate::lang::left_out::{self, is_installed};
+use crate::lang::view::blocking;
+use crate::model::{ChangeImpact, ChangeKind, Missing, MissingCode, Unchecked};
+
+/// What an answer about a name lacks, since files of the server's languages that may hold it are no texts.
+pub async fn naming(queries: &ServerQueries, name: &str) -> Result<Vec<Missing>> {
+    let (queries, name) = (queries.clone(), name.to_owned());
+    blocking(move || {
+        let is_code = |it: &str| queries.session.service.row_of(it).is_some();
+        Ok(left_out::lacks(&queries.files, is_code, &name))
+    })
+    .await
+}
+
+/// Texts of no language that the code includes and that hold a symbol's name: the server may know nothing of them.
+pub async fn included(queries: &ServerQueries, found: &ResolvedItem) -> Result<Vec<Arc<File>>> {
+    if !usages::has_headers(found) {
+        return Ok(Vec::new());
+    }
+    let (queries, name) = (queries.clone(), found.item.name.clone());
+    blocking(move || {
+        let own = queries.own_files();
+        let imports = own.iter().flat_map(|it| &it.outline().imports);
+        let names: BTreeSet<&str> = imports.map(|it| base_name(&it.path)).collect();
+        let is_included = |it: &&Arc<File>| it.language.is_none() && names.contains(base_name(&it.path));
+        let holds = |it: &&Arc<File>| !names::occurrences(it, &name).is_empty();
+        Ok(queries.files.iter().filter(is_included).filter(holds).cloned().collect())
+    })
+    .await
+}
+
+/// What an answer lacks for such a text.
+pub fn of_no_language(file: &str, name: &str) -> Missing {
+    let detail = format!(
+        "`{file}` is included, holds the word `{name}` and is of no language here: list it under `file_names` of \
+         `[languages.c]` or `[languages.cpp]` in semdex.toml"
+    );
+    Missing::new(MissingCode::Unsupported, file, detail)
+}
+
+/// What an answer lacks where the server tells a place in a file of the workspace that is no text of it.
+pub fn of_no_text(file: &str, name: &str) -> Missing {
+    let detail = format!("`{name}` is also named in `{file}`, which is no text that is analysed");
+    Missing::new(MissingCode::Unsupported, file, detail)
+}
+
+/// Whether a file by its name relative to the root lies in the workspace, and in no directory of what is installed.
+pub fn is_of_workspace(file: &str) -> bool {
+    !file.starts_with('/') && !is_installed(file) && !file.split('/').any(|it| it.starts_with('.'))
+}
+
+/// Adds what is not known of a change since such files may use what it alters.
+pub async fn of_change(queries: &ServerQueries, altered: &[Altered], change_impact: &mut ChangeImpact) -> Result<()> {
+    let mut seen: BTreeSet<(&str, bool)> = BTreeSet::new();
+    for one in altered.iter().filter(|it| it.changed.kind != ChangeKind::Added) {
+        let (name, is_sealed) = (one.item.name.as_str(), affected::is_sealed(one));
+        if !seen.insert((name, is_sealed)) {
+            continue;
+        }
+        let found = ResolvedItem { file: one.file.clone(), item: one.item.clone() };
+        let included = included(queries, &found).await?;
+        let included = included.iter().map(|it| of_no_language(&it.path, name));
+        for missing in naming(queries, name).await?.into_iter().chain(included) {
+            let unchecked = Unchecked::from(&missing);
+            match is_sealed {
+                // It breaks none of them.
+                true if change_impact.impact.unchecked.contains(&unchecked) => {}
+                true => change_impact.impact.unchecked.push(unchecked),
+                false => change_impact.lacks(missing),
+            }
+        }
+    }
+    Ok(())
+}
