@@ -49,6 +49,7 @@ pub(crate) mod patterns;
 pub(crate) mod places;
 pub(crate) mod projections;
 pub(crate) mod reaching;
+pub(crate) mod reexports;
 pub(crate) mod report;
 pub(crate) mod rule;
 pub(crate) mod rule_id;

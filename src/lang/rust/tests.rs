@@ -18,6 +18,7 @@ mod invalidate;
 mod loading;
 mod names;
 mod paths;
+mod reexports;
 mod shadow;
 mod traits;
 mod truth;

@@ -38,7 +38,21 @@ impl ChangedSymbol<'_> {
     /// Whether nothing is called so any more.
     pub(super) fn goes(&self) -> bool {
         let kind = self.delta.as_ref().map(|it| it.1.kind);
-        self.is_itself && matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed))
+        let is_gone = matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
+        self.is_itself && (is_gone || self.is_switched())
+    }
+
+    /// Whether it is declared as it was, and an attribute decides anew where it is found at all.
+    pub(super) fn is_switched(&self) -> bool {
+        let delta = self.delta.as_ref().map(|it| &it.1).filter(|it| it.kind == ChangeKind::Visibility);
+        let both = delta.and_then(|it| it.before.zip(it.after));
+        both.is_some_and(|(before, after)| before.signature == after.signature)
+    }
+
+    /// Whether it is compiled for tests alone now, which rust-analyzer always does.
+    pub(super) fn is_left_to_tests(&self) -> bool {
+        let both = self.delta.as_ref().and_then(|it| it.1.before.zip(it.1.after));
+        self.is_switched() && both.is_some_and(|(before, after)| !before.test && after.test)
     }
 }
 

@@ -17,7 +17,8 @@ use super::macros::MAX_MACROS;
 use super::missed::Missed;
 use super::unresolved::{bodies_with_other_imports, is_type};
 use super::{
-    affected, anchors, arity, derive_expansion, errors, helpers, holders, macros, objects, unused, wellformed,
+    affected, anchors, arity, derive_expansion, errors, helpers, holders, macros, objects, reexports, unused,
+    wellformed,
 };
 use crate::lang::files::File;
 use crate::lang::rust::index::file_names::StoredResolution;
@@ -173,7 +174,7 @@ fn changed_symbols<'db, 'a>(
             }
         }
     }
-    for definition in no_more_imported(cx, edit) {
+    for definition in reexports::no_more_imported(cx, edit) {
         add(None, definition, true, Vec::new());
     }
     for (changed_symbol, found) in changed_symbols.iter_mut().zip(usages::find(cx, &definitions)) {
@@ -227,28 +228,6 @@ fn with_siblings<'db>(
 fn adt_of_block<'db>(sema: &Semantics<'db, RootDatabase>, file: FileId, item: &OutlineItem) -> Option<Definition<'db>> {
     let block = detached::impl_at(sema, file, item.name_span.start)?;
     block.self_ty(sema.db).as_adt().map(Definition::Adt)
-}
-
-/// What the old text's imports name that no import of the new text names.
-fn no_more_imported<'db>(cx: &Context<'db>, edit: &EditContext) -> Vec<Definition<'db>> {
-    let mut gone = Vec::new();
-    for (old, new) in edit.olds.iter().zip(&edit.news) {
-        let kept: BTreeSet<&str> = new.outline().imports.iter().map(|it| it.path.as_str()).collect();
-        let lines: BTreeSet<usize> =
-            old.outline().imports.iter().filter(|it| !kept.contains(it.path.as_str())).map(|it| it.line).collect();
-        let Some(id) = cx.file_id(&old.path).filter(|_| !lines.is_empty()) else { continue };
-        let names = names_now(cx, id);
-        for (at, resolution, role) in names.within(0, old.text.len()) {
-            let StoredResolution::Means(meaning) = resolution else { continue };
-            if role == Role::Import && lines.contains(&old.lines().line(at)) {
-                let definition = meaning.definition.definition();
-                if !matches!(definition, Definition::Module(_) | Definition::Crate(_)) {
-                    gone.push(definition);
-                }
-            }
-        }
-    }
-    gone
 }
 
 /// A trait and its implementations have to fit each other.

@@ -1,7 +1,8 @@
-//! Tuple structs with a field that may not be seen: there they can neither be made nor matched. And structs and variants
-//! with named fields, where they are made or matched as if these had no names. rust-analyzer tells neither.
+//! Tuple structs with a field that may not be seen: there they can neither be made nor matched, like tuple structs, unit
+//! structs and variants that are `#[non_exhaustive]` in another crate. And structs and variants with named fields, where
+//! they are made or matched as if these had no names. rust-analyzer tells neither.
 
-use ra_ap_hir::{Adt, HasVisibility as _, ModuleDef, PathResolution, StructKind};
+use ra_ap_hir::{Adt, HasAttrs as _, HasCrate as _, HasVisibility as _, ModuleDef, PathResolution, Struct, StructKind};
 use ra_ap_syntax::{AstNode as _, SyntaxNode, ast};
 
 use super::code::Code;
@@ -23,12 +24,18 @@ fn hidden_constructor(cx: &Context<'_>, path: &ast::Path, code: Code, what: &str
     if !name.text().starts_with(char::is_uppercase) {
         return None;
     }
-    let (of, named) = match cx.sema.resolve_path(path)? {
-        PathResolution::Def(ModuleDef::Adt(Adt::Struct(of))) => (Some(of), of.kind(cx.db) == StructKind::Record),
-        PathResolution::Def(ModuleDef::EnumVariant(of)) => (None, of.kind(cx.db) == StructKind::Record),
+    let (of, kind, closed_by) = match cx.sema.resolve_path(path)? {
+        PathResolution::Def(ModuleDef::Adt(Adt::Struct(of))) => {
+            let closed_by = of.attrs(cx.db).is_non_exhaustive().then(|| of.krate(cx.db));
+            (Some(of), of.kind(cx.db), closed_by)
+        }
+        PathResolution::Def(ModuleDef::EnumVariant(of)) => {
+            let closed_by = of.attrs(cx.db).is_non_exhaustive().then(|| of.krate(cx.db));
+            (None, of.kind(cx.db), closed_by)
+        }
         _ => return None,
     };
-    if named {
+    if kind == StructKind::Record {
         let code = match (of.is_none(), code, path.qualifier()) {
             (true, Code::E0532, Some(_)) => Code::E0164,
             (true, Code::E0423, _) => Code::E0533,
@@ -41,13 +48,19 @@ fn hidden_constructor(cx: &Context<'_>, path: &ast::Path, code: Code, what: &str
             format!("the fields of `{}` have names", name.text()),
         ));
     }
-    let of = of?;
-    let from = cx.sema.scope(path.syntax())?.module();
-    let is_seen = || of.fields(cx.db).iter().all(|it| it.is_visible_from(cx.db, from));
-    if of.kind(cx.db) != StructKind::Tuple || is_seen() {
+    if closed_by.is_none() && (of.is_none() || kind != StructKind::Tuple) {
         return None;
     }
-    let message = format!("cannot {what} the tuple struct `{}`: it has private fields", name.text());
+    let from = cx.sema.scope(path.syntax())?.module();
+    let is_closed = closed_by.is_some_and(|it| it != from.krate(cx.db));
+    let has_hidden = |it: Struct| it.fields(cx.db).iter().any(|it| !it.is_visible_from(cx.db, from));
+    let message = match is_closed {
+        true => format!("cannot {what} `{}` here: it is `#[non_exhaustive]`", name.text()),
+        false if kind == StructKind::Tuple && of.is_some_and(has_hidden) => {
+            format!("cannot {what} the tuple struct `{}`: it has private fields", name.text())
+        }
+        false => return None,
+    };
     match path.qualifier() {
         Some(_) => Some(report::raw_diagnostic(cx, name.syntax(), Code::E0603, message)),
         None => Some(report::raw_diagnostic(cx, path.syntax(), code, message)),

@@ -3,7 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ra_ap_syntax::{AstNode as _, Edition, NodeOrToken, SourceFile, ast};
+
 use crate::model::{ChangeKind, Outline, OutlineItem, SymbolKind};
+use crate::text::words::words;
+
+/// Attributes that decide how an item may be used.
+const OF_USE: [&str; 2] = ["non_exhaustive", "target_feature"];
+/// Those that decide whether it is there.
+const OF_PRESENCE: [&str; 1] = ["cfg"];
 
 /// One declaration that is not what it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +101,11 @@ fn index(outline: &Outline) -> BTreeMap<Key<'_>, Vec<&OutlineItem>> {
 
 fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: &str) -> Option<Delta<'a>> {
     let delta = |kind| Some(Delta { kind, before: Some(before), after: Some(after) });
-    if derives(before, old) != derives(after, new) {
+    let differ = |names: &[&str]| {
+        let same = head(before, old) == head(after, new);
+        !same && attributes(before, old, names) != attributes(after, new, names)
+    };
+    if derives(before, old) != derives(after, new) || differ(&OF_USE) {
         return delta(ChangeKind::Signature);
     }
     if before.signature != after.signature {
@@ -106,6 +118,10 @@ fn compare<'a>(before: &'a OutlineItem, old: &str, after: &'a OutlineItem, new: 
             (true, _) => ChangeKind::Signature,
         };
         return delta(kind);
+    }
+    // `#[macro_export]` is no part of a signature.
+    if differ(&OF_PRESENCE) || before.kind == SymbolKind::Macro && before.public != after.public {
+        return delta(ChangeKind::Visibility);
     }
     let text = |item: &OutlineItem, text: &str| item.body.and_then(|it| text.get(it.start..it.end).map(str::to_owned));
     // What changed in the items of a body is listed of them too.
@@ -126,6 +142,26 @@ fn visibility(item: &OutlineItem) -> &str {
     if is_name { "" } else { &item.signature[..3 + restriction] }
 }
 
+/// What stands before the name of an item.
+fn head<'t>(item: &OutlineItem, text: &'t str) -> &'t str {
+    text.get(item.span.start..item.name_span.start).unwrap_or_default()
+}
+
+/// The attributes of an item that have one of these names, or give it one of these by a condition, as they are written.
+fn attributes(item: &OutlineItem, text: &str, names: &[&str]) -> BTreeSet<String> {
+    let tree = SourceFile::parse(head(item, text), Edition::CURRENT).tree();
+    let written = |it: ast::Attr| -> String {
+        let tokens = it.syntax().descendants_with_tokens().filter_map(NodeOrToken::into_token);
+        tokens.filter(|it| !it.kind().is_trivia()).map(|it| it.text().to_owned()).collect()
+    };
+    let is_meant = |it: &String| -> bool {
+        let mut words = words(it).map(|it| it.1);
+        let Some(first) = words.next() else { return false };
+        names.contains(&first) || first == "cfg_attr" && words.any(|it| names.contains(&it))
+    };
+    tree.syntax().descendants().filter_map(ast::Attr::cast).map(written).filter(is_meant).collect()
+}
+
 /// A signature without the name.
 fn shape(item: &OutlineItem) -> String {
     item.signature.replacen(&item.name, "_", 1)
@@ -136,8 +172,7 @@ pub fn derives<'t>(item: &OutlineItem, text: &'t str) -> BTreeSet<&'t str> {
     if !matches!(item.kind, SymbolKind::Struct | SymbolKind::Enum | SymbolKind::Union) {
         return BTreeSet::new();
     }
-    let head = text.get(item.span.start..item.name_span.start).unwrap_or_default();
-    let lists = head.split("derive(").skip(1).filter_map(|it| it.split(')').next());
+    let lists = head(item, text).split("derive(").skip(1).filter_map(|it| it.split(')').next());
     let names = lists.flat_map(|it| it.split(',')).filter_map(|it| it.rsplit("::").next());
     names.map(str::trim).filter(|it| !it.is_empty()).collect()
 }

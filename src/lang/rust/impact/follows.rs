@@ -104,7 +104,7 @@ fn way_to(cx: &Context<'_>, error: &Finding) -> Option<Module> {
 }
 
 /// The module in which a path, or an import, looks for a name.
-fn module_before(sema: &Semantics<'_, RootDatabase>, written: SyntaxToken) -> Option<Module> {
+pub(super) fn module_before(sema: &Semantics<'_, RootDatabase>, written: SyntaxToken) -> Option<Module> {
     // The input of a macro is a path only where it is put.
     let token = sema.descend_into_macros_exact(written).into_iter().next()?;
     let path = token.parent_ancestors().take(3).find_map(ast::PathSegment::cast)?.parent_path();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ra_ap_hir::{Adt, AsAssocItem as _, HasVisibility as _, Semantics, StructKind, Visibility};
-use ra_ap_ide::RootDatabase;
+use ra_ap_ide::{FileId, RootDatabase};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::algo::skip_trivia_token;
 use ra_ap_syntax::{AstNode as _, Direction, SyntaxKind, SyntaxToken, ast};
@@ -17,12 +17,15 @@ use super::rule::Change;
 use super::rule_id::RuleId;
 use super::unresolved::{is_type, unresolved_kind, unresolved_kind_as_made};
 use super::unstable::loses_receiver;
-use super::{cascades, constants, expanded, follows, patterns, report, unresolved, unstable};
+use super::{cascades, constants, expanded, follows, missed, patterns, report, unresolved, unstable};
+use crate::lang::files::File;
 use crate::lang::rust::index::search::{Occurrence, is_keyword};
 use crate::lang::rust::resolve::at;
+use crate::lang::rust::resolve::symbols::is_test_at;
 use crate::lang::rust::syntax::positions;
 use crate::lang::rust::view::Context;
 use crate::model::{ChangeKind, Role, Span, SymbolKind};
+use crate::text::words::words;
 
 /// The places that named what is gone or hidden. Imports first: what comes by a broken one follows from it.
 pub(super) fn gone_names(cx: &Context<'_>, change: &Change<'_, '_>, out: &mut Findings<'_>) {
@@ -126,8 +129,9 @@ fn fault_of(
         return None;
     }
     let kind = changed_symbol.delta.as_ref().map(|it| it.1.kind);
-    let is_hiding = kind == Some(ChangeKind::Visibility);
-    let is_gone = matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
+    let is_switched = changed_symbol.is_switched();
+    let is_hiding = kind == Some(ChangeKind::Visibility) && !is_switched;
+    let is_gone = is_switched || matches!(kind, None | Some(ChangeKind::Removed | ChangeKind::Renamed));
     let before = changed_symbol.delta.as_ref().and_then(|it| it.1.before).map(|it| it.kind);
     let is_value = matches!(before, Some(SymbolKind::Const | SymbolKind::Static));
     if !is_hiding && !is_gone && !is_value && !loses_receiver(changed_symbol) {
@@ -144,10 +148,21 @@ fn fault_of(
     let token = positions::token(&cx.sema, id, at.start)?;
     // With a path it is missed where the path leads through what changed.
     let is_named_by_path = occurrence.role == Role::Import || is_qualified(&token);
-    if unresolved::is_left_out(&cx.sema, id, &token) || changed_symbol.is_found_through() && is_named_by_path {
+    if unresolved::is_left_out(&cx.sema, id, &token) {
         return None;
     }
+    let is_led_there = changed_symbol.is_found_through() && is_named_by_path;
     let place = file.lines().place(name, at);
+    if changed_symbol.is_left_to_tests()
+        && !(is_led_there && leads_through_its_module(cx, &token))
+        && !is_for_tests(cx, file, id, at.start)
+    {
+        let (code, message) = gone(&cx.sema, &token, occurrence.role, changed_symbol, written, false);
+        return Some(report::error(cx, place, code, format!("{message} but in tests")));
+    }
+    if is_led_there {
+        return None;
+    }
     let named = at::definition_of_token(&cx.sema, &token);
     let meaning = named.filter(|it| !is_gone || !is_needed_as_type(&token, *it));
     if let Some(message) = meaning.and_then(|it| unstable::unstable(cx.db, it)) {
@@ -161,6 +176,13 @@ fn fault_of(
         None if !is_gone && !is_hiding => None,
         None => {
             let (code, message) = gone(&cx.sema, &token, occurrence.role, changed_symbol, written, is_hiding);
+            // An import may still bring it, for fewer.
+            let (code, message) = match changed_symbol.delta {
+                None if missed::unless_unseen(&cx.sema, &token, code) == Code::E0603 => {
+                    (Code::E0603, format!("`{}` is not visible here any more", changed_symbol.path))
+                }
+                _ => (code, message),
+            };
             let subject = if code == Code::Uncoded { Subject::Macro } else { Subject::None };
             // There is something else by that name.
             let code = if code == Code::E0412 && named.is_some() { Code::E0573 } else { code };
@@ -181,6 +203,22 @@ fn fault_of(
             }
         },
     }
+}
+
+/// Whether the path to what is named goes through the module that declares it, not through one that hands it on.
+fn leads_through_its_module(cx: &Context<'_>, token: &SyntaxToken) -> bool {
+    let own = at::definition_of_token(&cx.sema, token).and_then(|it| it.module(cx.db));
+    follows::module_before(&cx.sema, token.clone()).is_none_or(|it| Some(it) == own)
+}
+
+/// Whether what stands there is compiled for tests alone.
+fn is_for_tests(cx: &Context<'_>, file: &File, id: FileId, at: usize) -> bool {
+    let modules = cx.sema.file_to_module_def(id).into_iter().flat_map(|it| it.path_to_root(cx.db));
+    let is_marked = |it: ast::Module| {
+        ast::HasAttrs::attrs(&it).any(|it| words(&it.syntax().text().to_string()).any(|it| it.1 == "test"))
+    };
+    let mut declared = modules.filter_map(|it| it.declaration_source(cx.db));
+    is_test_at(file, at) || declared.any(|it| is_marked(it.value))
 }
 
 /// The code of the error where a definition may not be named.

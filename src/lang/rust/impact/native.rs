@@ -170,8 +170,9 @@ fn translate<'db>(cx: &Context<'db>, body: DefWithBody, diagnostic: AnyDiagnosti
         }
         AnyDiagnostic::UnresolvedMacroCall(it) => {
             let range = cx.sema.diagnostics_display_range_for_range(it.range);
-            let message = format!("cannot find macro `{}` in this scope", it.path.display(cx.db, edition));
-            RawDiagnostic::new(range, Code::Uncoded, message).about(Subject::Macro)
+            let path = it.path.display(cx.db, edition).to_string();
+            let code = if path.contains("::") { Code::E0433 } else { Code::Uncoded };
+            RawDiagnostic::new(range, code, format!("cannot find macro `{path}` in this scope")).about(Subject::Macro)
         }
         AnyDiagnostic::NoSuchField(it) => {
             let (code, message) = match (it.private.is_some(), it.variant) {

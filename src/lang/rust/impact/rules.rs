@@ -77,9 +77,9 @@ pub(in crate::lang::rust) const RULES: &[Rule] = &[
         about: "names, members, arguments, types, patterns and fields in bodies",
         codes: &[
             Uncoded, E0004, E0005, E0023, E0026, E0027, E0057, E0061, E0062, E0063, E0067, E0106, E0107, E0109, E0133,
-            E0268, E0277, E0282, E0308, E0423, E0425, E0426, E0432, E0451, E0527, E0529, E0532, E0559, E0560, E0593,
-            E0599, E0603, E0606, E0608, E0609, E0614, E0615, E0616, E0618, E0620, E0624, E0631, E0638, E0639, E0728,
-            E0769,
+            E0268, E0277, E0282, E0308, E0423, E0425, E0426, E0432, E0433, E0451, E0527, E0529, E0532, E0559, E0560,
+            E0593, E0599, E0603, E0606, E0608, E0609, E0614, E0615, E0616, E0618, E0620, E0624, E0631, E0638, E0639,
+            E0728, E0769,
         ],
         when: When::Always,
         check: Check::Body(native::native_errors),

@@ -186,6 +186,7 @@ pub(in crate::lang::rust) fn unresolved_kind(token: &SyntaxToken) -> Option<(Cod
         }
         SyntaxKind::RECORD_EXPR | SyntaxKind::RECORD_PAT => (Code::E0422, "struct or variant"),
         SyntaxKind::TUPLE_STRUCT_PAT => (Code::E0531, "tuple struct or variant"),
+        SyntaxKind::MACRO_CALL if path.qualifier().is_some() => (Code::E0433, "macro"),
         SyntaxKind::MACRO_CALL => (Code::Uncoded, "macro"),
         SyntaxKind::PATH_EXPR if is_member => (Code::E0599, "function or associated item"),
         SyntaxKind::PATH_EXPR => (Code::E0425, "value"),
