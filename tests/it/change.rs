@@ -75,7 +75,7 @@ fn an_edit_waits_for_the_index_as_long_as_it_may() {
 /// A change holds everybody else up: what it breaks is looked for so long and no longer.
 #[test]
 fn what_there_was_no_time_for_is_named() {
-    let callers: String = (0..200).map(|it| format!("pub fn caller_{it}() -> u8 {{\n    called()\n}}\n")).collect();
+    let callers: String = (0..200).map(|it| format!("pub fn user_{it}() -> u8 {{\n    called()\n}}\n")).collect();
     let home = Home::with(&[
         ("Cargo.toml", "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
         ("src/lib.rs", &format!("pub fn called() -> u8 {{\n    1\n}}\n{callers}")),
@@ -85,15 +85,15 @@ fn what_there_was_no_time_for_is_named() {
     let server = home.serve_with(&["--trust"], &[("SEMDEX_FAULTS", &faults)]);
     server.wait_ready();
     let edit = json!({
-        "file": "src/lib.rs", "search_context": "fn called()", "replacement": "fn called(by: u8)", "dry_run": true,
+        "file": "src/lib.rs", "search_context": "called() -> u8", "replacement": "called() -> u16", "dry_run": true,
         "wait_ms": 120_000,
     });
     let (status, whole) = server.post("/v1/edit", &edit);
     assert_eq!((status, &whole["meta"]["complete"]), (200, &json!(true)), "{whole}");
     let hold = faults.join("rust.body");
     std::fs::write(&hold, "stall").unwrap();
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
-        let (sender, receiver) = std::sync::mpsc::channel();
         scope.spawn(|| sender.send(server.post("/v1/edit", &edit)));
         assert!(receiver.recv_timeout(std::time::Duration::from_secs(7)).is_err(), "it did not stand still");
         std::fs::remove_file(&hold).unwrap();

@@ -57,11 +57,6 @@ fn a_file_in_another_encoding_may_use_what_it_names() {
     // Saved as UTF-8 it is a text as all others.
     server.home.write("a.c", &String::from_utf8_lossy(LATIN).replace('\u{fffd}', "é"));
     assert!(usages(&server, "b.c::zz").contains(&"a.c:5 call".to_owned()));
-    // And no text again, of another name.
-    let other = LATIN.iter().map(|it| if *it == b'z' { b'y' } else { *it }).collect::<Vec<u8>>();
-    fs::write(server.home.root().join("a.c"), other).unwrap();
-    let (status, reply) = server.get("/v1/usages?symbol=b.c::zz");
-    assert_eq!((status, &reply["meta"]["complete"]), (200, &json!(true)), "{reply}");
 }
 
 #[test]

@@ -10,10 +10,10 @@ use super::affected::{self, imports_new_file};
 use super::diagnostics;
 use super::fallback;
 use super::grammar::Code;
-use super::left_out;
 use super::names;
 use super::queries::{ResolvedItem, ServerQueries};
 use super::reaching::{self, Tests};
+use super::unread_users;
 use super::usages;
 use crate::lang::Result;
 use crate::lang::files::{File, Files};
@@ -66,7 +66,7 @@ pub async fn run(queries: &ServerQueries, edits: Vec<FileEdit>, extent: Extent) 
     let mut change_impact = ChangeImpact::nothing();
     change_impact.impact.changed = altered.iter().map(|it| it.changed.clone()).collect();
     note_undeclared(queries, &own, &mut change_impact);
-    left_out::of_change(queries, &altered, &mut change_impact).await?;
+    unread_users::of_change(queries, &altered, &mut change_impact).await?;
     if let Err(failure) = session.ready(queries.deadlines.ready).await {
         let missing = failure.missing(session);
         change_impact.lacks(missing.clone());

@@ -5,8 +5,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::affected;
-use super::impact::Altered;
 use super::names;
 use super::queries::{ResolvedItem, ServerQueries};
 use super::table::base_name;
@@ -15,7 +13,7 @@ use crate::lang::Result;
 use crate::lang::files::File;
 use crate::lang::left_out::{self, is_installed};
 use crate::lang::view::blocking;
-use crate::model::{ChangeImpact, ChangeKind, Missing, MissingCode, Unchecked};
+use crate::model::{Missing, MissingCode};
 
 /// What an answer about a name lacks, since files of the server's languages that may hold it are no texts.
 pub async fn naming(queries: &ServerQueries, name: &str) -> Result<Vec<Missing>> {
@@ -62,28 +60,4 @@ pub fn of_no_text(file: &str, name: &str) -> Missing {
 /// Whether a file by its name relative to the root lies in the workspace, and in no directory of what is installed.
 pub fn is_of_workspace(file: &str) -> bool {
     !file.starts_with('/') && !is_installed(file) && !file.split('/').any(|it| it.starts_with('.'))
-}
-
-/// Adds what is not known of a change since such files may use what it alters.
-pub async fn of_change(queries: &ServerQueries, altered: &[Altered], change_impact: &mut ChangeImpact) -> Result<()> {
-    let mut seen: BTreeSet<(&str, bool)> = BTreeSet::new();
-    for one in altered.iter().filter(|it| it.changed.kind != ChangeKind::Added) {
-        let (name, is_sealed) = (one.item.name.as_str(), affected::is_sealed(one));
-        if !seen.insert((name, is_sealed)) {
-            continue;
-        }
-        let found = ResolvedItem { file: one.file.clone(), item: one.item.clone() };
-        let included = included(queries, &found).await?;
-        let included = included.iter().map(|it| of_no_language(&it.path, name));
-        for missing in naming(queries, name).await?.into_iter().chain(included) {
-            let unchecked = Unchecked::from(&missing);
-            match is_sealed {
-                // It breaks none of them.
-                true if change_impact.impact.unchecked.contains(&unchecked) => {}
-                true => change_impact.impact.unchecked.push(unchecked),
-                false => change_impact.lacks(missing),
-            }
-        }
-    }
-    Ok(())
 }

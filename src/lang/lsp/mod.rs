@@ -37,6 +37,7 @@ mod session;
 mod supervisor;
 mod table;
 mod test_lines;
+mod unread_users;
 mod usages;
 mod verify;
 mod view;

@@ -127,6 +127,14 @@ pub(super) fn is_there_unseen(sema: &Semantics<'_, RootDatabase>, name: &SyntaxT
     module.scope(sema.db, None).iter().any(|it| it.0.as_str() == name.text() && is_own(&it.1))
 }
 
+/// Whether something of this name is where its path looks for it, and may not be seen from where the path stands.
+pub(super) fn is_hidden_here(sema: &Semantics<'_, RootDatabase>, name: &SyntaxToken) -> bool {
+    let Some(module) = module_before(sema, name.clone()) else { return false };
+    let Some(from) = name.parent().and_then(|it| sema.scope(&it)).map(|it| it.module()) else { return false };
+    let is_there = |from| module.scope(sema.db, from).iter().any(|it| it.0.as_str() == name.text());
+    is_there(None) && !is_there(Some(from))
+}
+
 /// The module in whose text an error stands, whatever macros make of it.
 pub(super) fn module_around(cx: &Context<'_>, error: &Finding) -> Option<Module> {
     let id = cx.file_id(&error.place.file)?;

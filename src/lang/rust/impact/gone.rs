@@ -188,6 +188,11 @@ fn fault_of(
             let code = if code == Code::E0412 && named.is_some() { Code::E0573 } else { code };
             Some(report::error(cx, place, code, message).about(subject))
         }
+        // It is where it was, and an import hands it on to fewer.
+        Some(_) if changed_symbol.delta.is_none() && follows::is_hidden_here(&cx.sema, &token) => {
+            let message = format!("`{}` is not visible here any more", changed_symbol.path);
+            Some(report::error(cx, place, Code::E0603, message))
+        }
         // Of a field that is given or matched by its name more is known in the body.
         Some(Definition::Field(_)) if is_hiding && is_given_by_name(&token) => None,
         Some(Definition::EnumVariant(_)) if is_hiding => None,
