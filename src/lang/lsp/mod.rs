@@ -20,6 +20,7 @@ mod fuzz;
 mod grammar;
 mod impact;
 mod import_graph;
+mod imports;
 mod introduction;
 mod left_out;
 mod names;

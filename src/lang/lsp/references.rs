@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::grammar::Code;
+use super::imports::imported;
 use super::names::{is_test_file, package, path};
-use super::overview::imported;
 use super::queries::ServerQueries;
 use crate::lang::files::File;
 use crate::lang::sound;
