@@ -233,8 +233,10 @@ async fn references_of(
             match queries.place(location) {
                 Some((file, span)) => drop(listed.places.insert((file.path.clone(), span))),
                 None => {
-                    let file = queries.session.root.file(&location.uri);
-                    listed.no_texts.extend(file.filter(|it| left_out::is_of_workspace(it)));
+                    // A server may list places in a file that is gone.
+                    let root = &queries.session.root;
+                    let is_there = |it: &String| left_out::is_of_workspace(it) && root.directory().join(it).exists();
+                    listed.no_texts.extend(root.file(&location.uri).filter(is_there));
                 }
             }
         }
