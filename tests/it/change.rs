@@ -90,7 +90,7 @@ fn what_there_was_no_time_for_is_named() {
     });
     let (status, whole) = server.post("/v1/edit", &edit);
     assert_eq!((status, &whole["meta"]["complete"]), (200, &json!(true)), "{whole}");
-    let hold = faults.join("rust.body");
+    let hold = faults.join("rust.bodies");
     std::fs::write(&hold, "stall").unwrap();
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {

@@ -42,7 +42,7 @@ pub(super) fn errors_of(affected: &AffectedSet<'_>, side: Side, view: impl Fn() 
                 let nth = next.fetch_add(1, Ordering::Relaxed);
                 let Some(body_ref) = bodies_by_ref.get(nth) else { break };
                 let Some(at) = body_ref.at(side) else { continue };
-                crate::fault::point("rust.body");
+                crate::fault::point("rust.bodies");
                 found.extend(errors_of_body(it, affected, body_ref, at, side).into_iter().map(|it| (nth, it)));
             }
             Ok(found)
