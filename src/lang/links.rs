@@ -1,7 +1,9 @@
 //! Links within a workspace, by which its code has more names than one.
 
+use std::sync::Arc;
+
 use super::engine::FileChange;
-use super::files::Files;
+use super::files::{File, Files};
 use crate::model::{LanguageId, Missing, MissingCode};
 
 /// The scope under which they are reported.
@@ -35,8 +37,12 @@ impl Link {
 
     /// Whether there is code of these languages where it leads to.
     pub fn leads_to_code(&self, files: &Files, languages: &[LanguageId]) -> bool {
-        let mut there = files.get(&self.target).into_iter().chain(files.below(&self.target));
-        there.any(|it| it.language.is_some_and(|it| languages.contains(&it)))
+        self.texts(files).any(|it| it.language.is_some_and(|it| languages.contains(&it)))
+    }
+
+    /// The texts that it leads to.
+    pub fn texts<'f>(&'f self, files: &'f Files) -> impl Iterator<Item = &'f Arc<File>> {
+        files.get(&self.target).into_iter().chain(files.below(&self.target))
     }
 }
 

@@ -91,8 +91,8 @@ struct GoEngine {
 
 /// What comes or goes with a link.
 fn read_by(link: &Link, files: &Files, kind: FileChangeKind) -> Vec<FileChange> {
-    let below = files.get(&link.target).into_iter().chain(files.below(&link.target));
-    let read = below.filter(|it| document_sync::matters(&it.path)).filter_map(|it| link.other_name(&it.path));
+    let read =
+        link.texts(files).filter(|it| document_sync::matters(&it.path)).filter_map(|it| link.other_name(&it.path));
     read.map(|path| FileChange { path, kind }).collect()
 }
 

@@ -17,6 +17,9 @@ use crate::model::{Missing, MissingCode};
 
 /// What an answer about a name lacks, since files of the server's languages that may hold it are no texts.
 pub async fn naming(queries: &ServerQueries, name: &str) -> Result<Vec<Missing>> {
+    if queries.files.all_left_out().is_empty() {
+        return Ok(Vec::new());
+    }
     let (queries, name) = (queries.clone(), name.to_owned());
     blocking(move || {
         let is_code = |it: &str| queries.session.service.row_of(it).is_some();

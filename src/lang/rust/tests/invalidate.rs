@@ -141,6 +141,12 @@ fn a_signature_touches_what_names_it() {
     }
 }
 
+/// A module, and one that uses all of it.
+fn base_and_user(base: &str, user: &str) -> (tempfile::TempDir, Loaded) {
+    let modules = "pub mod base;\npub mod user;\n";
+    fixture(&[("Cargo.toml", MANIFEST), ("src/lib.rs", modules), ("src/base.rs", base), ("src/user.rs", user)])
+}
+
 #[test]
 fn parameters_touch_arguments_and_what_these_may_tell() {
     let base = "#[derive(Default)]\npub struct A;\nimpl A { pub fn m(&self) {} }\n\
@@ -159,12 +165,7 @@ fn parameters_touch_arguments_and_what_these_may_tell() {
                 pub fn beside() { takes(A); takes(Default::default()); A.m(); }\n\
                 pub fn within() { runs(|it| it.m()); }\n\
                 pub fn told(b: B) { let it = generic(Default::default(), b); it.unwrap().m(); }\n";
-    let (_directory, mut it) = fixture(&[
-        ("Cargo.toml", MANIFEST),
-        ("src/lib.rs", "pub mod base;\npub mod user;\n"),
-        ("src/base.rs", base),
-        ("src/user.rs", user),
-    ]);
+    let (_directory, mut it) = base_and_user(base, user);
     it.fill();
     for (from, to, touched) in [
         ("takes(a: A)", "takes(a: B)", "open shadowed set handed made"),
@@ -197,12 +198,7 @@ fn parameters_touch_what_their_names_and_types_tell() {
                 pub fn block(it: A) { takes({ it.plain() }, 0); }\n\
                 pub fn macros(it: A) { takes(vec![it.plain()][0], 0); }\n\
                 pub fn cast(it: A) { takes(it.plain() as _, it.plain() as u8); }\n";
-    let (_directory, mut it) = fixture(&[
-        ("Cargo.toml", MANIFEST),
-        ("src/lib.rs", "pub mod base;\npub mod user;\n"),
-        ("src/base.rs", base),
-        ("src/user.rs", user),
-    ]);
+    let (_directory, mut it) = base_and_user(base, user);
     it.fill();
     for (from, to, own_touched) in [
         // What comes is not named in the body.
