@@ -133,7 +133,7 @@ class Reads:
         return time.monotonic() - begin
 
 
-def judge(mutation, truth, reply, root, lies_in, strata_of):
+def judge(mutation, truth, reply, root, language, strata_of):
     """Which of the compiler's places were named, and which alarms are false."""
     texts = {}
 
@@ -161,6 +161,8 @@ def judge(mutation, truth, reply, root, lies_in, strata_of):
     told = [it for it in truth["first"] + later if not LINT.fullmatch(it[3] or "")]
     places, codes, to_edit = {}, collections.defaultdict(set), set()
     consequences = {tuple(it) for it in truth.get("consequences", [])}
+    if hasattr(language.truth, "of_met_bounds"):
+        consequences |= set(language.truth.of_met_bounds(told, lambda file: "\n".join(lines(file))))
     for it in told:
         span = (it[0], *extent(*it[:3]))
         places[span] = tuple(it)
@@ -179,7 +181,7 @@ def judge(mutation, truth, reply, root, lies_in, strata_of):
         row["places" if place in to_edit else "consequences"].append(judged)
     for it, alarm, span in zip(broken, alarms, spans):
         true = any(meet(span, place) for place in places) or it.get("follows", False) and any(meet(span, place) for place in hidden)
-        if true or not lies_in(alarm[0], truth["unreached"]):
+        if true or not language.truth.lies_in(alarm[0], truth["unreached"]):
             row["alarms"].append({"told": alarm, "good": true, "strata": strata_at(alarm, *span[1:])})
     row["unverifiable"] = len(alarms) - len(row["alarms"])
     return row
@@ -226,7 +228,7 @@ def measure(options, language, source, directory):
             took = time.monotonic() - begin
             time.sleep(pause)
             after = reads.seconds()
-            row = judge(mutation, told, reply, root, language.truth.lies_in, strata_of)
+            row = judge(mutation, told, reply, root, language, strata_of)
             row.update(breaks=breaks, mutation=mutation, seconds=took, before=before, after=after, pause=pause)
             row["compiler"] = truth.compiler.seconds(mutation["file"], mutation["text"]) if nth in paired else None
             rows.append(row)

@@ -201,6 +201,80 @@ class Compiler:
         return [source for _, name, kind, source in self.targets if (name, kind) not in reached]
 
 
+UNMET = re.compile(r"the trait bound `(?P<ty>[^`]+): (?P<of>[^`]+)` is not satisfied|`(?P<shown>[^`]+)` doesn't implement `(?P<by>[^`]+)`")
+HEAD = re.compile(r"\b(?:impl\b|(?:fn|struct|enum|union|trait)\s+\w+)\s*(?=<)|\bimpl\b")
+
+
+def of_met_bounds(errors, text_of):
+    """Of the errors of bounds that are not met those that a head answers for which has the same error: of a parameter, where the head that
+    declares it has to bound it, and of the type of an implementation, where the type has to have what the trait is built on."""
+    bounds = {}
+    for it in errors:
+        found = UNMET.fullmatch(it[4]) if it[3] == "E0277" else None
+        if found:
+            bounds[tuple(it)] = (found["ty"] or found["shown"], (found["of"] or found["by"]).split("::")[-1])
+    texts = {file: text_of(file) for file in {it[0] for it in bounds}}
+    heads = {file: list(_heads(text)) for file, text in texts.items()}
+    answered, own = {}, set()
+    for it, (ty, of) in bounds.items():
+        text, at = texts[it[0]], _offset(texts[it[0]], it[1])
+        end = _offset(text, it[2] + 1)
+        around = [head for head in heads[it[0]] if head[0] < end and at <= head[2]]
+        # Innermost first.
+        for start, brace, stop, parameters, self_type in sorted(around, key=lambda head: head[2] - head[0]):
+            in_head = at <= brace
+            if ty in parameters:
+                answered.setdefault((it[0], start, ty, of), []).append((it, in_head))
+                break
+            if in_head and self_type and self_type == ty:
+                own.add((ty, of))
+                break
+    found = [it for of_head in answered.values() if any(in_head for _, in_head in of_head) for it, in_head in of_head if not in_head]
+    named = {it for of_head in answered.values() for it, _ in of_head}
+    for it, bound in bounds.items():
+        if bound in own and it not in named:
+            text = texts[it[0]]
+            in_head = any(_offset(text, it[1]) <= head[1] and head[0] < _offset(text, it[2] + 1) and head[4] == bound[0] for head in heads[it[0]])
+            if not in_head:
+                found.append(it)
+    return found
+
+
+def _offset(text, line):
+    at = 0
+    for _ in range(line - 1):
+        at = text.find("\n", at) + 1 or len(text)
+    return at
+
+
+def _heads(text):
+    """What declares parameters or implements a trait: (start, opening brace, end, parameters, the type of the implementation)."""
+    for found in HEAD.finditer(text):
+        at, parameters = found.end(), set()
+        if text[at : at + 1] == "<":
+            close = lexing.closing_angle(text, at)
+            if close is None:
+                continue
+            declared = (re.match(r"\s*(?:const\s+)?(\w+)", text[a:b]) for a, b in lexing.split(text, at + 1, close))
+            parameters = {it.group(1) for it in declared if it}
+            at = close + 1
+        brace = _end_of_head(text, at)
+        if brace is None:
+            continue
+        stop = lexing.closing(text, brace) if text[brace] == "{" else brace
+        of = re.search(r"\bfor\s+(.+?)\s*(?:\bwhere\b.*)?$", text[at:brace], re.S) if found.group().startswith("impl") else None
+        yield found.start(), brace, stop or len(text), parameters, of and of.group(1)
+
+
+def _end_of_head(text, at):
+    while at < len(text) and text[at] not in "{;":
+        after = lexing.skip(text, at)
+        if after == at and text[at] in "([":
+            after = (lexing.closing(text, at) or at) + 1
+        at = after if after != at else at + 1
+    return at if at < len(text) else None
+
+
 FUNCTION = re.compile(r"\bfn\s+\w+")
 
 

@@ -5,7 +5,7 @@ use either::Either;
 use ra_ap_hir::{GenericDef, TypeOrConstParam};
 use ra_ap_ide_db::defs::Definition;
 use ra_ap_syntax::ast::{self, HasGenericArgs as _};
-use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxToken};
+use ra_ap_syntax::{AstNode as _, SyntaxKind, SyntaxNode, SyntaxToken};
 
 use super::affected::{ChangedSymbol, is_outside_body};
 use super::code::Code;
@@ -13,7 +13,9 @@ use super::finding::{Finding, Findings};
 use super::rule::NamedPlace;
 use super::{report, wellformed};
 use crate::lang::rust::index::search::Occurrence;
+use crate::lang::rust::index::usages;
 use crate::lang::rust::resolve::at;
+use crate::lang::rust::syntax::positions;
 use crate::lang::rust::view::Context;
 use crate::model::{ChangeKind, SymbolKind};
 
@@ -56,9 +58,42 @@ pub(super) fn unfit_generics(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mu
     let NamedPlace { occurrence: it, token, .. } = at;
     let is_head = it.file.outline().enclosing(it.at.start).last().is_none_or(|item| is_outside_body(item, it));
     let Some(error) = unfit_generic(cx, token, is_head) else { return };
+    if error.is(Code::E0277) {
+        unfit_results(cx, token).into_iter().for_each(|it| out.add(it));
+    }
     match token.parent().filter(|_| error.is(Code::E0277)).and_then(|it| wellformed::through_alias(cx, &it)) {
         Some(uses) => at_uses(cx, &error, &uses).into_iter().for_each(|it| out.add(it)),
         None => out.add(error),
+    }
+}
+
+/// Of a function that gives such a type of its own parameters, the calls: a parameter is bounded there in turn, and what
+/// it stands for at a call lacks that or not.
+fn unfit_results(cx: &Context<'_>, token: &SyntaxToken) -> Vec<Finding> {
+    let result = token.parent_ancestors().find_map(ast::RetType::cast);
+    let function = result.and_then(|it| ast::Fn::cast(it.syntax().parent()?)).and_then(|it| cx.sema.to_def(&it));
+    let of = at::definition_of_token(&cx.sema, token);
+    let (Some(function), Some(Definition::Adt(of))) = (function, of) else { return Vec::new() };
+    let Some(parameters) = wellformed::parameters_of(&cx.sema, GenericDef::Adt(of)) else { return Vec::new() };
+    let calls = usages::find(cx, &[Definition::Function(function)]).into_iter().flat_map(|it| it.items);
+    let found = calls.filter_map(|it| {
+        let token = positions::token(&cx.sema, it.id, it.at.start)?;
+        let call = token.parent_ancestors().take(4).find_map(call_of)?;
+        let lacks = wellformed::unmet_in_result(&cx.sema, of, &parameters, &call)?;
+        Some(report::unmet(cx, cx.files.get(&it.file.path)?.lines().place(&it.file.path, it.at), lacks))
+    });
+    found.collect()
+}
+
+/// The call that a name, or the path that it stands in, is what is called of.
+fn call_of(node: SyntaxNode) -> Option<ast::Expr> {
+    match ast::Expr::cast(node)? {
+        ast::Expr::PathExpr(it) => {
+            let call = it.syntax().parent().and_then(ast::CallExpr::cast)?;
+            (call.expr()?.syntax() == it.syntax()).then_some(ast::Expr::CallExpr(call))
+        }
+        it @ ast::Expr::MethodCallExpr(_) => Some(it),
+        _ => None,
     }
 }
 

@@ -239,9 +239,10 @@ fn unfit_header(cx: &Context<'_>, place: Place, block: Impl, of: Trait) -> Optio
     let ty = block.self_ty(cx.db);
     let wanted = of.direct_supertraits(cx.db);
     let lacks = bounds::lacks_bounds(cx.db, &ty, &wanted).filter(|_| !ty.contains_unknown())?;
-    let message = format!("the trait bound `_: {}` is not satisfied, which `{name}` needs", lacks.name(cx.db).as_str());
     let target = block.module(cx.db).krate(cx.db).to_display_target(cx.db);
-    let bound = Subject::of_bound(ty.display(cx.db, target).to_string(), lacks.name(cx.db).as_str());
+    let (shown, lacks) = (ty.display(cx.db, target).to_string(), lacks.name(cx.db));
+    let message = format!("the trait bound `{shown}: {}` is not satisfied, which `{name}` needs", lacks.as_str());
+    let bound = Subject::of_bound(shown, lacks.as_str());
     Some(report::error(cx, place, Code::E0277, message).about(bound))
 }
 

@@ -89,13 +89,38 @@ pub(super) fn unmet_in_value<'db>(
     let around = path.syntax().ancestors().skip(1).take(3).filter_map(ast::Expr::cast);
     let made = around.filter_map(|it| sema.type_of_expr(&it)).map(|it| it.original);
     let ty = made.filter(|it| it.as_adt() == Some(of)).last()?;
+    unmet_in(sema, parameters, &ty, path.syntax())
+}
+
+/// The same for what a call gives, wherever the type stands in it.
+pub(super) fn unmet_in_result(
+    sema: &Semantics<'_, RootDatabase>,
+    of: Adt,
+    parameters: &Parameters,
+    call: &ast::Expr,
+) -> Option<(String, String)> {
+    let mut found = None;
+    sema.type_of_expr(call)?.original.walk(sema.db, |it| {
+        if found.is_none() && it.as_adt() == Some(of) {
+            found = unmet_in(sema, parameters, &it, call.syntax());
+        }
+    });
+    found
+}
+
+fn unmet_in<'db>(
+    sema: &Semantics<'db, RootDatabase>,
+    parameters: &Parameters,
+    ty: &Type<'db>,
+    place: &SyntaxNode,
+) -> Option<(String, String)> {
     let types: Vec<Option<Type<'db>>> =
         ty.type_arguments().map(|it| Some(it).filter(|it| !it.contains_unknown())).collect();
     // Constants are arguments too, but no types.
     if types.len() != parameters.names.len() {
         return None;
     }
-    let target = sema.scope(path.syntax())?.krate().to_display_target(sema.db);
+    let target = sema.scope(place)?.krate().to_display_target(sema.db);
     let shown = |at: usize| types.get(at)?.as_ref().map(|it| it.display(sema.db, target).to_string());
     unmet_by(sema, parameters, &types, |at| shown(at).unwrap_or_default())
 }
