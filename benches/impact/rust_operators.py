@@ -311,11 +311,14 @@ def bound_type(text, symbol, rng):
 
 def add_supertrait(text, symbol, rng):
     at = _inside(text, symbol) if symbol["kind"] == "trait" else None
-    head = text[symbol["name_at"]["end"] : at] if at else "where"
+    start = symbol["name_at"]["end"]
+    if text[start : start + 1] == "<":
+        start = lexing.closing_angle(text, start) or start
+    head = text[start:at] if at else "where"
     if re.search(r"\bwhere\b", head):
         return None
     bound = rng.choice(["Copy", "std::fmt::Display", "Default"])
-    return put(text, at, at, f"+ {bound} " if ":" in re.sub(r"<.*>", "", head, flags=re.S) else f": {bound} ")
+    return put(text, at, at, f"+ {bound} " if ":" in head.replace("::", "") else f": {bound} ")
 
 
 def rename_module(text, symbol, rng):

@@ -46,6 +46,8 @@ pub struct LanguageKeys {
     /// A question of the server's own about a place, answered with nothing where it does not know what stands there. It is
     /// asked before a definition that may be a guess.
     pub known_by: Option<String>,
+    /// Requests that the server is never told to cancel, by their methods: it has to end them, though nobody waits any more.
+    pub uncancelled: Option<Vec<String>>,
     /// Diagnostics that are pushed without a version count once nothing came for so long.
     pub quiet_ms: Option<u64>,
     /// Whether the server hears of documents that are saved, if it wants to.
@@ -134,6 +136,7 @@ impl LanguageKeys {
             diagnostics: self.diagnostics.or(base.diagnostics),
             ignored_codes: self.ignored_codes.or(base.ignored_codes),
             known_by: self.known_by.or(base.known_by),
+            uncancelled: self.uncancelled.or(base.uncancelled),
             quiet_ms: self.quiet_ms.or(base.quiet_ms),
             saves: self.saves.or(base.saves),
             environment: self.environment.or(base.environment),

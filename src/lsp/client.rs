@@ -279,14 +279,15 @@ impl Slot {
         let mut frames = Vec::new();
         before.iter().chain([&body]).for_each(|message| framing::append(&mut frames, &message.0));
         self.place.send(frames);
-        Ok(Pending { id, client: self.client, _in_flight: self.in_flight, outcome })
+        Ok(Pending { id, is_cancelled: true, client: self.client, _in_flight: self.in_flight, outcome })
     }
 }
 
-/// An answer to come. Dropped before it came, the request is cancelled.
+/// An answer to come. Dropped before it came, the request is cancelled, unless it is one that is not.
 #[derive(Debug)]
 pub struct Pending {
     id: i64,
+    is_cancelled: bool,
     client: Client,
     _in_flight: OwnedSemaphorePermit,
     outcome: oneshot::Receiver<Result<Value, RequestError>>,
@@ -300,6 +301,12 @@ pub struct Answer<R> {
 }
 
 impl Pending {
+    /// Of a request that the server has to end, though nobody waits any more.
+    pub fn uncancelled(mut self) -> Pending {
+        self.is_cancelled = false;
+        self
+    }
+
     pub async fn before(mut self, deadline: Instant) -> Result<Value, RequestError> {
         match tokio::time::timeout_at(deadline.into(), &mut self.outcome).await {
             Ok(Ok(outcome)) => outcome,
@@ -323,7 +330,7 @@ impl Drop for Pending {
             Waiting::Open(waiters) => waiters.remove(&self.id).is_some(),
             Waiting::Closed(_) => false,
         };
-        if unanswered {
+        if unanswered && self.is_cancelled {
             // A courtesy that saves the server work: with a full queue it is left out.
             let mut frame = Vec::new();
             framing::append(&mut frame, &Message::of(&incoming::cancel(self.id)).0);

@@ -13,6 +13,11 @@ use crate::support::{Home, Server};
 
 /// A workspace that the server of the tests serves, and where it reads how it is to behave.
 pub fn fake(mode: &str, more: &[(&str, &str)]) -> Server {
+    fake_with("", mode, more)
+}
+
+/// The same with more keys of its language.
+fn fake_with(keys: &str, mode: &str, more: &[(&str, &str)]) -> Server {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/fake_server.py");
     let mut files = vec![
         ("lib.py", "def greet(name):\n    return name\n"),
@@ -23,7 +28,7 @@ pub fn fake(mode: &str, more: &[(&str, &str)]) -> Server {
     let path = home.path();
     let settings = format!(
         "[languages.python]\ncommand = ['python3', '{}']\nreadiness = {{}}\ndeadline_s = 2\nformat = true\n\
-         env = {{FAKE_MODE = '{}', FAKE_PIDS = '{}', FAKE_LOG = '{}'}}\n",
+         {keys}env = {{FAKE_MODE = '{}', FAKE_PIDS = '{}', FAKE_LOG = '{}'}}\n",
         program.display(),
         path.join("mode").display(),
         path.join("pids").display(),
@@ -184,6 +189,37 @@ fn what_a_server_gives_back_is_asked_again() {
 }
 
 #[test]
+fn a_server_that_refuses_what_it_answered_before_begins_anew() {
+    let server = fake("sound", &[]);
+    assert_eq!(usages(&server, "lib.py::greet").len(), 2);
+    set_mode(&server, "stuck");
+    let round = Cell::new(0);
+    server.wait_for(|it| {
+        // Each time another question.
+        round.set(round.get() + 1);
+        it.home.write("lib.py", &format!("{}def greet(name):\n    return name\n", "#\n".repeat(round.get())));
+        is_honest(it, "/v1/usages?symbol=lib.py::greet", 2)
+    });
+    assert_eq!(started(&server), 2, "after {} questions", round.get());
+    assert!(round.get() > 1);
+}
+
+#[test]
+fn what_a_server_does_not_bear_to_be_cancelled_is_not() {
+    let key = "uncancelled = ['textDocument/references']\n";
+    let [cancelled, kept] = ["", key].map(|keys| {
+        let server = fake_with(keys, "slow", &[]);
+        let noted = server.home.path().join("formatted");
+        go_away(&server, "GET /v1/usages?symbol=lib.py::greet", "", &noted);
+        // What is asked then is read after what was sent before.
+        assert_eq!(usages(&server, "lib.py::greet").len(), 2);
+        std::fs::read_to_string(&noted).unwrap()
+    });
+    assert!(cancelled.contains("cancelled"), "{cancelled}");
+    assert!(kept.contains("asked") && !kept.contains("cancelled"), "{kept}");
+}
+
+#[test]
 fn a_server_that_tells_a_part_is_found_out() {
     let server = fake("partial", &[]);
     // What it leaves out leads to the declaration.
@@ -231,27 +267,29 @@ fn a_push_that_comes_late_is_not_taken_for_the_new_text() {
     assert_eq!(errors(&server, "/v1/diagnostics?file=main.py").len(), 1, "nothing of it stays");
 }
 
+/// Asks, and does not wait for the answer once this file is there.
+fn go_away(server: &Server, request: &str, body: &str, until: &Path) {
+    let mut stream = TcpStream::connect(server.address()).unwrap();
+    write!(
+        stream,
+        "{request} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        server.address(),
+        server.home.token(),
+        body.len(),
+    )
+    .unwrap();
+    server.wait_for(|_| until.exists());
+    stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
+    let _ = stream.read(&mut [0; 1]);
+}
+
 #[test]
 fn who_goes_away_in_the_middle_leaves_no_text_behind() {
     let server = fake("formats", &[]);
     assert_eq!(usages(&server, "lib.py::greet").len(), 2);
     let body =
         json!({"file": "main.py", "search_context": "greet(2)", "replacement": "greet(2)\ngreet(3)", "format": true});
-    let body = body.to_string();
-    let mut stream = TcpStream::connect(server.address()).unwrap();
-    write!(
-        stream,
-        "POST /v1/edit HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-        server.address(),
-        server.home.token(),
-        body.len(),
-    )
-    .unwrap();
-    let formatted = server.home.path().join("formatted");
-    server.wait_for(|_| formatted.exists());
-    stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
-    let _ = stream.read(&mut [0; 1]);
-    drop(stream);
+    go_away(&server, "POST /v1/edit", &body.to_string(), &server.home.path().join("formatted"));
     assert_eq!(usages(&server, "lib.py::greet"), ["main.py:1 call", "main.py:3 call"]);
     assert_eq!(server.home.read("main.py"), "import lib; greet(1)\n# greet\ngreet(2)\n");
 }

@@ -33,6 +33,7 @@ mod queries;
 mod reaching;
 mod readiness;
 mod references;
+mod refusals;
 mod relations;
 mod session;
 mod supervisor;

@@ -15,6 +15,7 @@ use super::environment::{self, Environment};
 use super::import_graph::ImportGraph;
 use super::pushed::Pushed;
 use super::references::Tags;
+use super::refusals::{INTERNAL, Refusals};
 use super::table::{Row, Service};
 use super::wire::Root;
 use crate::lang::engine::FileChange;
@@ -59,6 +60,8 @@ pub struct Session {
     up_since: Mutex<Option<Instant>>,
     /// So many questions this server has answered.
     answers: AtomicU32,
+    /// What this server refuses, though it answered such questions before.
+    refusals: Refusals,
     /// The edits that a command has come to, while one is carried out. They are taken for its answer, and made by nobody.
     pub commanded: Mutex<Option<Vec<Value>>>,
     /// It has shown that it knows the workspace.
@@ -169,6 +172,7 @@ impl Session {
             renewals: watch::Sender::new(0),
             up_since: Mutex::default(),
             answers: AtomicU32::new(0),
+            refusals: Refusals::default(),
             commanded: Mutex::default(),
             is_proved: AtomicBool::new(false),
             is_suspect: AtomicBool::new(false),
@@ -282,6 +286,7 @@ impl Session {
     pub fn begin_life(&self) -> u32 {
         self.answers.store(0, Ordering::Relaxed);
         self.is_proved.store(false, Ordering::Relaxed);
+        self.refusals.forget();
         *sound::lock(&self.unanswered) = None;
         self.lives.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -385,6 +390,9 @@ impl Session {
                         slot.plain(&documents.preamble(open), method, params)
                     };
                     match answer {
+                        Ok(answer) if self.row.is_uncancelled(method) => {
+                            answer.uncancelled().before(deadlines.answer).await
+                        }
                         Ok(answer) => answer.before(deadlines.answer).await,
                         Err(error) => Err(error),
                     }
@@ -393,6 +401,7 @@ impl Session {
             };
             match outcome {
                 Ok(answer) => {
+                    self.refusals.note_answer(method);
                     self.note_answer(life);
                     return Ok(answer);
                 }
@@ -403,6 +412,15 @@ impl Session {
                     tokio::time::sleep(AGAIN).await;
                 }
                 Err(RequestError::Refused { code, .. }) if PUT_OFF.contains(&code) => return Err(self.out_of_time()),
+                Err(RequestError::Refused { code: INTERNAL, message }) if self.refusals.note(method, params) => {
+                    let reason = format!("it refuses each `{method}`, which it answered before: {message}");
+                    client.close(&reason);
+                    deaths += 1;
+                    let missing = self.lost(life, &reason);
+                    if deaths >= MOST_DEATHS {
+                        return Err(Failure::Lacking(missing));
+                    }
+                }
                 Err(RequestError::Closed(reason)) => {
                     self.is_suspect.store(true, Ordering::Relaxed);
                     deaths += 1;

@@ -39,6 +39,11 @@ impl Row {
         }
     }
 
+    /// Whether the server has to end what it is asked by this method, though nobody waits any more.
+    pub fn is_uncancelled(&self, method: &str) -> bool {
+        self.keys.uncancelled.iter().flatten().any(|it| it == method)
+    }
+
     /// As the protocol names the language of a file.
     pub fn language_id(&self, file: &str) -> Option<&str> {
         let name = file.rsplit('/').next().unwrap_or(file);
@@ -160,6 +165,7 @@ fn other_program(command: &[String], base: LanguageKeys) -> LanguageKeys {
         diagnostics: None,
         ignored_codes: None,
         known_by: None,
+        uncancelled: None,
         quiet_ms: None,
         saves: None,
         format: None,
