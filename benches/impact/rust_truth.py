@@ -202,42 +202,39 @@ class Compiler:
 
 
 UNMET = re.compile(r"the trait bound `(?P<ty>[^`]+): (?P<of>[^`]+)` is not satisfied|`(?P<shown>[^`]+)` doesn't implement `(?P<by>[^`]+)`")
-HEAD = re.compile(r"\b(?:impl\b|(?:fn|struct|enum|union|trait)\s+\w+)\s*(?=<)|\bimpl\b")
+PATH = re.compile(r"\b(?:\w+::)+")
+HEAD = re.compile(r"\b(?:impl\b|(?:fn|struct|enum|union|trait)\s+\w+)\s*(?=<)")
 
 
 def of_met_bounds(errors, text_of):
-    """Of the errors of bounds that are not met those that a head answers for which has the same error: of a parameter, where the head that
-    declares it has to bound it, and of the type of an implementation, where the type has to have what the trait is built on."""
+    """Of the errors of bounds that are not met those that go with another: in the body of what declares the parameter, where its head has the
+    same error, and anywhere in a body, where a declaration (a field, a signature, the head of an implementation) has it of the same type: who
+    mends that bounds the parameter, has the type meet the bound, or declares another type."""
     bounds = {}
     for it in errors:
         found = UNMET.fullmatch(it[4]) if it[3] == "E0277" else None
         if found:
-            bounds[tuple(it)] = (found["ty"] or found["shown"], (found["of"] or found["by"]).split("::")[-1])
+            bounds[tuple(it)] = tuple(PATH.sub("", found[a] or found[b]) for a, b in (("ty", "shown"), ("of", "by")))
     texts = {file: text_of(file) for file in {it[0] for it in bounds}}
     heads = {file: list(_heads(text)) for file, text in texts.items()}
-    answered, own = {}, set()
+    of_heads, declared, in_bodies = set(), set(), []
     for it, (ty, of) in bounds.items():
-        text, at = texts[it[0]], _offset(texts[it[0]], it[1])
-        end = _offset(text, it[2] + 1)
-        around = [head for head in heads[it[0]] if head[0] < end and at <= head[2]]
+        text = texts[it[0]]
+        at, end = _offset(text, it[1]), _offset(text, it[2] + 1)
         # Innermost first.
-        for start, brace, stop, parameters, self_type in sorted(around, key=lambda head: head[2] - head[0]):
-            in_head = at <= brace
-            if ty in parameters:
-                answered.setdefault((it[0], start, ty, of), []).append((it, in_head))
-                break
-            if in_head and self_type and self_type == ty:
-                own.add((ty, of))
-                break
-    found = [it for of_head in answered.values() if any(in_head for _, in_head in of_head) for it, in_head in of_head if not in_head]
-    named = {it for of_head in answered.values() for it, _ in of_head}
-    for it, bound in bounds.items():
-        if bound in own and it not in named:
-            text = texts[it[0]]
-            in_head = any(_offset(text, it[1]) <= head[1] and head[0] < _offset(text, it[2] + 1) and head[4] == bound[0] for head in heads[it[0]])
-            if not in_head:
-                found.append(it)
-    return found
+        around = sorted((head for head in heads[it[0]] if head[0] < end and at <= head[2]), key=lambda head: head[2] - head[0])
+        start, brace = next(((head[0], head[1]) for head in around if ty in head[3]), (None, None))
+        if start is not None:
+            bound = (it[0], start, ty, of)
+            if at <= brace:
+                of_heads.add(bound)
+            else:
+                in_bodies.append((it, bound))
+        elif outermost_body(text, it[1]):
+            in_bodies.append((it, (ty, of)))
+        else:
+            declared.add((ty, of))
+    return [it for it, bound in in_bodies if bound in of_heads or bound in declared]
 
 
 def _offset(text, line):
@@ -248,22 +245,18 @@ def _offset(text, line):
 
 
 def _heads(text):
-    """What declares parameters or implements a trait: (start, opening brace, end, parameters, the type of the implementation)."""
+    """What declares parameters: (start, opening brace, end, parameters)."""
     for found in HEAD.finditer(text):
-        at, parameters = found.end(), set()
-        if text[at : at + 1] == "<":
-            close = lexing.closing_angle(text, at)
-            if close is None:
-                continue
-            declared = (re.match(r"\s*(?:const\s+)?(\w+)", text[a:b]) for a, b in lexing.split(text, at + 1, close))
-            parameters = {it.group(1) for it in declared if it}
-            at = close + 1
-        brace = _end_of_head(text, at)
+        close = lexing.closing_angle(text, found.end())
+        if close is None:
+            continue
+        declared = (re.match(r"\s*(?:const\s+)?(\w+)", text[a:b]) for a, b in lexing.split(text, found.end() + 1, close))
+        parameters = {it.group(1) for it in declared if it}
+        brace = _end_of_head(text, close + 1)
         if brace is None:
             continue
         stop = lexing.closing(text, brace) if text[brace] == "{" else brace
-        of = re.search(r"\bfor\s+(.+?)\s*(?:\bwhere\b.*)?$", text[at:brace], re.S) if found.group().startswith("impl") else None
-        yield found.start(), brace, stop or len(text), parameters, of and of.group(1)
+        yield found.start(), brace, stop or len(text), parameters
 
 
 def _end_of_head(text, at):

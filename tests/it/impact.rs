@@ -315,3 +315,22 @@ fn what_is_used_by_another_name_goes_too() {
     assert_eq!(told("named::base::counted", "remove"), ["src/user.rs:2 E0432", "src/user.rs:5 E0425 follows"]);
     assert_eq!(told("named::base::counted", "signature"), ["src/user.rs:5 E0061"]);
 }
+
+#[test]
+fn calls_that_write_makes_are_said_not_to_be_told() {
+    let code = "pub struct Out;\n\nimpl Out {\n    pub fn write_fmt(&mut self, _: std::fmt::Arguments<'_>) {}\n\n    pub fn flush(&mut self) {}\n}\n\npub fn told(out: &mut Out) {\n    write!(out, \"1\");\n    out.flush();\n}\n";
+    let server = Server::on(&[
+        ("Cargo.toml", "[package]\nname = \"told\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", code),
+    ]);
+    server.wait_ready();
+    let codes = |reply: &Value| -> Vec<String> {
+        let missing = reply["meta"]["missing"].as_array().unwrap_or_else(|| panic!("{reply}"));
+        missing.iter().map(|it| it["code"].as_str().unwrap().to_owned()).collect()
+    };
+    for (symbol, lacks) in [("told::Out::write_fmt", &["macro_output"][..]), ("told::Out::flush", &[])] {
+        assert_eq!(codes(&server.get(&format!("/v1/usages?symbol={symbol}")).1), lacks, "{symbol}");
+        let (_, reply) = server.post("/v1/impact", &json!({"symbol": symbol, "change": "signature"}));
+        assert_eq!(codes(&reply), lacks, "{reply}");
+    }
+}

@@ -254,6 +254,9 @@ impl Rust {
                 let detail = format!("`{}` changes, and {}: it was not checked", it.path, missing.detail);
                 change_impact.lacks(Missing { detail, ..missing });
             }
+            let changes = it.delta.as_ref().and_then(|it| it.1.before).filter(|_| it.is_itself);
+            let is_method = changes.is_some_and(|it| it.kind == SymbolKind::Method);
+            usages::by_write(&it.name, is_method).into_iter().for_each(|it| change_impact.lacks(it));
         }
         edit.news.iter().filter(|it| !LANGUAGE.takes(&it.path)).for_each(|it| {
             let detail = format!(

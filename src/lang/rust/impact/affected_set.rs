@@ -92,10 +92,10 @@ pub(super) fn affected_set<'a>(
     let body_ref = |(file, at)| BodyRef { file, before: Some(at), after: Some(at), edited: false };
     affected.bodies_by_ref.extend(bodies_by_ref.into_iter().map(body_ref));
     affected.miscalls = miscalls;
-    affected.retyped = affected
-        .changed_symbols
-        .iter()
-        .any(|it| !it.lost.is_empty() || it.delta.as_ref().is_none_or(|it| retypes(&it.1)));
+    affected.retyped = affected.changed_symbols.iter().any(|it| {
+        let is_other = |delta: &Delta<'_>| retypes(delta) || is_replaced(delta, deltas);
+        !it.lost.is_empty() || it.delta.as_ref().is_none_or(|it| is_other(&it.1))
+    });
     affected
 }
 
@@ -320,6 +320,14 @@ fn lost_traits(delta: &Delta<'_>, old: &File, new: Option<&File>) -> Vec<String>
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether something of another kind has the name of what goes: a function that of a constant.
+fn is_replaced(delta: &Delta<'_>, deltas: &[(usize, Delta<'_>)]) -> bool {
+    let Some(before) = delta.before.filter(|_| delta.kind == ChangeKind::Removed) else { return false };
+    let is_new = |it: &Delta<'_>| it.kind == ChangeKind::Added;
+    let mut new = deltas.iter().filter(|it| is_new(&it.1)).filter_map(|it| it.1.after);
+    new.any(|it| it.name == before.name && it.container == before.container)
 }
 
 /// Whether what names a declaration may have another type now.

@@ -31,7 +31,10 @@ fn check_binary<'db>(cx: &Context<'db>, expression: &ast::BinExpr) -> Option<Raw
         return None;
     }
     let kind = expression.op_kind()?;
+    // That a function is not called has no operator to look up.
+    let is_function = matches!(kind, ast::BinaryOp::ArithOp(_)) && left.strip_references().is_fn();
     let has_it = match right.contains_unknown() {
+        _ if is_function => false,
         // Whatever stands on the right.
         true => !(matches!(kind, ast::BinaryOp::ArithOp(_)) && has_no_arithmetic(&left)),
         false => {
@@ -49,7 +52,7 @@ fn check_binary<'db>(cx: &Context<'db>, expression: &ast::BinExpr) -> Option<Raw
     let code = match kind {
         ast::BinaryOp::Assignment { .. } => Code::E0368,
         // What comes of it is of the type on the left.
-        ast::BinaryOp::ArithOp(_) if is_number(&left) && is_number(&right) => Code::E0277,
+        ast::BinaryOp::ArithOp(_) if is_number(&left) => Code::E0277,
         // Where there is one way to compare a type, the other side has to be what that takes.
         ast::BinaryOp::CmpOp(_) => match ways_of(&cx.sema, expression, &left) {
             1 if left.as_adt() != right.as_adt() => {

@@ -17,6 +17,7 @@ use crate::lang::files::File;
 use crate::lang::rank::{UsageRank, rest, usage_order};
 use crate::lang::rust::LANGUAGE;
 use crate::lang::rust::invalidate::file_interface::file_interface;
+use crate::lang::rust::resolve::paths::as_assoc_item;
 use crate::lang::rust::resolve::symbols;
 use crate::lang::rust::resolve::symbols::is_test_at;
 use crate::lang::rust::view::{Context, on_all_cores};
@@ -47,6 +48,13 @@ pub(crate) fn in_generated(places: &[Occurrence]) -> Option<Missing> {
     let count = if places.len() == 1 { "1 place names".to_owned() } else { format!("{} places name", places.len()) };
     let detail = format!("{count} it in code that build scripts wrote, the first is {file}:{line}");
     Some(Missing::new(MissingCode::MacroOutput, "rust", detail))
+}
+
+/// Of calls that macros of the standard library make by the name alone: `write!` and `writeln!` call `write_fmt` on whatever
+/// they are given, and are not looked into.
+pub(crate) fn by_write(name: &str, is_method: bool) -> Option<Missing> {
+    let detail = "calls that `write!` and `writeln!` make are not told: look for these";
+    (is_method && name == "write_fmt").then(|| Missing::new(MissingCode::MacroOutput, "rust", detail))
 }
 
 impl TargetUsages {
@@ -128,6 +136,9 @@ pub(crate) fn found_of<'db>(cx: &Context<'db>, definition: Definition<'db>) -> A
     let found = find(cx, &[definition]).pop().unwrap_or_default();
     let mut coverage = cx.coverage(false);
     found.tell_possible(&mut coverage);
+    let is_method = as_assoc_item(definition, cx.db).is_some();
+    let name = definition.name(cx.db);
+    by_write(name.as_ref().map_or("", |it| it.as_str()), is_method).into_iter().for_each(|it| coverage.lacks(it));
     Answer { value: found, coverage }
 }
 

@@ -62,6 +62,7 @@ const VALUES: [(&str, &str); 4] = [
 ];
 
 const OF_VALUES: &[(&str, &str, &str)] = &[
+    ("a constant in arithmetic that is a function", "pub const STEP: u64 = 7;", "pub fn STEP() -> u64 { 7 }"),
     (
         "no Clone",
         "#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]\npub struct Id",
