@@ -83,7 +83,10 @@ impl Flat {
     pub fn new(original: &str) -> Flat {
         let mut flat = Flat { text: String::with_capacity(original.len()), lines: Vec::new(), has_blanks_alone: false };
         let (mut at, mut group) = (0, 0);
-        for line in original.split_inclusive('\n') {
+        let ends = memchr::memchr_iter(b'\n', original.as_bytes()).map(|it| it + 1);
+        // The text may end without a line end.
+        for end in ends.chain([original.len()]) {
+            let line = &original[at..end];
             let collapsed = collapse(line);
             if !collapsed.is_empty() {
                 if !flat.text.is_empty() {
@@ -101,7 +104,7 @@ impl Flat {
             } else {
                 flat.has_blanks_alone |= line.starts_with([' ', '\t']);
             }
-            at += line.len();
+            at = end;
         }
         flat
     }

@@ -38,8 +38,7 @@ fn bounded(asked: &Asked, flat: &Flat) -> Vec<Start> {
     let first_line = asked.lines.first().map_or(0, String::len);
     let rest = asked.text.len().saturating_sub(first_line);
     let mut lacking = Lacking::new(&asked.text);
-    let mut groups = groups(&flat.text);
-    groups.iter_mut().for_each(|group| *group = lacking.slots[usize::from(*group)]);
+    let (slots, extents) = slots(flat, &lacking);
     let mut starts = Vec::with_capacity(lines.len());
     let (mut end, mut added) = (0, 0);
     for (at, line) in lines.iter().enumerate() {
@@ -51,14 +50,44 @@ fn bounded(asked: &Asked, flat: &Flat) -> Vec<Start> {
         while end < lines.len() && (end <= at || !holds(end)) {
             end += 1;
         }
-        let reach = lines[end - 1].last_group.max(added);
-        groups[added..reach].iter().for_each(|&group| lacking.add(group));
+        let reach = extents[end - 1].1.max(added);
+        slots[added..reach].iter().for_each(|&slot| lacking.add(slot));
         added = reach;
         starts.push(Start { lacking: lacking.count.div_ceil(GROUP), line: at, end_line: end });
-        let next = lines.get(at + 1).map_or(added, |line| line.first_group.min(added));
-        groups[line.first_group.min(added)..next].iter().for_each(|&group| lacking.remove(group));
+        let next = extents.get(at + 1).map_or(added, |extent| extent.0.min(added));
+        slots[extents[at].0.min(added)..next].iter().for_each(|&slot| lacking.remove(slot));
     }
     starts
+}
+
+/// Of each line how many groups that the search text has too are before its first group and before the end of its last.
+type Extents = Vec<(usize, usize)>;
+
+/// The slots of those groups of the file that the search text has too, in order. Most groups are none of it, and left out.
+fn slots(flat: &Flat, lacking: &Lacking) -> (Vec<u16>, Extents) {
+    let groups = groups(&flat.text);
+    let mut slots = vec![0; groups.len() + 1];
+    let (mut seen, mut count) = (0, 0);
+    let mut count_to = |to: usize| {
+        let to = to.min(groups.len());
+        for group in &groups[seen.min(to)..to] {
+            // Written over by the next one where it is none.
+            let slot = lacking.slots[usize::from(*group)];
+            slots[count] = slot;
+            count += usize::from(slot != 0);
+        }
+        seen = seen.max(to);
+        count
+    };
+    let extents = flat.lines.iter().map(|line| {
+        // The last group of a line of one character ends before the line begins.
+        let is_short = line.last_group < line.first_group;
+        let early = count_to(line.first_group.min(line.last_group));
+        let late = count_to(line.first_group.max(line.last_group));
+        if is_short { (late, early) } else { (early, late) }
+    });
+    let extents = extents.collect();
+    (slots, extents)
 }
 
 /// A text's groups of neighbouring characters, folded to 16 bits, which can only make two of them equal.
@@ -76,8 +105,8 @@ fn groups(text: &str) -> Vec<u16> {
     characters.windows(GROUP).map(|it| folded([it[0], it[1], it[2]])).collect()
 }
 
-/// The groups that the search text has more often than some lines. Those of the file that it does not have are of no
-/// interest: they all have the slot 0.
+/// The groups that the search text has more often than some lines. Those that it does not have are of no interest: they
+/// all have the slot 0, and are never added.
 struct Lacking {
     /// By group.
     slots: Vec<u16>,
@@ -102,19 +131,15 @@ impl Lacking {
     }
 
     fn add(&mut self, slot: u16) {
-        if slot != 0 {
-            let more = &mut self.more[usize::from(slot)];
-            self.count -= usize::from(*more > 0);
-            *more -= 1;
-        }
+        let more = &mut self.more[usize::from(slot)];
+        self.count -= usize::from(*more > 0);
+        *more -= 1;
     }
 
     fn remove(&mut self, slot: u16) {
-        if slot != 0 {
-            let more = &mut self.more[usize::from(slot)];
-            *more += 1;
-            self.count += usize::from(*more > 0);
-        }
+        let more = &mut self.more[usize::from(slot)];
+        *more += 1;
+        self.count += usize::from(*more > 0);
     }
 }
 
