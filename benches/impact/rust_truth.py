@@ -221,10 +221,9 @@ def of_met_bounds(errors, text_of):
     for it, (ty, of) in bounds.items():
         text = texts[it[0]]
         at, end = _offset(text, it[1]), _offset(text, it[2] + 1)
-        # Innermost first.
-        around = sorted((head for head in heads[it[0]] if head[0] < end and at <= head[2]), key=lambda head: head[2] - head[0])
-        start, brace = next(((head[0], head[1]) for head in around if ty in head[3]), (None, None))
-        if start is not None:
+        around = [head for head in heads[it[0]] if head[0] < end and at <= head[2] and ty in head[3]]
+        if around:
+            start, brace, *_ = min(around, key=lambda head: head[2] - head[0])
             bound = (it[0], start, ty, of)
             if at <= brace:
                 of_heads.add(bound)
@@ -253,19 +252,20 @@ def _heads(text):
         declared = (re.match(r"\s*(?:const\s+)?(\w+)", text[a:b]) for a, b in lexing.split(text, found.end() + 1, close))
         parameters = {it.group(1) for it in declared if it}
         brace = _end_of_head(text, close + 1)
-        if brace is None:
+        if brace >= len(text):
             continue
         stop = lexing.closing(text, brace) if text[brace] == "{" else brace
         yield found.start(), brace, stop or len(text), parameters
 
 
 def _end_of_head(text, at):
+    """Where the body opens or the semicolon stands; the end of the text where neither does."""
     while at < len(text) and text[at] not in "{;":
         after = lexing.skip(text, at)
         if after == at and text[at] in "([":
             after = (lexing.closing(text, at) or at) + 1
         at = after if after != at else at + 1
-    return at if at < len(text) else None
+    return at
 
 
 FUNCTION = re.compile(r"\bfn\s+\w+")
@@ -273,9 +273,7 @@ FUNCTION = re.compile(r"\bfn\s+\w+")
 
 def outermost_body(text, line):
     """The span of the body, with its braces, of the outermost function around a line."""
-    offset = 0
-    for _ in range(line - 1):
-        offset = text.find("\n", offset) + 1
+    offset = _offset(text, line)
     stop = text.find("\n", offset)
     at = 0
     while at < len(text):
@@ -287,12 +285,7 @@ def outermost_body(text, line):
         if not found:
             at += 1
             continue
-        at = found.end()
-        while at < len(text) and text[at] not in "{;":
-            after = lexing.skip(text, at)
-            if after == at and text[at] in "([":
-                after = (lexing.closing(text, at) or at) + 1
-            at = after if after != at else at + 1
+        at = _end_of_head(text, found.end())
         if at >= len(text) or text[at] == ";":
             continue
         end = lexing.closing(text, at)

@@ -283,7 +283,7 @@ impl Slot {
     }
 }
 
-/// An answer to come. Dropped before it came, the request is cancelled, unless it is one that is not.
+/// An answer to come. Dropped before it came, the request is cancelled, unless it is `uncancelled`.
 #[derive(Debug)]
 pub struct Pending {
     id: i64,

@@ -10,32 +10,30 @@ use crate::lang::sound;
 
 /// `InternalError`.
 pub const INTERNAL: i64 = -32603;
-/// So many questions in a row, each another one.
+/// So many questions in a row, each another one: one or two may be more than the server can do, where it is well otherwise.
 const STUCK_AFTER: usize = 3;
 
-/// By the method.
+/// By each method that was answered, what was refused since.
 #[derive(Default)]
-pub struct Refusals(Mutex<BTreeMap<String, OfMethod>>);
-
-#[derive(Default)]
-struct OfMethod {
-    has_answered: bool,
-    refused: Vec<Value>,
-}
+pub struct Refusals(Mutex<BTreeMap<String, Vec<Value>>>);
 
 impl Refusals {
     pub fn note_answer(&self, method: &str) {
-        sound::lock(&self.0).insert(method.to_owned(), OfMethod { has_answered: true, refused: Vec::new() });
+        let mut all = sound::lock(&self.0);
+        match all.get_mut(method) {
+            Some(refused) => refused.clear(),
+            None => drop(all.insert(method.to_owned(), Vec::new())),
+        }
     }
 
     /// Whether that shows the server to be stuck. What it never answered it may not be able to.
-    pub fn note(&self, method: &str, params: &Value) -> bool {
+    pub fn note_refusal(&self, method: &str, params: &Value) -> bool {
         let mut all = sound::lock(&self.0);
-        let Some(it) = all.get_mut(method).filter(|it| it.has_answered) else { return false };
-        if !it.refused.contains(params) {
-            it.refused.push(params.clone());
+        let Some(refused) = all.get_mut(method) else { return false };
+        if !refused.contains(params) {
+            refused.push(params.clone());
         }
-        it.refused.len() >= STUCK_AFTER
+        refused.len() >= STUCK_AFTER
     }
 
     /// Another server is started.

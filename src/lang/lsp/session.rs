@@ -389,17 +389,15 @@ impl Session {
                         }
                         slot.plain(&documents.preamble(open), method, params)
                     };
-                    match answer {
-                        Ok(answer) if self.row.is_uncancelled(method) => {
-                            answer.uncancelled().before(deadlines.answer).await
-                        }
+                    let cancels = !self.row.is_uncancelled(method);
+                    match answer.map(|it| if cancels { it } else { it.uncancelled() }) {
                         Ok(answer) => answer.before(deadlines.answer).await,
                         Err(error) => Err(error),
                     }
                 }
                 Err(error) => Err(error),
             };
-            match outcome {
+            let reason: Arc<str> = match outcome {
                 Ok(answer) => {
                     self.refusals.note_answer(method);
                     self.note_answer(life);
@@ -410,24 +408,19 @@ impl Session {
                 {
                     *sound::lock(&self.unanswered) = None;
                     tokio::time::sleep(AGAIN).await;
+                    continue;
                 }
                 Err(RequestError::Refused { code, .. }) if PUT_OFF.contains(&code) => return Err(self.out_of_time()),
-                Err(RequestError::Refused { code: INTERNAL, message }) if self.refusals.note(method, params) => {
+                Err(RequestError::Refused { code: INTERNAL, message })
+                    if self.refusals.note_refusal(method, params) =>
+                {
                     let reason = format!("it refuses each `{method}`, which it answered before: {message}");
                     client.close(&reason);
-                    deaths += 1;
-                    let missing = self.lost(life, &reason);
-                    if deaths >= MOST_DEATHS {
-                        return Err(Failure::Lacking(missing));
-                    }
+                    reason.into()
                 }
                 Err(RequestError::Closed(reason)) => {
                     self.is_suspect.store(true, Ordering::Relaxed);
-                    deaths += 1;
-                    let missing = self.lost(life, &reason);
-                    if deaths >= MOST_DEATHS {
-                        return Err(Failure::Lacking(missing));
-                    }
+                    reason
                 }
                 Err(RequestError::Timeout) => {
                     self.note_silence(begun);
@@ -437,6 +430,11 @@ impl Session {
                     self.note_answer(life);
                     return Err(Failure::Refused(error.to_string()));
                 }
+            };
+            deaths += 1;
+            let missing = self.lost(life, &reason);
+            if deaths >= MOST_DEATHS {
+                return Err(Failure::Lacking(missing));
             }
         }
     }

@@ -17,7 +17,7 @@ use crate::lang::rust::index::usages;
 use crate::lang::rust::resolve::at;
 use crate::lang::rust::syntax::positions;
 use crate::lang::rust::view::Context;
-use crate::model::{ChangeKind, SymbolKind};
+use crate::model::{ChangeKind, Place, SymbolKind};
 
 /// What a name is given between its angle brackets.
 pub(super) struct Given {
@@ -58,10 +58,12 @@ pub(super) fn unfit_generics(cx: &Context<'_>, at: &NamedPlace<'_, '_>, out: &mu
     let NamedPlace { occurrence: it, token, .. } = at;
     let is_head = it.file.outline().enclosing(it.at.start).last().is_none_or(|item| is_outside_body(item, it));
     let Some(error) = unfit_generic(cx, token, is_head) else { return };
-    if error.is(Code::E0277) {
-        unfit_results(cx, token).into_iter().for_each(|it| out.add(it));
+    if !error.is(Code::E0277) {
+        out.add(error);
+        return;
     }
-    match token.parent().filter(|_| error.is(Code::E0277)).and_then(|it| wellformed::through_alias(cx, &it)) {
+    unfit_results(cx, token).into_iter().for_each(|it| out.add(it));
+    match token.parent().and_then(|it| wellformed::through_alias(cx, &it)) {
         Some(uses) => at_uses(cx, &error, &uses).into_iter().for_each(|it| out.add(it)),
         None => out.add(error),
     }
@@ -80,7 +82,7 @@ fn unfit_results(cx: &Context<'_>, token: &SyntaxToken) -> Vec<Finding> {
         let token = positions::token(&cx.sema, it.id, it.at.start)?;
         let call = token.parent_ancestors().take(4).find_map(call_of)?;
         let lacks = wellformed::unmet_in_result(&cx.sema, of, &parameters, &call)?;
-        Some(report::unmet(cx, cx.files.get(&it.file.path)?.lines().place(&it.file.path, it.at), lacks))
+        Some(report::unmet(cx, place_of(cx, &it)?, lacks))
     });
     found.collect()
 }
@@ -97,11 +99,14 @@ fn call_of(node: SyntaxNode) -> Option<ast::Expr> {
     }
 }
 
+fn place_of(cx: &Context<'_>, it: &Occurrence) -> Option<Place> {
+    cx.files.get(&it.file.path).map(|file| file.lines().place(&file.path, it.at))
+}
+
 /// The same error at each of these places.
 fn at_uses(cx: &Context<'_>, error: &Finding, uses: &[Occurrence]) -> Vec<Finding> {
-    let place = |it: &Occurrence| cx.files.get(&it.file.path).map(|file| file.lines().place(&file.path, it.at));
     let same = |it| report::error(cx, it, error.code, error.message.clone()).about(error.subject.clone());
-    uses.iter().filter_map(place).map(same).collect()
+    uses.iter().filter_map(|it| place_of(cx, it)).map(same).collect()
 }
 
 pub(super) fn unfit_generic(cx: &Context<'_>, token: &SyntaxToken, is_head: bool) -> Option<Finding> {

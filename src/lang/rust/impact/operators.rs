@@ -31,16 +31,17 @@ fn check_binary<'db>(cx: &Context<'db>, expression: &ast::BinExpr) -> Option<Raw
         return None;
     }
     let kind = expression.op_kind()?;
-    // That a function is not called has no operator to look up.
-    let is_function = matches!(kind, ast::BinaryOp::ArithOp(_)) && left.strip_references().is_fn();
-    let has_it = match right.contains_unknown() {
-        _ if is_function => false,
+    let is_arithmetic = matches!(kind, ast::BinaryOp::ArithOp(_));
+    let is_function = is_arithmetic && left.strip_references().is_fn();
+    let has_it = if is_function {
+        // It is not called, and there is no operator to look up.
+        false
+    } else if right.contains_unknown() {
         // Whatever stands on the right.
-        true => !(matches!(kind, ast::BinaryOp::ArithOp(_)) && has_no_arithmetic(&left)),
-        false => {
-            let of = trait_with(cx.db, cx.sema.resolve_bin_expr(expression)?)?;
-            left.impls_trait(cx.db, of, std::slice::from_ref(&right))
-        }
+        !(is_arithmetic && has_no_arithmetic(&left))
+    } else {
+        let of = trait_with(cx.db, cx.sema.resolve_bin_expr(expression)?)?;
+        left.impls_trait(cx.db, of, std::slice::from_ref(&right))
     };
     if has_it {
         return None;
